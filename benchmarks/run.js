@@ -1,0 +1,174 @@
+#!/usr/bin/env node
+/** `npm run bench`: isthmus beside a bare Node loop and the official servers. See README.md. */
+
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { killAll } from './lib/child.js';
+import { GOALS, judge, nameCell } from './lib/goals.js';
+import { ensureInstalled } from './lib/install.js';
+import { measureCell, measureStarts } from './lib/measure.js';
+import { createProgress } from './lib/progress.js';
+import { BENCHMARKS, SUBJECTS } from './lib/subjects.js';
+import { renderGenerator, renderTable, renderVerdicts } from './lib/table.js';
+
+const HELP = `Usage: npm run bench -- [options]
+
+Echo tools/call over stdio: requests per second, server CPU per request, latency, start and memory,
+for isthmus, a bare Node loop (the limit) and the official TypeScript servers v2 and v1.
+
+  --quick            about 20 s instead of about 90 s; a first look, too short to quote
+  --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')}
+  --era <era>        modern or legacy; both unless given
+  --json             one JSON document with all numbers instead of the table
+  --help             this text
+
+Exit status: 0 measured (whether or not the goals are met), 1 a subject failed, 2 wrong usage.
+`;
+
+const EFFORT = {
+  starts: 7,
+  warmUpMs: 400,
+  warmUpRequests: 8000,
+  warmUpLargeRequests: 1500,
+  warmUpAtMostMs: 2000,
+  rounds: 7,
+  roundMs: 250,
+};
+const QUICK_EFFORT = {
+  starts: 3,
+  warmUpMs: 120,
+  warmUpRequests: 3000,
+  warmUpLargeRequests: 400,
+  warmUpAtMostMs: 600,
+  rounds: 3,
+  roundMs: 80,
+};
+const TEXT_BYTES = [64, 64 * 1024];
+const IN_FLIGHT = [64, 1];
+
+process.on('exit', killAll);
+process.on('SIGINT', () => process.exit(130));
+process.on('SIGTERM', () => process.exit(143));
+
+const options = readOptions(process.argv.slice(2));
+if (options.kind === 'help') {
+  process.stdout.write(HELP);
+} else if (options.kind === 'wrong') {
+  process.stderr.write(`bench: ${options.why}\n\n${HELP}`);
+  process.exitCode = 2;
+} else {
+  process.exitCode = await main(options).catch((error) => {
+    process.stderr.write(`bench: ${error.message}\n`);
+    return 1;
+  });
+}
+
+/** @param {Options} options */
+async function main({ subjects, eras, quick, json }) {
+  if (subjects.some(({ rival }) => rival)) await ensureInstalled(BENCHMARKS);
+
+  const effort = quick ? QUICK_EFFORT : EFFORT;
+  const cells = eras.flatMap((era) =>
+    TEXT_BYTES.flatMap((textBytes) => IN_FLIGHT.map((inFlight) => ({ era, textBytes, inFlight }))),
+  );
+  const progress = createProgress(process.stderr, eras.length + cells.length);
+  /** @type {{ subject: string, era: string, message: string }[]} */
+  const failures = [];
+  /** @type {import('./lib/measure.js').OnFailure} */
+  const onFailure = (subject, era, { message }) => {
+    failures.push({ subject: subject.name, era, message });
+    progress.note(`${subject.title} FAILED in the ${era} era and is left out of it: ${message}`);
+  };
+  const alive = (/** @type {import('./lib/subjects.js').Era} */ era) =>
+    subjects.filter(
+      ({ name, eras }) =>
+        eras.includes(era) && !failures.some((failure) => failure.subject === name && failure.era === era),
+    );
+
+  const starts = [];
+  for (const era of eras) {
+    progress.next(`${era}, start to first answer`);
+    starts.push(...(await measureStarts(alive(era), era, effort, onFailure)));
+  }
+  const measured = [];
+  for (const cell of cells) {
+    progress.next(nameCell(cell));
+    measured.push({
+      ...cell,
+      results: await measureCell(alive(cell.era), cell, effort, onFailure, progress.at),
+    });
+  }
+  progress.end();
+
+  const verdicts = judge(measured, starts);
+  if (json) {
+    const machine = {
+      platform: process.platform,
+      arch: process.arch,
+      cpu: cpus()[0]?.model,
+      cores: cpus().length,
+    };
+    const about = {
+      date: new Date().toISOString(),
+      node: process.version,
+      machine,
+      quick,
+      effort,
+      goals: GOALS,
+    };
+    process.stdout.write(
+      `${JSON.stringify({ ...about, starts, cells: measured, verdicts, failures }, null, 2)}\n`,
+    );
+  } else {
+    const parts = [renderTable(measured, starts), renderGenerator(measured), renderVerdicts(verdicts)];
+    process.stdout.write(`${parts.filter(Boolean).join('\n\n')}\n`);
+    for (const { subject, era, message } of failures)
+      process.stdout.write(`FAILED ${subject}, ${era}: ${message}\n`);
+  }
+  return failures.length === 0 ? 0 : 1;
+}
+
+/**
+ * @typedef {object} Options
+ * @property {'run'} kind
+ * @property {import('./lib/subjects.js').Subject[]} subjects
+ * @property {import('./lib/subjects.js').Era[]} eras
+ * @property {boolean} quick
+ * @property {boolean} json
+ */
+
+/**
+ * @param {string[]} args
+ * @returns {Options | { kind: 'help' } | { kind: 'wrong', why: string }}
+ */
+function readOptions(args) {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      args,
+      options: {
+        quick: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+        only: { type: 'string' },
+        era: { type: 'string' },
+      },
+    }));
+  } catch (error) {
+    return { kind: 'wrong', why: /** @type {Error} */ (error).message };
+  }
+  if (values.help) return { kind: 'help' };
+  const names = values.only?.split(',').map((name) => name.trim()) ?? SUBJECTS.map(({ name }) => name);
+  const unknown = names.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
+  if (unknown.length > 0) return { kind: 'wrong', why: `there is no subject called ${unknown.join(', ')}` };
+  if (values.era !== undefined && values.era !== 'modern' && values.era !== 'legacy') {
+    return { kind: 'wrong', why: `--era is modern or legacy, not ${values.era}` };
+  }
+  return {
+    kind: 'run',
+    subjects: SUBJECTS.filter(({ name }) => names.includes(name)),
+    eras: values.era === undefined ? ['modern', 'legacy'] : [values.era],
+    quick: values.quick ?? false,
+    json: values.json ?? false,
+  };
+}
