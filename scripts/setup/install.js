@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { withLock } from './lock.js';
+import { progress, SetupError } from './main.js';
+import { inRoot } from './paths.js';
+import { describeEnd, run } from './run.js';
+
+const stampPath = inRoot('node_modules/.isthmus-install');
+
+/** Installs the dependencies of package-lock.json unless they are already there. */
+export async function ensureInstalled() {
+  const wanted = await fingerprint();
+  if ((await readIfThere(stampPath)) === wanted) return;
+  await withLock(inRoot('.cache/install.lock'), async () => {
+    const stamp = await readIfThere(stampPath);
+    if (stamp === wanted) return;
+    // Somebody's own `npm install` leaves no stamp; repeating it would only cost them time.
+    if (stamp !== undefined || !(await isInstalledByHand())) await install();
+    await writeFile(stampPath, wanted);
+  });
+}
+
+async function fingerprint() {
+  const lock = await readFile(inRoot('package-lock.json'));
+  const major = process.versions.node.split('.')[0];
+  const hash = createHash('sha256').update(lock).digest('hex');
+  return `${hash} node ${major} ${process.platform} ${process.arch}\n`;
+}
+
+/** Whether npm's own record of node_modules agrees with package-lock.json. */
+async function isInstalledByHand() {
+  const record = await readIfThere(inRoot('node_modules/.package-lock.json'));
+  if (record === undefined) return false;
+  const installed = JSON.parse(record).packages;
+  const { '': _, ...locked } = JSON.parse(await readFile(inRoot('package-lock.json'), 'utf8')).packages;
+  const same = (path) =>
+    installed[path]?.version === locked[path]?.version &&
+    installed[path]?.integrity === locked[path]?.integrity;
+  return (
+    Object.keys(installed).every(same) &&
+    Object.keys(locked).every((path) => locked[path].optional || locked[path].devOptional || same(path))
+  );
+}
+
+async function install() {
+  progress('installing dependencies (npm ci) …');
+  let result = await runNpm('ci');
+  if (!result.ok && (await lacksOnlyOptional(result.output))) {
+    progress('package-lock.json lacks packages for other platforms, so npm install does it …');
+    result = await runNpm('install', '--no-save');
+  }
+  if (result.ok) return;
+  throw new SetupError(
+    [
+      `Installing the dependencies failed: ${describeEnd(result)}`,
+      result.output.trimEnd(),
+      'Check that the npm registry can be reached (npm ping) and that package.json and package-lock.json',
+      'agree (npm install), then run the same command again.',
+    ].join('\n'),
+  );
+}
+
+/**
+ * Whether `npm ci` refused the lock for nothing but absent optional packages. A lock written where the
+ * registry does not offer a tool's binary for every platform has such gaps; `npm install` fills them and
+ * keeps to the lock otherwise. Any other disagreement is an error that someone has to look at.
+ */
+async function lacksOnlyOptional(output) {
+  if (output.includes('Invalid: lock file')) return false;
+  const missing = [...output.matchAll(/Missing: (.+)@\S* from lock file/g)].map((match) => match[1]);
+  const { packages } = JSON.parse(await readFile(inRoot('package-lock.json'), 'utf8'));
+  const optional = new Set(
+    Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {})),
+  );
+  return missing.length > 0 && missing.every((name) => optional.has(name));
+}
+
+function runNpm(...args) {
+  // --include=dev: under NODE_ENV=production npm would leave out the compiler.
+  const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { command, first, shell } = npm();
+  return run(command, [...first, ...args, ...flags], { shell });
+}
+
+/** The npm that runs us when there is one, else the one on the PATH (a script on Windows, hence the shell). */
+function npm() {
+  const running = process.env.npm_execpath;
+  if (running?.endsWith('npm-cli.js')) return { command: process.execPath, first: [running], shell: false };
+  return { command: 'npm', first: [], shell: process.platform === 'win32' };
+}
+
+async function readIfThere(path) {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+// npm test: everything. With arguments (npm test -- test/wire) only the tests, narrowed by vitest.
+import { examples } from './examples.js';
+import { runSteps } from './report.js';
+import { ensureInstalled, runMain } from './setup.js';
+import { build, lint, tests, typeCheck } from './steps.js';
+
+const args = process.argv.slice(2);
+
+const everything = [
+  { title: 'build', step: build },
+  { title: 'type check', step: typeCheck },
+  { title: 'lint', step: lint },
+  { title: 'tests', step: () => tests(), needs: ['build'] },
+  { title: 'examples', step: examples, needs: ['build'] },
+];
+
+const narrowed = [
+  { title: 'build', step: build },
+  { title: 'tests', step: () => tests(args), needs: ['build'] },
+];
+
+await runMain(async () => {
+  await ensureInstalled();
+  await runSteps(args.length > 0 ? narrowed : everything);
+});
