@@ -120,7 +120,15 @@ async function main({ subjects, eras, quick, json }) {
       `${JSON.stringify({ ...about, starts, cells: measured, verdicts, failures }, null, 2)}\n`,
     );
   } else {
-    const parts = [renderTable(measured, starts), renderGenerator(measured), renderVerdicts(verdicts)];
+    const caveat = quick
+      ? 'Quick run: too short to warm up the official servers; judge by the full run.'
+      : '';
+    const parts = [
+      renderTable(measured, starts),
+      renderGenerator(measured),
+      caveat,
+      renderVerdicts(verdicts),
+    ];
     process.stdout.write(`${parts.filter(Boolean).join('\n\n')}\n`);
     for (const { subject, era, message } of failures)
       process.stdout.write(`FAILED ${subject}, ${era}: ${message}\n`);
