@@ -21,15 +21,16 @@ export async function lint() {
 
 /** Counts tests, not runs. A run that fails without a failed test (a file that does not load) counts as one. */
 export async function tests(args = []) {
-  const report = inRoot('.cache/vitest.json');
+  // Named for this run: another one may be under way in the same checkout.
+  const report = inRoot(`.cache/vitest-${process.pid}.json`);
   await mkdir(dirname(report), { recursive: true });
-  await rm(report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const result = await run(process.execPath, [vitest, 'run', ...reporters, ...args], {
     output: 'inherit',
     limitMs: 8 * 60_000,
   });
   const counted = await readFile(report, 'utf8').then(JSON.parse, () => undefined);
+  await rm(report, { force: true });
   const failed = counted?.numFailedTests ?? 0;
   return {
     passed: counted?.numPassedTests ?? 0,

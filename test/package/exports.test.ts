@@ -93,7 +93,7 @@ async function loadedBuiltins(name: string, builtins: readonly string[]): Promis
     console.log(JSON.stringify(process.moduleLoadList.filter((entry) => !before.has(entry))));
   `;
   const { code, stdout, stderr } = await runModule(source);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(code, stderr).toBe(0);
   const loaded: string[] = JSON.parse(stdout);
   return builtins.filter((builtin) => loaded.includes(`NativeModule ${builtin}`));
 }
@@ -118,7 +118,7 @@ async function loadedPackages(name: string): Promise<string[]> {
     for (const path of Object.keys(createRequire(import.meta.url).cache)) console.log(path);
   `;
   const { code, stdout, stderr } = await runModule(source);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(code, stderr).toBe(0);
   const packages = stdout
     .replaceAll('\\', '/')
     .split('\n')
