@@ -14,9 +14,10 @@ const everything = [
   { title: 'examples', step: examples, needs: ['build'] },
 ];
 
+// Not held up by a build that fails: who narrows is in the middle of something, and most tests read src/.
 const narrowed = [
   { title: 'build', step: build },
-  { title: 'tests', step: () => tests(args), needs: ['build'] },
+  { title: 'tests', step: () => tests(args) },
 ];
 
 await runMain(async () => {
