@@ -14,8 +14,9 @@ export async function ensureInstalled() {
   await withLock(inRoot('.cache/install.lock'), async () => {
     const stamp = await readIfThere(stampPath);
     if (stamp === wanted) return;
-    // Somebody's own `npm install` leaves no stamp; repeating it would only cost them time.
-    if (stamp !== undefined || !(await isInstalledByHand())) await install();
+    // Somebody's own `npm install` does not stamp; repeating it would only cost them time.
+    const otherNode = stamp !== undefined && platformOf(stamp) !== platformOf(wanted);
+    if (otherNode || !(await isInstalledByHand())) await install();
     await writeFile(stampPath, wanted);
   });
 }
@@ -25,6 +26,11 @@ async function fingerprint() {
   const major = process.versions.node.split('.')[0];
   const hash = createHash('sha256').update(lock).digest('hex');
   return `${hash} node ${major} ${process.platform} ${process.arch}\n`;
+}
+
+/** The part of a fingerprint after the hash: which Node, where. */
+function platformOf(stamp) {
+  return stamp.slice(stamp.indexOf(' '));
 }
 
 /** Whether npm's own record of node_modules agrees with package-lock.json. */
