@@ -1,0 +1,46 @@
+import { ErrorCode } from '../wire/error-codes.js';
+import { ProtocolError } from '../errors.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import type { InputRequest, InputRequests, InputResponse } from '../wire/model.js';
+
+/** What a service returns to ask for another round without holding memory in between (replay style). */
+export interface InputRequired extends JsonObject {
+  readonly resultType: 'input_required';
+  readonly inputRequests?: InputRequests;
+  /** Any JSON value; sealed before it leaves, handed back as `call.state` on the retry. */
+  readonly state?: unknown;
+}
+
+export function isInputRequired(result: JsonObject): result is InputRequired {
+  return result['resultType'] === 'input_required';
+}
+
+/** Says what is wrong with an answer to `request`, or `undefined` when its shape is right (MRTR-025). */
+export function answerProblem(request: InputRequest, answer: unknown): string | undefined {
+  if (!isJsonObject(answer)) return 'must be an object';
+  switch (request.method) {
+    case 'elicitation/create':
+      if (answer['action'] !== 'accept' && answer['action'] !== 'decline' && answer['action'] !== 'cancel') {
+        return 'needs "action": accept, decline or cancel';
+      }
+      if (answer['content'] !== undefined && !isJsonObject(answer['content'])) return '"content" must be an object';
+      return undefined;
+    case 'sampling/createMessage':
+      if (typeof answer['model'] !== 'string') return 'needs a string "model"';
+      if (answer['role'] !== 'assistant' && answer['role'] !== 'user') return 'needs "role"';
+      if (!isJsonObject(answer['content']) && !Array.isArray(answer['content'])) return 'needs "content"';
+      return undefined;
+    case 'roots/list':
+      if (!Array.isArray(answer['roots'])) return 'needs a "roots" array';
+      return answer['roots'].every((root) => isJsonObject(root) && typeof root['uri'] === 'string')
+        ? undefined
+        : 'each root needs a string "uri"';
+  }
+}
+
+/** Narrows an answer or throws the error that the peer gets for it. */
+export function checkedAnswer(key: string, request: InputRequest, answer: unknown): InputResponse {
+  const problem = answerProblem(request, answer);
+  if (problem === undefined) return answer as InputResponse;
+  throw new ProtocolError(ErrorCode.InvalidParams, `The answer to ${key} (${request.method}) ${problem}`);
+}

@@ -1,0 +1,130 @@
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { Implementation, ServerCapabilities } from '../../wire/model.js';
+import { isAtLeast, type LegacyRevision } from '../revisions.js';
+
+/**
+ * Fits a result to the revision of the session (wire sheet §12). What a revision cannot express is left out
+ * or put into words; nothing that a client of that revision would reject gets through.
+ */
+export function projectResult(method: string, result: JsonObject, revision: LegacyRevision): JsonObject {
+  const plain = withoutModernFields(result);
+  switch (method) {
+    case 'tools/call':
+      return projectToolResult(plain, revision);
+    case 'tools/list':
+      return mapList(plain, 'tools', (tool) => projectTool(tool, revision));
+    case 'resources/list':
+      return mapList(plain, 'resources', (resource) => projectDefinition(resource, revision));
+    case 'resources/templates/list':
+      return mapList(plain, 'resourceTemplates', (template) => projectDefinition(template, revision));
+    case 'prompts/list':
+      return mapList(plain, 'prompts', (prompt) => projectPrompt(prompt, revision));
+    case 'prompts/get':
+      if (isAtLeast(revision, '2025-06-18')) return plain;
+      return mapList(plain, 'messages', (message) => ({
+        ...message,
+        content: isJsonObject(message['content']) ? projectBlock(message['content'], revision) : message['content'],
+      }));
+    default:
+      return plain;
+  }
+}
+
+/** `title` since 2025-06-18; `description`, `icons`, `websiteUrl` since 2025-11-25. */
+export function projectImplementation(info: Implementation, revision: LegacyRevision): JsonObject {
+  if (isAtLeast(revision, '2025-11-25')) return info as unknown as JsonObject;
+  const { name, version, title } = info;
+  return isAtLeast(revision, '2025-06-18') && title !== undefined ? { name, version, title } : { name, version };
+}
+
+/** 2024-11-05 has no `completions` capability; extensions are a modern idea. */
+export function projectCapabilities(capabilities: ServerCapabilities, revision: LegacyRevision): JsonObject {
+  const { extensions, completions, ...rest } = capabilities;
+  return completions && isAtLeast(revision, '2025-03-26') ? { ...rest, completions } : rest;
+}
+
+function withoutModernFields(result: JsonObject): JsonObject {
+  if (
+    result['resultType'] === undefined &&
+    result['ttlMs'] === undefined &&
+    result['cacheScope'] === undefined
+  ) {
+    return result;
+  }
+  const { resultType, ttlMs, cacheScope, ...plain } = result;
+  return plain;
+}
+
+function mapList(result: JsonObject, key: string, project: (item: JsonObject) => JsonObject): JsonObject {
+  const list = result[key];
+  return Array.isArray(list) ? { ...result, [key]: list.map(project) } : result;
+}
+
+function projectTool(tool: JsonObject, revision: LegacyRevision): JsonObject {
+  if (!isAtLeast(revision, '2025-06-18')) {
+    const kept = pick(tool, ['name', 'description', 'inputSchema']);
+    if (isAtLeast(revision, '2025-03-26') && tool['annotations'] !== undefined) {
+      kept['annotations'] = tool['annotations'];
+    }
+    return kept;
+  }
+  const { outputSchema, icons, ...rest } = tool;
+  const fitted: JsonObject = rest;
+  // TOOL-008: a legacy output schema has an object root.
+  if (isJsonObject(outputSchema) && outputSchema['type'] === 'object') fitted['outputSchema'] = outputSchema;
+  if (icons !== undefined && isAtLeast(revision, '2025-11-25')) fitted['icons'] = icons;
+  return fitted;
+}
+
+function projectDefinition(item: JsonObject, revision: LegacyRevision): JsonObject {
+  if (isAtLeast(revision, '2025-11-25')) return item;
+  const { icons, ...rest } = item;
+  if (isAtLeast(revision, '2025-06-18')) return rest;
+  return pick(rest, ['uri', 'uriTemplate', 'name', 'description', 'mimeType', 'size', 'annotations']);
+}
+
+function projectPrompt(prompt: JsonObject, revision: LegacyRevision): JsonObject {
+  if (isAtLeast(revision, '2025-11-25')) return prompt;
+  const { icons, ...rest } = prompt;
+  if (isAtLeast(revision, '2025-06-18')) return rest;
+  const kept = pick(rest, ['name', 'description', 'arguments']);
+  const list = kept['arguments'];
+  if (Array.isArray(list)) {
+    kept['arguments'] = list.map((argument) => pick(argument, ['name', 'description', 'required']));
+  }
+  return kept;
+}
+
+function projectToolResult(result: JsonObject, revision: LegacyRevision): JsonObject {
+  const content = result['content'];
+  const structured = result['structuredContent'];
+  if (isAtLeast(revision, '2025-06-18')) {
+    if (structured === undefined || isJsonObject(structured)) return result;
+    // TOOL-008: only objects were allowed; the text block that goes along carries the value.
+    const { structuredContent, ...rest } = result;
+    return rest;
+  }
+  const { structuredContent, ...rest } = result;
+  return Array.isArray(content)
+    ? { ...rest, content: content.map((block) => projectBlock(block, revision)) }
+    : rest;
+}
+
+/** Audio came with 2025-03-26, resource links and `_meta` on blocks with 2025-06-18. */
+function projectBlock(block: JsonObject, revision: LegacyRevision): JsonObject {
+  if (block['type'] === 'resource_link') {
+    return { type: 'text', text: `${String(block['name'] ?? 'resource')}: ${String(block['uri'])}` };
+  }
+  if (block['type'] === 'audio' && !isAtLeast(revision, '2025-03-26')) {
+    return { type: 'text', text: `[audio, ${String(block['mimeType'])}: this protocol revision has no audio]` };
+  }
+  if (block['_meta'] === undefined) return block;
+  const { _meta, ...rest } = block;
+  return rest;
+}
+
+function pick(source: JsonObject, keys: readonly string[]): JsonObject {
+  const picked: JsonObject = {};
+  for (const key of keys) if (source[key] !== undefined) picked[key] = source[key];
+  return picked;
+}

@@ -1,0 +1,72 @@
+import { IsthmusError } from '../../errors.js';
+import type { Call, Peer } from '../../exchange/call.js';
+import { LazyAbort } from '../../exchange/lazy-abort.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import type {
+  InputRequest,
+  InputResponse,
+  InputResponses,
+  LogEntry,
+  ProgressUpdate,
+} from '../../wire/model.js';
+
+/** What a call may do to its session while it runs. */
+export interface LegacySession {
+  readonly peer: Peer;
+  progress(call: LegacyServerCall, update: ProgressUpdate): void;
+  log(entry: LogEntry): void;
+  ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
+}
+
+/** A legacy call as its handler sees it: one request, answered once, free to send requests of its own. */
+export class LegacyServerCall implements Call {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly #session: LegacySession;
+  readonly #abort = new LazyAbort();
+  answers: InputResponses | undefined;
+  state: unknown;
+  /** False once the request is answered or cancelled. */
+  live = true;
+  #lastProgress = Number.NEGATIVE_INFINITY;
+
+  constructor(session: LegacySession, method: string, params: JsonObject) {
+    this.#session = session;
+    this.method = method;
+    this.params = params;
+  }
+
+  get peer(): Peer {
+    return this.#session.peer;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  progress(update: ProgressUpdate): void {
+    if (!this.live || !(update.progress > this.#lastProgress)) return;
+    this.#lastProgress = update.progress;
+    this.#session.progress(this, update);
+  }
+
+  log(entry: LogEntry): void {
+    if (this.live) this.#session.log(entry);
+  }
+
+  ask(request: InputRequest): Promise<InputResponse> {
+    if (!this.live) {
+      return Promise.reject(new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`));
+    }
+    return this.#session.ask(request, this.#abort.signal);
+  }
+
+  end(): void {
+    this.live = false;
+  }
+
+  cancel(reason: string): void {
+    this.live = false;
+    this.#abort.abort(new IsthmusError('CANCELLED', reason));
+  }
+}

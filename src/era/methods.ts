@@ -1,0 +1,45 @@
+import type { ServerCapabilities } from '../wire/model.js';
+
+/** What both eras need to know of a method that a service handles. */
+export interface MethodFacts {
+  /** Without this server capability the method counts as not implemented (ERR-015). */
+  readonly capability: keyof ServerCapabilities;
+  /** May be answered with `input_required` (MRTR-002, MRTR-003). */
+  readonly rounds: boolean;
+  /** A complete modern result carries `ttlMs` and `cacheScope` (CACHE-001). */
+  readonly cacheable: boolean;
+}
+
+const METHODS = new Map<string, MethodFacts>([
+  ['tools/list', { capability: 'tools', rounds: false, cacheable: true }],
+  ['tools/call', { capability: 'tools', rounds: true, cacheable: false }],
+  ['resources/list', { capability: 'resources', rounds: false, cacheable: true }],
+  ['resources/templates/list', { capability: 'resources', rounds: false, cacheable: true }],
+  ['resources/read', { capability: 'resources', rounds: true, cacheable: true }],
+  ['prompts/list', { capability: 'prompts', rounds: false, cacheable: true }],
+  ['prompts/get', { capability: 'prompts', rounds: true, cacheable: false }],
+  ['completion/complete', { capability: 'completions', rounds: false, cacheable: false }],
+]);
+
+/** `undefined` for a method that the core protocol does not define in both eras. */
+export function methodFacts(method: string): MethodFacts | undefined {
+  return METHODS.get(method);
+}
+
+/** Methods that only the legacy era has; modern answers them with -32601 (PING-004, wire sheet §3). */
+const LEGACY_ONLY = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
+
+export function isLegacyOnly(method: string): boolean {
+  return LEGACY_ONLY.has(method);
+}
+
+/** Methods that only the modern era has. */
+export function isModernOnly(method: string): boolean {
+  return method === 'server/discover' || method === 'subscriptions/listen';
+}

@@ -1,0 +1,146 @@
+import { IsthmusError, ProtocolError } from '../../errors.js';
+import type { Change, Service } from '../../exchange/call.js';
+import type { Connection } from '../../exchange/connection.js';
+import type { InboundCall } from '../../exchange/inbound-calls.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import { isJsonObject, type JsonObject, notificationMessage } from '../../wire/json-rpc.js';
+import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
+import { META } from '../meta-keys.js';
+
+/**
+ * The open `subscriptions/listen` requests of one connection. Each is acknowledged before anything else is
+ * sent for it, gets only what it asked for and what the server has, and carries its own id on every message.
+ */
+export class Listens {
+  readonly #connection: Connection;
+  readonly #service: Service;
+  readonly #max: number;
+  readonly #open = new Set<Listen>();
+  #unwatch: (() => void) | undefined;
+
+  constructor(connection: Connection, service: Service, max: number) {
+    this.#connection = connection;
+    this.#service = service;
+    this.#max = max;
+  }
+
+  open(inbound: InboundCall, params: JsonObject): void {
+    const asked = readFilter(params['notifications']);
+    if (this.#open.size >= this.#max) {
+      throw new IsthmusError('BUSY', `This connection already has ${this.#max} open subscriptions`);
+    }
+    const filter = honour(asked, this.#service.capabilities());
+    const listen: Listen = {
+      inbound,
+      filter,
+      uris: new Set(filter.resourceSubscriptions),
+      overdue: new Map(),
+    };
+    this.#connection.send(
+      notificationMessage('notifications/subscriptions/acknowledged', {
+        _meta: { [META.subscriptionId]: inbound.id },
+        notifications: filter,
+      }),
+    );
+    this.#open.add(listen);
+    inbound.onCancel = () => this.#remove(listen);
+    this.#unwatch ??= this.#service.watch((change) => this.#publish(change));
+  }
+
+  /** Output has room again: send the changes that were held back, each once. */
+  drained(): void {
+    for (const listen of this.#open) {
+      const overdue = [...listen.overdue.values()];
+      listen.overdue.clear();
+      for (const change of overdue) this.#deliver(listen, change);
+    }
+  }
+
+  /** Ends all of them; returns their requests and closing results, for the dialect to answer (SUB-012, SUB-013). */
+  closeAll(): { inbound: InboundCall; result: JsonObject }[] {
+    const ended = [...this.#open].map(({ inbound }) => ({
+      inbound,
+      result: { _meta: { [META.subscriptionId]: inbound.id } },
+    }));
+    for (const listen of [...this.#open]) this.#remove(listen);
+    return ended;
+  }
+
+  #remove(listen: Listen): void {
+    this.#open.delete(listen);
+    if (this.#open.size > 0) return;
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+  }
+
+  #publish(change: Change): void {
+    for (const listen of this.#open) {
+      if (wants(listen, change)) this.#deliver(listen, change);
+    }
+  }
+
+  #deliver(listen: Listen, change: Change): void {
+    if (this.#connection.congested) {
+      listen.overdue.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+      return;
+    }
+    const _meta = { [META.subscriptionId]: listen.inbound.id };
+    this.#connection.send(
+      change.kind === 'resource'
+        ? notificationMessage('notifications/resources/updated', { _meta, uri: change.uri })
+        : notificationMessage(`notifications/${change.kind}/list_changed`, { _meta }),
+    );
+  }
+}
+
+interface Listen {
+  readonly inbound: InboundCall;
+  readonly filter: SubscriptionFilter;
+  readonly uris: ReadonlySet<string>;
+  /** Changes that wait for room, by what they are about, so that a stalled reader costs bounded memory. */
+  readonly overdue: Map<string, Change>;
+}
+
+const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const;
+
+function readFilter(value: unknown): SubscriptionFilter {
+  if (!isJsonObject(value)) throw invalid('params.notifications must be an object');
+  for (const flag of FLAGS) {
+    if (value[flag] !== undefined && typeof value[flag] !== 'boolean') {
+      throw invalid(`params.notifications.${flag} must be a boolean`);
+    }
+  }
+  const uris = value['resourceSubscriptions'];
+  if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === 'string'))) {
+    throw invalid('params.notifications.resourceSubscriptions must be an array of URIs');
+  }
+  return value as SubscriptionFilter;
+}
+
+/** SUB-006: the acknowledged subset; what the server cannot do is left out. */
+function honour(asked: SubscriptionFilter, has: ServerCapabilities): SubscriptionFilter {
+  const uris = has.resources?.subscribe ? (asked.resourceSubscriptions ?? []) : [];
+  return {
+    ...(asked.toolsListChanged && has.tools?.listChanged && { toolsListChanged: true }),
+    ...(asked.promptsListChanged && has.prompts?.listChanged && { promptsListChanged: true }),
+    ...(asked.resourcesListChanged && has.resources?.listChanged && { resourcesListChanged: true }),
+    ...(uris.length > 0 && { resourceSubscriptions: [...new Set(uris)] }),
+  };
+}
+
+function wants({ filter, uris }: Listen, change: Change): boolean {
+  switch (change.kind) {
+    case 'tools':
+      return filter.toolsListChanged === true;
+    case 'prompts':
+      return filter.promptsListChanged === true;
+    case 'resources':
+      return filter.resourcesListChanged === true;
+    case 'resource':
+      return uris.has(change.uri);
+  }
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidParams, message);
+}

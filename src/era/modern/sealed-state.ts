@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { IsthmusError } from '../../errors.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+
+/**
+ * What travels in `requestState`, encrypted: the client carries it, but can neither read, change nor move it
+ * to another request (MRTR-009 … MRTR-012).
+ */
+export type RequestState = ParkedState | ReplayState;
+
+/** Names a handler that sleeps in this process. Each round has a new id, so a state is good for one use (MRTR-013). */
+export interface ParkedState {
+  readonly kind: 'parked';
+  readonly id: string;
+}
+
+/** The handler's own state; nothing is remembered here. */
+export interface ReplayState {
+  readonly kind: 'replay';
+  readonly value: unknown;
+}
+
+/** What a state is bound to. All of it must match when it comes back. */
+export interface StateBinding {
+  readonly digest: string;
+  readonly principal: string | undefined;
+}
+
+export interface StateSeal {
+  seal(state: RequestState, binding: StateBinding, expiresAt: number): Promise<string>;
+  /** `undefined` for anything forged, altered, foreign or expired; the caller says no more than that. */
+  open(text: string, binding: StateBinding, now: number): Promise<RequestState | undefined>;
+}
+
+/** JWE, direct AES-256-GCM. Replicas that share `key` can open each other's replay states. */
+export function createStateSeal(key?: string | Uint8Array): StateSeal {
+  const secret = key === undefined ? randomBytes(32) : toSecret(key);
+  return {
+    async seal(state, binding, expiresAt) {
+      const { CompactEncrypt } = await import('jose');
+      const body = { ...state, digest: binding.digest, principal: binding.principal ?? null, expiresAt };
+      return new CompactEncrypt(Buffer.from(JSON.stringify(body)))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .encrypt(secret);
+    },
+    async open(text, binding, now) {
+      const { compactDecrypt } = await import('jose');
+      let body: unknown;
+      try {
+        const { plaintext } = await compactDecrypt(text, secret, {
+          keyManagementAlgorithms: ['dir'],
+          contentEncryptionAlgorithms: ['A256GCM'],
+        });
+        body = JSON.parse(Buffer.from(plaintext).toString('utf8'));
+      } catch {
+        return undefined;
+      }
+      if (!isJsonObject(body)) return undefined;
+      if (body['digest'] !== binding.digest) return undefined;
+      if (body['principal'] !== (binding.principal ?? null)) return undefined;
+      if (typeof body['expiresAt'] !== 'number' || body['expiresAt'] <= now) return undefined;
+      return body as unknown as RequestState;
+    },
+  };
+}
+
+/**
+ * A digest of what must be the same in a retry: method and params without `_meta` and the round's own
+ * members (MRTR-023). Key order does not matter.
+ */
+export function digestRequest(method: string, params: JsonObject): string {
+  const { _meta, inputResponses, requestState, ...rest } = params;
+  return createHash('sha256').update(method).update('\n').update(canonicalJson(rest)).digest('base64url');
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (!isJsonObject(inner)) return inner;
+    const sorted: [string, unknown][] = Object.keys(inner)
+      .sort()
+      .map((name) => [name, inner[name]]);
+    return Object.fromEntries(sorted);
+  });
+}
+
+function toSecret(key: string | Uint8Array): Uint8Array {
+  const bytes = typeof key === 'string' ? Buffer.from(key, 'base64url') : key;
+  if (bytes.length === 32) return bytes;
+  throw new IsthmusError(
+    'INVALID_OPTION',
+    `stateKey must be 32 bytes (as bytes, or base64url text), it has ${bytes.length}; ` +
+      `make one with: node -p "require('crypto').randomBytes(32).toString('base64url')"`,
+  );
+}

@@ -1,0 +1,286 @@
+import { ProtocolError } from '../../errors.js';
+import { events } from '../../events.js';
+import type { Peer } from '../../exchange/call.js';
+import type { InboundCall } from '../../exchange/inbound-calls.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import {
+  type DecodedError,
+  type DecodedNotification,
+  type DecodedRequest,
+  type DecodedResult,
+  errorMessage,
+  isJsonObject,
+  isRequestId,
+  type JsonObject,
+  notificationMessage,
+} from '../../wire/json-rpc.js';
+import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
+import type { ServerDialect } from '../dialect.js';
+import { META } from '../meta-keys.js';
+import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
+import { MODERN_REVISIONS } from '../revisions.js';
+import {
+  acceptOnce,
+  busy,
+  methodNotFound,
+  type ServingSide,
+  sendError,
+  sendResult,
+  settleWith,
+} from '../serving-side.js';
+import { toWireError } from '../wire-error.js';
+import { readEnvelope, unsupportedVersion, type ValidEnvelope } from './envelope.js';
+import { Listens } from './listens.js';
+import type { ModernRuntime } from './runtime.js';
+import { digestRequest } from './sealed-state.js';
+import { type Attachment, ModernServerCall } from './server-call.js';
+
+/** The modern era, serving: nothing is remembered from one request to the next but what the request names. */
+export class ModernServerDialect implements ServerDialect {
+  readonly era = 'modern';
+  readonly revision = undefined;
+  readonly #side: ServingSide;
+  readonly #runtime: ModernRuntime;
+  readonly #listens: Listens;
+  /** Built once: almost every result carries just this. */
+  readonly #resultMeta: JsonObject;
+
+  constructor(side: ServingSide, runtime: ModernRuntime) {
+    this.#side = side;
+    this.#runtime = runtime;
+    this.#listens = new Listens(side.connection, side.service, side.settings.maxListens);
+    this.#resultMeta = { [META.serverInfo]: side.service.info };
+  }
+
+  request(request: DecodedRequest): void {
+    if (request.method === 'initialize') {
+      return this.#refuse(request, unsupportedVersion(String(request.params?.['protocolVersion'] ?? '')));
+    }
+    const envelope = readEnvelope(request.params, this.#side.connection.principal);
+    if (envelope.kind === 'refused') return this.#refuse(request, envelope.error);
+    this.accepted(request, envelope);
+  }
+
+  /** A request whose envelope was read and found valid. */
+  accepted(request: DecodedRequest, envelope: ValidEnvelope): void {
+    const inbound = acceptOnce(this.#side, request.id);
+    if (!inbound) return;
+    const { method } = request;
+    const params = request.params!;
+    if (method === 'server/discover') return sendResult(this.#side, inbound, this.#discovery());
+    if (method === 'subscriptions/listen') return this.#listen(inbound, params);
+    const facts = methodFacts(method);
+    if (isLegacyOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
+      return sendError(this.#side, inbound, methodNotFound(method));
+    }
+    const at = new StreamAttachment(this.#side, inbound, envelope, method, facts, this.#resultMeta);
+    const admitted = this.#side.calls.admit(inbound, () => this.#run(method, params, facts, at));
+    if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side.settings), method, 'modern'));
+  }
+
+  notification({ method, params }: DecodedNotification): void {
+    const id = params?.['requestId'];
+    if (method !== 'notifications/cancelled' || !isRequestId(id)) return this.#drop('notification', method);
+    const reason = params?.['reason'];
+    this.#side.calls.cancel(id, typeof reason === 'string' ? reason : undefined);
+  }
+
+  /** JRPC-014: a modern client sends none; there is nothing it could answer. */
+  response(response: DecodedResult | DecodedError): void {
+    this.#drop('response', response);
+  }
+
+  inputEnded(): void {
+    this.retire();
+  }
+
+  drained(): void {
+    this.#listens.drained();
+  }
+
+  retire(): void {
+    for (const { inbound, result } of this.#listens.closeAll()) {
+      sendResult(this.#side, inbound, { resultType: 'complete', ...result });
+    }
+  }
+
+  dispose(reason: string): void {
+    this.#listens.closeAll();
+    for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
+  }
+
+  #run(method: string, params: JsonObject, facts: MethodFacts | undefined, at: StreamAttachment): void {
+    const mayAsk = facts?.rounds ?? false;
+    if (mayAsk && (params['requestState'] !== undefined || params['inputResponses'] !== undefined)) {
+      void this.#retry(method, params, at);
+      return;
+    }
+    this.#start({ method, params, mayAsk, answers: undefined, state: undefined }, at);
+  }
+
+  #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: StreamAttachment): void {
+    const call = new ModernServerCall(this.#runtime, request, at);
+    at.inbound.onCancel = (reason) => call.cancel(reason);
+    settleWith(
+      () => this.#side.service.handle(call),
+      (result) => call.complete(result),
+      (thrown) => call.fail(thrown),
+    );
+  }
+
+  /** The next round of an earlier request: wakes the parked handler, or runs a replaying one again. */
+  async #retry(method: string, params: JsonObject, at: StreamAttachment): Promise<void> {
+    try {
+      const answers = readAnswers(params['inputResponses']);
+      const text = params['requestState'];
+      if (text === undefined) {
+        return this.#start({ method, params, mayAsk: true, answers, state: undefined }, at);
+      }
+      if (typeof text !== 'string') throw badState('must be a string');
+      const binding = { digest: digestRequest(method, params), principal: at.peer.principal };
+      const state = await this.#runtime.seal.open(text, binding, this.#side.settings.clock.now());
+      if (!state) throw badState('was altered, has expired or belongs to another request');
+      if (!at.live) return at.release();
+      if (state.kind === 'replay') {
+        return this.#start({ method, params, mayAsk: true, answers, state: state.value }, at);
+      }
+      const call = this.#runtime.parked.find(state.id);
+      if (!call) throw badState('was used already, or its call is gone');
+      call.checkAnswers(answers);
+      this.#runtime.parked.leave(state.id);
+      at.inbound.onCancel = (reason) => call.cancel(reason);
+      call.resume(at, answers);
+    } catch (error) {
+      at.release();
+      at.refuse(error);
+    }
+  }
+
+  #listen(inbound: InboundCall, params: JsonObject): void {
+    try {
+      this.#listens.open(inbound, params);
+    } catch (error) {
+      sendError(this.#side, inbound, toWireError(error, 'subscriptions/listen', 'modern'));
+    }
+  }
+
+  #discovery(): JsonObject {
+    const { service } = this.#side;
+    return {
+      resultType: 'complete',
+      supportedVersions: MODERN_REVISIONS,
+      capabilities: service.capabilities(),
+      ...(service.instructions !== undefined && { instructions: service.instructions }),
+      ttlMs: service.discoveryCache?.ttlMs ?? 0,
+      cacheScope: service.discoveryCache?.cacheScope ?? 'private',
+      _meta: this.#resultMeta,
+    };
+  }
+
+  #refuse(request: DecodedRequest, error: Parameters<typeof errorMessage>[1]): void {
+    const { connection } = this.#side;
+    if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id: request.id, error });
+    connection.send(errorMessage(request.id, error));
+  }
+
+  #drop(why: string, message: unknown): void {
+    if (!events.dropped.hasSubscribers) return;
+    events.dropped.publish({ connection: this.#side.connection.label, why: `unexpected ${why}`, message });
+  }
+}
+
+/** A call's hold on one request of a byte stream. */
+class StreamAttachment implements Attachment {
+  readonly inbound: InboundCall;
+  readonly #side: ServingSide;
+  readonly #envelope: ValidEnvelope;
+  readonly #method: string;
+  readonly #facts: MethodFacts | undefined;
+  readonly #resultMeta: JsonObject;
+  #released = false;
+
+  constructor(
+    side: ServingSide,
+    inbound: InboundCall,
+    envelope: ValidEnvelope,
+    method: string,
+    facts: MethodFacts | undefined,
+    resultMeta: JsonObject,
+  ) {
+    this.#side = side;
+    this.inbound = inbound;
+    this.#envelope = envelope;
+    this.#method = method;
+    this.#facts = facts;
+    this.#resultMeta = resultMeta;
+  }
+
+  get peer(): Peer {
+    return this.#envelope.peer;
+  }
+
+  get live(): boolean {
+    return this.inbound.live;
+  }
+
+  get logLevel(): LogEntry['level'] | undefined {
+    return this.#envelope.logLevel;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#side.calls.release();
+  }
+
+  answer(result: JsonObject): void {
+    const meta = result['_meta'];
+    const _meta = isJsonObject(meta) ? { ...meta, ...this.#resultMeta } : this.#resultMeta;
+    const complete = { resultType: 'complete', ...result, _meta };
+    if (this.#facts?.cacheable && complete.resultType === 'complete') {
+      sendResult(this.#side, this.inbound, { ttlMs: 0, cacheScope: 'private', ...complete });
+    } else {
+      sendResult(this.#side, this.inbound, complete);
+    }
+  }
+
+  refuse(thrown: unknown): void {
+    sendError(this.#side, this.inbound, toWireError(thrown, this.#method, 'modern'));
+  }
+
+  /** Progress and logs are for the moment; when the peer does not read they are not worth its memory. */
+  progress(update: ProgressUpdate): void {
+    const { progressToken } = this.#envelope;
+    if (progressToken === undefined) return;
+    this.#notify('notifications/progress', { progressToken, ...update });
+  }
+
+  log(entry: LogEntry): void {
+    this.#notify('notifications/message', { ...entry });
+  }
+
+  #notify(method: string, params: JsonObject): void {
+    const { connection } = this.#side;
+    if (!connection.congested) {
+      connection.send(notificationMessage(method, params));
+    } else if (events.dropped.hasSubscribers) {
+      events.dropped.publish({ connection: connection.label, why: 'the peer does not read', message: params });
+    }
+  }
+}
+
+/** MRTR-025: malformed answers are an error; surplus ones are ignored later. */
+function readAnswers(value: unknown): InputResponses {
+  if (value === undefined) return {};
+  if (!isJsonObject(value)) throw new ProtocolError(ErrorCode.InvalidParams, 'inputResponses must be an object');
+  for (const [key, answer] of Object.entries(value)) {
+    if (isJsonObject(answer)) continue;
+    throw new ProtocolError(ErrorCode.InvalidParams, `inputResponses[${JSON.stringify(key)}] must be an object`);
+  }
+  return value as InputResponses;
+}
+
+function badState(why: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidParams, `requestState ${why}`);
+}
+

@@ -1,0 +1,172 @@
+import { within } from '../async/within.js';
+import { events } from '../events.js';
+import type { Service } from '../exchange/call.js';
+import type { Connection, Receiver } from '../exchange/connection.js';
+import { InboundCalls } from '../exchange/inbound-calls.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import {
+  type Decoded,
+  type DecodedBatch,
+  type DecodedMessage,
+  type DecodedRequest,
+  errorMessage,
+  type JsonRpcErrorBody,
+  type RequestId,
+  resultMessage,
+} from '../wire/json-rpc.js';
+import { classifyOpening } from './classify-opening.js';
+import type { ServerDialect } from './dialect.js';
+import { LegacyServerDialect } from './legacy/server-dialect.js';
+import type { ModernRuntime } from './modern/runtime.js';
+import { ModernServerDialect } from './modern/server-dialect.js';
+import { type ServingSide, sendError } from './serving-side.js';
+
+/** A connection being served, from its first byte to its end. */
+export interface ServedConnection {
+  /** Refuses new requests, finishes running ones within the grace, flushes and closes. Twice is harmless. */
+  close(graceMs?: number): Promise<void>;
+  /** Settles when the connection has ended, never rejects. */
+  readonly done: Promise<void>;
+}
+
+/** Serves one connection: the first accepted era-distinctive request picks the dialect for all that follow. */
+export function serveConnection(
+  connection: Connection,
+  service: Service,
+  runtime: ModernRuntime,
+): ServedConnection {
+  const served = new Serving(connection, service, runtime);
+  connection.open(served);
+  return served;
+}
+
+class Serving implements Receiver, ServedConnection {
+  readonly done: Promise<void>;
+  readonly #side: ServingSide;
+  readonly #runtime: ModernRuntime;
+  #dialect: ServerDialect | undefined;
+  #closing: Promise<void> | undefined;
+  /** While true, new requests are refused: the server is on its way out. */
+  #leaving = false;
+
+  constructor(connection: Connection, service: Service, runtime: ModernRuntime) {
+    const { settings } = runtime;
+    this.#runtime = runtime;
+    this.#side = {
+      connection,
+      service,
+      settings,
+      calls: new InboundCalls(settings, () => connection.congested),
+    };
+    this.done = connection.closed.then((end) => {
+      this.#dialect?.dispose('the connection ended');
+      if (events.closed.hasSubscribers) events.closed.publish({ connection: connection.label, ...end });
+    });
+  }
+
+  receive(message: Decoded): void {
+    if (message.kind === 'batch') this.#batch(message);
+    else this.#message(message);
+  }
+
+  inputEnded(): void {
+    this.#dialect?.inputEnded();
+    void this.#finish(this.#side.settings.graceMs);
+  }
+
+  drained(): void {
+    this.#dialect?.drained();
+    this.#side.calls.resume();
+  }
+
+  close(graceMs = this.#side.settings.graceMs): Promise<void> {
+    this.#leaving = true;
+    this.#dialect?.retire();
+    return this.#finish(graceMs);
+  }
+
+  #finish(graceMs: number): Promise<void> {
+    this.#closing ??= this.#finishOnce(graceMs);
+    return this.#closing;
+  }
+
+  async #finishOnce(graceMs: number): Promise<void> {
+    const { calls, connection, settings } = this.#side;
+    const over = Promise.race([calls.idle(), connection.closed]);
+    if (calls.size > 0 && !(await within(settings.clock, graceMs, over))) this.#abandon();
+    await connection.finish();
+    await this.done;
+  }
+
+  /** The grace is over. Nobody is left without an answer. */
+  #abandon(): void {
+    for (const inbound of this.#side.calls.pending()) {
+      const { onCancel } = inbound;
+      sendError(this.#side, inbound, {
+        code: ErrorCode.InternalError,
+        message: 'The server stopped before this request was finished',
+      });
+      onCancel?.('the server stopped');
+    }
+  }
+
+  #message(message: DecodedMessage): void {
+    switch (message.kind) {
+      case 'request':
+        if (this.#leaving) this.#refuse(message.id, STOPPING);
+        else if (this.#dialect) this.#dialect.request(message);
+        else this.#opening(message);
+        return;
+      case 'notification':
+        this.#dialect?.notification(message);
+        return;
+      case 'invalid':
+        this.#refuse(message.id, message.error);
+        return;
+      default:
+        this.#dialect?.response(message);
+    }
+  }
+
+  /** JRPC-017, JRPC-019: arrays are part of one revision only. */
+  #batch(batch: DecodedBatch): void {
+    if (this.#dialect?.revision === '2025-03-26') {
+      for (const item of batch.items) this.#message(item);
+    } else {
+      this.#refuse(undefined, BATCH);
+    }
+  }
+
+  #opening(request: DecodedRequest): void {
+    const { connection, settings } = this.#side;
+    const opening = classifyOpening(request, settings.eras, connection.principal);
+    switch (opening.kind) {
+      case 'legacy': {
+        const dialect = new LegacyServerDialect(this.#side, opening.handshake);
+        this.#dialect = dialect;
+        return dialect.welcome(request.id);
+      }
+      case 'modern': {
+        const dialect = new ModernServerDialect(this.#side, this.#runtime);
+        this.#dialect = dialect;
+        return dialect.accepted(request, opening.envelope);
+      }
+      case 'pong':
+        return connection.send(resultMessage(request.id, {}));
+      case 'refused':
+        this.#refuse(request.id, opening.error);
+    }
+  }
+
+  #refuse(id: RequestId | undefined, error: JsonRpcErrorBody): void {
+    const { connection } = this.#side;
+    if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id, error });
+    connection.send(errorMessage(id, error));
+  }
+}
+
+const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };
+const BATCH: JsonRpcErrorBody = {
+  code: ErrorCode.InvalidRequest,
+  message: 'Invalid request: batches exist only in revision 2025-03-26',
+};

@@ -1,0 +1,81 @@
+import { IsthmusError, messageOf } from '../errors.js';
+import { events } from '../events.js';
+import type { Service } from '../exchange/call.js';
+import type { Connection } from '../exchange/connection.js';
+import type { InboundCall, InboundCalls } from '../exchange/inbound-calls.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { errorMessage, type JsonObject, type JsonRpcErrorBody, resultMessage } from '../wire/json-rpc.js';
+import type { ServingSettings } from './serving.js';
+
+/** What a server dialect works with. */
+export interface ServingSide {
+  readonly connection: Connection;
+  readonly service: Service;
+  readonly calls: InboundCalls;
+  readonly settings: ServingSettings;
+}
+
+/** Answers a request, once; a result that cannot be written as JSON becomes an error, never silence. */
+export function sendResult(side: ServingSide, call: InboundCall, result: JsonObject): void {
+  if (!call.live) return;
+  side.calls.settle(call);
+  try {
+    side.connection.send(resultMessage(call.id, result));
+  } catch (error) {
+    side.connection.send(
+      errorMessage(call.id, { code: ErrorCode.InternalError, message: messageOf(error) }),
+    );
+  }
+}
+
+/** Answers a request with an error, once. Error data that cannot be written as JSON is left out. */
+export function sendError(side: ServingSide, call: InboundCall, error: JsonRpcErrorBody): void {
+  if (!call.live) return;
+  side.calls.settle(call);
+  try {
+    side.connection.send(errorMessage(call.id, error));
+  } catch {
+    side.connection.send(errorMessage(call.id, { code: error.code, message: error.message }));
+  }
+}
+
+/** Records a request, or refuses it when its id is already in flight. */
+export function acceptOnce(side: ServingSide, id: InboundCall['id']): InboundCall | undefined {
+  const call = side.calls.accept(id);
+  if (call) return call;
+  const error = {
+    code: ErrorCode.InvalidRequest,
+    message: `A request with id ${JSON.stringify(id)} is still in flight`,
+  };
+  if (events.refused.hasSubscribers) events.refused.publish({ connection: side.connection.label, id, error });
+  side.connection.send(errorMessage(id, error));
+  return undefined;
+}
+
+export function busy(settings: ServingSettings): IsthmusError {
+  return new IsthmusError(
+    'BUSY',
+    `Too many requests: ${settings.maxConcurrent} are running and ${settings.maxQueued} are waiting`,
+  );
+}
+
+export function methodNotFound(method: string): JsonRpcErrorBody {
+  return { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
+}
+
+/** Runs `work` and hands on its outcome; a synchronous service costs no promise. */
+export function settleWith(
+  work: () => JsonObject | Promise<JsonObject>,
+  onResult: (result: JsonObject) => void,
+  onError: (thrown: unknown) => void,
+): void {
+  let outcome: JsonObject | Promise<JsonObject>;
+  try {
+    outcome = work();
+  } catch (error) {
+    onError(error);
+    return;
+  }
+  if (outcome instanceof Promise) outcome.then(onResult, onError);
+  else onResult(outcome);
+}

@@ -1,0 +1,59 @@
+/**
+ * Two kinds of failure, never mixed up: a `ProtocolError` travels on the wire and has a number, an
+ * `IsthmusError` happened here and has a word. ERR-010 asks that callers can tell them apart.
+ */
+
+/** A JSON-RPC error. Throw it in a handler to answer with exactly this code. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export type LocalErrorCode =
+  /** An option or a definition makes no sense; the message says which. */
+  | 'INVALID_OPTION'
+  /** The peer cannot do what was asked of it (legacy; in the modern era this is error -32021). */
+  | 'CAPABILITY_MISSING'
+  /** The peer answered a question with an error; the `cause` is what it sent. */
+  | 'REFUSED_BY_PEER'
+  /** The connection ended before the answer came. */
+  | 'CONNECTION_CLOSED'
+  /** No answer within the time allowed. */
+  | 'TIMED_OUT'
+  /** The caller no longer wants the answer. */
+  | 'CANCELLED'
+  /** A bounded resource is used up. */
+  | 'BUSY'
+  /** The address cannot be listened on or reached. */
+  | 'ADDRESS_UNAVAILABLE'
+  /** A value cannot be written as JSON. */
+  | 'NOT_ENCODABLE';
+
+/** A failure on this side of the wire, with a stable code. */
+export class IsthmusError extends Error {
+  override readonly name = 'IsthmusError';
+  readonly code: LocalErrorCode;
+
+  constructor(code: LocalErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The message of anything that was thrown: one clean line, never a stack. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message === '' ? thrown.name : thrown.message;
+  if (typeof thrown === 'string') return thrown;
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return String(thrown);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Decoded, JsonRpcMessage } from '../wire/json-rpc.js';
+
+/**
+ * A connection moves messages and nothing else. It knows framing and backpressure, not MCP. Answers sent in
+ * one turn of the event loop leave in one write; while the peer does not read, the connection stops reading.
+ */
+export interface Connection {
+  /** What a person would call it: `stdio`, `unix:/run/x.sock`, `tcp://127.0.0.1:4000`. */
+  readonly label: string;
+  /** Who is on the other end, where the transport has authenticated it. */
+  readonly principal: string | undefined;
+  /** True while output is piling up: do not start work that would add to it. */
+  readonly congested: boolean;
+  /** Starts delivery. Called once. */
+  open(receiver: Receiver): void;
+  /** Queues a message. Throws `NOT_ENCODABLE`; after the end it is silently dropped. */
+  send(message: JsonRpcMessage): void;
+  /** Writes out what is queued, then closes. Always settles, also when the peer never reads again (bounded). */
+  finish(): Promise<void>;
+  /** Closes at once; what is queued is lost. Twice is harmless. */
+  close(): void;
+  /** Settles when both directions are closed, never rejects. */
+  readonly closed: Promise<ConnectionEnd>;
+}
+
+/** Why a connection ended. `lost` means the peer went away under us (EPIPE, reset). */
+export interface ConnectionEnd {
+  readonly kind: 'finished' | 'closed' | 'lost';
+  readonly error?: Error;
+}
+
+/** What a connection delivers to. */
+export interface Receiver {
+  receive(message: Decoded): void;
+  /** The peer will send nothing more; it may still read. */
+  inputEnded(): void;
+  /** Output has room again after `congested`. */
+  drained(): void;
+}
+
+/** Accepts connections at an address. */
+export interface Listener {
+  /** True when the connection is the process's own stdin and stdout: its end is the end of the process. */
+  readonly ownsProcess: boolean;
+  listen(accept: (connection: Connection) => void): Promise<Listening>;
+}
+
+export interface Listening {
+  /** Where it listens, with the real port: `tcp://127.0.0.1:49152`. */
+  readonly address: string;
+  /** Settles when no further connection can arrive. */
+  readonly ended: Promise<void>;
+  /** Stops accepting and frees the address. Open connections are not touched. Twice is harmless. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,127 @@
+import type { RequestId } from '../wire/json-rpc.js';
+
+/**
+ * The requests a peer is waiting for: which are running, which wait for a place, which were called off.
+ * One object per connection. Every accepted request ends in exactly one of: answered, cancelled, abandoned.
+ */
+export class InboundCalls {
+  readonly #limits: InboundLimits;
+  readonly #held: () => boolean;
+  readonly #inFlight = new Map<RequestId, InboundCall>();
+  readonly #waiting: { call: InboundCall; work: () => void }[] = [];
+  #running = 0;
+  #firstWaiting = 0;
+  #resuming = false;
+  #onIdle: (() => void) | undefined;
+
+  /** `held` says that no new work may start now (the output is full). */
+  constructor(limits: InboundLimits, held: () => boolean) {
+    this.#limits = limits;
+    this.#held = held;
+  }
+
+  get size(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Records a request; `undefined` when its id is already in flight (the first one is left alone). */
+  accept(id: RequestId): InboundCall | undefined {
+    if (this.#inFlight.has(id)) return undefined;
+    const call = new InboundCall(id);
+    this.#inFlight.set(id, call);
+    return call;
+  }
+
+  /** Starts `work` now or when a place is free. False: the queue is full, nothing will run. */
+  admit(call: InboundCall, work: () => void): boolean {
+    if (this.#running < this.#limits.maxConcurrent && !this.#held() && this.#queued === 0) {
+      this.#running += 1;
+      work();
+      return true;
+    }
+    if (this.#queued >= this.#limits.maxQueued) return false;
+    this.#waiting.push({ call, work });
+    return true;
+  }
+
+  /** The work that `admit` started has ended. */
+  release(): void {
+    this.#running -= 1;
+    if (this.#queued > 0) this.resume();
+  }
+
+  /** Starts waiting work while there is room. Call when output has drained. */
+  resume(): void {
+    // Synchronous work releases its place before this loop goes on; without the guard that would recurse.
+    if (this.#resuming) return;
+    this.#resuming = true;
+    while (this.#running < this.#limits.maxConcurrent && this.#queued > 0 && !this.#held()) {
+      const next = this.#waiting[this.#firstWaiting]!;
+      this.#firstWaiting += 1;
+      if (this.#firstWaiting === this.#waiting.length || this.#firstWaiting > 1024) {
+        this.#waiting.splice(0, this.#firstWaiting);
+        this.#firstWaiting = 0;
+      }
+      if (!next.call.live) continue;
+      this.#running += 1;
+      next.work();
+    }
+    this.#resuming = false;
+  }
+
+  /** The request is answered: nothing more may be sent for it. */
+  settle(call: InboundCall): void {
+    if (!call.live) return;
+    call.live = false;
+    this.#inFlight.delete(call.id);
+    if (this.#inFlight.size === 0) this.#onIdle?.();
+  }
+
+  /** The peer called it off. False when it is not in flight (unknown, finished): that is no error (CANC-008). */
+  cancel(id: RequestId, reason: string | undefined): boolean {
+    const call = this.#inFlight.get(id);
+    if (!call) return false;
+    this.settle(call);
+    call.onCancel?.(reason ?? 'cancelled by the client');
+    return true;
+  }
+
+  /** Everything still in flight, in order of arrival. */
+  pending(): InboundCall[] {
+    return [...this.#inFlight.values()];
+  }
+
+  /** Settles once nothing is in flight. */
+  idle(): Promise<void> {
+    if (this.#inFlight.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const before = this.#onIdle;
+      this.#onIdle = () => {
+        this.#onIdle = undefined;
+        before?.();
+        resolve();
+      };
+    });
+  }
+
+  get #queued(): number {
+    return this.#waiting.length - this.#firstWaiting;
+  }
+}
+
+export interface InboundLimits {
+  readonly maxConcurrent: number;
+  readonly maxQueued: number;
+}
+
+/** One request on the wire, from its arrival to its answer. */
+export class InboundCall {
+  readonly id: RequestId;
+  /** False once answered or cancelled: whatever comes later stays here. */
+  live = true;
+  onCancel: ((reason: string) => void) | undefined;
+
+  constructor(id: RequestId) {
+    this.id = id;
+  }
+}

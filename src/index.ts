@@ -1,0 +1,5 @@
+/** The everyday door: define a server, serve it, anywhere. */
+export * from './server/index.js';
+export { type MemoryConnection, type MemoryLink, memory } from './transport/memory.js';
+export { type SocketOptions, type TcpOptions, tcp, unixSocket } from './transport/socket.js';
+export { type StdioOptions, stdio } from './transport/stdio.js';

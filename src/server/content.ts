@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import type {
+  BlobResourceContents,
+  CallToolResult,
+  ContentBlock,
+  GetPromptResult,
+  PromptMessage,
+  ReadResourceResult,
+  TextResourceContents,
+} from '../wire/model.js';
+
+/** What people return, turned into what the protocol wants. */
+
+/** A string, content blocks, a whole result, or any other value, which becomes structured content. */
+export function toToolResult(value: unknown): JsonObject {
+  if (value === undefined) return { content: [] };
+  if (typeof value === 'string') return { content: [{ type: 'text', text: value }] };
+  if (isToolResult(value)) return value.content === undefined ? { ...value, content: [] } : value;
+  if (isBlock(value)) return { content: [value] };
+  if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) return { content: value };
+  return { ...structured(value) };
+}
+
+/** TOOL-014: the same data as text, for clients that read only text. */
+export function structured(value: unknown): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) ?? 'null' }], structuredContent: value as never };
+}
+
+/** TOOL-017: a failure the model can read. */
+export function toolError(message: string): JsonObject {
+  return { content: [{ type: 'text', text: message }], isError: true };
+}
+
+/** A whole result, as opposed to data that happens to be an object. */
+export function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
+  if (!isJsonObject(value)) return false;
+  if (Array.isArray(value['content'])) return value['content'].every(isBlock);
+  return value['content'] === undefined && ('structuredContent' in value || typeof value['isError'] === 'boolean');
+}
+
+export type ResourceReturn =
+  | string
+  | Uint8Array
+  | { text: string; mimeType?: string; uri?: string }
+  | { blob: string; mimeType?: string; uri?: string }
+  | ReadonlyArray<TextResourceContents | BlobResourceContents>
+  | ReadResourceResult;
+
+/** A string, bytes, one item, several items or a whole result; the URI and type that were asked for fill the gaps. */
+export function toReadResult(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
+  if (isJsonObject(value) && Array.isArray(value['contents'])) return value;
+  const items = Array.isArray(value) ? value : [value];
+  return { contents: items.map((item) => toResourceItem(item, uri, mimeType)) };
+}
+
+function toResourceItem(item: unknown, uri: string, mimeType: string | undefined): JsonObject {
+  const base = { uri, ...(mimeType !== undefined && { mimeType }) };
+  if (typeof item === 'string') return { ...base, text: item };
+  if (item instanceof Uint8Array) return { ...base, blob: Buffer.from(item).toString('base64') };
+  if (isJsonObject(item) && (typeof item['text'] === 'string' || typeof item['blob'] === 'string')) {
+    return { ...base, ...item };
+  }
+  throw new TypeError(`The resource ${uri} gave neither text nor bytes`);
+}
+
+export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult;
+
+/** A string becomes one message of the user. */
+export function toPromptResult(value: unknown, description: string | undefined): JsonObject {
+  if (isJsonObject(value) && Array.isArray(value['messages'])) {
+    return description === undefined ? value : { description, ...value };
+  }
+  const messages =
+    typeof value === 'string'
+      ? [{ role: 'user', content: { type: 'text', text: value } }]
+      : Array.isArray(value)
+        ? value
+        : [value];
+  return { ...(description !== undefined && { description }), messages };
+}
+
+const BLOCK_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
+
+function isBlock(value: unknown): value is ContentBlock {
+  return isJsonObject(value) && BLOCK_TYPES.has(value['type']);
+}

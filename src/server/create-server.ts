@@ -1,0 +1,190 @@
+import { IsthmusError, ProtocolError } from '../errors.js';
+import type { Call, Service } from '../exchange/call.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type { CacheHints, Icon, Implementation, ServerCapabilities } from '../wire/model.js';
+import { createChangeFeed } from './change-feed.js';
+import { complete } from './completions.js';
+import {
+  addPrompt,
+  getPrompt,
+  type PromptArgumentDefinition,
+  type PromptDefinition,
+  type PromptHandler,
+  type RegisteredPrompt,
+} from './prompts.js';
+import { createRegistry, type Registration, type Registry } from './registry.js';
+import {
+  addResource,
+  addTemplate,
+  type RegisteredResource,
+  type RegisteredTemplate,
+  type ResourceDefinition,
+  type ResourceHandler,
+  readResource,
+  type TemplateDefinition,
+  type TemplateHandler,
+} from './resources.js';
+import type { AnySchema } from './schema.js';
+import { addTool, callTool, type RegisteredTool, type ToolDefinition, type ToolHandler } from './tools.js';
+
+export interface ServerOptions {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: Icon[];
+  /** What a model should know before it uses this server. */
+  readonly instructions?: string;
+  /** Entries per page of a list. Default 1000. */
+  readonly pageSize?: number;
+  /** How long modern clients may keep each list, and the discovery result. Not at all by default. */
+  readonly cache?: Partial<Record<'discover' | 'tools' | 'prompts' | 'resources' | 'templates', CacheHints>>;
+  /** Capabilities to announce from the start although nothing is registered yet. */
+  readonly announce?: ReadonlyArray<'tools' | 'prompts' | 'resources' | 'completions'>;
+  /** Whether handlers may send log messages to clients that ask for them. Default true. */
+  readonly logging?: boolean;
+}
+
+/** Wraps every call that reaches the server's own methods. */
+export type Middleware = (call: Call, next: () => Promise<JsonObject>) => Promise<JsonObject>;
+
+/** One definition of tools, resources and prompts, for both eras and every transport. */
+export interface Server extends Service {
+  tool<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined>(
+    name: string,
+    definition: ToolDefinition<I, O>,
+    handler: ToolHandler<I, O>,
+  ): Registration;
+  resource(uri: string, definition: ResourceDefinition, handler: ResourceHandler): Registration;
+  /** `uriTemplate` by RFC 6570; the handler gets its variables. */
+  resourceTemplate(uriTemplate: string, definition: TemplateDefinition, handler: TemplateHandler): Registration;
+  prompt<const A extends Record<string, PromptArgumentDefinition> = {}>(
+    name: string,
+    definition: PromptDefinition<A>,
+    handler: PromptHandler<A>,
+  ): Registration;
+  /** Tells subscribers that a resource has new content. */
+  resourceUpdated(uri: string): void;
+  /** The first one added is the outermost. */
+  use(middleware: Middleware): void;
+}
+
+export function createServer(options: ServerOptions): Server {
+  const { name, version, pageSize = 1000 } = options;
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '') {
+    throw new IsthmusError('INVALID_OPTION', 'createServer needs a name and a version');
+  }
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
+    throw new IsthmusError('INVALID_OPTION', `pageSize must be a positive whole number, got ${pageSize}`);
+  }
+  const feed = createChangeFeed();
+  let capabilities: ServerCapabilities | undefined;
+  const registryOf = <T>(kind: string, change: 'tools' | 'prompts' | 'resources') =>
+    createRegistry<T>({
+      kind,
+      pageSize,
+      onChange() {
+        capabilities = undefined;
+        feed.publish({ kind: change });
+      },
+    });
+  const tools = registryOf<RegisteredTool>('tool', 'tools');
+  const prompts = registryOf<RegisteredPrompt>('prompt', 'prompts');
+  const resources = registryOf<RegisteredResource>('resource', 'resources');
+  const templates = registryOf<RegisteredTemplate>('resource template', 'resources');
+  let completes = false;
+
+  const methods = new Map<string, (call: Call) => JsonObject | Promise<JsonObject>>([
+    ['tools/list', (call) => list(call, 'tools', tools, options.cache?.tools)],
+    ['tools/call', (call) => callTool(tools, call)],
+    ['prompts/list', (call) => list(call, 'prompts', prompts, options.cache?.prompts)],
+    ['prompts/get', (call) => getPrompt(prompts, call)],
+    ['resources/list', (call) => list(call, 'resources', resources, options.cache?.resources)],
+    ['resources/templates/list', (call) => list(call, 'resourceTemplates', templates, options.cache?.templates)],
+    ['resources/read', (call) => readResource(resources, templates, call)],
+    ['completion/complete', (call) => complete(prompts, templates, call)],
+  ]);
+  const dispatch = (call: Call): JsonObject | Promise<JsonObject> => {
+    const method = methods.get(call.method);
+    if (!method) throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${call.method}`);
+    return method(call);
+  };
+  let handle = dispatch;
+  const middlewares: Middleware[] = [];
+
+  const announced = new Set(options.announce);
+  const resolveCapabilities = (): ServerCapabilities => ({
+    ...((options.logging ?? true) && { logging: {} }),
+    ...((completes || announced.has('completions')) && { completions: {} }),
+    ...((prompts.used || announced.has('prompts')) && { prompts: { listChanged: true } }),
+    ...((resources.used || templates.used || announced.has('resources')) && {
+      resources: { subscribe: true, listChanged: true },
+    }),
+    ...((tools.used || announced.has('tools')) && { tools: { listChanged: true } }),
+  });
+
+  return {
+    info: implementation(options),
+    instructions: options.instructions,
+    discoveryCache: options.cache?.discover,
+    capabilities() {
+      capabilities ??= resolveCapabilities();
+      return capabilities;
+    },
+    handle: (call) => handle(call),
+    watch: feed.watch,
+    tool: (toolName, definition, handler) => addTool(tools, toolName, definition, handler),
+    resource: (uri, definition, handler) => addResource(resources, uri, definition, handler),
+    resourceTemplate(uriTemplate, definition, handler) {
+      completes ||= Object.keys(definition.complete ?? {}).length > 0;
+      return addTemplate(templates, uriTemplate, definition, handler);
+    },
+    prompt(promptName, definition, handler) {
+      completes ||= Object.values(definition.arguments ?? {}).some((argument) => argument.complete);
+      return addPrompt(prompts, promptName, definition, handler);
+    },
+    resourceUpdated: (uri) => feed.publish({ kind: 'resource', uri }),
+    use(middleware) {
+      middlewares.push(middleware);
+      handle = compose(middlewares, dispatch);
+    },
+  };
+}
+
+function list(
+  call: Call,
+  key: string,
+  registry: Registry<{ readonly listed: object }>,
+  cache: CacheHints | undefined,
+): JsonObject {
+  const { items, nextCursor } = registry.page(call.params['cursor']);
+  return {
+    [key]: items.map((item) => item.listed),
+    ...(nextCursor !== undefined && { nextCursor }),
+    ...cache,
+  };
+}
+
+function compose(
+  middlewares: readonly Middleware[],
+  core: (call: Call) => JsonObject | Promise<JsonObject>,
+): (call: Call) => JsonObject | Promise<JsonObject> {
+  return middlewares.reduceRight(
+    (next, middleware) => (call) => middleware(call, async () => next(call)),
+    core,
+  );
+}
+
+function implementation(options: ServerOptions): Implementation {
+  const { name, version, title, description, websiteUrl, icons } = options;
+  return {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+    ...(icons !== undefined && { icons }),
+  };
+}

@@ -1,0 +1,129 @@
+import { IsthmusError, ProtocolError } from '../errors.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+
+/** What the author of a server holds on to after registering something. */
+export interface Registration {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** Shows it again in lists and lets it be used. */
+  enable(): void;
+  /** Hides it; using it is answered as if it did not exist. */
+  disable(): void;
+  /** Takes it away for good; the name is free again. */
+  remove(): void;
+}
+
+/** The tools, prompts, resources or templates of a server: named, in order of registration, listed in pages. */
+export interface Registry<T> {
+  /** True once anything was ever registered: the capability does not come and go. */
+  readonly used: boolean;
+  add(name: string, item: T): Registration;
+  /** Enabled items only. */
+  get(name: string): T | undefined;
+  /** Enabled items, in order. */
+  all(): readonly T[];
+  page(cursor: unknown): { readonly items: readonly T[]; readonly nextCursor?: string };
+}
+
+export function createRegistry<T>(options: {
+  readonly kind: string;
+  readonly pageSize: number;
+  readonly onChange: () => void;
+}): Registry<T> {
+  const { kind, pageSize, onChange } = options;
+  // A Map has no inherited names: `constructor` and `__proto__` are ordinary here.
+  const entries = new Map<string, Entry<T>>();
+  let listed: Entry<T>[] | undefined;
+  let lastOrder = 0;
+  let used = false;
+
+  const changed = () => {
+    listed = undefined;
+    onChange();
+  };
+  const list = () => {
+    listed ??= [...entries.values()].filter((entry) => entry.enabled);
+    return listed;
+  };
+
+  return {
+    get used() {
+      return used;
+    },
+    add(name, item) {
+      if (typeof name !== 'string' || name === '') {
+        throw new IsthmusError('INVALID_OPTION', `A ${kind} needs a name`);
+      }
+      if (entries.has(name)) {
+        throw new IsthmusError('INVALID_OPTION', `There is already a ${kind} named "${name}"; remove it first`);
+      }
+      lastOrder += 1;
+      const entry: Entry<T> = { item, order: lastOrder, enabled: true };
+      entries.set(name, entry);
+      used = true;
+      changed();
+      const switchTo = (enabled: boolean) => {
+        if (entries.get(name) !== entry || entry.enabled === enabled) return;
+        entry.enabled = enabled;
+        changed();
+      };
+      return {
+        name,
+        get enabled() {
+          return entries.get(name) === entry && entry.enabled;
+        },
+        enable: () => switchTo(true),
+        disable: () => switchTo(false),
+        remove() {
+          if (entries.get(name) !== entry) return;
+          entries.delete(name);
+          changed();
+        },
+      };
+    },
+    get(name) {
+      const entry = entries.get(name);
+      return entry?.enabled ? entry.item : undefined;
+    },
+    all: () => list().map((entry) => entry.item),
+    page(cursor) {
+      const after = cursor === undefined ? 0 : readCursor(kind, cursor, lastOrder);
+      const all = list();
+      const first = after === 0 ? 0 : all.findIndex((entry) => entry.order > after);
+      if (first === -1) return { items: [] };
+      const page = all.slice(first, first + pageSize);
+      const items = page.map((entry) => entry.item);
+      return first + pageSize < all.length
+        ? { items, nextCursor: writeCursor(kind, page[page.length - 1]!.order) }
+        : { items };
+    },
+  };
+}
+
+interface Entry<T> {
+  readonly item: T;
+  /** Never reused, so that a cursor keeps its place when neighbours come and go. */
+  readonly order: number;
+  enabled: boolean;
+}
+
+function writeCursor(kind: string, order: number): string {
+  return Buffer.from(`${kind}:${order}`).toString('base64url');
+}
+
+/** PAGE-006: a cursor we did not write is refused. */
+function readCursor(kind: string, cursor: unknown, last: number): number {
+  const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
+  const order = text.startsWith(`${kind}:`) ? Number(text.slice(kind.length + 1)) : Number.NaN;
+  const genuine = Number.isInteger(order) && order >= 1 && order <= last && writeCursor(kind, order) === cursor;
+  if (!genuine) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown cursor for the list of ${kind}s`);
+  return order;
+}
+
+/** A definition without the members that are not set, ready for the wire. */
+export function defined<T extends object>(definition: T): JsonObject {
+  const copy: JsonObject = {};
+  for (const [key, value] of Object.entries(definition)) if (value !== undefined) copy[key] = value;
+  return copy;
+}

@@ -1,0 +1,108 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { IsthmusError } from '../errors.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import { checkJsonSchema, compileJsonSchema } from './json-schema.js';
+
+/** Plain JSON Schema 2020-12. `T` is what a handler may assume of a valid value. */
+export interface JsonSchema<T = JsonObject> extends JsonObject {
+  /** Only for the type checker; never set. */
+  readonly '~type'?: T;
+}
+
+/** A schema of any Standard Schema library (zod, valibot, arktype …), or plain JSON Schema. */
+export type AnySchema = StandardSchemaV1 | JsonSchema<unknown>;
+
+/** What a handler receives. */
+export type Output<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<S>
+  : S extends JsonSchema<infer T>
+    ? T
+    : JsonObject;
+
+/** What a handler may return for an output schema. */
+export type Input<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferInput<S>
+  : S extends JsonSchema<infer T>
+    ? T
+    : unknown;
+
+/** Plain JSON Schema with the type it stands for: `jsonSchema<{ text: string }>({ … })`. */
+export function jsonSchema<T>(schema: JsonObject): JsonSchema<T> {
+  return schema as JsonSchema<T>;
+}
+
+/** Gives a Standard Schema that cannot describe itself (valibot alone, for one) its JSON Schema. */
+export function withJsonSchema<S extends StandardSchemaV1>(schema: S, described: JsonObject): S {
+  const standard = schema['~standard'];
+  return {
+    '~standard': { ...standard, jsonSchema: { input: () => described, output: () => described } },
+  } as unknown as S;
+}
+
+/** A schema ready for use: what lists show, and a check that is synchronous whenever it can be. */
+export interface CompiledSchema {
+  readonly json: JsonObject;
+  check(value: unknown): Checked | Promise<Checked>;
+}
+
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+/** `side`: a schema that transforms has one shape going in and another coming out. */
+export function compileSchema(schema: AnySchema, side: 'input' | 'output', owner: string): CompiledSchema {
+  if (isStandardSchema(schema)) return compileStandard(schema, side, owner);
+  if (!isJsonObject(schema)) throw invalidSchema(owner, 'it is neither a Standard Schema nor a JSON Schema object');
+  const problem = checkJsonSchema(schema);
+  if (problem !== undefined) throw invalidSchema(owner, problem);
+  return { json: schema, check: compileJsonSchema(schema, owner) };
+}
+
+export function invalidSchema(owner: string, why: string): IsthmusError {
+  return new IsthmusError('INVALID_OPTION', `The schema of ${owner} cannot be used: ${why}`);
+}
+
+function isStandardSchema(schema: AnySchema): schema is StandardSchemaV1 {
+  // arktype's schemas are functions.
+  return (typeof schema === 'object' || typeof schema === 'function') && schema !== null && '~standard' in schema;
+}
+
+function compileStandard(schema: StandardSchemaV1, side: 'input' | 'output', owner: string): CompiledSchema {
+  const standard = schema['~standard'];
+  const json = describe(standard as Partial<StandardJSONSchemaV1.Props> & { vendor: string }, side, owner);
+  return {
+    json,
+    check(value) {
+      const outcome = standard.validate(value);
+      return outcome instanceof Promise ? outcome.then(toChecked) : toChecked(outcome);
+    },
+  };
+}
+
+function describe(
+  standard: Partial<StandardJSONSchemaV1.Props> & { vendor: string },
+  side: 'input' | 'output',
+  owner: string,
+): JsonObject {
+  if (!standard.jsonSchema) {
+    const wrap = standard.vendor === 'valibot' ? 'toStandardJsonSchema of @valibot/to-json-schema' : 'withJsonSchema';
+    throw invalidSchema(owner, `${standard.vendor} does not describe itself as JSON Schema; wrap it with ${wrap}`);
+  }
+  try {
+    return standard.jsonSchema[side]({ target: 'draft-2020-12' });
+  } catch (error) {
+    throw invalidSchema(owner, `${standard.vendor} says: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function toChecked(outcome: StandardSchemaV1.Result<unknown>): Checked {
+  if (!outcome.issues) return { ok: true, value: outcome.value };
+  return { ok: false, problem: outcome.issues.slice(0, MAX_ISSUES).map(toSentence).join('; ') };
+}
+
+function toSentence(issue: StandardSchemaV1.Issue): string {
+  const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
+  return path === '' ? issue.message : `${path}: ${issue.message}`;
+}
+
+const MAX_ISSUES = 10;

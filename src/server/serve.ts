@@ -1,0 +1,143 @@
+import { systemClock } from '../async/clock.js';
+import { within } from '../async/within.js';
+import { IsthmusError } from '../errors.js';
+import { createModernRuntime } from '../era/modern/runtime.js';
+import { ALL_ERAS } from '../era/revisions.js';
+import { type ServedConnection, serveConnection } from '../era/serve-connection.js';
+import type { ServingSettings } from '../era/serving.js';
+import type { Service } from '../exchange/call.js';
+import type { Connection, Listener, Listening } from '../exchange/connection.js';
+import { ownProcess } from './own-process.js';
+
+export interface ServeOptions extends Partial<ServingSettings> {
+  /**
+   * The process lives for this server: SIGTERM and SIGINT close it, and when it has ended the process exits
+   * with code 0. True by default when serving stdio, false otherwise.
+   */
+  readonly ownsProcess?: boolean;
+  /** Runs after the last connection has ended and before the process exits; bounded by `graceMs`. */
+  readonly onClose?: () => void | Promise<void>;
+}
+
+/** A server at work. */
+export interface Served extends AsyncDisposable {
+  /** Where it listens, in the order of the listeners, with real ports. */
+  readonly addresses: readonly string[];
+  /** Connections open now. */
+  readonly connections: number;
+  /** Settles when everything has ended, never rejects. */
+  readonly closed: Promise<void>;
+  /** Stops accepting, finishes what runs within the grace, closes all connections. Twice is harmless. */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Serves one definition to clients of both eras, on one listener or several.
+ *
+ * ```ts
+ * await serve(server, stdio());
+ * const served = await serve(server, [unixSocket('/run/me.sock'), tcp({ port: 0 })]);
+ * ```
+ */
+export async function serve(
+  service: Service,
+  listeners: Listener | readonly Listener[],
+  options: ServeOptions = {},
+): Promise<Served> {
+  const all = Array.isArray(listeners) ? (listeners as readonly Listener[]) : [listeners as Listener];
+  const settings = resolveSettings(options);
+  const runtime = createModernRuntime(settings);
+  const open = new Set<ServedConnection>();
+  let leaving = false;
+
+  const accept = (connection: Connection) => {
+    if (leaving) return connection.close();
+    const served = serveConnection(connection, service, runtime);
+    open.add(served);
+    void served.done.then(() => open.delete(served));
+  };
+
+  const listening = await listenOnAll(all, accept);
+
+  const closeAll = async (graceMs: number) => {
+    leaving = true;
+    await Promise.all(listening.map((place) => place.stop()));
+    await Promise.all([...open].map((served) => served.close(graceMs)));
+    runtime.close();
+  };
+
+  // A stream that is the process's own has no successor: its end ends the rest.
+  const lastWords = listening.filter((_, index) => all[index]!.ownsProcess).map((place) => place.ended);
+  const ended = Promise.race([...lastWords, Promise.all(listening.map((place) => place.ended))])
+    .then(() => closeAll(settings.graceMs))
+    .then(async () => {
+      if (options.onClose) await within(settings.clock, settings.graceMs, Promise.resolve().then(options.onClose));
+    });
+
+  const served: Served = {
+    addresses: listening.map((place) => place.address),
+    get connections() {
+      return open.size;
+    },
+    closed: ended,
+    async close({ graceMs = settings.graceMs } = {}) {
+      await closeAll(graceMs);
+      await ended;
+    },
+    [Symbol.asyncDispose]: () => served.close(),
+  };
+  if (options.ownsProcess ?? all.some((listener) => listener.ownsProcess)) ownProcess(served);
+  return served;
+}
+
+async function listenOnAll(
+  listeners: readonly Listener[],
+  accept: (connection: Connection) => void,
+): Promise<Listening[]> {
+  const listening: Listening[] = [];
+  try {
+    for (const listener of listeners) listening.push(await listener.listen(accept));
+  } catch (error) {
+    await Promise.all(listening.map((place) => place.stop()));
+    throw error;
+  }
+  return listening;
+}
+
+function resolveSettings(options: ServeOptions): ServingSettings {
+  const settings: ServingSettings = {
+    clock: options.clock ?? systemClock,
+    eras: options.eras ?? ALL_ERAS,
+    graceMs: options.graceMs ?? 10_000,
+    maxConcurrent: options.maxConcurrent ?? 256,
+    maxQueued: options.maxQueued ?? 10_000,
+    askTimeoutMs: options.askTimeoutMs ?? 300_000,
+    roundTtlMs: options.roundTtlMs ?? 300_000,
+    maxParked: options.maxParked ?? 1000,
+    maxListens: options.maxListens ?? 1024,
+    pingIntervalMs: options.pingIntervalMs ?? 0,
+    stateKey: options.stateKey,
+  };
+  const unknown = settings.eras.filter((era) => !ALL_ERAS.includes(era));
+  if (settings.eras.length === 0 || unknown.length > 0) {
+    throw new IsthmusError('INVALID_OPTION', `eras must name legacy, modern or both; got [${settings.eras.join(', ')}]`);
+  }
+  for (const name of WHOLE_NUMBERS) {
+    const value = settings[name];
+    if (!Number.isSafeInteger(value) || value < (name === 'maxConcurrent' ? 1 : 0)) {
+      throw new IsthmusError('INVALID_OPTION', `${name} must be a whole number, got ${String(value)}`);
+    }
+  }
+  return settings;
+}
+
+const WHOLE_NUMBERS = [
+  'graceMs',
+  'maxConcurrent',
+  'maxQueued',
+  'askTimeoutMs',
+  'roundTtlMs',
+  'maxParked',
+  'maxListens',
+  'pingIntervalMs',
+] as const;

@@ -1,0 +1,143 @@
+import { messageOf, ProtocolError } from '../errors.js';
+import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
+import { events } from '../events.js';
+import type { Call } from '../exchange/call.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import type { CallToolResult, ContentBlock, Icon, Tool, ToolAnnotations } from '../wire/model.js';
+import { isToolResult, structured, toolError, toToolResult } from './content.js';
+import { Context } from './context.js';
+import { defined, type Registration, type Registry } from './registry.js';
+import {
+  type AnySchema,
+  type Checked,
+  type CompiledSchema,
+  compileSchema,
+  type Input,
+  invalidSchema,
+  type Output,
+} from './schema.js';
+
+export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySchema | undefined> {
+  readonly title?: string;
+  readonly description?: string;
+  /** What the tool takes; its root is an object. Without it the tool takes no arguments. */
+  readonly input?: I;
+  /** What the tool gives back as structured content. */
+  readonly output?: O;
+  readonly annotations?: ToolAnnotations;
+  readonly icons?: Icon[];
+  readonly _meta?: JsonObject;
+}
+
+export type ToolHandler<I, O> = (
+  args: I extends AnySchema ? Output<I> : JsonObject,
+  ctx: Context,
+) => ToolReturn<O> | Promise<ToolReturn<O>>;
+
+/** With an output schema: data that fits it. Without: a string, content, data, or nothing. */
+export type ToolReturn<O> =
+  | (O extends AnySchema ? Input<O> : string | ContentBlock | ContentBlock[] | object | number | boolean | null | void)
+  | CallToolResult
+  | InputRequired;
+
+/** A tool as it is kept: its public face, built once, and the way to run it. */
+export interface RegisteredTool {
+  readonly listed: Tool;
+  readonly input: CompiledSchema | undefined;
+  readonly output: CompiledSchema | undefined;
+  readonly run: (args: never, ctx: Context) => unknown;
+}
+
+export function addTool<I extends AnySchema | undefined, O extends AnySchema | undefined>(
+  registry: Registry<RegisteredTool>,
+  name: string,
+  definition: ToolDefinition<I, O>,
+  run: ToolHandler<I, O>,
+): Registration {
+  const { input, output, title, description, annotations, icons, _meta } = definition;
+  const owner = `tool ${name}`;
+  const compiledInput = input && compileSchema(input, 'input', `${owner} (input)`);
+  const compiledOutput = output && compileSchema(output, 'output', `${owner} (output)`);
+  const inputSchema = compiledInput?.json ?? { type: 'object' };
+  // TOOL-006
+  if (inputSchema['type'] !== 'object') throw invalidSchema(owner, 'the input must have type "object" at its root');
+  const outputSchema = compiledOutput?.json;
+  const listed = { name, title, description, inputSchema, outputSchema, annotations, icons, _meta };
+  return registry.add(name, {
+    listed: defined(listed) as unknown as Tool,
+    input: compiledInput,
+    output: compiledOutput,
+    run: run as RegisteredTool['run'],
+  });
+}
+
+/** Runs a tool. Promises appear only where the tool or its schema make one. */
+export function callTool(registry: Registry<RegisteredTool>, call: Call): JsonObject | Promise<JsonObject> {
+  const { name, arguments: args = {} } = call.params;
+  if (typeof name !== 'string') throw invalidParams('params.name must be a string');
+  if (!isJsonObject(args)) throw invalidParams('params.arguments must be an object');
+  const tool = registry.get(name);
+  if (!tool) throw invalidParams(`Unknown tool: ${name}`);
+  if (!tool.input) return invoke(tool, args, call);
+  const checked = tool.input.check(args);
+  return checked instanceof Promise
+    ? checked.then((outcome) => invokeChecked(tool, outcome, call))
+    : invokeChecked(tool, checked, call);
+}
+
+function invokeChecked(tool: RegisteredTool, checked: Checked, call: Call): JsonObject | Promise<JsonObject> {
+  // TOOL-018: the model can correct itself.
+  if (!checked.ok) return toolError(`Invalid arguments for tool ${tool.listed.name}: ${checked.problem}`);
+  return invoke(tool, checked.value, call);
+}
+
+function invoke(tool: RegisteredTool, args: unknown, call: Call): JsonObject | Promise<JsonObject> {
+  let returned: unknown;
+  try {
+    returned = tool.run(args as never, new Context(call));
+  } catch (error) {
+    return failure(tool, error);
+  }
+  if (!isThenable(returned)) return conclude(tool, returned);
+  return Promise.resolve(returned).then(
+    (value) => conclude(tool, value),
+    (error) => failure(tool, error),
+  );
+}
+
+function conclude(tool: RegisteredTool, value: unknown): JsonObject | Promise<JsonObject> {
+  if (isJsonObject(value) && isInputRequired(value)) return value;
+  if (!tool.output) return toToolResult(value);
+  const result = isToolResult(value) ? toToolResult(value) : structured(value);
+  if (result['isError'] === true) return result;
+  const checked = tool.output.check(result['structuredContent']);
+  return checked instanceof Promise
+    ? checked.then((outcome) => conforming(tool, result, outcome))
+    : conforming(tool, result, checked);
+}
+
+/** TOOL-012. Data that does not fit the promise is the server's fault, not the caller's. */
+function conforming(tool: RegisteredTool, result: JsonObject, checked: Checked): JsonObject {
+  if (checked.ok) return result;
+  throw new ProtocolError(
+    ErrorCode.InternalError,
+    `Tool ${tool.listed.name} returned data that does not fit its output schema: ${checked.problem}`,
+  );
+}
+
+function failure(tool: RegisteredTool, error: unknown): JsonObject {
+  if (error instanceof ProtocolError) throw error;
+  if (events.handlerFailed.hasSubscribers) {
+    events.handlerFailed.publish({ method: 'tools/call', tool: tool.listed.name, error });
+  }
+  return toolError(messageOf(error));
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidParams, message);
+}

@@ -1,0 +1,124 @@
+import { createDeferred } from '../async/deferred.js';
+import { IsthmusError, messageOf } from '../errors.js';
+import type { Connection, ConnectionEnd, Listener, Receiver } from '../exchange/connection.js';
+import { decodeValue, encodeMessage } from '../wire/codec.js';
+import type { JsonRpcMessage } from '../wire/json-rpc.js';
+
+/** A server in the same process. Messages cross as JSON text, so both sides own what they hold. */
+export interface MemoryLink extends Listener {
+  /** Opens a connection to whoever serves this link. */
+  connect(): MemoryConnection;
+}
+
+export interface MemoryConnection extends Connection {
+  /** Half-close: nothing more will be sent, answers still arrive. */
+  endInput(): void;
+}
+
+export function memory(): MemoryLink {
+  let accept: ((connection: Connection) => void) | undefined;
+  const ended = createDeferred<void>();
+  return {
+    ownsProcess: false,
+    async listen(onConnection) {
+      accept = onConnection;
+      return {
+        address: 'memory',
+        ended: ended.promise,
+        async stop() {
+          accept = undefined;
+          ended.resolve();
+        },
+      };
+    },
+    connect() {
+      if (!accept) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'Nobody serves this memory link');
+      const [client, server] = memoryPair();
+      accept(server);
+      return client;
+    },
+  };
+}
+
+/** Two ends of one connection: what one sends, the other receives. */
+export function memoryPair(): [MemoryConnection, MemoryConnection] {
+  const left = new MemoryEnd();
+  const right = new MemoryEnd();
+  left.join(right);
+  right.join(left);
+  return [left, right];
+}
+
+class MemoryEnd implements MemoryConnection {
+  readonly label = 'memory';
+  readonly principal = undefined;
+  readonly congested = false;
+  readonly closed: Promise<ConnectionEnd>;
+  readonly #end = createDeferred<ConnectionEnd>();
+  #peer!: MemoryEnd;
+  #receiver: Receiver | undefined;
+  #inbox: (() => void)[] = [];
+  #deliveryDue = false;
+  #open = true;
+
+  constructor() {
+    this.closed = this.#end.promise;
+  }
+
+  join(peer: MemoryEnd): void {
+    this.#peer = peer;
+  }
+
+  open(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.#schedule();
+  }
+
+  send(message: JsonRpcMessage): void {
+    if (!this.#open) return;
+    let text: string;
+    try {
+      text = encodeMessage(message);
+    } catch (error) {
+      throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    this.#peer.#post((receiver) => receiver.receive(decodeValue(JSON.parse(text))));
+  }
+
+  endInput(): void {
+    if (this.#open) this.#peer.#post((receiver) => receiver.inputEnded());
+  }
+
+  async finish(): Promise<void> {
+    this.#shut({ kind: 'finished' });
+  }
+
+  close(): void {
+    this.#shut({ kind: 'closed' });
+  }
+
+  #post(deliver: (receiver: Receiver) => void): void {
+    this.#inbox.push(() => deliver(this.#receiver!));
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#deliveryDue || !this.#receiver) return;
+    this.#deliveryDue = true;
+    queueMicrotask(() => {
+      this.#deliveryDue = false;
+      for (const deliver of this.#inbox.splice(0)) if (this.#open) deliver();
+    });
+  }
+
+  #shut(end: ConnectionEnd): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#end.resolve(end);
+    // The other end sees it after everything that was sent before.
+    this.#peer.#post((receiver) => receiver.inputEnded());
+    this.#peer.#post(() => this.#peer.#shut({ kind: 'finished' }));
+  }
+}

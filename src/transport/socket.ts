@@ -1,0 +1,165 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { createDeferred } from '../async/deferred.js';
+import { IsthmusError, messageOf } from '../errors.js';
+import type { Connection, Listener, Listening } from '../exchange/connection.js';
+import { createStreamConnection } from './stream-connection.js';
+
+export interface SocketOptions {
+  /** Longer lines are discarded and answered with an error. Default 16 MiB. */
+  readonly maxLineBytes?: number;
+  /** Connections beyond this are closed at once. Default 1024. */
+  readonly maxConnections?: number;
+}
+
+export interface TcpOptions extends SocketOptions {
+  /** Loopback by default. There is no authentication on a raw socket: think before you widen it. */
+  readonly host?: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+}
+
+/** Serves every connection to a TCP port; each has its own era. */
+export function tcp(options: TcpOptions): Listener {
+  const { host = '127.0.0.1', port } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new IsthmusError('INVALID_OPTION', `tcp: port must be an integer from 0 to 65535, got ${port}`);
+  }
+  return socketListener(options, async (server) => {
+    await startListening(server, { host, port }, tcpAddress(host, port));
+    const bound = server.address();
+    return typeof bound === 'object' && bound ? tcpAddress(bound.address, bound.port) : tcpAddress(host, port);
+  });
+}
+
+/**
+ * Serves every connection to a Unix socket that only its owner may open (mode 0600). A socket file that
+ * nobody listens on any more is replaced; anything else at the path is left alone. On Windows the path names
+ * a pipe (`\\.\pipe\name`).
+ */
+export function unixSocket(path: string, options: SocketOptions = {}): Listener {
+  if (path === '') throw new IsthmusError('INVALID_OPTION', 'unixSocket: the path is empty');
+  const address = `unix:${path}`;
+  return socketListener(options, async (server) => {
+    if (process.platform !== 'win32') await removeStaleSocket(path);
+    await withOwnerOnlyFiles(() => startListening(server, { path }, address));
+    if (process.platform !== 'win32') chmodSync(path, 0o600);
+    return address;
+  });
+}
+
+function socketListener(options: SocketOptions, bind: (server: Server) => Promise<string>): Listener {
+  return {
+    ownsProcess: false,
+    async listen(accept): Promise<Listening> {
+      const ended = createDeferred<void>();
+      let label = '';
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+        accept(socketConnection(socket, label, options));
+      });
+      server.maxConnections = options.maxConnections ?? 1024;
+      server.on('close', () => ended.resolve());
+      label = await bind(server);
+      // Accepting can fail for a moment (no file descriptors left); the listener outlives that.
+      server.on('error', () => {});
+      return {
+        address: label,
+        ended: ended.promise,
+        async stop() {
+          // Settles only when open connections are gone too, so it is not awaited here.
+          if (server.listening) server.close();
+        },
+      };
+    },
+  };
+}
+
+/** A socket as a connection. Half-close is honoured: a peer that only stops sending still gets its answers. */
+export function socketConnection(socket: Socket, label: string, options: SocketOptions = {}): Connection {
+  return createStreamConnection({
+    label,
+    input: socket,
+    output: socket,
+    release: (end) => (end.kind === 'finished' ? hangUp(socket) : void socket.destroy()),
+    ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
+  });
+}
+
+/** Ends politely: destroying at once could reset the connection and lose what the peer has not read yet. */
+function hangUp(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => socket.destroy(), HANG_UP_MS);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    socket.end(() => socket.destroySoon());
+    socket.resume();
+  });
+}
+
+const HANG_UP_MS = 1000;
+
+function startListening(server: Server, where: ListenOptions, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) => {
+      const hint = error.code === 'EADDRINUSE' ? ': another process listens there' : '';
+      reject(
+        new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on ${address}${hint} (${messageOf(error)})`, {
+          cause: error,
+        }),
+      );
+    };
+    server.once('error', onError);
+    server.listen(where, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+/** The file is created by `listen` itself, so its mode must be right before, not after. */
+async function withOwnerOnlyFiles<T>(work: () => Promise<T>): Promise<T> {
+  let before: number | undefined;
+  try {
+    before = process.umask(0o177);
+  } catch {
+    // Worker threads may not set it; chmod follows.
+  }
+  const started = work();
+  if (before !== undefined) process.umask(before);
+  return started;
+}
+
+async function removeStaleSocket(path: string): Promise<void> {
+  const seen = fileIdentity(path);
+  if (seen === undefined) return;
+  if (seen.kind !== 'socket') {
+    throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on unix:${path}: the path exists and is not a socket`);
+  }
+  if (await isAnswering(path)) {
+    throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on unix:${path}: another process listens there`);
+  }
+  // Between the question and now somebody else may have taken the path: only remove what was looked at.
+  if (fileIdentity(path)?.inode === seen.inode) unlinkSync(path);
+}
+
+function fileIdentity(path: string): { kind: 'socket' | 'other'; inode: number } | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats && { kind: stats.isSocket() ? 'socket' : 'other', inode: stats.ino };
+}
+
+function isAnswering(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
+  });
+}
+
+function tcpAddress(host: string, port: number): string {
+  return `tcp://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,169 @@
+import type { Readable, Writable } from 'node:stream';
+import { systemClock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
+import { within } from '../async/within.js';
+import { IsthmusError, messageOf } from '../errors.js';
+import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
+import { decodeLine, encodeMessage, oversizeMessage } from '../wire/codec.js';
+import type { JsonRpcMessage } from '../wire/json-rpc.js';
+import { createLineReader } from '../wire/lines.js';
+
+export const DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+export interface StreamConnectionOptions {
+  readonly label: string;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** How bytes are written; differs from `output.write` where that has been taken from user code. */
+  readonly write?: (data: string, done: (error?: Error | null) => void) => boolean;
+  /** Longer lines are discarded and answered with an error; the connection lives on. */
+  readonly maxLineBytes?: number;
+  /** Called once at the end, to close what the caller opened; the connection has ended when it settles. */
+  readonly release: (end: ConnectionEnd) => Promise<void> | void;
+}
+
+/**
+ * Newline-delimited JSON over any pair of byte streams. All messages of one turn leave in one write. When
+ * more than 1 MiB waits to be read by the peer, input is paused until it has been taken.
+ */
+export function createStreamConnection(options: StreamConnectionOptions): Connection {
+  return new StreamConnection(options);
+}
+
+class StreamConnection implements Connection {
+  readonly label: string;
+  readonly principal = undefined;
+  readonly closed: Promise<ConnectionEnd>;
+  readonly #options: StreamConnectionOptions;
+  readonly #end = createDeferred<ConnectionEnd>();
+  #receiver: Receiver | undefined;
+  #state: 'open' | 'finishing' | 'closed' = 'open';
+  #outbox = '';
+  #flushDue = false;
+  /** Characters handed to the stream and not yet taken by the peer; close enough to bytes for a threshold. */
+  #unread = 0;
+  #paused = false;
+  #onFlushed: (() => void)[] = [];
+
+  constructor(options: StreamConnectionOptions) {
+    this.#options = options;
+    this.label = options.label;
+    this.closed = this.#end.promise;
+  }
+
+  get congested(): boolean {
+    return this.#unread + this.#outbox.length > CONGESTED_AT;
+  }
+
+  open(receiver: Receiver): void {
+    const { input, output, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    this.#receiver = receiver;
+    const reader = createLineReader({
+      maxLineBytes,
+      onLine: (bytes) => this.#deliver(() => receiver.receive(decodeLine(bytes))),
+      onOversize: (head, tail) => this.#deliver(() => receiver.receive(oversizeMessage(head, tail, maxLineBytes))),
+    });
+    input.on('data', (chunk: Buffer) => {
+      reader.push(chunk);
+      if (this.congested) this.#pause();
+    });
+    input.on('end', () => {
+      reader.end();
+      if (this.#state !== 'closed') receiver.inputEnded();
+    });
+    input.on('error', (error) => this.#shut({ kind: 'lost', error }));
+    input.on('close', () => {
+      // A reset may close the input without an 'end'; there is nobody to answer then.
+      if (!input.readableEnded) this.#shut({ kind: 'lost' });
+    });
+    output.on('error', (error) => this.#shut({ kind: 'lost', error }));
+    output.on('close', () => this.#shut({ kind: 'lost' }));
+  }
+
+  send(message: JsonRpcMessage): void {
+    if (this.#state === 'closed') return;
+    let text: string;
+    try {
+      text = encodeMessage(message);
+    } catch (error) {
+      throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    this.#outbox += `${text}\n`;
+    if (this.#outbox.length > FLUSH_AT) return this.#flush();
+    if (this.#flushDue) return;
+    this.#flushDue = true;
+    // After all promises of this turn have settled, so that their answers leave together.
+    queueMicrotask(() => process.nextTick(() => this.#flush()));
+  }
+
+  async finish(): Promise<void> {
+    if (this.#state === 'open') {
+      this.#state = 'finishing';
+      if (!(await within(systemClock, FINISH_MS, this.#flushed()))) this.#shut({ kind: 'lost' });
+      this.#shut({ kind: 'finished' });
+    }
+    await this.closed;
+  }
+
+  close(): void {
+    this.#shut({ kind: 'closed' });
+  }
+
+  #deliver(hand: () => void): void {
+    if (this.#state !== 'closed') hand();
+  }
+
+  #flush(): void {
+    this.#flushDue = false;
+    if (this.#state === 'closed' || this.#outbox === '') return;
+    const data = this.#outbox;
+    this.#outbox = '';
+    this.#unread += data.length;
+    const write = this.#options.write ?? ((text, done) => this.#options.output.write(text, done));
+    write(data, (error) => {
+      // A failed write also arrives as an 'error' event, which ends the connection.
+      if (error) return;
+      this.#unread -= data.length;
+      this.#taken();
+    });
+    if (this.congested) this.#pause();
+  }
+
+  #taken(): void {
+    if (this.#paused && !this.congested && this.#state !== 'closed') {
+      this.#paused = false;
+      this.#options.input.resume();
+      this.#receiver?.drained();
+    }
+    if (this.#unread === 0 && this.#outbox === '') for (const notify of this.#onFlushed.splice(0)) notify();
+  }
+
+  #pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#options.input.pause();
+  }
+
+  #flushed(): Promise<void> {
+    if (this.#unread === 0 && this.#outbox === '') return Promise.resolve();
+    return new Promise((resolve) => this.#onFlushed.push(resolve));
+  }
+
+  #shut(end: ConnectionEnd): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#outbox = '';
+    this.#options.input.pause();
+    void Promise.resolve(this.#options.release(end)).then(() => this.#end.resolve(end));
+    for (const notify of this.#onFlushed.splice(0)) notify();
+  }
+}
+
+/** Where "the peer does not read" begins. */
+const CONGESTED_AT = 1024 * 1024;
+/** A string has a maximum length; what has grown to this leaves before the turn is over. */
+const FLUSH_AT = 8 * 1024 * 1024;
+/** How long a finishing connection waits for the peer to take what is queued. */
+const FINISH_MS = 5000;

@@ -1,0 +1,130 @@
+/** One line (or one parsed value) → what it turned out to be, and back. Decoding never throws. */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { ErrorCode } from './error-codes.js';
+import {
+  type Decoded,
+  type DecodedMessage,
+  type InvalidMessage,
+  isJsonObject,
+  isRequestId,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  type JsonRpcMessage,
+  type RequestId,
+} from './json-rpc.js';
+import { recoverId, recoverIdFromEnds } from './recover-id.js';
+
+export function decodeLine(bytes: Buffer): Decoded {
+  let text: string | undefined;
+  let value: unknown;
+  try {
+    text = toText(bytes);
+    // Asked only where it can matter, since every line pays for it: invalid bytes always decode to U+FFFD.
+    if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
+    value = JSON.parse(text);
+  } catch {
+    return invalid(text === undefined ? undefined : recoverId(text), NOT_JSON);
+  }
+  return decodeValue(value);
+}
+
+/** For JSON that is already parsed. */
+export function decodeValue(value: unknown): Decoded {
+  if (!Array.isArray(value)) return decodeMessage(value);
+  return value.length === 0
+    ? invalid(undefined, EMPTY_BATCH)
+    : { kind: 'batch', items: value.map(decodeMessage) };
+}
+
+/** One line without its newline; JSON never holds a raw one. Throws where `JSON.stringify` does. */
+export function encodeMessage(message: JsonRpcMessage): string {
+  return JSON.stringify(message);
+}
+
+/** What to answer to a line over the limit, of which only both ends are known. */
+export function oversizeMessage(head: Buffer, tail: Buffer, limit: number): InvalidMessage {
+  const message = `Invalid request: the line is longer than ${limit} bytes`;
+  return invalid(recoverIdFromEnds(head.toString(), tail.toString()), {
+    code: ErrorCode.InvalidRequest,
+    message,
+    data: { limit },
+  });
+}
+
+/** From here on V8 keeps Latin-1 text outside its heap: 0.6 ms instead of 5.6 ms for 9 MB (Node 20). */
+const LARGE_BYTES = 1 << 20;
+
+function toText(bytes: Buffer): string {
+  return bytes.length >= LARGE_BYTES && isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
+}
+
+function decodeMessage(value: unknown): DecodedMessage {
+  if (!isJsonObject(value)) return NOT_A_MESSAGE;
+  const { method, id, params } = value;
+  if (method === undefined) return decodeResponse(value);
+  if (id !== undefined && !isRequestId(id)) return invalid(undefined, BAD_ID);
+  if (value['jsonrpc'] !== '2.0') return invalid(id, BAD_VERSION);
+  if (typeof method !== 'string') return invalid(id, BAD_METHOD);
+  if (value['result'] !== undefined || value['error'] !== undefined) return invalid(id, REQUEST_AND_RESPONSE);
+  if (params !== undefined && !isJsonObject(params)) return invalid(id, BAD_PARAMS);
+  return id === undefined
+    ? { kind: 'notification', method, params }
+    : { kind: 'request', id, method, params };
+}
+
+/** An invalid answer is reported without its id: the peer would take that for an answer to its own request. */
+function decodeResponse(value: JsonObject): DecodedMessage {
+  const { id, result, error } = value;
+  if (result === undefined && error === undefined) {
+    return invalid(isRequestId(id) ? id : undefined, value['jsonrpc'] === '2.0' ? NO_METHOD : BAD_VERSION);
+  }
+  if (value['jsonrpc'] !== '2.0') return invalid(undefined, BAD_RESPONSE_VERSION);
+  if (result !== undefined && error !== undefined) return invalid(undefined, RESULT_AND_ERROR);
+  if (result !== undefined) {
+    if (!isRequestId(id)) return invalid(undefined, BAD_RESPONSE_ID);
+    return isJsonObject(result) ? { kind: 'result', id, result } : invalid(undefined, BAD_RESULT);
+  }
+  if (!isErrorBody(error)) return invalid(undefined, BAD_ERROR);
+  // Plain JSON-RPC peers write `null` for an id they could not read. Refusing that would answer an error
+  // with an error, and two such peers would never stop.
+  if (id === undefined || id === null) return { kind: 'error', id: undefined, error };
+  return isRequestId(id) ? { kind: 'error', id, error } : invalid(undefined, BAD_RESPONSE_ID);
+}
+
+function isErrorBody(value: unknown): value is JsonRpcErrorBody {
+  return isJsonObject(value) && Number.isSafeInteger(value['code']) && typeof value['message'] === 'string';
+}
+
+function invalid(id: RequestId | undefined, error: JsonRpcErrorBody): InvalidMessage {
+  return { kind: 'invalid', id, error };
+}
+
+function parseError(what: string): JsonRpcErrorBody {
+  return { code: ErrorCode.ParseError, message: `Parse error: ${what}` };
+}
+
+function invalidRequest(what: string): JsonRpcErrorBody {
+  return { code: ErrorCode.InvalidRequest, message: `Invalid request: ${what}` };
+}
+
+function invalidResponse(what: string): JsonRpcErrorBody {
+  return { code: ErrorCode.InvalidRequest, message: `Invalid response: ${what}` };
+}
+
+const NOT_UTF8 = parseError('the line is not valid UTF-8');
+const NOT_JSON = parseError('the line is not valid JSON');
+const EMPTY_BATCH = invalidRequest('a batch must not be empty');
+const BAD_VERSION = invalidRequest('jsonrpc must be "2.0"');
+const BAD_ID = invalidRequest('id must be a string or an integer');
+const NO_METHOD = invalidRequest('method, result or error is missing');
+const BAD_METHOD = invalidRequest('method must be a string');
+const BAD_PARAMS = invalidRequest('params must be an object');
+const REQUEST_AND_RESPONSE = invalidRequest('method cannot stand beside result or error');
+const BAD_RESPONSE_VERSION = invalidResponse('jsonrpc must be "2.0"');
+const BAD_RESPONSE_ID = invalidResponse('id must be a string or an integer');
+const RESULT_AND_ERROR = invalidResponse('result cannot stand beside error');
+const BAD_RESULT = invalidResponse('result must be an object');
+const BAD_ERROR = invalidResponse('error must have an integer code and a string message');
+
+/** One object for all: a batch of a million numbers must not cost a million of them. */
+const NOT_A_MESSAGE = invalid(undefined, invalidRequest('a message must be a JSON object'));
