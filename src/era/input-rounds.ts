@@ -1,5 +1,5 @@
-import { ErrorCode } from '../wire/error-codes.js';
 import { ProtocolError } from '../errors.js';
+import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { InputRequest, InputRequests, InputResponse } from '../wire/model.js';
 
@@ -23,7 +23,8 @@ export function answerProblem(request: InputRequest, answer: unknown): string | 
       if (answer['action'] !== 'accept' && answer['action'] !== 'decline' && answer['action'] !== 'cancel') {
         return 'needs "action": accept, decline or cancel';
       }
-      if (answer['content'] !== undefined && !isJsonObject(answer['content'])) return '"content" must be an object';
+      if (answer['content'] !== undefined && !isJsonObject(answer['content']))
+        return '"content" must be an object';
       return undefined;
     case 'sampling/createMessage':
       if (typeof answer['model'] !== 'string') return 'needs a string "model"';

@@ -22,9 +22,7 @@ export function sendResult(side: ServingSide, call: InboundCall, result: JsonObj
   try {
     side.connection.send(resultMessage(call.id, result));
   } catch (error) {
-    side.connection.send(
-      errorMessage(call.id, { code: ErrorCode.InternalError, message: messageOf(error) }),
-    );
+    side.connection.send(errorMessage(call.id, { code: ErrorCode.InternalError, message: messageOf(error) }));
   }
 }
 

@@ -21,7 +21,8 @@ export function toWireError(thrown: unknown, method: string, era: Era): JsonRpcE
 function fitCode(code: number, data: unknown, method: string, era: Era): number {
   if (era === 'legacy') {
     // A missing resource has its own code in the legacy revisions (ERR-022).
-    const missingResource = method === 'resources/read' && isJsonObject(data) && typeof data['uri'] === 'string';
+    const missingResource =
+      method === 'resources/read' && isJsonObject(data) && typeof data['uri'] === 'string';
     if (code === ErrorCode.InvalidParams && missingResource) return ErrorCode.LegacyResourceNotFound;
     return code;
   }

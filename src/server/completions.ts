@@ -24,7 +24,11 @@ export async function complete(
   call: Call,
 ): Promise<JsonObject> {
   const { ref, argument, context } = call.params;
-  if (!isJsonObject(argument) || typeof argument['name'] !== 'string' || typeof argument['value'] !== 'string') {
+  if (
+    !isJsonObject(argument) ||
+    typeof argument['name'] !== 'string' ||
+    typeof argument['value'] !== 'string'
+  ) {
     throw invalidParams('params.argument needs a string name and a string value');
   }
   const completers = findCompleters(prompts, templates, ref);
@@ -57,7 +61,10 @@ function findCompleters(
 function toCompletion(suggested: Suggestions): JsonObject {
   const given = isList(suggested) ? { values: suggested } : suggested;
   const values = given.values.slice(0, MAX_VALUES);
-  const { total = given.values.length, hasMore = total > values.length }: { total?: number; hasMore?: boolean } = given;
+  const {
+    total = given.values.length,
+    hasMore = total > values.length,
+  }: { total?: number; hasMore?: boolean } = given;
   return { values, total, hasMore };
 }
 

@@ -23,7 +23,10 @@ export function toToolResult(value: unknown): JsonObject {
 
 /** TOOL-014: the same data as text, for clients that read only text. */
 export function structured(value: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) ?? 'null' }], structuredContent: value as never };
+  return {
+    content: [{ type: 'text', text: JSON.stringify(value) ?? 'null' }],
+    structuredContent: value as never,
+  };
 }
 
 /** TOOL-017: a failure the model can read. */
@@ -35,7 +38,9 @@ export function toolError(message: string): JsonObject {
 export function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
   if (!isJsonObject(value)) return false;
   if (Array.isArray(value['content'])) return value['content'].every(isBlock);
-  return value['content'] === undefined && ('structuredContent' in value || typeof value['isError'] === 'boolean');
+  return (
+    value['content'] === undefined && ('structuredContent' in value || typeof value['isError'] === 'boolean')
+  );
 }
 
 export type ResourceReturn =

@@ -83,7 +83,10 @@ export class Context {
     if (answer.action !== 'accept') return { action: answer.action };
     const checked = await form.check(answer.content ?? {});
     if (!checked.ok) {
-      throw new ProtocolError(ErrorCode.InvalidParams, `The answer does not fit the form: ${checked.problem}`);
+      throw new ProtocolError(
+        ErrorCode.InvalidParams,
+        `The answer does not fit the form: ${checked.problem}`,
+      );
     }
     return { action: 'accept', content: checked.value as never };
   }

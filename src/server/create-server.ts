@@ -59,7 +59,11 @@ export interface Server extends Service {
   ): Registration;
   resource(uri: string, definition: ResourceDefinition, handler: ResourceHandler): Registration;
   /** `uriTemplate` by RFC 6570; the handler gets its variables. */
-  resourceTemplate(uriTemplate: string, definition: TemplateDefinition, handler: TemplateHandler): Registration;
+  resourceTemplate(
+    uriTemplate: string,
+    definition: TemplateDefinition,
+    handler: TemplateHandler,
+  ): Registration;
   prompt<const A extends Record<string, PromptArgumentDefinition> = {}>(
     name: string,
     definition: PromptDefinition<A>,
@@ -102,7 +106,10 @@ export function createServer(options: ServerOptions): Server {
     ['prompts/list', (call) => list(call, 'prompts', prompts, options.cache?.prompts)],
     ['prompts/get', (call) => getPrompt(prompts, call)],
     ['resources/list', (call) => list(call, 'resources', resources, options.cache?.resources)],
-    ['resources/templates/list', (call) => list(call, 'resourceTemplates', templates, options.cache?.templates)],
+    [
+      'resources/templates/list',
+      (call) => list(call, 'resourceTemplates', templates, options.cache?.templates),
+    ],
     ['resources/read', (call) => readResource(resources, templates, call)],
     ['completion/complete', (call) => complete(prompts, templates, call)],
   ]);

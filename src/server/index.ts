@@ -1,8 +1,9 @@
 /** Writing and serving a server: `isthmus/server`. Transports come from `isthmus/stdio` and `isthmus/socket`. */
-export { ErrorCode } from '../wire/error-codes.js';
+
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { Call, Change, Era, Peer, Service } from '../exchange/call.js';
 export type { Connection, Listener } from '../exchange/connection.js';
+export { ErrorCode } from '../wire/error-codes.js';
 export type * from '../wire/model.js';
 export type { Completer, Suggestions } from './completions.js';
 export { Context, type ElicitAnswer } from './context.js';
@@ -12,6 +13,6 @@ export type { PromptArgumentDefinition, PromptDefinition } from './prompts.js';
 export type { Registration } from './registry.js';
 export { type ResourceDefinition, resourceNotFound, type TemplateDefinition } from './resources.js';
 export { type AnySchema, type JsonSchema, jsonSchema, withJsonSchema } from './schema.js';
-export { type ServeOptions, type Served, serve } from './serve.js';
+export { type Served, type ServeOptions, serve } from './serve.js';
 export type { ToolDefinition } from './tools.js';
 export type { TemplateVariables } from './uri-template.js';

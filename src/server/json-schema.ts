@@ -72,7 +72,10 @@ async function loadValidator(schema: JsonObject, owner: string): Promise<Validat
     const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
     return ajv.compile(schema as AnySchemaObject);
   } catch (error) {
-    throw new ProtocolError(ErrorCode.InternalError, `The schema of ${owner} is not valid: ${messageOf(error)}`);
+    throw new ProtocolError(
+      ErrorCode.InternalError,
+      `The schema of ${owner} is not valid: ${messageOf(error)}`,
+    );
   }
 }
 

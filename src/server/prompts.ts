@@ -1,5 +1,5 @@
+import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
 import { ProtocolError } from '../errors.js';
-import { isInputRequired, type InputRequired } from '../era/input-rounds.js';
 import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
@@ -21,7 +21,7 @@ export interface PromptDefinition<A extends Record<string, PromptArgumentDefinit
   readonly title?: string;
   readonly description?: string;
   /** In the order in which people are asked for them. */
-  readonly arguments?: A;
+  readonly arguments?: A & Record<string, PromptArgumentDefinition>;
   readonly icons?: Icon[];
   readonly _meta?: JsonObject;
 }
@@ -50,10 +50,12 @@ export function addPrompt<A extends Record<string, PromptArgumentDefinition>>(
 ): Registration {
   const { arguments: args, ...facts } = definition;
   const complete = new Map<string, Completer>();
-  const listedArguments = args && Object.entries(args).map(([argument, { complete: completer, ...rest }]) => {
-    if (completer) complete.set(argument, completer);
-    return defined({ name: argument, ...rest });
-  });
+  const listedArguments =
+    args &&
+    Object.entries(args).map(([argument, { complete: completer, ...rest }]) => {
+      if (completer) complete.set(argument, completer);
+      return defined({ name: argument, ...rest });
+    });
   const listed = defined({ name, ...facts, arguments: listedArguments }) as unknown as Prompt;
   return registry.add(name, { listed, complete, get: get as RegisteredPrompt['get'] });
 }
@@ -67,7 +69,9 @@ export async function getPrompt(registry: Registry<RegisteredPrompt>, call: Call
   for (const [argument, value] of Object.entries(args)) {
     if (typeof value !== 'string') throw invalidParams(`Prompt argument ${argument} must be a string`);
   }
-  const missing = (prompt.listed.arguments ?? []).filter((each) => each.required && !Object.hasOwn(args, each.name));
+  const missing = (prompt.listed.arguments ?? []).filter(
+    (each) => each.required && !Object.hasOwn(args, each.name),
+  );
   if (missing.length > 0) {
     throw invalidParams(`Prompt ${name} needs ${missing.map((each) => each.name).join(', ')}`);
   }

@@ -56,7 +56,10 @@ export function createRegistry<T>(options: {
         throw new IsthmusError('INVALID_OPTION', `A ${kind} needs a name`);
       }
       if (entries.has(name)) {
-        throw new IsthmusError('INVALID_OPTION', `There is already a ${kind} named "${name}"; remove it first`);
+        throw new IsthmusError(
+          'INVALID_OPTION',
+          `There is already a ${kind} named "${name}"; remove it first`,
+        );
       }
       lastOrder += 1;
       const entry: Entry<T> = { item, order: lastOrder, enabled: true };
@@ -116,7 +119,8 @@ function writeCursor(kind: string, order: number): string {
 function readCursor(kind: string, cursor: unknown, last: number): number {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   const order = text.startsWith(`${kind}:`) ? Number(text.slice(kind.length + 1)) : Number.NaN;
-  const genuine = Number.isInteger(order) && order >= 1 && order <= last && writeCursor(kind, order) === cursor;
+  const genuine =
+    Number.isInteger(order) && order >= 1 && order <= last && writeCursor(kind, order) === cursor;
   if (!genuine) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown cursor for the list of ${kind}s`);
   return order;
 }

@@ -1,5 +1,5 @@
+import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
 import { ProtocolError } from '../errors.js';
-import { isInputRequired, type InputRequired } from '../era/input-rounds.js';
 import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
@@ -89,7 +89,8 @@ export async function readResource(
   call: Call,
 ): Promise<JsonObject> {
   const { uri } = call.params;
-  if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'params.uri must be a string');
+  if (typeof uri !== 'string')
+    throw new ProtocolError(ErrorCode.InvalidParams, 'params.uri must be a string');
   const resource = resources.get(uri);
   if (resource) {
     const value = await resource.read(uri, new Context(call));
@@ -109,7 +110,12 @@ export function resourceNotFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
 }
 
-function finish(value: unknown, uri: string, mimeType: string | undefined, cache: CacheHints | undefined): JsonObject {
+function finish(
+  value: unknown,
+  uri: string,
+  mimeType: string | undefined,
+  cache: CacheHints | undefined,
+): JsonObject {
   if (isJsonObject(value) && isInputRequired(value)) return value;
   const result = toReadResult(value, uri, mimeType);
   return cache ? { ...cache, ...result } : result;

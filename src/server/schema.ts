@@ -52,7 +52,8 @@ export type Checked =
 /** `side`: a schema that transforms has one shape going in and another coming out. */
 export function compileSchema(schema: AnySchema, side: 'input' | 'output', owner: string): CompiledSchema {
   if (isStandardSchema(schema)) return compileStandard(schema, side, owner);
-  if (!isJsonObject(schema)) throw invalidSchema(owner, 'it is neither a Standard Schema nor a JSON Schema object');
+  if (!isJsonObject(schema))
+    throw invalidSchema(owner, 'it is neither a Standard Schema nor a JSON Schema object');
   const problem = checkJsonSchema(schema);
   if (problem !== undefined) throw invalidSchema(owner, problem);
   return { json: schema, check: compileJsonSchema(schema, owner) };
@@ -64,7 +65,9 @@ export function invalidSchema(owner: string, why: string): IsthmusError {
 
 function isStandardSchema(schema: AnySchema): schema is StandardSchemaV1 {
   // arktype's schemas are functions.
-  return (typeof schema === 'object' || typeof schema === 'function') && schema !== null && '~standard' in schema;
+  return (
+    (typeof schema === 'object' || typeof schema === 'function') && schema !== null && '~standard' in schema
+  );
 }
 
 function compileStandard(schema: StandardSchemaV1, side: 'input' | 'output', owner: string): CompiledSchema {
@@ -85,13 +88,20 @@ function describe(
   owner: string,
 ): JsonObject {
   if (!standard.jsonSchema) {
-    const wrap = standard.vendor === 'valibot' ? 'toStandardJsonSchema of @valibot/to-json-schema' : 'withJsonSchema';
-    throw invalidSchema(owner, `${standard.vendor} does not describe itself as JSON Schema; wrap it with ${wrap}`);
+    const wrap =
+      standard.vendor === 'valibot' ? 'toStandardJsonSchema of @valibot/to-json-schema' : 'withJsonSchema';
+    throw invalidSchema(
+      owner,
+      `${standard.vendor} does not describe itself as JSON Schema; wrap it with ${wrap}`,
+    );
   }
   try {
     return standard.jsonSchema[side]({ target: 'draft-2020-12' });
   } catch (error) {
-    throw invalidSchema(owner, `${standard.vendor} says: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalidSchema(
+      owner,
+      `${standard.vendor} says: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -1,10 +1,10 @@
 import { systemClock } from '../async/clock.js';
 import { within } from '../async/within.js';
-import { IsthmusError } from '../errors.js';
 import { createModernRuntime } from '../era/modern/runtime.js';
 import { ALL_ERAS } from '../era/revisions.js';
 import { type ServedConnection, serveConnection } from '../era/serve-connection.js';
 import type { ServingSettings } from '../era/serving.js';
+import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, Listener, Listening } from '../exchange/connection.js';
 import { ownProcess } from './own-process.js';
@@ -71,7 +71,8 @@ export async function serve(
   const ended = Promise.race([...lastWords, Promise.all(listening.map((place) => place.ended))])
     .then(() => closeAll(settings.graceMs))
     .then(async () => {
-      if (options.onClose) await within(settings.clock, settings.graceMs, Promise.resolve().then(options.onClose));
+      if (options.onClose)
+        await within(settings.clock, settings.graceMs, Promise.resolve().then(options.onClose));
     });
 
   const served: Served = {
@@ -120,7 +121,10 @@ function resolveSettings(options: ServeOptions): ServingSettings {
   };
   const unknown = settings.eras.filter((era) => !ALL_ERAS.includes(era));
   if (settings.eras.length === 0 || unknown.length > 0) {
-    throw new IsthmusError('INVALID_OPTION', `eras must name legacy, modern or both; got [${settings.eras.join(', ')}]`);
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `eras must name legacy, modern or both; got [${settings.eras.join(', ')}]`,
+    );
   }
   for (const name of WHOLE_NUMBERS) {
     const value = settings[name];

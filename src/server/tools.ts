@@ -1,5 +1,5 @@
-import { messageOf, ProtocolError } from '../errors.js';
 import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
+import { messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
 import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -37,7 +37,9 @@ export type ToolHandler<I, O> = (
 
 /** With an output schema: data that fits it. Without: a string, content, data, or nothing. */
 export type ToolReturn<O> =
-  | (O extends AnySchema ? Input<O> : string | ContentBlock | ContentBlock[] | object | number | boolean | null | void)
+  | (O extends AnySchema
+      ? Input<O>
+      : string | ContentBlock | ContentBlock[] | object | number | boolean | null | undefined)
   | CallToolResult
   | InputRequired;
 
@@ -61,7 +63,8 @@ export function addTool<I extends AnySchema | undefined, O extends AnySchema | u
   const compiledOutput = output && compileSchema(output, 'output', `${owner} (output)`);
   const inputSchema = compiledInput?.json ?? { type: 'object' };
   // TOOL-006
-  if (inputSchema['type'] !== 'object') throw invalidSchema(owner, 'the input must have type "object" at its root');
+  if (inputSchema['type'] !== 'object')
+    throw invalidSchema(owner, 'the input must have type "object" at its root');
   const outputSchema = compiledOutput?.json;
   const listed = { name, title, description, inputSchema, outputSchema, annotations, icons, _meta };
   return registry.add(name, {
@@ -135,7 +138,9 @@ function failure(tool: RegisteredTool, error: unknown): JsonObject {
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
 }
 
 function invalidParams(message: string): ProtocolError {

@@ -67,7 +67,8 @@ function expressionPattern(expression: string, captures: Capture[], template: st
       const parsed = /^([A-Za-z0-9_%][A-Za-z0-9_.%]*)(\*|:\d{1,4})?$/.exec(spec);
       if (!parsed) throw invalid(template, `{${expression}} is not an RFC 6570 expression`);
       const name = parsed[1]!;
-      if (captures.some((capture) => capture.name === name)) throw invalid(template, `"${name}" occurs twice`);
+      if (captures.some((capture) => capture.name === name))
+        throw invalid(template, `"${name}" occurs twice`);
       const explode = parsed[2] === '*';
       captures.push({ name, explode, separator: operator.separator });
       return variablePattern(operator, name, explode, index === 0);
@@ -78,9 +79,9 @@ function expressionPattern(expression: string, captures: Capture[], template: st
 /** A variable that is undefined leaves out its prefix too, except where there is none. */
 function variablePattern(operator: Operator, name: string, explode: boolean, isFirst: boolean): string {
   const { separator, named, value } = operator;
-  const prefix = escape(isFirst ? operator.first : separator);
-  const one = named ? `${escape(name)}(?:=${value}*)?` : `${value}*`;
-  const many = explode ? `${one}(?:${escape(separator)}${one})*` : one;
+  const prefix = literally(isFirst ? operator.first : separator);
+  const one = named ? `${literally(name)}(?:=${value}*)?` : `${value}*`;
+  const many = explode ? `${one}(?:${literally(separator)}${one})*` : one;
   const captured = `(${many})`;
   return prefix === '' ? captured : `(?:${prefix}${captured})?`;
 }
@@ -92,7 +93,9 @@ function readVariables(captures: readonly Capture[], found: RegExpExecArray): Te
     if (raw === undefined) continue;
     try {
       const values = (explode ? raw.split(separator) : [raw]).map((part) =>
-        decodeURIComponent(part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part === name ? '' : part),
+        decodeURIComponent(
+          part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part === name ? '' : part,
+        ),
       );
       variables.push([name, explode ? values : values[0]!]);
     } catch {
@@ -104,10 +107,10 @@ function readVariables(captures: readonly Capture[], found: RegExpExecArray): Te
 
 function literalPattern(literal: string, template: string): string {
   if (/[{}]/.test(literal)) throw invalid(template, 'a brace is not closed');
-  return escape(literal);
+  return literally(literal);
 }
 
-function escape(text: string): string {
+function literally(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 

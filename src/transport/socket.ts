@@ -28,7 +28,9 @@ export function tcp(options: TcpOptions): Listener {
   return socketListener(options, async (server) => {
     await startListening(server, { host, port }, tcpAddress(host, port));
     const bound = server.address();
-    return typeof bound === 'object' && bound ? tcpAddress(bound.address, bound.port) : tcpAddress(host, port);
+    return typeof bound === 'object' && bound
+      ? tcpAddress(bound.address, bound.port)
+      : tcpAddress(host, port);
   });
 }
 
@@ -135,10 +137,16 @@ async function removeStaleSocket(path: string): Promise<void> {
   const seen = fileIdentity(path);
   if (seen === undefined) return;
   if (seen.kind !== 'socket') {
-    throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on unix:${path}: the path exists and is not a socket`);
+    throw new IsthmusError(
+      'ADDRESS_UNAVAILABLE',
+      `Cannot listen on unix:${path}: the path exists and is not a socket`,
+    );
   }
   if (await isAnswering(path)) {
-    throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on unix:${path}: another process listens there`);
+    throw new IsthmusError(
+      'ADDRESS_UNAVAILABLE',
+      `Cannot listen on unix:${path}: another process listens there`,
+    );
   }
   // Between the question and now somebody else may have taken the path: only remove what was looked at.
   if (fileIdentity(path)?.inode === seen.inode) unlinkSync(path);

@@ -61,7 +61,8 @@ class StreamConnection implements Connection {
     const reader = createLineReader({
       maxLineBytes,
       onLine: (bytes) => this.#deliver(() => receiver.receive(decodeLine(bytes))),
-      onOversize: (head, tail) => this.#deliver(() => receiver.receive(oversizeMessage(head, tail, maxLineBytes))),
+      onOversize: (head, tail) =>
+        this.#deliver(() => receiver.receive(oversizeMessage(head, tail, maxLineBytes))),
     });
     input.on('data', (chunk: Buffer) => {
       reader.push(chunk);

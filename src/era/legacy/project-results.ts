@@ -23,7 +23,9 @@ export function projectResult(method: string, result: JsonObject, revision: Lega
       if (isAtLeast(revision, '2025-06-18')) return plain;
       return mapList(plain, 'messages', (message) => ({
         ...message,
-        content: isJsonObject(message['content']) ? projectBlock(message['content'], revision) : message['content'],
+        content: isJsonObject(message['content'])
+          ? projectBlock(message['content'], revision)
+          : message['content'],
       }));
     default:
       return plain;
@@ -34,7 +36,9 @@ export function projectResult(method: string, result: JsonObject, revision: Lega
 export function projectImplementation(info: Implementation, revision: LegacyRevision): JsonObject {
   if (isAtLeast(revision, '2025-11-25')) return info as unknown as JsonObject;
   const { name, version, title } = info;
-  return isAtLeast(revision, '2025-06-18') && title !== undefined ? { name, version, title } : { name, version };
+  return isAtLeast(revision, '2025-06-18') && title !== undefined
+    ? { name, version, title }
+    : { name, version };
 }
 
 /** 2024-11-05 has no `completions` capability; extensions are a modern idea. */
@@ -116,7 +120,10 @@ function projectBlock(block: JsonObject, revision: LegacyRevision): JsonObject {
     return { type: 'text', text: `${String(block['name'] ?? 'resource')}: ${String(block['uri'])}` };
   }
   if (block['type'] === 'audio' && !isAtLeast(revision, '2025-03-26')) {
-    return { type: 'text', text: `[audio, ${String(block['mimeType'])}: this protocol revision has no audio]` };
+    return {
+      type: 'text',
+      text: `[audio, ${String(block['mimeType'])}: this protocol revision has no audio]`,
+    };
   }
   if (block['_meta'] === undefined) return block;
   const { _meta, ...rest } = block;

@@ -17,7 +17,10 @@ export function runRounds(
   clock: Clock,
 ): JsonObject | Promise<JsonObject> {
   const first = service.handle(call);
-  if (first instanceof Promise) return first.then((result) => (isInputRequired(result) ? answerRounds(service, call, clock, result) : result));
+  if (first instanceof Promise)
+    return first.then((result) =>
+      isInputRequired(result) ? answerRounds(service, call, clock, result) : result,
+    );
   return isInputRequired(first) ? answerRounds(service, call, clock, first) : first;
 }
 
@@ -32,14 +35,19 @@ async function answerRounds(
     const requests = Object.entries(required.inputRequests ?? {});
     // Without questions the handler only wants to be called again, later (MRTR-017).
     if (requests.length === 0) await pause(clock, call.signal);
-    const answers = await Promise.all(requests.map(async ([key, request]) => [key, await call.ask(request)] as const));
+    const answers = await Promise.all(
+      requests.map(async ([key, request]) => [key, await call.ask(request)] as const),
+    );
     call.answers = Object.fromEntries(answers) as InputResponses;
     call.state = required.state;
     const result = await service.handle(call);
     if (!isInputRequired(result)) return result;
     required = result;
   }
-  throw new ProtocolError(ErrorCode.InternalError, `${call.method} asked for input ${MAX_ROUNDS} times without an end`);
+  throw new ProtocolError(
+    ErrorCode.InternalError,
+    `${call.method} asked for input ${MAX_ROUNDS} times without an end`,
+  );
 }
 
 const MAX_ROUNDS = 32;

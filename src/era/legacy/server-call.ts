@@ -56,7 +56,9 @@ export class LegacyServerCall implements Call {
 
   ask(request: InputRequest): Promise<InputResponse> {
     if (!this.live) {
-      return Promise.reject(new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`));
+      return Promise.reject(
+        new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`),
+      );
     }
     return this.#session.ask(request, this.#abort.signal);
   }

@@ -17,7 +17,13 @@ import {
   notificationMessage,
   requestMessage,
 } from '../../wire/json-rpc.js';
-import type { InputRequest, InputResponse, LogEntry, LoggingLevel, ProgressUpdate } from '../../wire/model.js';
+import type {
+  InputRequest,
+  InputResponse,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+} from '../../wire/model.js';
 import { capabilityNames, missingCapability } from '../client-capabilities.js';
 import type { ServerDialect } from '../dialect.js';
 import { answerProblem } from '../input-rounds.js';
@@ -98,7 +104,9 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     if (isModernOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
       return sendError(this.#side, inbound, methodNotFound(method));
     }
-    const admitted = this.#side.calls.admit(inbound, () => this.#run(inbound, method, params, facts?.rounds ?? false));
+    const admitted = this.#side.calls.admit(inbound, () =>
+      this.#run(inbound, method, params, facts?.rounds ?? false),
+    );
     if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side.settings), method, 'legacy'));
   }
 
@@ -129,7 +137,9 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   inputEnded(): void {
-    this.#asked.fail(new IsthmusError('CONNECTION_CLOSED', 'the client closed its side and can no longer answer'));
+    this.#asked.fail(
+      new IsthmusError('CONNECTION_CLOSED', 'the client closed its side and can no longer answer'),
+    );
     this.retire();
   }
 
@@ -173,11 +183,14 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     }
     const question = projectQuestion(request, this.revision, randomUUID);
     if (question.kind === 'inexpressible') throw new IsthmusError('CAPABILITY_MISSING', question.why);
-    const answer = await this.#request(method, question.params, this.#side.settings.askTimeoutMs, signal).catch(
-      (error: unknown) => {
-        throw error instanceof ProtocolError ? refusedByPeer(method, error) : error;
-      },
-    );
+    const answer = await this.#request(
+      method,
+      question.params,
+      this.#side.settings.askTimeoutMs,
+      signal,
+    ).catch((error: unknown) => {
+      throw error instanceof ProtocolError ? refusedByPeer(method, error) : error;
+    });
     const problem = answerProblem(request, answer);
     if (problem !== undefined) {
       throw new ProtocolError(ErrorCode.InvalidParams, `The client's answer to ${method} ${problem}`);
@@ -315,9 +328,12 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
 
 const NO_PARAMS: JsonObject = Object.freeze({});
 
-
 function refusedByPeer(method: string, error: ProtocolError): IsthmusError {
-  return new IsthmusError('REFUSED_BY_PEER', `The client refused ${method}: ${error.message} (${error.code})`, {
-    cause: error,
-  });
+  return new IsthmusError(
+    'REFUSED_BY_PEER',
+    `The client refused ${method}: ${error.message} (${error.code})`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -179,7 +179,8 @@ export class ModernServerDialect implements ServerDialect {
 
   #refuse(request: DecodedRequest, error: Parameters<typeof errorMessage>[1]): void {
     const { connection } = this.#side;
-    if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id: request.id, error });
+    if (events.refused.hasSubscribers)
+      events.refused.publish({ connection: connection.label, id: request.id, error });
     connection.send(errorMessage(request.id, error));
   }
 
@@ -264,7 +265,11 @@ class StreamAttachment implements Attachment {
     if (!connection.congested) {
       connection.send(notificationMessage(method, params));
     } else if (events.dropped.hasSubscribers) {
-      events.dropped.publish({ connection: connection.label, why: 'the peer does not read', message: params });
+      events.dropped.publish({
+        connection: connection.label,
+        why: 'the peer does not read',
+        message: params,
+      });
     }
   }
 }
@@ -272,10 +277,14 @@ class StreamAttachment implements Attachment {
 /** MRTR-025: malformed answers are an error; surplus ones are ignored later. */
 function readAnswers(value: unknown): InputResponses {
   if (value === undefined) return {};
-  if (!isJsonObject(value)) throw new ProtocolError(ErrorCode.InvalidParams, 'inputResponses must be an object');
+  if (!isJsonObject(value))
+    throw new ProtocolError(ErrorCode.InvalidParams, 'inputResponses must be an object');
   for (const [key, answer] of Object.entries(value)) {
     if (isJsonObject(answer)) continue;
-    throw new ProtocolError(ErrorCode.InvalidParams, `inputResponses[${JSON.stringify(key)}] must be an object`);
+    throw new ProtocolError(
+      ErrorCode.InvalidParams,
+      `inputResponses[${JSON.stringify(key)}] must be an object`,
+    );
   }
   return value as InputResponses;
 }
@@ -283,4 +292,3 @@ function readAnswers(value: unknown): InputResponses {
 function badState(why: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `requestState ${why}`);
 }
-

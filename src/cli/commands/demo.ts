@@ -1,0 +1,68 @@
+import { Command, Option } from 'commander';
+import type { Era } from '../../exchange/call.js';
+import { serve } from '../../server/serve.js';
+import { listenerFor } from '../../transport/address.js';
+import { createDemoServer } from '../demo/demo-server.js';
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('Serve the embedded demo server: something to talk to, in both eras.')
+    .option(
+      '-l, --listen <address>',
+      'stdio, unix:PATH or tcp://HOST:PORT (port 0 takes a free one); repeatable (default: stdio)',
+      (address: string, before: string[]) => [...before, address],
+      [] as string[],
+    )
+    .addOption(new Option('-e, --era <era>', 'serve one era only').choices(['legacy', 'modern']))
+    .addHelpText('after', HELP)
+    .exitOverride()
+    .action(async (options: { listen: string[]; era?: Era }) => {
+      const addresses = options.listen.length > 0 ? options.listen : ['stdio'];
+      const served = await serve(createDemoServer(), addresses.map(listenerFor), {
+        ownsProcess: true,
+        ...(options.era && { eras: [options.era] }),
+      });
+      explain(served.addresses);
+    });
+}
+
+const HELP = `
+Tools: echo {text}, add {a,b}, sleep {ms}, big {bytes}, touch {}, crash {}, and the fixture of the
+official conformance suite (test_*). Resources: demo://clock, test://*. Prompts: test_*.
+
+Examples:
+  isthmus demo                                  # a stdio server, for a host to launch
+  isthmus demo < requests.jsonl                 # answers all, then exits 0
+  isthmus demo --listen tcp://127.0.0.1:4000 --listen unix:/tmp/demo.sock
+`;
+
+/** On stderr: stdout may belong to the protocol. */
+function explain(addresses: readonly string[]): void {
+  const sockets = addresses.filter((address) => address !== 'stdio');
+  if (sockets.length === 0) return;
+  const lines = ['The Isthmus demo server is up, for clients of both eras:', ''];
+  for (const address of sockets) lines.push(`  ${address}`, `    ${trial(address)}`, '');
+  lines.push('One JSON message per line. Ctrl-C stops it: what is running is finished first.', '');
+  process.stderr.write(lines.join('\n'));
+}
+
+/** A command that shows an answer. */
+function trial(address: string): string {
+  const request = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: {
+      name: 'echo',
+      arguments: { text: 'hello' },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  };
+  const where = address.startsWith('unix:')
+    ? `-U ${address.slice('unix:'.length)}`
+    : address.slice('tcp://'.length).replace(/^\[?([^\]]*)\]?:(\d+)$/, '$1 $2');
+  return `echo '${JSON.stringify(request)}' | nc -N ${where}`;
+}

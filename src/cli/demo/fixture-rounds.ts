@@ -1,0 +1,125 @@
+import type { Context } from '../../server/context.js';
+import type { Server } from '../../server/create-server.js';
+import { type InputRequired, inputRequired } from '../../server/input-required.js';
+import { isJsonObject } from '../../wire/json-rpc.js';
+import type { InputRequest, InputRequests } from '../../wire/model.js';
+
+/** Tools in replay style: they return `inputRequired` and are run again with the answers. */
+export function addInputRoundTools(server: Server): void {
+  server.tool('test_input_required_result_elicitation', { description: 'One question' }, (_args, ctx) => {
+    const name = textAnswer(ctx.answers?.['user_name'], 'name');
+    return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Hello, ${name}!`;
+  });
+  server.tool(
+    'test_input_required_result_sampling',
+    { description: 'One question to the model' },
+    (_args, ctx) =>
+      ctx.answers?.['capital'] ? 'Sampled' : inputRequired({ requests: { capital: askModel } }),
+  );
+  server.tool(
+    'test_input_required_result_list_roots',
+    { description: 'One question for roots' },
+    (_args, ctx) =>
+      ctx.answers?.['client_roots']
+        ? 'Got the roots'
+        : inputRequired({ requests: { client_roots: askRoots } }),
+  );
+  server.tool(
+    'test_input_required_result_request_state',
+    { description: 'A question with state' },
+    (_args, ctx) => {
+      if (ctx.state === undefined || !ctx.answers?.['confirm']) {
+        return inputRequired({ requests: { confirm: askConfirmation }, state: { asked: 'confirm' } });
+      }
+      return isJsonObject(ctx.state) && ctx.state['asked'] === 'confirm' ? 'state-ok' : 'state-lost';
+    },
+  );
+  server.tool(
+    'test_input_required_result_multiple_inputs',
+    { description: 'Three questions at once' },
+    (_args, ctx) => {
+      const requests: InputRequests = { user_name: askName, capital: askModel, client_roots: askRoots };
+      const missing = Object.keys(requests).filter((key) => !ctx.answers?.[key]);
+      return missing.length > 0 ? inputRequired({ requests, state: { questions: 3 } }) : 'All three answered';
+    },
+  );
+  server.tool('test_input_required_result_multi_round', { description: 'Two rounds' }, (_args, ctx) =>
+    multiRound(ctx),
+  );
+  server.tool(
+    'test_input_required_result_tampered_state',
+    { description: 'Its state must come back unchanged' },
+    (_args, ctx) =>
+      ctx.state === undefined
+        ? inputRequired({ requests: { confirm: askConfirmation }, state: { guarded: true } })
+        : 'state-ok',
+  );
+  server.tool(
+    'test_input_required_result_capabilities',
+    { description: 'Asks only what the client can answer' },
+    (_args, ctx) => {
+      if (ctx.answers && Object.keys(ctx.answers).length > 0) return 'Answered';
+      const { elicitation, sampling, roots } = ctx.peer.capabilities;
+      return inputRequired({
+        requests: {
+          ...(elicitation && { user_name: askName }),
+          ...(sampling && { capital: askModel }),
+          ...(roots && { client_roots: askRoots }),
+        },
+        state: { asked: true },
+      });
+    },
+  );
+  server.prompt(
+    'test_input_required_result_prompt',
+    { description: 'Asks before it answers' },
+    (_args, ctx) => {
+      const name = textAnswer(ctx.answers?.['user_name'], 'name');
+      return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Write to ${name}.`;
+    },
+  );
+}
+
+function multiRound(ctx: Context): string | InputRequired {
+  const round = isJsonObject(ctx.state) ? ctx.state['round'] : undefined;
+  if (round === 1 && ctx.answers?.['step1'])
+    return inputRequired({ requests: { step2: askConfirmation }, state: { round: 2 } });
+  if (round === 2 && ctx.answers?.['step2']) return 'Both rounds completed';
+  return inputRequired({ requests: { step1: askName }, state: { round: 1 } });
+}
+
+const askName: InputRequest = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'What is your name?',
+    requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  },
+};
+
+const askConfirmation: InputRequest = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'Please confirm',
+    requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+  },
+};
+
+const askModel: InputRequest = {
+  method: 'sampling/createMessage',
+  params: {
+    messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
+    maxTokens: 100,
+  },
+};
+
+const askRoots: InputRequest = { method: 'roots/list' };
+
+/** A field of an accepted form; an answer that is not one is no answer. */
+function textAnswer(answer: unknown, field: string): string | undefined {
+  if (!isJsonObject(answer) || answer['action'] !== 'accept') return undefined;
+  const content = answer['content'];
+  const value = isJsonObject(content) ? content[field] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
