@@ -1,4 +1,8 @@
 #!/usr/bin/env node
-import { main } from '../dist/cli/main.js';
+import module from 'node:module';
 
-main(process.argv);
+// Node 22.8 and later keep compiled code between starts.
+module.enableCompileCache?.();
+
+const { main } = await import('../dist/cli/main.js');
+await main(process.argv);

@@ -1,17 +1,26 @@
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
 import { messageOf, ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
-import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import { dialectOf } from './json-schema-shape.js';
 import type { Checked } from './schema.js';
+import { compileSimpleSchema } from './simple-schema.js';
 
 /**
- * JSON Schema by ajv, which is loaded at the first value that needs checking: most servers never pay for it.
+ * JSON Schema by ajv, which is loaded at the first value that needs it: most servers never pay for it.
  * Dialects: 2020-12 (the default) and draft-07. References never reach the network.
  */
 export function compileJsonSchema(
   schema: JsonObject,
   owner: string,
 ): (value: unknown) => Checked | Promise<Checked> {
+  const simple = dialectOf(schema['$schema']) === '2020-12' ? compileSimpleSchema(schema) : undefined;
+  if (simple) {
+    return (value) => {
+      const problem = simple(value, '');
+      return problem === undefined ? { ok: true, value } : { ok: false, problem };
+    };
+  }
   let validate: ValidateFunction | undefined;
   const check = (value: unknown): Checked => {
     if (validate!(value)) return { ok: true, value };
@@ -26,50 +35,19 @@ export function compileJsonSchema(
   };
 }
 
-/** Says what makes a schema unusable before anything is compiled; bounds hostile ones (JSCH-003, JSCH-010). */
-export function checkJsonSchema(schema: JsonObject): string | undefined {
-  const dialect = schema['$schema'];
-  if (dialect !== undefined && !(typeof dialect === 'string' && dialectOf(dialect))) {
-    return `its dialect ${JSON.stringify(dialect)} is not supported (2020-12 and draft-07 are)`;
-  }
-  let nodes = 0;
-  const visit = (node: unknown, depth: number): string | undefined => {
-    if (typeof node !== 'object' || node === null) return undefined;
-    nodes += 1;
-    if (nodes > MAX_NODES) return `it has more than ${MAX_NODES} parts`;
-    if (depth > MAX_DEPTH) return `it is nested more than ${MAX_DEPTH} levels deep`;
-    const ref = isJsonObject(node) ? node['$ref'] : undefined;
-    if (typeof ref === 'string' && /^[a-z][a-z0-9+.-]*:/i.test(ref) && !isOwnId(schema, ref)) {
-      return `its reference ${ref} points outside, and references are never fetched`;
-    }
-    for (const inner of Object.values(node)) {
-      const problem = visit(inner, depth + 1);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
-  };
-  return visit(schema, 0);
-}
-
-const MAX_NODES = 20_000;
-const MAX_DEPTH = 128;
-
-function isOwnId(schema: JsonObject, ref: string): boolean {
-  return typeof schema['$id'] === 'string' && ref.startsWith(schema['$id']);
-}
-
-function dialectOf(uri: string): '2020-12' | 'draft-07' | undefined {
-  if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(uri)) return '2020-12';
-  if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(uri)) return 'draft-07';
-  return undefined;
-}
-
 async function loadValidator(schema: JsonObject, owner: string): Promise<ValidateFunction> {
-  const dialect = typeof schema['$schema'] === 'string' ? dialectOf(schema['$schema']) : '2020-12';
-  const { Ajv } = dialect === 'draft-07' ? await import('ajv') : await import('./ajv-2020.js');
+  const { Ajv } =
+    dialectOf(schema['$schema']) === 'draft-07' ? await import('ajv') : await import('./ajv-2020.js');
   try {
-    // In 2020-12 `format` is an annotation; unknown keywords (x-mcp-header) are allowed.
-    const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
+    // In 2020-12 `format` is an annotation; unknown keywords (x-mcp-header) are allowed. The schema's shape
+    // was checked when it was registered; compiling the meta-schema to do so again costs more than all else.
+    const ajv = new Ajv({
+      strict: false,
+      ownProperties: true,
+      validateFormats: false,
+      validateSchema: false,
+      logger: false,
+    });
     return ajv.compile(schema as AnySchemaObject);
   } catch (error) {
     throw new ProtocolError(

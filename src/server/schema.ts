@@ -1,7 +1,8 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { IsthmusError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
-import { checkJsonSchema, compileJsonSchema } from './json-schema.js';
+import { compileJsonSchema } from './json-schema.js';
+import { checkJsonSchema } from './json-schema-shape.js';
 
 /** Plain JSON Schema 2020-12. `T` is what a handler may assume of a valid value. */
 export interface JsonSchema<T = JsonObject> extends JsonObject {

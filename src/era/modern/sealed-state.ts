@@ -37,14 +37,14 @@ export function createStateSeal(key?: string | Uint8Array): StateSeal {
   const secret = key === undefined ? randomBytes(32) : toSecret(key);
   return {
     async seal(state, binding, expiresAt) {
-      const { CompactEncrypt } = await import('jose');
+      const { CompactEncrypt } = await import('jose/jwe/compact/encrypt');
       const body = { ...state, digest: binding.digest, principal: binding.principal ?? null, expiresAt };
       return new CompactEncrypt(Buffer.from(JSON.stringify(body)))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
         .encrypt(secret);
     },
     async open(text, binding, now) {
-      const { compactDecrypt } = await import('jose');
+      const { compactDecrypt } = await import('jose/jwe/compact/decrypt');
       let body: unknown;
       try {
         const { plaintext } = await compactDecrypt(text, secret, {

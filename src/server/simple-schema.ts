@@ -1,0 +1,166 @@
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+
+/** Says what is wrong with a value, or `undefined`. */
+export type SimpleCheck = (value: unknown, path: string) => string | undefined;
+
+/**
+ * Most tools take a flat object of strings, numbers and choices. Schemas that use nothing more are checked
+ * here; a validator that knows all of JSON Schema costs a stdio server more time to load than all the rest
+ * of its start. `undefined` means: this one needs the real validator. A property test holds both to the
+ * same verdicts.
+ */
+export function compileSimpleSchema(schema: unknown): SimpleCheck | undefined {
+  if (!isJsonObject(schema)) return undefined;
+  const checks: SimpleCheck[] = [];
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (ANNOTATIONS.has(keyword) || keyword.startsWith('x-')) continue;
+    const check = COMPILERS.get(keyword)?.(value, schema);
+    if (!check) return undefined;
+    checks.push(check);
+  }
+  return (value, path) => {
+    for (const check of checks) {
+      const problem = check(value, path);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  '$schema',
+  '$comment',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'format',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+]);
+
+type KeywordCompiler = (value: unknown, schema: JsonObject) => SimpleCheck | undefined;
+
+const COMPILERS = new Map<string, KeywordCompiler>([
+  ['type', compileType],
+  ['enum', compileEnum],
+  ['required', compileRequired],
+  ['properties', compileProperties],
+  ['additionalProperties', compileAdditional],
+  ['items', compileItems],
+  ['minimum', bound('number', (value, limit) => value >= limit, 'must be >=')],
+  ['maximum', bound('number', (value, limit) => value <= limit, 'must be <=')],
+  ['minLength', bound('string', (value, limit) => value >= limit, 'must have a length >=')],
+  ['maxLength', bound('string', (value, limit) => value <= limit, 'must have a length <=')],
+  ['minItems', bound('array', (value, limit) => value >= limit, 'must have a number of items >=')],
+  ['maxItems', bound('array', (value, limit) => value <= limit, 'must have a number of items <=')],
+]);
+
+const TYPE_TESTS: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
+  ['string', (value: unknown) => typeof value === 'string'],
+  ['number', (value: unknown) => Number.isFinite(value)],
+  ['integer', (value: unknown) => Number.isInteger(value)],
+  ['boolean', (value: unknown) => typeof value === 'boolean'],
+  ['object', isJsonObject],
+  ['array', (value: unknown) => Array.isArray(value)],
+  ['null', (value: unknown) => value === null],
+]);
+
+function compileType(type: unknown): SimpleCheck | undefined {
+  const test = TYPE_TESTS.get(type);
+  return test && ((value, path) => (test(value) ? undefined : say(path, `must be ${String(type)}`)));
+}
+
+function compileEnum(choices: unknown): SimpleCheck | undefined {
+  if (!Array.isArray(choices) || choices.some((choice) => typeof choice === 'object' && choice !== null)) {
+    return undefined;
+  }
+  const allowed = new Set<unknown>(choices);
+  const sentence = `must be one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`;
+  return (value, path) => (allowed.has(value) ? undefined : say(path, sentence));
+}
+
+function compileRequired(names: unknown): SimpleCheck | undefined {
+  if (!Array.isArray(names)) return undefined;
+  return (value, path) => {
+    if (!isJsonObject(value)) return undefined;
+    const missing = names.find((name: string) => !Object.hasOwn(value, name));
+    return missing === undefined ? undefined : say(path, `must have required property '${missing}'`);
+  };
+}
+
+function compileProperties(properties: unknown): SimpleCheck | undefined {
+  if (!isJsonObject(properties)) return undefined;
+  const compiled: [string, SimpleCheck][] = [];
+  for (const [name, schema] of Object.entries(properties)) {
+    const check = compileSimpleSchema(schema);
+    if (!check) return undefined;
+    compiled.push([name, check]);
+  }
+  return (value, path) => {
+    if (!isJsonObject(value)) return undefined;
+    for (const [name, check] of compiled) {
+      if (!Object.hasOwn(value, name)) continue;
+      const problem = check(value[name], path === '' ? name : `${path}.${name}`);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+function compileAdditional(allowed: unknown, schema: JsonObject): SimpleCheck | undefined {
+  if (allowed === true) return () => undefined;
+  if (allowed !== false) return undefined;
+  const known = new Set(Object.keys(isJsonObject(schema['properties']) ? schema['properties'] : {}));
+  return (value, path) => {
+    if (!isJsonObject(value)) return undefined;
+    const extra = Object.keys(value).find((name) => !known.has(name));
+    return extra === undefined
+      ? undefined
+      : say(path, `must NOT have additional properties (${JSON.stringify(extra)})`);
+  };
+}
+
+function compileItems(schema: unknown): SimpleCheck | undefined {
+  const check = compileSimpleSchema(schema);
+  if (!check) return undefined;
+  return (value, path) => {
+    if (!Array.isArray(value)) return undefined;
+    for (const [index, item] of value.entries()) {
+      const problem = check(item, path === '' ? String(index) : `${path}.${index}`);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+}
+
+/** Lengths of strings count characters, not UTF-16 units. */
+function bound(
+  kind: 'number' | 'string' | 'array',
+  fits: (measure: number, limit: number) => boolean,
+  sentence: string,
+): KeywordCompiler {
+  const measure = (value: unknown): number | undefined => {
+    if (kind === 'number') return typeof value === 'number' ? value : undefined;
+    if (kind === 'array') return Array.isArray(value) ? value.length : undefined;
+    return typeof value === 'string' ? countCharacters(value) : undefined;
+  };
+  return (limit) => {
+    if (typeof limit !== 'number') return undefined;
+    return (value, path) => {
+      const measured = measure(value);
+      return measured === undefined || fits(measured, limit) ? undefined : say(path, `${sentence} ${limit}`);
+    };
+  };
+}
+
+function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+function say(path: string, what: string): string {
+  return path === '' ? what : `${path}: ${what}`;
+}
