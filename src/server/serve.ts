@@ -57,7 +57,12 @@ export async function serve(
     void served.done.then(() => open.delete(served));
   };
 
-  const listening = await listenOnAll(all, accept);
+  const listening = await listenOnAll(all, accept).catch(async (error: unknown) => {
+    // What another listener accepted meanwhile must not outlive the failure.
+    leaving = true;
+    await Promise.all([...open].map((served) => served.close(0)));
+    throw error;
+  });
 
   const closeAll = async (graceMs: number) => {
     leaving = true;
@@ -95,14 +100,16 @@ async function listenOnAll(
   listeners: readonly Listener[],
   accept: (connection: Connection) => void,
 ): Promise<Listening[]> {
-  const listening: Listening[] = [];
+  const listening = new Map<Listener, Listening>();
+  // The process's own streams come last: they are read as soon as they are opened, and cannot be given back.
+  const inOrder = [...listeners].sort((a, b) => Number(a.ownsProcess) - Number(b.ownsProcess));
   try {
-    for (const listener of listeners) listening.push(await listener.listen(accept));
+    for (const listener of inOrder) listening.set(listener, await listener.listen(accept));
   } catch (error) {
-    await Promise.all(listening.map((place) => place.stop()));
+    await Promise.all([...listening.values()].map((place) => place.stop()));
     throw error;
   }
-  return listening;
+  return listeners.map((listener) => listening.get(listener)!);
 }
 
 function resolveSettings(options: ServeOptions): ServingSettings {

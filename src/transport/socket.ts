@@ -41,6 +41,10 @@ export function tcp(options: TcpOptions): Listener {
  */
 export function unixSocket(path: string, options: SocketOptions = {}): Listener {
   if (path === '') throw new IsthmusError('INVALID_OPTION', 'unixSocket: the path is empty');
+  if (process.platform !== 'win32' && Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    // The system would cut it off and listen somewhere else.
+    throw new IsthmusError('INVALID_OPTION', `unixSocket: ${path} is longer than ${MAX_PATH_BYTES} bytes`);
+  }
   const address = `unix:${path}`;
   return socketListener(options, async (server) => {
     if (process.platform !== 'win32') await removeStaleSocket(path);
@@ -49,6 +53,9 @@ export function unixSocket(path: string, options: SocketOptions = {}): Listener 
     return address;
   });
 }
+
+/** `sun_path` without its final zero, on the strictest system (macOS). */
+const MAX_PATH_BYTES = 103;
 
 function socketListener(options: SocketOptions, bind: (server: Server) => Promise<string>): Listener {
   return {
@@ -61,7 +68,10 @@ function socketListener(options: SocketOptions, bind: (server: Server) => Promis
       });
       server.maxConnections = options.maxConnections ?? 1024;
       server.on('close', () => ended.resolve());
-      label = await bind(server);
+      label = await bind(server).catch((error: unknown) => {
+        server.close();
+        throw error;
+      });
       // Accepting can fail for a moment (no file descriptors left); the listener outlives that.
       server.on('error', () => {});
       return {

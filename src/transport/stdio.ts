@@ -1,3 +1,4 @@
+import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Listener } from '../exchange/connection.js';
 import { createStreamConnection } from './stream-connection.js';
@@ -16,6 +17,8 @@ export function stdio(options: StdioOptions = {}): Listener {
   return {
     ownsProcess: true,
     async listen(accept) {
+      if (taken) throw new IsthmusError('INVALID_OPTION', 'stdio is served already; a process has only one');
+      taken = true;
       const connection = openStdio(options);
       accept(connection);
       return {
@@ -26,6 +29,9 @@ export function stdio(options: StdioOptions = {}): Listener {
     },
   };
 }
+
+/** Two readers of one stdin would each answer everything. */
+let taken = false;
 
 function openStdio(options: StdioOptions): Connection {
   const guard = guardStdout();
@@ -52,6 +58,7 @@ function guardStdout() {
   return {
     write: (data: string, done: (error?: Error | null) => void) => write(data, done),
     release() {
+      taken = false;
       if (stdout.write === redirected) stdout.write = original;
     },
   };
