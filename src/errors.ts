@@ -47,13 +47,14 @@ export class IsthmusError extends Error {
   }
 }
 
-/** The message of anything that was thrown: one clean line, never a stack. */
+/** The message of anything that was thrown, however odd; never a stack, and never throws itself. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message === '' ? thrown.name : thrown.message;
-  if (typeof thrown === 'string') return thrown;
   try {
+    if (thrown instanceof Error) return String(thrown.message) || String(thrown.name);
+    if (typeof thrown === 'string') return thrown;
+    if (thrown === undefined || thrown === null) return 'it failed without saying why';
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    return String(thrown);
+    return 'it failed with something that cannot be put into words';
   }
 }

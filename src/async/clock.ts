@@ -11,8 +11,16 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, action, options) {
-    const timer = setTimeout(action, ms);
-    if (options?.background) timer.unref();
+    let timer: NodeJS.Timeout;
+    const wait = (left: number) => {
+      // A timer holds 31 bits; a longer wait is several timers in a row.
+      const step = Math.min(left, MAX_TIMER_MS);
+      timer = setTimeout(() => (left > step ? wait(left - step) : action()), step);
+      if (options?.background) timer.unref();
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };
+
+const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,10 +1,16 @@
-import { IsthmusError, messageOf } from '../errors.js';
+import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
 import type { InboundCall, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
-import { errorMessage, type JsonObject, type JsonRpcErrorBody, resultMessage } from '../wire/json-rpc.js';
+import {
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  resultMessage,
+} from '../wire/json-rpc.js';
 import type { ServingSettings } from './serving.js';
 
 /** What a server dialect works with. */
@@ -61,19 +67,28 @@ export function methodNotFound(method: string): JsonRpcErrorBody {
   return { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
 }
 
-/** Runs `work` and hands on its outcome; a synchronous service costs no promise. */
+/**
+ * Runs `work` and hands on its outcome; a synchronous service costs no promise. Whatever goes wrong, also on
+ * the way to the answer, ends in `onError`: a request must not be left without one.
+ */
 export function settleWith(
   work: () => JsonObject | Promise<JsonObject>,
   onResult: (result: JsonObject) => void,
   onError: (thrown: unknown) => void,
 ): void {
-  let outcome: JsonObject | Promise<JsonObject>;
+  const conclude = (result: JsonObject) => {
+    if (!isJsonObject(result)) throw new ProtocolError(ErrorCode.InternalError, 'The server gave no result');
+    onResult(result);
+  };
   try {
-    outcome = work();
+    const outcome = work();
+    if (isThenable(outcome)) Promise.resolve(outcome).then(conclude).catch(onError);
+    else conclude(outcome);
   } catch (error) {
     onError(error);
-    return;
   }
-  if (outcome instanceof Promise) outcome.then(onResult, onError);
-  else onResult(outcome);
+}
+
+function isThenable(value: unknown): value is PromiseLike<JsonObject> {
+  return isJsonObject(value) && typeof value['then'] === 'function';
 }

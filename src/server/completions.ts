@@ -3,6 +3,7 @@ import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { Context } from './context.js';
+import { withoutPrototype } from './plain-values.js';
 import type { RegisteredPrompt } from './prompts.js';
 import type { Registry } from './registry.js';
 import type { RegisteredTemplate } from './resources.js';
@@ -35,7 +36,11 @@ export async function complete(
   const completer = completers.get(argument['name']);
   if (!completer) return { completion: { values: [], hasMore: false } };
   const others = isJsonObject(context) && isJsonObject(context['arguments']) ? context['arguments'] : {};
-  const suggested = await completer(argument['value'], others as Record<string, string>, new Context(call));
+  const suggested = await completer(
+    argument['value'],
+    withoutPrototype(others) as Record<string, string>,
+    new Context(call),
+  );
   return { completion: toCompletion(suggested) };
 }
 

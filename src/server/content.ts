@@ -15,10 +15,17 @@ import type {
 export function toToolResult(value: unknown): JsonObject {
   if (value === undefined) return { content: [] };
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] };
-  if (isToolResult(value)) return value.content === undefined ? { ...value, content: [] } : value;
+  if (isToolResult(value)) return withContent(value);
   if (isBlock(value)) return { content: [value] };
   if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) return { content: value };
   return { ...structured(value) };
+}
+
+/** TOOL-014: a result without blocks still says in text what it holds, for clients that read only text. */
+function withContent(result: JsonObject & Partial<CallToolResult>): JsonObject {
+  if (result.content !== undefined) return result;
+  const content = 'structuredContent' in result ? structured(result.structuredContent).content : [];
+  return { ...result, content };
 }
 
 /** TOOL-014: the same data as text, for clients that read only text. */
@@ -41,6 +48,15 @@ export function isToolResult(value: unknown): value is JsonObject & Partial<Call
   return (
     value['content'] === undefined && ('structuredContent' in value || typeof value['isError'] === 'boolean')
   );
+}
+
+/**
+ * With an output schema plain data is expected, so only what cannot be data counts as a whole result: one
+ * with structured content, or a failure with its text.
+ */
+export function isExplicitResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
+  if (!isToolResult(value)) return false;
+  return 'structuredContent' in value || (value.isError === true && value.content !== undefined);
 }
 
 export type ResourceReturn =
@@ -71,7 +87,15 @@ function toResourceItem(item: unknown, uri: string, mimeType: string | undefined
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult;
 
 /** A string becomes one message of the user. */
-export function toPromptResult(value: unknown, description: string | undefined): JsonObject {
+export function toPromptResult(value: unknown, name: string, description: string | undefined): JsonObject {
+  const result = toMessages(value, description);
+  const messages = result['messages'] as unknown[];
+  if (!messages.every(isPromptMessage))
+    throw new TypeError(`The prompt ${name} gave something that is no message`);
+  return result;
+}
+
+function toMessages(value: unknown, description: string | undefined): JsonObject {
   if (isJsonObject(value) && Array.isArray(value['messages'])) {
     return description === undefined ? value : { description, ...value };
   }
@@ -84,8 +108,24 @@ export function toPromptResult(value: unknown, description: string | undefined):
   return { ...(description !== undefined && { description }), messages };
 }
 
-const BLOCK_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
+function isPromptMessage(value: unknown): value is PromptMessage {
+  return isJsonObject(value) && typeof value['role'] === 'string' && isJsonObject(value['content']);
+}
 
+/** By type and members: data may have a member called `type` too. */
 function isBlock(value: unknown): value is ContentBlock {
-  return isJsonObject(value) && BLOCK_TYPES.has(value['type']);
+  if (!isJsonObject(value)) return false;
+  switch (value['type']) {
+    case 'text':
+      return typeof value['text'] === 'string';
+    case 'image':
+    case 'audio':
+      return typeof value['data'] === 'string' && typeof value['mimeType'] === 'string';
+    case 'resource':
+      return isJsonObject(value['resource']) && typeof value['resource']['uri'] === 'string';
+    case 'resource_link':
+      return typeof value['uri'] === 'string' && typeof value['name'] === 'string';
+    default:
+      return false;
+  }
 }

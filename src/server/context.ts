@@ -7,7 +7,6 @@ import type {
   CreateMessageResult,
   ElicitFormParams,
   ElicitResult,
-  ElicitSchema,
   ElicitUrlParams,
   InputRequest,
   InputResponses,
@@ -15,9 +14,10 @@ import type {
   LoggingLevel,
   Root,
 } from '../wire/model.js';
+import { toFormSchema } from './elicit-form.js';
 import { type AnySchema, type CompiledSchema, compileSchema, type Output } from './schema.js';
 
-/** What a handler can find out and do while it runs. The same in both eras. */
+/** What a handler can find out and do while it runs. The same in both eras; members may be destructured. */
 export class Context {
   readonly #call: Call;
 
@@ -55,56 +55,49 @@ export class Context {
   }
 
   /** Reports progress, if the client asked for it. Values that do not rise are dropped. */
-  progress(progress: number, total?: number, message?: string): void {
-    this.#call.progress({
-      progress,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
-    });
+  get progress(): (progress: number, total?: number, message?: string) => void {
+    const call = this.#call;
+    return (progress, total, message) => {
+      if (!Number.isFinite(progress)) return;
+      call.progress({
+        progress,
+        ...(Number.isFinite(total) && { total }),
+        ...(message !== undefined && { message }),
+      });
+    };
   }
 
-  /** Sends a log message, if the client wants this level. */
-  log(level: LoggingLevel, data: unknown, logger?: string): void {
-    this.#call.log({ level, data, ...(logger !== undefined && { logger }) });
+  /** Sends a log message, if the client wants this level. Never fails: what JSON cannot carry is dropped. */
+  get log(): (level: LoggingLevel, data: unknown, logger?: string) => void {
+    const call = this.#call;
+    return (level, data = null, logger) => call.log({ level, data, ...(logger !== undefined && { logger }) });
   }
 
   /**
    * Asks the user. With `schema` (any Standard Schema, or JSON Schema) the accepted content is checked and
    * typed; with `requestedSchema` you write the form yourself; `mode: "url"` sends the user to a page.
    */
-  elicit<S extends AnySchema>(question: { message: string; schema: S }): Promise<ElicitAnswer<Output<S>>>;
-  elicit(question: ElicitFormParams | ElicitUrlParams): Promise<ElicitResult>;
-  async elicit(
-    question: { message: string; schema: AnySchema } | ElicitFormParams | ElicitUrlParams,
-  ): Promise<ElicitResult | ElicitAnswer<unknown>> {
-    if ('mode' in question && question.mode === 'url') return this.#ask(elicitation(question));
-    const { params, form } = toForm(question as { message: string; schema: AnySchema } | ElicitFormParams);
-    const answer: ElicitResult = await this.#ask(elicitation(params));
-    if (answer.action !== 'accept') return { action: answer.action };
-    const checked = await form.check(answer.content ?? {});
-    if (!checked.ok) {
-      throw new ProtocolError(
-        ErrorCode.InvalidParams,
-        `The answer does not fit the form: ${checked.problem}`,
-      );
-    }
-    return { action: 'accept', content: checked.value as never };
+  get elicit(): Elicit {
+    const call = this.#call;
+    return ((question: FormQuestion | ElicitUrlParams) => elicit(call, question)) as Elicit;
   }
 
   /** Asks the client's model for a message. */
-  sample(params: CreateMessageParams): Promise<CreateMessageResult> {
-    return this.#ask({ method: 'sampling/createMessage', params });
+  get sample(): (params: CreateMessageParams) => Promise<CreateMessageResult> {
+    const call = this.#call;
+    return (params) => call.ask({ method: 'sampling/createMessage', params }) as Promise<CreateMessageResult>;
   }
 
   /** The folders the client works in. */
-  async roots(): Promise<Root[]> {
-    const answer: ListRootsResult = await this.#ask({ method: 'roots/list' });
-    return answer.roots;
+  get roots(): () => Promise<Root[]> {
+    const call = this.#call;
+    return async () => ((await call.ask({ method: 'roots/list' })) as ListRootsResult).roots;
   }
+}
 
-  #ask<T>(request: InputRequest): Promise<T> {
-    return this.#call.ask(request) as Promise<T>;
-  }
+export interface Elicit {
+  <S extends AnySchema>(question: { message: string; schema: S }): Promise<ElicitAnswer<Output<S>>>;
+  (question: ElicitFormParams | ElicitUrlParams): Promise<ElicitResult>;
 }
 
 /** An answer to a form: what the user entered, or that they would not. */
@@ -113,21 +106,30 @@ export type ElicitAnswer<T> =
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
-function elicitation(params: ElicitFormParams | ElicitUrlParams): InputRequest {
-  return { method: 'elicitation/create', params } as InputRequest;
+type FormQuestion = { message: string; schema: AnySchema } | ElicitFormParams;
+
+async function elicit(
+  call: Call,
+  question: FormQuestion | ElicitUrlParams,
+): Promise<ElicitResult | ElicitAnswer<unknown>> {
+  const ask = (params: ElicitFormParams | ElicitUrlParams) =>
+    call.ask({ method: 'elicitation/create', params } as InputRequest) as Promise<ElicitResult>;
+  if ('mode' in question && question.mode === 'url') return ask(question);
+  const { params, form } = toForm(question as FormQuestion);
+  const answer = await ask(params);
+  if (answer.action !== 'accept') return { action: answer.action };
+  const checked = await form.check(answer.content ?? {});
+  if (checked.ok) return { action: 'accept', content: checked.value };
+  throw new ProtocolError(ErrorCode.InvalidParams, `The answer does not fit the form: ${checked.problem}`);
 }
 
-function toForm(question: { message: string; schema: AnySchema } | ElicitFormParams): {
-  params: ElicitFormParams;
-  form: CompiledSchema;
-} {
+function toForm(question: FormQuestion): { params: ElicitFormParams; form: CompiledSchema } {
   if (!('schema' in question)) {
     const form = compileSchema(question.requestedSchema as JsonObject, 'output', 'an elicitation');
+    toFormSchema(form.json);
     return { params: { mode: 'form', ...question } as ElicitFormParams, form };
   }
   const form = compileSchema(question.schema as AnySchema, 'input', 'an elicitation');
-  // A form is flat: of the schema's root only these members have a meaning (ELIC-006).
-  const { type, properties, required } = form.json;
-  const requestedSchema = { type, properties, ...(required !== undefined && { required }) } as ElicitSchema;
+  const requestedSchema = toFormSchema(form.json);
   return { params: { mode: 'form', message: question.message, requestedSchema }, form };
 }

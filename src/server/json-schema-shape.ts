@@ -10,7 +10,7 @@ export function checkJsonSchema(schema: JsonObject): string | undefined {
   if (dialect !== undefined && dialectOf(dialect) === undefined) {
     return `its dialect ${JSON.stringify(dialect)} is not supported (2020-12 and draft-07 are)`;
   }
-  return createWalk(schema).visit(schema, '#', 0);
+  return createWalk(collectIds(schema)).visit(schema, '#', 0);
 }
 
 export type Dialect = '2020-12' | 'draft-07';
@@ -27,7 +27,7 @@ export function dialectOf(uri: unknown): Dialect | undefined {
 const MAX_SUBSCHEMAS = 10_000;
 const MAX_DEPTH = 128;
 
-function createWalk(root: JsonObject) {
+function createWalk(ids: ReadonlySet<string>) {
   let count = 0;
 
   function visit(schema: unknown, path: string, depth: number): string | undefined {
@@ -59,9 +59,8 @@ function createWalk(root: JsonObject) {
     Array.isArray(value) ? list(value, at, depth) : one(value, at, depth);
   const reference: Rule = (value, at) => {
     if (typeof value !== 'string') return `${at} must be a string`;
-    const absolute = /^[a-z][a-z0-9+.-]*:/i.test(value);
-    const own = typeof root['$id'] === 'string' && value.startsWith(root['$id']);
-    return absolute && !own ? `${at} (${value}) points outside, and references are never fetched` : undefined;
+    const local = value.startsWith('#') || ids.has(value.replace(/#.*$/s, ''));
+    return local ? undefined : `${at} (${value}) points outside, and references are never fetched`;
   };
 
   const KEYWORDS = new Map<string, Rule>([
@@ -81,6 +80,19 @@ function createWalk(root: JsonObject) {
   ]);
 
   return { visit };
+}
+
+/** What a bundled schema may refer to by name. Bounded like the walk itself. */
+function collectIds(schema: JsonObject): ReadonlySet<string> {
+  const ids = new Set<string>();
+  const open: unknown[] = [schema];
+  for (let seen = 0; open.length > 0 && seen < MAX_SUBSCHEMAS * 4; seen += 1) {
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    if (isJsonObject(node) && typeof node['$id'] === 'string') ids.add(node['$id'].replace(/#.*$/s, ''));
+    open.push(...Object.values(node));
+  }
+  return ids;
 }
 
 type Rule = (value: unknown, at: string, depth: number) => string | undefined;

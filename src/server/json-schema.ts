@@ -26,9 +26,11 @@ export function compileJsonSchema(
     if (validate!(value)) return { ok: true, value };
     return { ok: false, problem: (validate!.errors ?? []).map(toSentence).join('; ') };
   };
+  let loading: Promise<ValidateFunction> | undefined;
   return (value) => {
     if (validate) return check(value);
-    return loadValidator(schema, owner).then((loaded) => {
+    loading ??= loadValidator(schema, owner);
+    return loading.then((loaded) => {
       validate = loaded;
       return check(value);
     });

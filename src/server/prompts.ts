@@ -7,6 +7,7 @@ import type { Icon, Prompt } from '../wire/model.js';
 import type { Completer } from './completions.js';
 import { type PromptReturn, toPromptResult } from './content.js';
 import { Context } from './context.js';
+import { withoutPrototype } from './plain-values.js';
 import { defined, type Registration, type Registry } from './registry.js';
 
 export interface PromptArgumentDefinition {
@@ -75,9 +76,9 @@ export async function getPrompt(registry: Registry<RegisteredPrompt>, call: Call
   if (missing.length > 0) {
     throw invalidParams(`Prompt ${name} needs ${missing.map((each) => each.name).join(', ')}`);
   }
-  const value = await prompt.get(args as never, new Context(call));
+  const value = await prompt.get(withoutPrototype(args) as never, new Context(call));
   if (isJsonObject(value) && isInputRequired(value)) return value;
-  return toPromptResult(value, prompt.listed.description);
+  return toPromptResult(value, name, prompt.listed.description);
 }
 
 function invalidParams(message: string): ProtocolError {

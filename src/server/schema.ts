@@ -3,6 +3,7 @@ import { IsthmusError } from '../errors.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { compileJsonSchema } from './json-schema.js';
 import { checkJsonSchema } from './json-schema-shape.js';
+import { withoutPrototype } from './plain-values.js';
 
 /** Plain JSON Schema 2020-12. `T` is what a handler may assume of a valid value. */
 export interface JsonSchema<T = JsonObject> extends JsonObject {
@@ -77,7 +78,8 @@ function compileStandard(schema: StandardSchemaV1, side: 'input' | 'output', own
   return {
     json,
     check(value) {
-      const outcome = standard.validate(value);
+      // Libraries read members by name, inherited ones too.
+      const outcome = standard.validate(isJsonObject(value) ? withoutPrototype(value) : value);
       return outcome instanceof Promise ? outcome.then(toChecked) : toChecked(outcome);
     },
   };

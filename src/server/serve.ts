@@ -45,6 +45,7 @@ export async function serve(
   options: ServeOptions = {},
 ): Promise<Served> {
   const all = Array.isArray(listeners) ? (listeners as readonly Listener[]) : [listeners as Listener];
+  if (all.length === 0) throw new IsthmusError('INVALID_OPTION', 'serve needs at least one listener');
   const settings = resolveSettings(options);
   const runtime = createModernRuntime(settings);
   const open = new Set<ServedConnection>();
@@ -61,6 +62,7 @@ export async function serve(
     // What another listener accepted meanwhile must not outlive the failure.
     leaving = true;
     await Promise.all([...open].map((served) => served.close(0)));
+    runtime.close();
     throw error;
   });
 
@@ -87,6 +89,8 @@ export async function serve(
     },
     closed: ended,
     async close({ graceMs = settings.graceMs } = {}) {
+      if (!(graceMs >= 0))
+        throw new IsthmusError('INVALID_OPTION', `graceMs must not be negative, got ${graceMs}`);
       await closeAll(graceMs);
       await ended;
     },
@@ -126,11 +130,11 @@ function resolveSettings(options: ServeOptions): ServingSettings {
     pingIntervalMs: options.pingIntervalMs ?? 0,
     stateKey: options.stateKey,
   };
-  const unknown = settings.eras.filter((era) => !ALL_ERAS.includes(era));
-  if (settings.eras.length === 0 || unknown.length > 0) {
+  const { eras } = settings;
+  if (!Array.isArray(eras) || eras.length === 0 || !eras.every((era) => ALL_ERAS.includes(era))) {
     throw new IsthmusError(
       'INVALID_OPTION',
-      `eras must name legacy, modern or both; got [${settings.eras.join(', ')}]`,
+      `eras must be a list of legacy, modern or both; got ${String(eras)}`,
     );
   }
   for (const name of WHOLE_NUMBERS) {

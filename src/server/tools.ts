@@ -5,7 +5,7 @@ import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { CallToolResult, ContentBlock, Icon, Tool, ToolAnnotations } from '../wire/model.js';
-import { isToolResult, structured, toolError, toToolResult } from './content.js';
+import { isExplicitResult, toolError, toToolResult } from './content.js';
 import { Context } from './context.js';
 import { defined, type Registration, type Registry } from './registry.js';
 import {
@@ -112,17 +112,20 @@ function invoke(tool: RegisteredTool, args: unknown, call: Call): JsonObject | P
 function conclude(tool: RegisteredTool, value: unknown): JsonObject | Promise<JsonObject> {
   if (isJsonObject(value) && isInputRequired(value)) return value;
   if (!tool.output) return toToolResult(value);
-  const result = isToolResult(value) ? toToolResult(value) : structured(value);
-  if (result['isError'] === true) return result;
-  const checked = tool.output.check(result['structuredContent']);
+  const given = isExplicitResult(value) ? value : { structuredContent: value };
+  if (given.isError === true) return toToolResult(given);
+  const checked = tool.output.check(given.structuredContent);
   return checked instanceof Promise
-    ? checked.then((outcome) => conforming(tool, result, outcome))
-    : conforming(tool, result, checked);
+    ? checked.then((outcome) => conforming(tool, given, outcome))
+    : conforming(tool, given, checked);
 }
 
-/** TOOL-012. Data that does not fit the promise is the server's fault, not the caller's. */
-function conforming(tool: RegisteredTool, result: JsonObject, checked: Checked): JsonObject {
-  if (checked.ok) return result;
+/**
+ * TOOL-012. What goes out is what the schema made of the data (defaults filled in, surplus removed). Data
+ * that does not fit the promise is the server's fault, not the caller's.
+ */
+function conforming(tool: RegisteredTool, given: JsonObject, checked: Checked): JsonObject {
+  if (checked.ok) return toToolResult({ ...given, structuredContent: checked.value });
   throw new ProtocolError(
     ErrorCode.InternalError,
     `Tool ${tool.listed.name} returned data that does not fit its output schema: ${checked.problem}`,

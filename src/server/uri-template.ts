@@ -5,30 +5,45 @@ export type TemplateVariables = Record<string, string | string[]>;
 
 /** An RFC 6570 template read backwards: which values of its variables give this URI? */
 export interface UriTemplate {
-  readonly text: string;
   readonly variables: readonly string[];
   match(uri: string): TemplateVariables | undefined;
 }
 
 export function parseUriTemplate(text: string): UriTemplate {
-  const captures: Capture[] = [];
-  let pattern = '^';
-  let literal = 0;
-  for (const expression of text.matchAll(/\{([^{}]*)\}/g)) {
-    pattern += literalPattern(text.slice(literal, expression.index), text);
-    pattern += expressionPattern(expression[1]!, captures, text);
-    literal = expression.index + expression[0].length;
-  }
-  pattern += `${literalPattern(text.slice(literal), text)}$`;
-  const regex = new RegExp(pattern);
+  const parts = parseParts(text);
+  const expressions = parts.filter((part) => part.kind === 'expression');
   return {
-    text,
-    variables: captures.map((capture) => capture.name),
+    variables: expressions.flatMap(({ variables }) => variables.map(({ name }) => name)),
     match(uri) {
-      const found = regex.exec(uri);
-      return found ? readVariables(captures, found) : undefined;
+      if (uri.length > MAX_URI) return undefined;
+      const pieces = divide(parts, uri);
+      if (!pieces) return undefined;
+      // No prototype: a variable that is named like an inherited member and not set must not seem to be there.
+      const values: TemplateVariables = Object.create(null);
+      return expressions.every((expression, index) => readExpression(expression, pieces[index]!, values))
+        ? values
+        : undefined;
     },
   };
+}
+
+/** Longer URIs match nothing: no template needs them, and a client could send 16 MiB. */
+const MAX_URI = 64 * 1024;
+
+type Part = { readonly kind: 'literal'; readonly text: string } | Expression;
+
+interface Expression {
+  readonly kind: 'expression';
+  readonly operator: Operator;
+  readonly variables: readonly Variable[];
+  /** Where the text of this expression ends at the latest: its first character is exempt. */
+  readonly stops: RegExp;
+}
+
+interface Variable {
+  readonly name: string;
+  readonly explode: boolean;
+  readonly maxLength: number | undefined;
 }
 
 interface Operator {
@@ -36,82 +51,205 @@ interface Operator {
   readonly separator: string;
   /** `name=value` pairs. */
   readonly named: boolean;
-  /** Characters a value may contain, as a regular expression class without its quantifier. */
-  readonly value: string;
 }
 
-/** RFC 6570 §3.2, by operator. Values stop at the characters that delimit the next part. */
+/** RFC 6570 §3.2.1, by operator. */
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
-  ['', { first: '', separator: ',', named: false, value: '[^/?#&,]' }],
-  ['+', { first: '', separator: ',', named: false, value: '[^?#,]' }],
-  ['#', { first: '#', separator: ',', named: false, value: '[^,]' }],
-  ['.', { first: '.', separator: '.', named: false, value: '[^/?#.]' }],
-  ['/', { first: '/', separator: '/', named: false, value: '[^/?#]' }],
-  [';', { first: ';', separator: ';', named: true, value: '[^/?#;]' }],
-  ['?', { first: '?', separator: '&', named: true, value: '[^&#]' }],
-  ['&', { first: '&', separator: '&', named: true, value: '[^&#]' }],
+  ['', { first: '', separator: ',', named: false }],
+  ['+', { first: '', separator: ',', named: false }],
+  ['#', { first: '#', separator: ',', named: false }],
+  ['.', { first: '.', separator: '.', named: false }],
+  ['/', { first: '/', separator: '/', named: false }],
+  [';', { first: ';', separator: ';', named: true }],
+  ['?', { first: '?', separator: '&', named: true }],
+  ['&', { first: '&', separator: '&', named: true }],
 ]);
 
-interface Capture {
-  readonly name: string;
-  readonly explode: boolean;
-  readonly separator: string;
-}
-
-function expressionPattern(expression: string, captures: Capture[], template: string): string {
-  const symbol = /^[+#./;?&]/.test(expression) ? expression[0]! : '';
-  const operator = OPERATORS.get(symbol)!;
-  const specs = expression.slice(symbol.length).split(',');
-  return specs
-    .map((spec, index) => {
-      const parsed = /^([A-Za-z0-9_%][A-Za-z0-9_.%]*)(\*|:\d{1,4})?$/.exec(spec);
-      if (!parsed) throw invalid(template, `{${expression}} is not an RFC 6570 expression`);
-      const name = parsed[1]!;
-      if (captures.some((capture) => capture.name === name))
-        throw invalid(template, `"${name}" occurs twice`);
-      const explode = parsed[2] === '*';
-      captures.push({ name, explode, separator: operator.separator });
-      return variablePattern(operator, name, explode, index === 0);
-    })
-    .join('');
-}
-
-/** A variable that is undefined leaves out its prefix too, except where there is none. */
-function variablePattern(operator: Operator, name: string, explode: boolean, isFirst: boolean): string {
-  const { separator, named, value } = operator;
-  const prefix = literally(isFirst ? operator.first : separator);
-  const one = named ? `${literally(name)}(?:=${value}*)?` : `${value}*`;
-  const many = explode ? `${one}(?:${literally(separator)}${one})*` : one;
-  const captured = `(${many})`;
-  return prefix === '' ? captured : `(?:${prefix}${captured})?`;
-}
-
-function readVariables(captures: readonly Capture[], found: RegExpExecArray): TemplateVariables | undefined {
-  const variables: [string, string | string[]][] = [];
-  for (const [index, { name, explode, separator }] of captures.entries()) {
-    const raw = found[index + 1];
-    if (raw === undefined) continue;
-    try {
-      const values = (explode ? raw.split(separator) : [raw]).map((part) =>
-        decodeURIComponent(
-          part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part === name ? '' : part,
-        ),
-      );
-      variables.push([name, explode ? values : values[0]!]);
-    } catch {
-      return undefined; // not percent-encoded text: no expansion gives this URI
+function parseParts(text: string): Part[] {
+  const parts: Part[] = [];
+  const names = new Set<string>();
+  let literal = 0;
+  for (const found of text.matchAll(/\{([^{}]*)\}/g)) {
+    parts.push(parseLiteral(text.slice(literal, found.index), text));
+    parts.push(parseExpression(found[1]!, text, text.slice(found.index + found[0].length)));
+    literal = found.index + found[0].length;
+  }
+  parts.push(parseLiteral(text.slice(literal), text));
+  for (const part of parts) {
+    for (const { name } of part.kind === 'expression' ? part.variables : []) {
+      if (names.has(name)) throw invalid(text, `"${name}" occurs twice`);
+      names.add(name);
     }
   }
-  return Object.fromEntries(variables);
+  return parts.filter((part) => part.kind === 'expression' || part.text !== '');
 }
 
-function literalPattern(literal: string, template: string): string {
-  if (/[{}]/.test(literal)) throw invalid(template, 'a brace is not closed');
-  return literally(literal);
+function parseLiteral(text: string, template: string): Part {
+  if (/[{}]/.test(text)) throw invalid(template, 'a brace is not closed');
+  return { kind: 'literal', text };
 }
 
-function literally(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+function parseExpression(source: string, template: string, rest: string): Expression {
+  const symbol = /^[+#./;?&]/.test(source) ? source[0]! : '';
+  const variables = source
+    .slice(symbol.length)
+    .split(',')
+    .map((spec): Variable => {
+      const parsed = /^((?:\w|%[0-9A-Fa-f]{2})(?:[\w.]|%[0-9A-Fa-f]{2})*)(\*|:([1-9]\d{0,3}))?$/.exec(spec);
+      if (!parsed) throw invalid(template, `{${source}} is not an RFC 6570 expression`);
+      const maxLength = parsed[3] === undefined ? undefined : Number(parsed[3]);
+      return { name: parsed[1]!, explode: parsed[2] === '*', maxLength };
+    });
+  return {
+    kind: 'expression',
+    operator: OPERATORS.get(symbol)!,
+    variables,
+    stops: stopsOf(symbol, variables, rest),
+  };
+}
+
+/** Characters that expansion would have percent-encoded, or that begin a later part of the template. */
+function stopsOf(symbol: string, variables: readonly Variable[], rest: string): RegExp {
+  switch (symbol) {
+    case '+':
+      if (rest.includes('{?')) return /[?#]/g;
+      return rest.includes('{#') ? /#/g : /$^/g;
+    case '#':
+      return /$^/g;
+    case '/':
+      return variables.length === 1 && !variables[0]!.explode ? /[/?#]/g : /[?#]/g;
+    case '?':
+    case '&':
+      return /#/g;
+    case '':
+      return /[/?#&]/g;
+    default:
+      return /[/?#]/g;
+  }
+}
+
+/**
+ * Cuts the URI into what each expression stands for, the earlier ones as long as possible. For each part,
+ * from the last, it is known where the rest of the URI can be matched; so the work is parts × length,
+ * whatever the URI (a regular expression would take length to the power of the variables).
+ */
+function divide(parts: readonly Part[], uri: string): string[] | undefined {
+  const length = uri.length;
+  /** Per part and position: where the part ends if it starts there, or -1. */
+  const ends: Int32Array[] = [];
+  /** The last position up to each one at which the parts behind match the rest. */
+  let reachable = new Int32Array(length + 1).fill(-1);
+  reachable[length] = length;
+  for (let index = parts.length - 1; index >= 0; index -= 1) {
+    const part = parts[index]!;
+    const end =
+      part.kind === 'literal' ? literalEnds(part.text, uri, reachable) : expressionEnds(part, uri, reachable);
+    ends[index] = end;
+    reachable = new Int32Array(length + 1);
+    for (let at = 0, last = -1; at <= length; at += 1) {
+      if (end[at] !== -1) last = at;
+      reachable[at] = last;
+    }
+  }
+  const pieces: string[] = [];
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    const end = ends[index]![at]!;
+    if (end === -1) return undefined;
+    if (part.kind === 'expression') pieces.push(uri.slice(at, end));
+    at = end;
+  }
+  return at === length ? pieces : undefined;
+}
+
+function literalEnds(text: string, uri: string, reachable: Int32Array): Int32Array {
+  const ends = new Int32Array(uri.length + 1).fill(-1);
+  for (let at = uri.indexOf(text); at !== -1; at = uri.indexOf(text, at + 1)) {
+    const end = at + text.length;
+    if (reachable[end] === end) ends[at] = end;
+  }
+  return ends;
+}
+
+function expressionEnds({ operator, stops }: Expression, uri: string, reachable: Int32Array): Int32Array {
+  const ends = new Int32Array(uri.length + 1).fill(-1);
+  const stopAt = new Set([...uri.matchAll(stops)].map((found) => found.index));
+  let limit = uri.length;
+  for (let at = uri.length; at >= 0; at -= 1) {
+    // `limit` is the first stop behind this position, which itself may be the operator's own first character.
+    const begins = operator.first === '' || uri.startsWith(operator.first, at);
+    const furthest = begins ? (reachable[operator.first === '' && stopAt.has(at) ? at : limit] ?? -1) : -1;
+    if (furthest > at || (furthest === at && operator.first === '')) ends[at] = furthest;
+    else if (reachable[at] === at) ends[at] = at; // nothing at all: every variable is undefined or empty
+    if (stopAt.has(at)) limit = at;
+  }
+  return ends;
+}
+
+/** Assigns one expression's text to its variables; false when no values expand to it. */
+function readExpression(
+  { operator, variables }: Expression,
+  text: string,
+  values: TemplateVariables,
+): boolean {
+  if (text === '') {
+    if (operator.first === '')
+      for (const { name, explode } of variables.slice(0, 1)) values[name] = explode ? [] : '';
+    return true;
+  }
+  const pieces = text.slice(operator.first.length).split(operator.separator);
+  return operator.named
+    ? readPairs(variables, pieces, values)
+    : readList(operator, variables, pieces, values);
+}
+
+function readPairs(
+  variables: readonly Variable[],
+  pieces: readonly string[],
+  values: TemplateVariables,
+): boolean {
+  for (const piece of pieces) {
+    const equals = piece.indexOf('=');
+    const name = equals === -1 ? piece : piece.slice(0, equals);
+    const variable = variables.find((each) => each.name === name);
+    const value = decode(equals === -1 ? '' : piece.slice(equals + 1), variable?.maxLength);
+    if (!variable || value === undefined) return false;
+    const before = values[name];
+    if (variable.explode) values[name] = [...(Array.isArray(before) ? before : []), value];
+    else if (before === undefined) values[name] = value;
+    else return false;
+  }
+  return true;
+}
+
+function readList(
+  { separator }: Operator,
+  variables: readonly Variable[],
+  pieces: readonly string[],
+  values: TemplateVariables,
+): boolean {
+  let next = 0;
+  for (const [index, { name, explode, maxLength }] of variables.entries()) {
+    if (next >= pieces.length) break;
+    const others = variables.length - index - 1;
+    // A lone or last value may contain the separator (`{.ext}` of "tar.gz"), except a path's.
+    const greedy = explode || (others === 0 && separator !== '/');
+    const taken = pieces.slice(next, greedy ? Math.max(next + 1, pieces.length - others) : next + 1);
+    next += taken.length;
+    const decoded = (explode ? taken : [taken.join(separator)]).map((piece) => decode(piece, maxLength));
+    if (decoded.includes(undefined)) return false;
+    values[name] = explode ? (decoded as string[]) : decoded[0]!;
+  }
+  return next === pieces.length;
+}
+
+function decode(text: string, maxLength: number | undefined): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text);
+    return maxLength !== undefined && [...decoded].length > maxLength ? undefined : decoded;
+  } catch {
+    return undefined; // not percent-encoded text: no expansion gives it
+  }
 }
 
 function invalid(template: string, why: string): IsthmusError {

@@ -1,5 +1,5 @@
 import { createDeferred } from '../async/deferred.js';
-import { IsthmusError, messageOf } from '../errors.js';
+import { IsthmusError } from '../errors.js';
 import type { Connection, ConnectionEnd, Listener, Receiver } from '../exchange/connection.js';
 import { decodeValue, encodeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
@@ -17,10 +17,11 @@ export interface MemoryConnection extends Connection {
 
 export function memory(): MemoryLink {
   let accept: ((connection: Connection) => void) | undefined;
-  const ended = createDeferred<void>();
   return {
     ownsProcess: false,
     async listen(onConnection) {
+      if (accept) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'This memory link is served already');
+      const ended = createDeferred<void>();
       accept = onConnection;
       return {
         address: 'memory',
@@ -76,14 +77,7 @@ class MemoryEnd implements MemoryConnection {
 
   send(message: JsonRpcMessage): void {
     if (!this.#open) return;
-    let text: string;
-    try {
-      text = encodeMessage(message);
-    } catch (error) {
-      throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
+    const text = encodeMessage(message);
     this.#peer.#post((receiver) => receiver.receive(decodeValue(JSON.parse(text))));
   }
 

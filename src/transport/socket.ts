@@ -54,10 +54,11 @@ export function unixSocket(path: string, options: SocketOptions = {}): Listener 
   });
 }
 
-/** `sun_path` without its final zero, on the strictest system (macOS). */
-const MAX_PATH_BYTES = 103;
+/** `sun_path` without its final zero. */
+const MAX_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 
 function socketListener(options: SocketOptions, bind: (server: Server) => Promise<string>): Listener {
+  checkOptions(options);
   return {
     ownsProcess: false,
     async listen(accept): Promise<Listening> {
@@ -84,6 +85,14 @@ function socketListener(options: SocketOptions, bind: (server: Server) => Promis
       };
     },
   };
+}
+
+function checkOptions(options: SocketOptions): void {
+  for (const name of ['maxLineBytes', 'maxConnections'] as const) {
+    const value = options[name];
+    if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive whole number, got ${String(value)}`);
+  }
 }
 
 /** A socket as a connection. Half-close is honoured: a peer that only stops sending still gets its answers. */

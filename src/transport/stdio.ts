@@ -14,6 +14,13 @@ export interface StdioOptions {
  * of children that inherit the descriptor cannot be caught.
  */
 export function stdio(options: StdioOptions = {}): Listener {
+  const { maxLineBytes } = options;
+  if (maxLineBytes !== undefined && !(Number.isSafeInteger(maxLineBytes) && maxLineBytes > 0)) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `maxLineBytes must be a positive whole number, got ${maxLineBytes}`,
+    );
+  }
   return {
     ownsProcess: true,
     async listen(accept) {

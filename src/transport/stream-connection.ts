@@ -2,7 +2,6 @@ import type { Readable, Writable } from 'node:stream';
 import { systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { within } from '../async/within.js';
-import { IsthmusError, messageOf } from '../errors.js';
 import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
 import { decodeLine, encodeMessage, oversizeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
@@ -83,15 +82,8 @@ class StreamConnection implements Connection {
 
   send(message: JsonRpcMessage): void {
     if (this.#state === 'closed') return;
-    let text: string;
-    try {
-      text = encodeMessage(message);
-    } catch (error) {
-      throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
-    this.#outbox += `${text}\n`;
+    this.#outbox += `${encodeMessage(message)}
+`;
     if (this.#outbox.length > FLUSH_AT) return this.#flush();
     if (this.#flushDue) return;
     this.#flushDue = true;

@@ -1,5 +1,6 @@
 /** One line (or one parsed value) → what it turned out to be, and back. Decoding never throws. */
 import { isAscii, isUtf8 } from 'node:buffer';
+import { IsthmusError, messageOf } from '../errors.js';
 import { ErrorCode } from './error-codes.js';
 import {
   type Decoded,
@@ -36,9 +37,16 @@ export function decodeValue(value: unknown): Decoded {
     : { kind: 'batch', items: value.map(decodeMessage) };
 }
 
-/** One line without its newline; JSON never holds a raw one. Throws where `JSON.stringify` does. */
+/** One line without its newline; JSON never holds a raw one. Throws `NOT_ENCODABLE` for what JSON cannot hold. */
 export function encodeMessage(message: JsonRpcMessage): string {
-  return JSON.stringify(message);
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    const [why] = messageOf(error).split('\n');
+    throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${why}`, {
+      cause: error,
+    });
+  }
 }
 
 /** What to answer to a line over the limit, of which only both ends are known. */

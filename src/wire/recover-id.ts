@@ -45,11 +45,13 @@ interface TopLevel {
   seenMethod: boolean;
   seenParams: boolean;
   seenAnswer: boolean;
-  ids: number;
-  id: RequestId | undefined;
   /** Up to the first container or the first oddity no damage can have changed the depth. */
   certain: boolean;
+  ids: number;
+  id: RequestId | undefined;
   idIsCertain: boolean;
+  /** No key has followed the id yet. */
+  idIsLast: boolean;
 }
 
 function scanObject(text: string): Findings {
@@ -62,10 +64,11 @@ function scanObject(text: string): Findings {
     seenMethod: false,
     seenParams: false,
     seenAnswer: false,
+    certain: true,
     ids: 0,
     id: undefined,
-    certain: true,
     idIsCertain: false,
+    idIsLast: false,
   };
   let ending: Ending | undefined;
   while (ending === undefined) ending = readMember(top);
@@ -106,28 +109,31 @@ function readMember(top: TopLevel): Ending | undefined {
 
 function meetKey(top: TopLevel, key: string): void {
   top.key = key;
+  top.idIsLast = false;
   if (key === 'method') top.seenMethod = true;
   else if (key === 'params') top.seenParams = true;
   else if (key === 'result' || key === 'error') top.seenAnswer = true;
 }
 
 function meetValue(top: TopLevel, start: number, end: number): void {
-  if (top.key === 'id') {
+  // Once there is a certain id, an uncertain one must be a nested one that damage has lifted.
+  if (top.key === 'id' && (top.certain || !top.idIsCertain)) {
     top.ids++;
     top.id = parseId(top.text, start, end);
     top.idIsCertain = top.certain;
+    top.idIsLast = true;
   }
   const code = top.text.charCodeAt(start);
   if (start === end || code === OPEN_BRACE || code === OPEN_BRACKET) top.certain = false;
 }
 
 function judge(top: TopLevel, ending: Ending): Findings {
-  const { key, seenMethod, seenParams, seenAnswer, ids, id, idIsCertain } = top;
+  const { seenMethod, seenParams, seenAnswer, ids, id, idIsCertain, idIsLast } = top;
   if (!seenMethod && (seenAnswer || (ending !== 'cut' && mentionsAnswer(top.text, top.at)))) {
     return { id: undefined, kind: 'response' };
   }
   // Damage right behind the id may have cut it short, as in `"id":1 2`.
-  const isWhole = ending !== 'broken' || key !== 'id';
+  const isWhole = ending !== 'broken' || !idIsLast;
   const isTopLevel = idIsCertain || ending === 'closed' || ending === 'cut';
   return {
     id: ids === 1 && isWhole && isTopLevel ? id : undefined,

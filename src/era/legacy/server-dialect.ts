@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { IsthmusError, ProtocolError } from '../../errors.js';
+import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { events } from '../../events.js';
 import type { Change, Peer } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
@@ -23,6 +23,7 @@ import type {
   LogEntry,
   LoggingLevel,
   ProgressUpdate,
+  ServerCapabilities,
 } from '../../wire/model.js';
 import { capabilityNames, missingCapability } from '../client-capabilities.js';
 import type { ServerDialect } from '../dialect.js';
@@ -57,6 +58,8 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   readonly #subscribed = new Set<string>();
   /** Changes that wait for room in the output, by what they are about. */
   readonly #overdue = new Map<string, Change>();
+  /** INIT-012: what was not declared in the handshake is not used in the session. */
+  #declared: ServerCapabilities | undefined;
   /** LOG-011: until the client sets a level the server chooses. */
   #logLevel: LoggingLevel = 'info';
   #unwatch: (() => void) | undefined;
@@ -80,9 +83,10 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     const inbound = acceptOnce(this.#side, id);
     if (!inbound) return;
     const { service } = this.#side;
+    this.#declared = service.capabilities();
     sendResult(this.#side, inbound, {
       protocolVersion: this.revision,
-      capabilities: projectCapabilities(service.capabilities(), this.revision),
+      capabilities: projectCapabilities(this.#declared, this.revision),
       serverInfo: projectImplementation(service.info, this.revision),
       ...(service.instructions !== undefined && { instructions: service.instructions }),
     });
@@ -261,7 +265,8 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   #publish(change: Change): void {
-    if (change.kind === 'resource' && !this.#subscribed.has(change.uri)) return;
+    if (change.kind === 'resource' ? !this.#subscribed.has(change.uri) : !this.#declared?.[change.kind])
+      return;
     if (this.#side.connection.congested) {
       this.#overdue.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
       return;
@@ -276,8 +281,12 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   /** Progress and logs are for the moment; when the peer does not read they are not worth its memory. */
   #notify(method: string, params: JsonObject): void {
     const { connection } = this.#side;
-    if (connection.congested) this.#drop('the peer does not read', params);
-    else connection.send(notificationMessage(method, params));
+    if (connection.congested) return this.#drop('the peer does not read', params);
+    try {
+      connection.send(notificationMessage(method, params));
+    } catch (error) {
+      this.#drop(messageOf(error), params);
+    }
   }
 
   #request(

@@ -85,10 +85,14 @@ function canonicalJson(value: unknown): string {
 
 function toSecret(key: string | Uint8Array): Uint8Array {
   const bytes = typeof key === 'string' ? Buffer.from(key, 'base64url') : key;
-  if (bytes.length === 32) return bytes;
+  if (bytes instanceof Uint8Array && bytes.length === 32) return bytes;
   throw new IsthmusError(
     'INVALID_OPTION',
-    `stateKey must be 32 bytes (as bytes, or base64url text), it has ${bytes.length}; ` +
+    `stateKey must be 32 bytes (as bytes, or base64url text), this is ${describeKey(bytes)}; ` +
       `make one with: node -p "require('crypto').randomBytes(32).toString('base64url')"`,
   );
+}
+
+function describeKey(bytes: unknown): string {
+  return bytes instanceof Uint8Array ? `${bytes.length} bytes` : typeof bytes;
 }

@@ -1,4 +1,4 @@
-import { ProtocolError } from '../../errors.js';
+import { messageOf, ProtocolError } from '../../errors.js';
 import { events } from '../../events.js';
 import type { Peer } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
@@ -262,14 +262,17 @@ class StreamAttachment implements Attachment {
 
   #notify(method: string, params: JsonObject): void {
     const { connection } = this.#side;
-    if (!connection.congested) {
+    if (connection.congested) return this.#drop('the peer does not read', params);
+    try {
       connection.send(notificationMessage(method, params));
-    } else if (events.dropped.hasSubscribers) {
-      events.dropped.publish({
-        connection: connection.label,
-        why: 'the peer does not read',
-        message: params,
-      });
+    } catch (error) {
+      this.#drop(messageOf(error), params);
+    }
+  }
+
+  #drop(why: string, message: JsonObject): void {
+    if (events.dropped.hasSubscribers) {
+      events.dropped.publish({ connection: this.#side.connection.label, why, message });
     }
   }
 }
