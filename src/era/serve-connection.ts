@@ -131,6 +131,7 @@ class Serving implements Receiver, ServedConnection {
   /** JRPC-017, JRPC-019: arrays are part of one revision only. */
   #batch(batch: DecodedBatch): void {
     if (this.#dialect?.revision === '2025-03-26') {
+      if (batch.items.length > MAX_BATCH) return this.#refuse(undefined, LONG_BATCH);
       for (const item of batch.items) this.#message(item);
     } else {
       this.#refuse(undefined, BATCH);
@@ -166,6 +167,12 @@ class Serving implements Receiver, ServedConnection {
 }
 
 const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };
+/** One line must not make a flood of answers that nobody can stop. */
+const MAX_BATCH = 1000;
+const LONG_BATCH: JsonRpcErrorBody = {
+  code: ErrorCode.InvalidRequest,
+  message: `Invalid request: a batch holds at most ${MAX_BATCH} messages`,
+};
 const BATCH: JsonRpcErrorBody = {
   code: ErrorCode.InvalidRequest,
   message: 'Invalid request: batches exist only in revision 2025-03-26',

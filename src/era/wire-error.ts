@@ -8,9 +8,8 @@ import { isJsonObject, type JsonRpcErrorBody } from '../wire/json-rpc.js';
 export function toWireError(thrown: unknown, method: string, era: Era): JsonRpcErrorBody {
   if (thrown instanceof ProtocolError) {
     const code = fitCode(thrown.code, thrown.data, method, era);
-    return thrown.data === undefined
-      ? { code, message: thrown.message }
-      : { code, message: thrown.message, data: thrown.data };
+    const message = messageOf(thrown);
+    return thrown.data === undefined ? { code, message } : { code, message, data: thrown.data };
   }
   if (!(thrown instanceof IsthmusError) && events.handlerFailed.hasSubscribers) {
     events.handlerFailed.publish({ method, error: thrown });
@@ -19,6 +18,7 @@ export function toWireError(thrown: unknown, method: string, era: Era): JsonRpcE
 }
 
 function fitCode(code: number, data: unknown, method: string, era: Era): number {
+  if (!Number.isSafeInteger(code)) return ErrorCode.InternalError;
   if (era === 'legacy') {
     // A missing resource has its own code in the legacy revisions (ERR-022).
     const missingResource =

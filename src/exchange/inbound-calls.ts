@@ -55,18 +55,11 @@ export class InboundCalls {
     // Synchronous work releases its place before this loop goes on; without the guard that would recurse.
     if (this.#resuming) return;
     this.#resuming = true;
-    while (this.#running < this.#limits.maxConcurrent && this.#queued > 0 && !this.#held()) {
-      const next = this.#waiting[this.#firstWaiting]!;
-      this.#firstWaiting += 1;
-      if (this.#firstWaiting === this.#waiting.length || this.#firstWaiting > 1024) {
-        this.#waiting.splice(0, this.#firstWaiting);
-        this.#firstWaiting = 0;
-      }
-      if (!next.call.live) continue;
-      this.#running += 1;
-      next.work();
+    try {
+      this.#startWaiting();
+    } finally {
+      this.#resuming = false;
     }
-    this.#resuming = false;
   }
 
   /** The request is answered: nothing more may be sent for it. */
@@ -102,6 +95,20 @@ export class InboundCalls {
         resolve();
       };
     });
+  }
+
+  #startWaiting(): void {
+    while (this.#running < this.#limits.maxConcurrent && this.#queued > 0 && !this.#held()) {
+      const next = this.#waiting[this.#firstWaiting]!;
+      this.#firstWaiting += 1;
+      if (this.#firstWaiting === this.#waiting.length || this.#firstWaiting > 1024) {
+        this.#waiting.splice(0, this.#firstWaiting);
+        this.#firstWaiting = 0;
+      }
+      if (!next.call.live) continue;
+      this.#running += 1;
+      next.work();
+    }
   }
 
   get #queued(): number {

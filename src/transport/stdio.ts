@@ -1,7 +1,7 @@
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Listener } from '../exchange/connection.js';
-import { createStreamConnection } from './stream-connection.js';
+import { createStreamConnection, type StreamConnectionOptions } from './stream-connection.js';
 
 export interface StdioOptions {
   /** Longer lines are discarded and answered with an error. Default 16 MiB. */
@@ -41,32 +41,26 @@ export function stdio(options: StdioOptions = {}): Listener {
 let taken = false;
 
 function openStdio(options: StdioOptions): Connection {
-  const guard = guardStdout();
   return createStreamConnection({
     label: 'stdio',
     input: process.stdin,
     output: process.stdout,
-    write: guard.write,
-    release: guard.release,
+    write: guardStdout(),
+    // Nothing to give back: stdin has no successor, and until the process ends stdout has a protocol reader.
+    release: () => {},
     ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
   });
 }
 
-/** STDIO-004: keeps stdout pure. */
-function guardStdout() {
+/** STDIO-004: keeps stdout pure, to the very end. Returns the way in for the protocol itself. */
+function guardStdout(): NonNullable<StreamConnectionOptions['write']> {
   const { stdout, stderr } = process;
-  const original = stdout.write;
-  const write = original.bind(stdout);
-  const redirected = ((...args: Parameters<typeof original>) => {
+  const write = stdout.write.bind(stdout);
+  stdout.write = ((...args: Parameters<typeof stdout.write>) => {
     if (events.strayOutput.hasSubscribers) events.strayOutput.publish({ text: String(args[0]) });
     return stderr.write(...args);
-  }) as typeof original;
-  stdout.write = redirected;
-  return {
-    write: (data: string, done: (error?: Error | null) => void) => write(data, done),
-    release() {
-      taken = false;
-      if (stdout.write === redirected) stdout.write = original;
-    },
-  };
+  }) as typeof stdout.write;
+  // A host may have closed its end of stderr; a stray print must not cost the server its life.
+  stderr.on('error', () => {});
+  return (data, done) => write(data, done);
 }

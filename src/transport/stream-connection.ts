@@ -14,7 +14,7 @@ export interface StreamConnectionOptions {
   readonly input: Readable;
   readonly output: Writable;
   /** How bytes are written; differs from `output.write` where that has been taken from user code. */
-  readonly write?: (data: string, done: (error?: Error | null) => void) => boolean;
+  readonly write?: (data: string | Buffer, done: (error?: Error | null) => void) => boolean;
   /** Longer lines are discarded and answered with an error; the connection lives on. */
   readonly maxLineBytes?: number;
   /** Called once at the end, to close what the caller opened; the connection has ended when it settles. */
@@ -39,8 +39,13 @@ class StreamConnection implements Connection {
   #state: 'open' | 'finishing' | 'closed' = 'open';
   #outbox = '';
   #flushDue = false;
-  /** Characters handed to the stream and not yet taken by the peer; close enough to bytes for a threshold. */
+  /** What was too large for one write, in order. */
+  #slices: Buffer[] = [];
+  #writing = false;
+  /** Handed to the stream or sliced for it, and not yet taken by the peer; bytes or characters, near enough. */
   #unread = 0;
+  /** Goes up whenever the peer takes something. */
+  #progress = 0;
   #paused = false;
   #onFlushed: (() => void)[] = [];
 
@@ -59,9 +64,12 @@ class StreamConnection implements Connection {
     this.#receiver = receiver;
     const reader = createLineReader({
       maxLineBytes,
-      onLine: (bytes) => this.#deliver(() => receiver.receive(decodeLine(bytes))),
-      onOversize: (head, tail) =>
-        this.#deliver(() => receiver.receive(oversizeMessage(head, tail, maxLineBytes))),
+      onLine: (bytes) => {
+        if (this.#state !== 'closed') receiver.receive(decodeLine(bytes));
+      },
+      onOversize: (head, tail) => {
+        if (this.#state !== 'closed') receiver.receive(oversizeMessage(head, tail, maxLineBytes));
+      },
     });
     input.on('data', (chunk: Buffer) => {
       reader.push(chunk);
@@ -82,9 +90,8 @@ class StreamConnection implements Connection {
 
   send(message: JsonRpcMessage): void {
     if (this.#state === 'closed') return;
-    this.#outbox += `${encodeMessage(message)}
-`;
-    if (this.#outbox.length > FLUSH_AT) return this.#flush();
+    this.#outbox += `${encodeMessage(message)}\n`;
+    if (this.#outbox.length > SPILL_AT) this.#spill();
     if (this.#flushDue) return;
     this.#flushDue = true;
     // After all promises of this turn have settled, so that their answers leave together.
@@ -94,8 +101,14 @@ class StreamConnection implements Connection {
   async finish(): Promise<void> {
     if (this.#state === 'open') {
       this.#state = 'finishing';
-      if (!(await within(systemClock, FINISH_MS, this.#flushed()))) this.#shut({ kind: 'lost' });
-      this.#shut({ kind: 'finished' });
+      this.#flush();
+      // A slow reader gets all the time it needs, as long as it reads.
+      let seen = -1;
+      while (!this.#isFlushed && seen !== this.#progress) {
+        seen = this.#progress;
+        await within(systemClock, SILENCE_MS, this.#flushed());
+      }
+      this.#shut({ kind: this.#isFlushed ? 'finished' : 'lost' });
     }
     await this.closed;
   }
@@ -104,24 +117,44 @@ class StreamConnection implements Connection {
     this.#shut({ kind: 'closed' });
   }
 
-  #deliver(hand: () => void): void {
-    if (this.#state !== 'closed') hand();
-  }
-
+  /** One write at a time: what is sent meanwhile waits and leaves together. */
   #flush(): void {
     this.#flushDue = false;
-    if (this.#state === 'closed' || this.#outbox === '') return;
-    const data = this.#outbox;
-    this.#outbox = '';
-    this.#unread += data.length;
-    const write = this.#options.write ?? ((text, done) => this.#options.output.write(text, done));
+    if (this.congested) this.#pause();
+    if (this.#writing || this.#state === 'closed') return;
+    const data = this.#next();
+    if (data === undefined) return;
+    this.#writing = true;
+    const write = this.#options.write ?? ((piece, done) => this.#options.output.write(piece, done));
     write(data, (error) => {
       // A failed write also arrives as an 'error' event, which ends the connection.
       if (error) return;
+      this.#writing = false;
       this.#unread -= data.length;
+      this.#progress += 1;
+      this.#flush();
       this.#taken();
     });
-    if (this.congested) this.#pause();
+  }
+
+  #next(): string | Buffer | undefined {
+    if (this.#outbox.length > SLICE_BYTES) this.#spill();
+    if (this.#slices.length > 0) return this.#slices.shift();
+    if (this.#outbox === '') return undefined;
+    const text = this.#outbox;
+    this.#outbox = '';
+    this.#unread += text.length;
+    return text;
+  }
+
+  /** Large output goes in slices: it shows whether the peer is reading, and no string outgrows its maximum. */
+  #spill(): void {
+    const bytes = Buffer.from(this.#outbox);
+    this.#outbox = '';
+    this.#unread += bytes.length;
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      this.#slices.push(bytes.subarray(at, at + SLICE_BYTES));
+    }
   }
 
   #taken(): void {
@@ -130,7 +163,11 @@ class StreamConnection implements Connection {
       this.#options.input.resume();
       this.#receiver?.drained();
     }
-    if (this.#unread === 0 && this.#outbox === '') for (const notify of this.#onFlushed.splice(0)) notify();
+    if (this.#isFlushed) for (const notify of this.#onFlushed.splice(0)) notify();
+  }
+
+  get #isFlushed(): boolean {
+    return this.#unread === 0 && this.#outbox === '';
   }
 
   #pause(): void {
@@ -140,7 +177,7 @@ class StreamConnection implements Connection {
   }
 
   #flushed(): Promise<void> {
-    if (this.#unread === 0 && this.#outbox === '') return Promise.resolve();
+    if (this.#isFlushed) return Promise.resolve();
     return new Promise((resolve) => this.#onFlushed.push(resolve));
   }
 
@@ -148,6 +185,7 @@ class StreamConnection implements Connection {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#outbox = '';
+    this.#slices = [];
     this.#options.input.pause();
     void Promise.resolve(this.#options.release(end)).then(() => this.#end.resolve(end));
     for (const notify of this.#onFlushed.splice(0)) notify();
@@ -156,7 +194,9 @@ class StreamConnection implements Connection {
 
 /** Where "the peer does not read" begins. */
 const CONGESTED_AT = 1024 * 1024;
-/** A string has a maximum length; what has grown to this leaves before the turn is over. */
-const FLUSH_AT = 8 * 1024 * 1024;
-/** How long a finishing connection waits for the peer to take what is queued. */
-const FINISH_MS = 5000;
+/** What has grown to this becomes bytes before the turn is over. */
+const SPILL_AT = 8 * 1024 * 1024;
+/** Larger writes are cut into pieces of this size. */
+const SLICE_BYTES = 256 * 1024;
+/** How long a finishing connection waits for a peer that takes nothing of what is queued. */
+const SILENCE_MS = 5000;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.js';
-import { ProtocolError } from '../../errors.js';
+import { messageOf, ProtocolError } from '../../errors.js';
 import type { Service } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
@@ -35,10 +35,12 @@ async function answerRounds(
     const requests = Object.entries(required.inputRequests ?? {});
     // Without questions the handler only wants to be called again, later (MRTR-017).
     if (requests.length === 0) await pause(clock, call.signal);
-    const answers = await Promise.all(
-      requests.map(async ([key, request]) => [key, await call.ask(request)] as const),
-    );
-    call.answers = Object.fromEntries(answers) as InputResponses;
+    const asked = requests.map(async ([key, request]) => [key, await call.ask(request)] as const);
+    try {
+      call.answers = Object.fromEntries(await Promise.all(asked)) as InputResponses;
+    } catch (error) {
+      return unanswered(call, error);
+    }
     call.state = required.state;
     const result = await service.handle(call);
     if (!isInputRequired(result)) return result;
@@ -48,6 +50,12 @@ async function answerRounds(
     ErrorCode.InternalError,
     `${call.method} asked for input ${MAX_ROUNDS} times without an end`,
   );
+}
+
+/** The same as when a handler's own `await ctx.elicit()` fails: tools tell the model (TOOL-017). */
+function unanswered(call: LegacyServerCall, error: unknown): JsonObject {
+  if (call.method !== 'tools/call') throw error;
+  return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
 const MAX_ROUNDS = 32;

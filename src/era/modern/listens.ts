@@ -57,7 +57,7 @@ export class Listens {
   }
 
   /** Ends all of them; returns their requests and closing results, for the dialect to answer (SUB-012, SUB-013). */
-  closeAll(): { inbound: InboundCall; result: JsonObject }[] {
+  closeAll(): { inbound: InboundCall; result: { _meta: JsonObject } }[] {
     const ended = [...this.#open].map(({ inbound }) => ({
       inbound,
       result: { _meta: { [META.subscriptionId]: inbound.id } },

@@ -100,7 +100,8 @@ export class ModernServerDialect implements ServerDialect {
 
   retire(): void {
     for (const { inbound, result } of this.#listens.closeAll()) {
-      sendResult(this.#side, inbound, { resultType: 'complete', ...result });
+      const _meta = { ...this.#resultMeta, ...result._meta };
+      sendResult(this.#side, inbound, { resultType: 'complete', _meta });
     }
   }
 
