@@ -166,10 +166,10 @@ describe('schemas that cannot be used are refused when they are registered', () 
     for (let level = 0; level < 10_000; level += 1) deep = { type: 'object', properties: { a: deep } };
     expect(register(deep)).toThrow(/deep/);
     const many = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`p${n}`, { type: 'string' }]));
-    expect(register({ type: 'object', properties: many })).toThrow(/parts/);
+    expect(register({ type: 'object', properties: many })).toThrow(/more than \d+/);
     const endless: Record<string, unknown> = { type: 'object' };
     endless['properties'] = { self: endless };
-    expect(register(endless)).toThrow(/deep|parts/);
+    expect(register(endless)).toThrow(/deep|more than/);
   });
 
   it('the same holds for output schemas', () => {
