@@ -6,6 +6,8 @@ export interface ServerDialect {
   readonly era: Era;
   /** The revision in force, or `undefined` where each request names its own. */
   readonly revision: string | undefined;
+  /** True while a running call waits for an answer of the peer. */
+  readonly awaitsPeer: boolean;
   request(request: DecodedRequest): void;
   notification(notification: DecodedNotification): void;
   response(response: DecodedResult | DecodedError): void;

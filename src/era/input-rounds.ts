@@ -39,6 +39,11 @@ export function answerProblem(request: InputRequest, answer: unknown): string | 
   }
 }
 
+/** MRTR-003: only three methods have rounds. */
+export function cannotAsk(method: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InternalError, `${method} cannot ask the client for input`);
+}
+
 /** Narrows an answer or throws the error that the peer gets for it. */
 export function checkedAnswer(key: string, request: InputRequest, answer: unknown): InputResponse {
   const problem = answerProblem(request, answer);

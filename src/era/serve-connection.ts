@@ -56,7 +56,11 @@ class Serving implements Receiver, ServedConnection {
       connection,
       service,
       settings,
-      calls: new InboundCalls(settings, () => connection.congested),
+      calls: new InboundCalls(settings, {
+        outputIsFull: () => connection.congested,
+        awaitsPeer: () => this.#dialect?.awaitsPeer ?? false,
+        holdInput: (hold) => connection.hold(hold),
+      }),
     };
     this.done = connection.closed.then((end) => {
       this.#dialect?.dispose('the connection ended');

@@ -11,6 +11,8 @@ export interface Connection {
   readonly principal: string | undefined;
   /** True while output is piling up: do not start work that would add to it. */
   readonly congested: boolean;
+  /** While held nothing is read, as if the output were full. What was read already is still delivered. */
+  hold(held: boolean): void;
   /** Starts delivery. Called once. */
   open(receiver: Receiver): void;
   /** Queues a message. Throws `NOT_ENCODABLE`; after the end it is silently dropped. */

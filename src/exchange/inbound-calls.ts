@@ -6,18 +6,18 @@ import type { RequestId } from '../wire/json-rpc.js';
  */
 export class InboundCalls {
   readonly #limits: InboundLimits;
-  readonly #held: () => boolean;
+  readonly #surroundings: Surroundings;
   readonly #inFlight = new Map<RequestId, InboundCall>();
   readonly #waiting: { call: InboundCall; work: () => void }[] = [];
   #running = 0;
   #firstWaiting = 0;
   #resuming = false;
+  #holdingInput = false;
   #onIdle: (() => void) | undefined;
 
-  /** `held` says that no new work may start now (the output is full). */
-  constructor(limits: InboundLimits, held: () => boolean) {
+  constructor(limits: InboundLimits, surroundings: Surroundings) {
     this.#limits = limits;
-    this.#held = held;
+    this.#surroundings = surroundings;
   }
 
   get size(): number {
@@ -32,16 +32,34 @@ export class InboundCalls {
     return call;
   }
 
-  /** Starts `work` now or when a place is free. False: the queue is full, nothing will run. */
+  /**
+   * Starts `work` now or when a place is free. A full queue stops the reading of input, so that nobody is
+   * turned away. Only when running calls wait for what the peer has yet to send must reading go on, and then
+   * the answer is false: nothing will run.
+   */
   admit(call: InboundCall, work: () => void): boolean {
-    if (this.#running < this.#limits.maxConcurrent && !this.#held() && this.#queued === 0) {
+    if (
+      this.#running < this.#limits.maxConcurrent &&
+      !this.#surroundings.outputIsFull() &&
+      this.#queued === 0
+    ) {
       this.#running += 1;
       work();
       return true;
     }
-    if (this.#queued >= this.#limits.maxQueued) return false;
+    if (this.#queued >= this.#limits.maxQueued && this.#surroundings.awaitsPeer()) return false;
     this.#waiting.push({ call, work });
+    this.reviewInput();
     return true;
+  }
+
+  /** Decides anew whether input is read: call when the peer is asked something. */
+  reviewInput(): void {
+    const enough = this.#holdingInput ? this.#limits.maxQueued / 2 : this.#limits.maxQueued;
+    const hold = this.#queued > 0 && this.#queued >= enough && !this.#surroundings.awaitsPeer();
+    if (hold === this.#holdingInput) return;
+    this.#holdingInput = hold;
+    this.#surroundings.holdInput(hold);
   }
 
   /** The work that `admit` started has ended. */
@@ -59,6 +77,7 @@ export class InboundCalls {
       this.#startWaiting();
     } finally {
       this.#resuming = false;
+      this.reviewInput();
     }
   }
 
@@ -98,7 +117,11 @@ export class InboundCalls {
   }
 
   #startWaiting(): void {
-    while (this.#running < this.#limits.maxConcurrent && this.#queued > 0 && !this.#held()) {
+    while (
+      this.#running < this.#limits.maxConcurrent &&
+      this.#queued > 0 &&
+      !this.#surroundings.outputIsFull()
+    ) {
       const next = this.#waiting[this.#firstWaiting]!;
       this.#firstWaiting += 1;
       if (this.#firstWaiting === this.#waiting.length || this.#firstWaiting > 1024) {
@@ -117,8 +140,19 @@ export class InboundCalls {
 }
 
 export interface InboundLimits {
+  /** Calls that run at the same time, per connection. */
   readonly maxConcurrent: number;
+  /** Calls that may wait for a place before input is no longer read. */
   readonly maxQueued: number;
+}
+
+/** What the calls of a connection need to know of it. */
+export interface Surroundings {
+  /** No new work may start: its answer would only pile up. */
+  outputIsFull(): boolean;
+  /** Running calls wait for something that the peer has yet to send. */
+  awaitsPeer(): boolean;
+  holdInput(hold: boolean): void;
 }
 
 /** One request on the wire, from its arrival to its answer. */

@@ -36,6 +36,9 @@ export async function complete(
   const completer = completers.get(argument['name']);
   if (!completer) return { completion: { values: [], hasMore: false } };
   const others = isJsonObject(context) && isJsonObject(context['arguments']) ? context['arguments'] : {};
+  if (!Object.values(others).every((other) => typeof other === 'string')) {
+    throw invalidParams('params.context.arguments must hold strings');
+  }
   const suggested = await completer(
     argument['value'],
     withoutPrototype(others) as Record<string, string>,

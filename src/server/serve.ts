@@ -122,7 +122,7 @@ function resolveSettings(options: ServeOptions): ServingSettings {
     eras: options.eras ?? ALL_ERAS,
     graceMs: options.graceMs ?? 10_000,
     maxConcurrent: options.maxConcurrent ?? 256,
-    maxQueued: options.maxQueued ?? 10_000,
+    maxQueued: options.maxQueued ?? 1000,
     askTimeoutMs: options.askTimeoutMs ?? 300_000,
     roundTtlMs: options.roundTtlMs ?? 300_000,
     maxParked: options.maxParked ?? 1000,

@@ -61,6 +61,7 @@ class MemoryEnd implements MemoryConnection {
   #inbox: (() => void)[] = [];
   #deliveryDue = false;
   #open = true;
+  #held = false;
 
   constructor() {
     this.closed = this.#end.promise;
@@ -72,6 +73,11 @@ class MemoryEnd implements MemoryConnection {
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;
+    this.#schedule();
+  }
+
+  hold(held: boolean): void {
+    this.#held = held;
     this.#schedule();
   }
 
@@ -99,11 +105,11 @@ class MemoryEnd implements MemoryConnection {
   }
 
   #schedule(): void {
-    if (this.#deliveryDue || !this.#receiver) return;
+    if (this.#deliveryDue || this.#held || !this.#receiver) return;
     this.#deliveryDue = true;
     queueMicrotask(() => {
       this.#deliveryDue = false;
-      for (const deliver of this.#inbox.splice(0)) if (this.#open) deliver();
+      while (this.#open && !this.#held && this.#inbox.length > 0) this.#inbox.shift()!();
     });
   }
 

@@ -46,7 +46,11 @@ class StreamConnection implements Connection {
   #unread = 0;
   /** Goes up whenever the peer takes something. */
   #progress = 0;
+  /** The output is full. */
   #paused = false;
+  /** The receiver has enough to do. */
+  #held = false;
+  #reading = true;
   #onFlushed: (() => void)[] = [];
 
   constructor(options: StreamConnectionOptions) {
@@ -86,6 +90,11 @@ class StreamConnection implements Connection {
     });
     output.on('error', (error) => this.#shut({ kind: 'lost', error }));
     output.on('close', () => this.#shut({ kind: 'lost' }));
+  }
+
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#steer();
   }
 
   send(message: JsonRpcMessage): void {
@@ -160,8 +169,9 @@ class StreamConnection implements Connection {
   #taken(): void {
     if (this.#paused && !this.congested && this.#state !== 'closed') {
       this.#paused = false;
-      this.#options.input.resume();
+      // Work that waited for room goes first; it may fill the room again.
       this.#receiver?.drained();
+      this.#steer();
     }
     if (this.#isFlushed) for (const notify of this.#onFlushed.splice(0)) notify();
   }
@@ -171,9 +181,17 @@ class StreamConnection implements Connection {
   }
 
   #pause(): void {
-    if (this.#paused) return;
     this.#paused = true;
-    this.#options.input.pause();
+    this.#steer();
+  }
+
+  #steer(): void {
+    if (this.#state === 'closed') return;
+    const read = !this.#paused && !this.#held;
+    if (read === this.#reading) return;
+    this.#reading = read;
+    if (read) this.#options.input.resume();
+    else this.#options.input.pause();
   }
 
   #flushed(): Promise<void> {

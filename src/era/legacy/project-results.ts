@@ -61,7 +61,7 @@ function withoutModernFields(result: JsonObject): JsonObject {
 
 function mapList(result: JsonObject, key: string, project: (item: JsonObject) => JsonObject): JsonObject {
   const list = result[key];
-  return Array.isArray(list) ? { ...result, [key]: list.map(project) } : result;
+  return Array.isArray(list) ? { ...result, [key]: list.filter(isJsonObject).map(project) } : result;
 }
 
 function projectTool(tool: JsonObject, revision: LegacyRevision): JsonObject {
@@ -84,7 +84,9 @@ function projectDefinition(item: JsonObject, revision: LegacyRevision): JsonObje
   if (isAtLeast(revision, '2025-11-25')) return item;
   const { icons, ...rest } = item;
   if (isAtLeast(revision, '2025-06-18')) return rest;
-  return pick(rest, ['uri', 'uriTemplate', 'name', 'description', 'mimeType', 'size', 'annotations']);
+  const kept = pick(rest, ['uri', 'uriTemplate', 'name', 'description', 'mimeType', 'size', 'annotations']);
+  if (kept['annotations'] !== undefined) kept['annotations'] = projectAnnotations(kept['annotations']);
+  return kept;
 }
 
 function projectPrompt(prompt: JsonObject, revision: LegacyRevision): JsonObject {
@@ -100,18 +102,21 @@ function projectPrompt(prompt: JsonObject, revision: LegacyRevision): JsonObject
 }
 
 function projectToolResult(result: JsonObject, revision: LegacyRevision): JsonObject {
-  const content = result['content'];
-  const structured = result['structuredContent'];
+  const { structuredContent: structured, ...rest } = result;
+  const { content } = rest;
   if (isAtLeast(revision, '2025-06-18')) {
     if (structured === undefined || isJsonObject(structured)) return result;
-    // TOOL-008: only objects were allowed; the text block that goes along carries the value.
-    const { structuredContent, ...rest } = result;
-    return rest;
+    // TOOL-008: only objects were allowed.
+    return { ...rest, content: inWords(content, structured) };
   }
-  const { structuredContent, ...rest } = result;
-  return Array.isArray(content)
-    ? { ...rest, content: content.map((block) => projectBlock(block, revision)) }
-    : rest;
+  return { ...rest, content: inWords(content, structured).map((block) => projectBlock(block, revision)) };
+}
+
+/** Structured content that is left out must not be lost: a result without blocks gets it as text. */
+function inWords(content: unknown, structured: unknown): JsonObject[] {
+  const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  if (blocks.length > 0 || structured === undefined) return blocks;
+  return [{ type: 'text', text: JSON.stringify(structured) }];
 }
 
 /** Audio came with 2025-03-26, resource links and `_meta` on blocks with 2025-06-18. */
@@ -125,9 +130,13 @@ function projectBlock(block: JsonObject, revision: LegacyRevision): JsonObject {
       text: `[audio, ${String(block['mimeType'])}: this protocol revision has no audio]`,
     };
   }
-  if (block['_meta'] === undefined) return block;
-  const { _meta, ...rest } = block;
-  return rest;
+  const { _meta, annotations, ...rest } = block;
+  return annotations === undefined ? rest : { ...rest, annotations: projectAnnotations(annotations) };
+}
+
+/** `lastModified` came with 2025-06-18. */
+function projectAnnotations(annotations: unknown): unknown {
+  return isJsonObject(annotations) ? pick(annotations, ['audience', 'priority']) : annotations;
 }
 
 function pick(source: JsonObject, keys: readonly string[]): JsonObject {

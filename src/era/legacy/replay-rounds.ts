@@ -2,9 +2,9 @@ import type { Clock } from '../../async/clock.js';
 import { messageOf, ProtocolError } from '../../errors.js';
 import type { Service } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
-import type { JsonObject } from '../../wire/json-rpc.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { InputResponses } from '../../wire/model.js';
-import { type InputRequired, isInputRequired } from '../input-rounds.js';
+import { cannotAsk, type InputRequired, isInputRequired } from '../input-rounds.js';
 import type { LegacyServerCall } from './server-call.js';
 
 /**
@@ -14,14 +14,16 @@ import type { LegacyServerCall } from './server-call.js';
 export function runRounds(
   service: Service,
   call: LegacyServerCall,
+  mayAsk: boolean,
   clock: Clock,
 ): JsonObject | Promise<JsonObject> {
+  const next = (result: JsonObject): JsonObject | Promise<JsonObject> => {
+    if (!isJsonObject(result) || !isInputRequired(result)) return result;
+    if (!mayAsk) throw cannotAsk(call.method);
+    return answerRounds(service, call, clock, result);
+  };
   const first = service.handle(call);
-  if (first instanceof Promise)
-    return first.then((result) =>
-      isInputRequired(result) ? answerRounds(service, call, clock, result) : result,
-    );
-  return isInputRequired(first) ? answerRounds(service, call, clock, first) : first;
+  return first instanceof Promise ? first.then(next) : next(first);
 }
 
 async function answerRounds(

@@ -24,6 +24,8 @@ export class LegacyServerCall implements Call {
   readonly params: JsonObject;
   readonly #session: LegacySession;
   readonly #abort = new LazyAbort();
+  /** Ends with the call, however it ends: a question nobody waits for is taken back. */
+  readonly #questions = new LazyAbort();
   answers: InputResponses | undefined;
   state: unknown;
   /** False once the request is answered or cancelled. */
@@ -60,15 +62,18 @@ export class LegacyServerCall implements Call {
         new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`),
       );
     }
-    return this.#session.ask(request, this.#abort.signal);
+    return this.#session.ask(request, this.#questions.signal);
   }
 
   end(): void {
     this.live = false;
+    this.#questions.abort(new IsthmusError('CANCELLED', `${this.method} is over`));
   }
 
   cancel(reason: string): void {
     this.live = false;
-    this.#abort.abort(new IsthmusError('CANCELLED', reason));
+    const error = new IsthmusError('CANCELLED', reason);
+    this.#abort.abort(error);
+    this.#questions.abort(error);
   }
 }

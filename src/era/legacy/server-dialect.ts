@@ -15,6 +15,7 @@ import {
   isRequestId,
   type JsonObject,
   notificationMessage,
+  type RequestId,
   requestMessage,
 } from '../../wire/json-rpc.js';
 import type {
@@ -62,6 +63,9 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   #declared: ServerCapabilities | undefined;
   /** LOG-011: until the client sets a level the server chooses. */
   #logLevel: LoggingLevel = 'info';
+  #ready = false;
+  /** INIT-006: questions wait until the client has said `initialized`. */
+  readonly #heldBack = new Map<RequestId, () => void>();
   #unwatch: (() => void) | undefined;
   #stopPinging: () => void = () => {};
 
@@ -117,9 +121,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   notification({ method, params }: DecodedNotification): void {
     switch (method) {
       case 'notifications/initialized':
-        this.#unwatch ??= this.#side.service.watch((change) => this.#publish(change));
-        this.#startPinging();
-        return;
+        return this.#initialized();
       case 'notifications/cancelled': {
         const id = params?.['requestId'];
         const reason = params?.['reason'];
@@ -175,7 +177,8 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   log(entry: LogEntry): void {
-    if (reaches(entry.level, this.#logLevel)) this.#notify('notifications/message', { ...entry });
+    if (this.#declared?.logging && reaches(entry.level, this.#logLevel))
+      this.#notify('notifications/message', { ...entry });
   }
 
   /** Sends a real request to the client; the caller's signal calls it off. */
@@ -200,6 +203,19 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
       throw new ProtocolError(ErrorCode.InvalidParams, `The client's answer to ${method} ${problem}`);
     }
     return answer as InputResponse;
+  }
+
+  get awaitsPeer(): boolean {
+    return this.#asked.size > 0;
+  }
+
+  #initialized(): void {
+    if (this.#ready) return;
+    this.#ready = true;
+    this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
+    this.#startPinging();
+    for (const send of this.#heldBack.values()) send();
+    this.#heldBack.clear();
   }
 
   /** Methods that concern the session itself and never reach the service. */
@@ -249,16 +265,21 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     const { service, calls, settings } = this.#side;
     const call = new LegacyServerCall(this, method, params);
     inbound.onCancel = (reason) => call.cancel(reason);
+    let finished = false;
+    const finish = () => {
+      if (finished) return;
+      finished = true;
+      call.end();
+      calls.release();
+    };
     settleWith(
-      () => (mayAsk ? runRounds(service, call, settings.clock) : service.handle(call)),
+      () => runRounds(service, call, mayAsk, settings.clock),
       (result) => {
-        call.end();
-        calls.release();
+        finish();
         if (inbound.live) sendResult(this.#side, inbound, projectResult(method, result, this.revision));
       },
       (thrown) => {
-        call.end();
-        calls.release();
+        finish();
         if (inbound.live) sendError(this.#side, inbound, toWireError(thrown, method, 'legacy'));
       },
     );
@@ -295,7 +316,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<JsonObject> {
-    const { connection } = this.#side;
+    const { connection, calls } = this.#side;
     return this.#asked.request({
       what: method,
       timeoutMs,
@@ -304,9 +325,13 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         // The id doubles as progress token, so that a client at work can ask for more time.
         const meta = params?.['_meta'];
         const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
-        connection.send(requestMessage(id, method, { ...params, _meta }));
+        const send = () => connection.send(requestMessage(id, method, { ...params, _meta }));
+        if (this.#ready) send();
+        else this.#heldBack.set(id, send);
+        calls.reviewInput();
       },
       giveUp: (requestId, reason) => {
+        if (this.#heldBack.delete(requestId)) return;
         connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
       },
     });

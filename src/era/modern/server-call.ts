@@ -14,7 +14,7 @@ import type {
   ProgressUpdate,
 } from '../../wire/model.js';
 import { capabilityNames, missingCapability } from '../client-capabilities.js';
-import { checkedAnswer, type InputRequired, isInputRequired } from '../input-rounds.js';
+import { cannotAsk, checkedAnswer, type InputRequired, isInputRequired } from '../input-rounds.js';
 import { reaches } from '../log-levels.js';
 import type { ModernRuntime } from './runtime.js';
 import { digestRequest, type ParkedState, type ReplayState, type StateBinding } from './sealed-state.js';
@@ -87,9 +87,7 @@ export class ModernServerCall implements Call {
   ask(request: InputRequest): Promise<InputResponse> {
     if (this.#abort.aborted) return Promise.reject(callIsOver(this.method));
     if (!this.#mayAsk) {
-      return Promise.reject(
-        new ProtocolError(ErrorCode.InternalError, `${this.method} cannot ask the client for input`),
-      );
+      return Promise.reject(cannotAsk(this.method));
     }
     const missing = missingCapability(request, this.#peer.capabilities);
     if (missing) return Promise.reject(capabilityRequired(missing));
@@ -153,8 +151,9 @@ export class ModernServerCall implements Call {
     at.release();
     if (!at.live) return;
     if (outcome.kind === 'error') at.refuse(outcome.thrown);
-    else if (isInputRequired(outcome.result)) void this.#replayRound(at, outcome.result);
-    else at.answer(outcome.result);
+    else if (!isInputRequired(outcome.result)) at.answer(outcome.result);
+    else if (this.#mayAsk) void this.#replayRound(at, outcome.result);
+    else at.refuse(cannotAsk(this.method));
   }
 
   #end(reason: IsthmusError): void {

@@ -39,6 +39,7 @@ import { type Attachment, ModernServerCall } from './server-call.js';
 export class ModernServerDialect implements ServerDialect {
   readonly era = 'modern';
   readonly revision = undefined;
+  readonly awaitsPeer = false;
   readonly #side: ServingSide;
   readonly #runtime: ModernRuntime;
   readonly #listens: Listens;
@@ -257,8 +258,9 @@ class StreamAttachment implements Attachment {
     this.#notify('notifications/progress', { progressToken, ...update });
   }
 
+  /** LOG-001: only a server that declares logging logs. */
   log(entry: LogEntry): void {
-    this.#notify('notifications/message', { ...entry });
+    if (this.#side.service.capabilities().logging) this.#notify('notifications/message', { ...entry });
   }
 
   #notify(method: string, params: JsonObject): void {
