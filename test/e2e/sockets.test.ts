@@ -145,6 +145,22 @@ for (const kind of ['tcp', 'unix'] as const) {
       await within(12_000, served.close({ graceMs: 100 }));
     });
 
+    it('close() is bounded although a peer never stops sending', async () => {
+      const { addresses, served } = await start(listener());
+      const peer = await dial(addresses[0]);
+      const pings = line({ jsonrpc: '2.0', id: 1, method: 'ping' }).repeat(1000);
+      let more = true;
+      const pour = () => {
+        if (more && peer.socket.writable) peer.socket.write(pings, pour);
+      };
+      pour();
+      await peer.answer(1);
+      await within(8000, served.close({ graceMs: 100 })).finally(() => {
+        more = false;
+      });
+      await peer.end();
+    });
+
     it('does not let a peer that does not read delay the others', async () => {
       const { addresses } = await start(listener());
       const stalled = await dial(addresses[0], { read: false });

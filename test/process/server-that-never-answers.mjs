@@ -2,6 +2,7 @@
 import { createServer, serve, stdio } from '../../dist/index.js';
 
 const graceMs = Number(process.argv[2] ?? 200);
+const maxQueued = Number(process.argv[3] ?? 10_000);
 const server = createServer({ name: 'never', version: '1' });
 server.tool('never', {}, (_args, ctx) => {
   process.stderr.write('begun\n');
@@ -9,5 +10,10 @@ server.tool('never', {}, (_args, ctx) => {
   setInterval(() => {}, 1000);
   return new Promise(() => {});
 });
+// Better mannered: it stops when it is told to.
+server.tool('until_cancelled', {}, (_args, ctx) => {
+  process.stderr.write('begun\n');
+  return new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
+});
 server.tool('hello', {}, () => 'hello');
-await serve(server, stdio(), { graceMs, maxConcurrent: 2 });
+await serve(server, stdio(), { graceMs, maxConcurrent: 2, maxQueued });
