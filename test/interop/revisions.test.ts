@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgeFrames } from './support/judge.js';
 import { type Json, officialSchema, type Revision } from './support/official-schema.js';
 import { ANSWERS, openRaw, type RawPeer, startRaw } from './support/raw-peer.js';
@@ -11,6 +11,17 @@ const REVISIONS: readonly Revision[] = ['2024-11-05', '2025-03-26', '2025-06-18'
 
 describe.each(REVISIONS)('a client of %s', (revision) => {
   const since = (birth: Revision) => revision >= birth;
+  /** One that several tests talk to. */
+  let rich: Awaited<ReturnType<typeof openRaw>>;
+  let reapRich = async () => {};
+
+  beforeAll(async () => {
+    const reap = (end: () => Promise<void>) => {
+      reapRich = end;
+    };
+    rich = await openRaw(revision, RICH, { reap });
+  });
+  afterAll(() => reapRich());
 
   it('gets frames that the schema of its revision knows to the last member, from a server that uses everything', async () => {
     const peer = await openRaw(revision, RICH);
@@ -42,7 +53,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   });
 
   it(`is answered with ${since('2026-07-28') ? 'supportedVersions' : 'just that revision (INIT-009)'} and what it can understand of the server's identity`, async () => {
-    const { opening } = await openRaw(revision, RICH);
+    const { opening } = rich;
     const full = {
       name: 'rich',
       version: '1.0.0',
@@ -86,7 +97,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   });
 
   it('sees of a tool definition what its revision has', async () => {
-    const peer = await openRaw(revision, RICH);
+    const peer = rich;
     const { tools } = result(await peer.request('tools/list')) as { tools: Json[] };
     const members = Object.keys(tools.find(({ name }) => name === 'rich')!);
     expect(members.toSorted()).toEqual(
@@ -104,7 +115,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   });
 
   it('sees of resources, templates, prompts and their arguments what its revision has', async () => {
-    const peer = await openRaw(revision, RICH);
+    const peer = rich;
     const one = async (method: string, key: string) =>
       (result(await peer.request(method)) as Record<string, Json[]>)[key]![0]!;
     const young = [
@@ -126,7 +137,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   });
 
   it('gets content blocks of kinds that its revision has, and words for the others (TOOL-023, TOOL-024)', async () => {
-    const peer = await openRaw(revision, RICH);
+    const peer = rich;
     const outcome = result(await peer.request('tools/call', { name: 'rich' }));
     expect((outcome['content'] as Json[]).map(({ type }) => type)).toEqual([
       'text',
@@ -147,7 +158,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   });
 
   it(`gets progress ${since('2025-03-26') ? 'with' : 'without'} a message (PROG-006)`, async () => {
-    const peer = await openRaw(revision, RICH);
+    const peer = rich;
     await peer.request('tools/call', { name: 'report', _meta: { progressToken: 't' } });
     const { params } = await peer.heard('progress', ({ method }) => method === 'notifications/progress');
     expect(params).toEqual({

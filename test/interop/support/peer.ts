@@ -68,7 +68,7 @@ export interface Question {
 }
 
 export interface Answers {
-  elicit(params: Json): ElicitAnswer;
+  elicit(params: Json): ElicitAnswer | Promise<ElicitAnswer>;
   sample(params: Json): string;
   roots(): { uri: string; name?: string }[];
 }

@@ -24,13 +24,15 @@ const PATIENCE_MS = 10_000;
 export interface RawOptions {
   /** What it declares. All that any revision knows by default. */
   readonly capabilities?: Json;
+  /** Takes what ends the process for sure. The end of the running test does it by default. */
+  readonly reap?: (end: () => Promise<void>) => void;
 }
 
 /** Starts a program of the repository and opens it as a client of the revision does. */
 export async function openRaw(
   revision: Revision,
   program: readonly string[],
-  { capabilities = ALL }: RawOptions = {},
+  { capabilities = ALL, reap }: RawOptions = {},
 ): Promise<RawPeer & { readonly opening: Json }> {
   const modern = revision === '2026-07-28';
   const envelope = {
@@ -38,7 +40,7 @@ export async function openRaw(
     'io.modelcontextprotocol/clientCapabilities': capabilities,
     'io.modelcontextprotocol/clientInfo': CLIENT,
   };
-  const peer = startRaw(program, modern ? envelope : {});
+  const peer = startRaw(program, modern ? envelope : {}, reap);
   if (modern) return { ...peer, opening: await peer.request('server/discover') };
   const opening = await peer.request('initialize', {
     protocolVersion: revision,
@@ -53,12 +55,16 @@ const CLIENT = { name: 'raw', version: '1.0.0' };
 const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {} };
 
 /** Starts a program of the repository and says nothing yet. `meta` goes with every request. */
-export function startRaw([program, ...args]: readonly string[], meta: Json = {}): RawPeer {
+export function startRaw(
+  [program, ...args]: readonly string[],
+  meta: Json = {},
+  reap: NonNullable<RawOptions['reap']> = onTestFinished,
+): RawPeer {
   const child: ChildProcess = spawn(process.execPath, [`${ROOT}${program}`, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  onTestFinished(async () => {
+  reap(async () => {
     child.kill('SIGKILL');
     await ended;
   });
