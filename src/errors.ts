@@ -52,8 +52,8 @@ export function messageOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return String(thrown.message) || String(thrown.name);
     if (typeof thrown === 'string') return thrown;
-    if (thrown === undefined || thrown === null) return 'it failed without saying why';
-    return JSON.stringify(thrown) ?? String(thrown);
+    if (thrown === undefined) return 'it failed without saying why';
+    return typeof thrown === 'object' ? JSON.stringify(thrown) : String(thrown);
   } catch {
     return 'it failed with something that cannot be put into words';
   }

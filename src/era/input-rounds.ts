@@ -44,6 +44,14 @@ export function cannotAsk(method: string): ProtocolError {
   return new ProtocolError(ErrorCode.InternalError, `${method} cannot ask the client for input`);
 }
 
+/** MRTR-004: a round asks something or carries state. */
+export function emptyRound(method: string): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.InternalError,
+    `${method} returned inputRequired without requests and without state`,
+  );
+}
+
 /** Narrows an answer or throws the error that the peer gets for it. */
 export function checkedAnswer(key: string, request: InputRequest, answer: unknown): InputResponse {
   const problem = answerProblem(request, answer);

@@ -36,7 +36,7 @@ export interface Receiver {
   receive(message: Decoded): void;
   /** The peer will send nothing more; it may still read. */
   inputEnded(): void;
-  /** Output has room again after `congested`. */
+  /** Something was taken by the peer and output has room: start what waited for it. */
   drained(): void;
 }
 

@@ -1,3 +1,5 @@
+import { messageOf, ProtocolError } from '../errors.js';
+import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type {
   BlobResourceContents,
@@ -31,9 +33,18 @@ function withContent(result: JsonObject & Partial<CallToolResult>): JsonObject {
 /** TOOL-014: the same data as text, for clients that read only text. */
 export function structured(value: unknown): CallToolResult {
   return {
-    content: [{ type: 'text', text: JSON.stringify(value) ?? 'null' }],
+    content: [{ type: 'text', text: toJson(value) }],
     structuredContent: value as never,
   };
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    const [why] = messageOf(error).split('\n');
+    throw new ProtocolError(ErrorCode.InternalError, `The result cannot be written as JSON: ${why}`);
+  }
 }
 
 /** TOOL-017: a failure the model can read. */
@@ -75,7 +86,9 @@ export function toReadResult(value: unknown, uri: string, mimeType: string | und
 }
 
 function toResourceItem(item: unknown, uri: string, mimeType: string | undefined): JsonObject {
-  const base = { uri, ...(mimeType !== undefined && { mimeType }) };
+  // An item that names another URI of the collection has a type of its own, known or not.
+  const isOther = isJsonObject(item) && item['uri'] !== undefined && item['uri'] !== uri;
+  const base = { uri, ...(mimeType !== undefined && !isOther && { mimeType }) };
   if (typeof item === 'string') return { ...base, text: item };
   if (item instanceof Uint8Array) return { ...base, blob: Buffer.from(item).toString('base64') };
   if (isJsonObject(item) && (typeof item['text'] === 'string' || typeof item['blob'] === 'string')) {

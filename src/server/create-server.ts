@@ -3,6 +3,7 @@ import type { Call, Service } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Icon, Implementation, ServerCapabilities } from '../wire/model.js';
+import { checkCacheHints } from './cache-hints.js';
 import { createChangeFeed } from './change-feed.js';
 import { complete } from './completions.js';
 import {
@@ -83,6 +84,11 @@ export function createServer(options: ServerOptions): Server {
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
     throw new IsthmusError('INVALID_OPTION', `pageSize must be a positive whole number, got ${pageSize}`);
   }
+  for (const [list, hints] of Object.entries(options.cache ?? {})) checkCacheHints(`cache.${list}`, hints);
+  const unknown = (options.announce ?? []).find((capability) => !ANNOUNCEABLE.has(capability));
+  if (unknown !== undefined) {
+    throw new IsthmusError('INVALID_OPTION', `announce: there is no capability "${unknown}"`);
+  }
   const feed = createChangeFeed();
   let capabilities: ServerCapabilities | undefined;
   const registryOf = <T>(kind: string, change: 'tools' | 'prompts' | 'resources') =>
@@ -159,6 +165,8 @@ export function createServer(options: ServerOptions): Server {
     },
   };
 }
+
+const ANNOUNCEABLE: ReadonlySet<unknown> = new Set(['tools', 'prompts', 'resources', 'completions']);
 
 function list(
   call: Call,

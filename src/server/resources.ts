@@ -4,6 +4,7 @@ import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { Annotations, CacheHints, Icon, Resource, ResourceTemplate } from '../wire/model.js';
+import { checkCacheHints } from './cache-hints.js';
 import type { Completer } from './completions.js';
 import { type ResourceReturn, toReadResult } from './content.js';
 import { Context } from './context.js';
@@ -62,6 +63,7 @@ export function addResource(
   read: ResourceHandler,
 ): Registration {
   const { cache, ...facts } = definition;
+  checkCacheHints(`resource ${uri}`, cache);
   const listed = defined({ uri, ...facts }) as unknown as Resource;
   return registry.add(uri, { listed, cache, read });
 }
@@ -73,6 +75,7 @@ export function addTemplate(
   read: TemplateHandler,
 ): Registration {
   const { cache, complete = {}, ...facts } = definition;
+  checkCacheHints(`resource template ${uriTemplate}`, cache);
   return registry.add(uriTemplate, {
     listed: defined({ uriTemplate, ...facts }) as unknown as ResourceTemplate,
     cache,

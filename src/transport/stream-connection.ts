@@ -167,10 +167,10 @@ class StreamConnection implements Connection {
   }
 
   #taken(): void {
-    if (this.#paused && !this.congested && this.#state !== 'closed') {
-      this.#paused = false;
+    if (!this.congested && this.#state !== 'closed') {
       // Work that waited for room goes first; it may fill the room again.
       this.#receiver?.drained();
+      this.#paused = this.congested;
       this.#steer();
     }
     if (this.#isFlushed) for (const notify of this.#onFlushed.splice(0)) notify();

@@ -438,7 +438,14 @@ describe('the end of input', () => {
     // Two run, two wait: whatever becomes of the others, all are owed an answer and the process an end.
     const child = startChild(fixture('server-that-never-answers.mjs'), { args: ['200', '2'] });
     const ids = Array.from({ length: 20 }, (_, id) => id);
-    child.end(ids.map((id) => line(call(id, 'never'))).join(''));
+    for (const id of ids.slice(0, 4)) child.send(call(id, 'never'));
+    await child.until('both have begun', () => child.stderr.match(/begun/g)?.length === 2);
+    child.end(
+      ids
+        .slice(4)
+        .map((id) => line(call(id, 'never')))
+        .join(''),
+    );
     expect(await child.exit(10_000)).toEqual(CLEAN);
     expect(child.messages.map(({ id }) => id as number).sort((a, b) => a - b)).toEqual(ids);
     expect(child.messages.every(({ error }) => error?.code === -32603)).toBe(true);
@@ -525,8 +532,9 @@ describe('a full queue', () => {
 
   it('does not hide a client that died: the process ends', async () => {
     const child = startChild(fixture('server-that-never-answers.mjs'), { args: ['200', '2'] });
-    for (let id = 0; id < 10; id++) child.send(call(id, 'never'));
+    for (let id = 0; id < 4; id++) child.send(call(id, 'never'));
     await child.until('both have begun', () => child.stderr.match(/begun/g)?.length === 2);
+    await child.pour(Array.from({ length: 4 }, (_, id) => line(call(id + 4, 'never'))));
     child.stdout.destroy();
     child.stdin.destroy();
     expect(await child.exit(10_000)).toEqual(CLEAN);

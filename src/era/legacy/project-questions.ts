@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { ClientCapabilities, InputRequest } from '../../wire/model.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
+import { projectBlock } from './project-content.js';
 
 /** A question as the revision can carry it, or why it cannot. */
 export type ProjectedQuestion =
@@ -97,7 +98,10 @@ function projectSampling(params: JsonObject, revision: LegacyRevision): Projecte
       if (type === 'audio' && !isAtLeast(revision, '2025-03-26')) {
         return { kind: 'inexpressible', why: `${revision} has no audio` };
       }
-      messages.push({ role: message['role'], content: block });
+      messages.push({
+        role: message['role'],
+        content: isJsonObject(block) ? projectBlock(block, revision) : block,
+      });
     }
   }
   return { kind: 'request', params: { ...params, messages } };

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../../wire/model.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
+import { projectAnnotations, projectBlock, projectContents } from './project-content.js';
 
 /**
  * Fits a result to the revision of the session (wire sheet §12). What a revision cannot express is left out
@@ -19,8 +20,10 @@ export function projectResult(method: string, result: JsonObject, revision: Lega
       return mapList(plain, 'resourceTemplates', (template) => projectDefinition(template, revision));
     case 'prompts/list':
       return mapList(plain, 'prompts', (prompt) => projectPrompt(prompt, revision));
+    case 'resources/read':
+      return mapList(plain, 'contents', (item) => projectContents(item, revision));
     case 'prompts/get':
-      if (isAtLeast(revision, '2025-06-18')) return plain;
+      if (isAtLeast(revision, '2025-11-25')) return plain;
       return mapList(plain, 'messages', (message) => ({
         ...message,
         content: isJsonObject(message['content'])
@@ -103,13 +106,15 @@ function projectPrompt(prompt: JsonObject, revision: LegacyRevision): JsonObject
 
 function projectToolResult(result: JsonObject, revision: LegacyRevision): JsonObject {
   const { structuredContent: structured, ...rest } = result;
-  const { content } = rest;
-  if (isAtLeast(revision, '2025-06-18')) {
-    if (structured === undefined || isJsonObject(structured)) return result;
-    // TOOL-008: only objects were allowed.
-    return { ...rest, content: inWords(content, structured) };
-  }
-  return { ...rest, content: inWords(content, structured).map((block) => projectBlock(block, revision)) };
+  // Structured content came with 2025-06-18, and only as an object (TOOL-008).
+  const kept = isAtLeast(revision, '2025-06-18') && isJsonObject(structured);
+  if (isAtLeast(revision, '2025-11-25') && (kept || structured === undefined)) return result;
+  const content = inWords(rest['content'], kept ? undefined : structured);
+  return {
+    ...rest,
+    ...(kept && { structuredContent: structured }),
+    content: content.map((block) => projectBlock(block, revision)),
+  };
 }
 
 /** Structured content that is left out must not be lost: a result without blocks gets it as text. */
@@ -117,26 +122,6 @@ function inWords(content: unknown, structured: unknown): JsonObject[] {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   if (blocks.length > 0 || structured === undefined) return blocks;
   return [{ type: 'text', text: JSON.stringify(structured) }];
-}
-
-/** Audio came with 2025-03-26, resource links and `_meta` on blocks with 2025-06-18. */
-function projectBlock(block: JsonObject, revision: LegacyRevision): JsonObject {
-  if (block['type'] === 'resource_link') {
-    return { type: 'text', text: `${String(block['name'] ?? 'resource')}: ${String(block['uri'])}` };
-  }
-  if (block['type'] === 'audio' && !isAtLeast(revision, '2025-03-26')) {
-    return {
-      type: 'text',
-      text: `[audio, ${String(block['mimeType'])}: this protocol revision has no audio]`,
-    };
-  }
-  const { _meta, annotations, ...rest } = block;
-  return annotations === undefined ? rest : { ...rest, annotations: projectAnnotations(annotations) };
-}
-
-/** `lastModified` came with 2025-06-18. */
-function projectAnnotations(annotations: unknown): unknown {
-  return isJsonObject(annotations) ? pick(annotations, ['audience', 'priority']) : annotations;
 }
 
 function pick(source: JsonObject, keys: readonly string[]): JsonObject {

@@ -4,7 +4,7 @@ import type { Service } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { InputResponses } from '../../wire/model.js';
-import { cannotAsk, type InputRequired, isInputRequired } from '../input-rounds.js';
+import { cannotAsk, emptyRound, type InputRequired, isInputRequired } from '../input-rounds.js';
 import type { LegacyServerCall } from './server-call.js';
 
 /**
@@ -36,7 +36,10 @@ async function answerRounds(
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const requests = Object.entries(required.inputRequests ?? {});
     // Without questions the handler only wants to be called again, later (MRTR-017).
-    if (requests.length === 0) await pause(clock, call.signal);
+    if (requests.length === 0) {
+      if (required.state === undefined) throw emptyRound(call.method);
+      await pause(clock, call.signal);
+    }
     const asked = requests.map(async ([key, request]) => [key, await call.ask(request)] as const);
     try {
       call.answers = Object.fromEntries(await Promise.all(asked)) as InputResponses;

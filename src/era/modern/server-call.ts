@@ -14,7 +14,13 @@ import type {
   ProgressUpdate,
 } from '../../wire/model.js';
 import { capabilityNames, missingCapability } from '../client-capabilities.js';
-import { cannotAsk, checkedAnswer, type InputRequired, isInputRequired } from '../input-rounds.js';
+import {
+  cannotAsk,
+  checkedAnswer,
+  emptyRound,
+  type InputRequired,
+  isInputRequired,
+} from '../input-rounds.js';
 import { reaches } from '../log-levels.js';
 import type { ModernRuntime } from './runtime.js';
 import { digestRequest, type ParkedState, type ReplayState, type StateBinding } from './sealed-state.js';
@@ -268,11 +274,4 @@ function callIsOver(method: string): IsthmusError {
 
 function hasQuestions(result: InputRequired): boolean {
   return result.inputRequests !== undefined && Object.keys(result.inputRequests).length > 0;
-}
-
-function emptyRound(method: string): ProtocolError {
-  return new ProtocolError(
-    ErrorCode.InternalError,
-    `${method} returned inputRequired without requests and without state (MRTR-004)`,
-  );
 }

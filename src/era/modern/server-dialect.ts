@@ -16,6 +16,7 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
 import type { ServerDialect } from '../dialect.js';
+import { isInputRequired } from '../input-rounds.js';
 import { META } from '../meta-keys.js';
 import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
 import { MODERN_REVISIONS } from '../revisions.js';
@@ -239,8 +240,10 @@ class StreamAttachment implements Attachment {
   answer(result: JsonObject): void {
     const meta = result['_meta'];
     const _meta = isJsonObject(meta) ? { ...meta, ...this.#resultMeta } : this.#resultMeta;
-    const complete = { resultType: 'complete', ...result, _meta };
-    if (this.#facts?.cacheable && complete.resultType === 'complete') {
+    // RTYPE-005: other values belong to extensions, and none is declared here.
+    const resultType = isInputRequired(result) ? 'input_required' : 'complete';
+    const complete = { ...result, resultType, _meta };
+    if (this.#facts?.cacheable && resultType === 'complete') {
       sendResult(this.#side, this.inbound, { ttlMs: 0, cacheScope: 'private', ...complete });
     } else {
       sendResult(this.#side, this.inbound, complete);
