@@ -298,6 +298,15 @@ describe.each(ERAS)('questions, %s era', (era) => {
     expect(outcome).toMatchObject({ isError: true });
   });
 
+  it('choices by arktype are choices', async () => {
+    const schema = type({ colour: "'red'|'blue'" });
+    const ask = async (ctx: Context) => JSON.stringify(await ctx.elicit({ message: '?', schema }));
+    expect(await run(era, ask, { respond: accept({ colour: 'red' }) })).toEqual(
+      text('{"action":"accept","content":{"colour":"red"}}'),
+    );
+    expect(await run(era, ask, { respond: accept({ colour: 'green' }) })).toMatchObject({ code: -32602 });
+  });
+
   it('a form holds only keywords that forms know', async () => {
     let asked: unknown;
     const schema = z.object({ mail: z.email(), age: z.int().min(0).max(150) });
