@@ -41,7 +41,7 @@ describe.skipIf(process.platform !== 'linux')('20,000 calls to a server whose ou
     expect(ids).toEqual(Array.from({ length: CALLS }, (_, id) => id));
   }, 60_000);
 
-  it('cost less than 300 MB when the answers come late, and each call is answered once, if only by a refusal', async () => {
+  it('cost less than 300 MB when the answers come late, and no call is turned away', async () => {
     const ids: unknown[] = [];
     const errors: string[] = [];
     const demo = startDemo({ read: false, onLine: (text) => take(text, ids, errors) });
@@ -52,10 +52,9 @@ describe.skipIf(process.platform !== 'linux')('20,000 calls to a server whose ou
     await stalled.sent;
     demo.end();
     expect(await demo.exit()).toEqual({ code: 0, signal: null });
-    const refused = errors.map((error) => /^(\d+): Too many requests/.exec(error)?.[1]).map(Number);
-    expect([...ids, ...refused].sort((a, b) => Number(a) - Number(b))).toEqual(
-      Array.from({ length: CALLS }, (_, id) => id),
-    );
+    expect(errors.slice(0, 3)).toEqual([]);
+    expect(ids).toHaveLength(CALLS);
+    expect(new Set(ids).size).toBe(CALLS);
   }, 60_000);
 
   it('and as many lines that are no messages cost no more', async () => {
