@@ -25,6 +25,8 @@ export function classifyOpening(
   const legacy = eras.includes('legacy');
   if (method === 'initialize') {
     if (!legacy) return refused(unsupportedVersion(String(params?.['protocolVersion'] ?? '')));
+    // Under modern rules, which its envelope asks for, there is no such method (VER-005).
+    if (claimsModern(params)) return refused(noSuchMethod(method));
     const handshake = readInitialize(params);
     return 'code' in handshake ? refused(handshake) : { kind: 'legacy', handshake };
   }

@@ -1,4 +1,4 @@
-import { within } from '../async/within.js';
+import { createDeferred } from '../async/deferred.js';
 import { events } from '../events.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
@@ -46,6 +46,7 @@ class Serving implements Receiver, ServedConnection {
   readonly #runtime: ModernRuntime;
   #dialect: ServerDialect | undefined;
   #closing: Promise<void> | undefined;
+  readonly #graceOver = createDeferred<void>();
   /** While true, new requests are refused: the server is on its way out. */
   #leaving = false;
 
@@ -57,6 +58,7 @@ class Serving implements Receiver, ServedConnection {
       service,
       settings,
       calls: new InboundCalls(settings, {
+        clock: settings.clock,
         outputIsFull: () => connection.congested,
         awaitsPeer: () => this.#dialect?.awaitsPeer ?? false,
         holdInput: (hold) => connection.hold(hold),
@@ -89,20 +91,22 @@ class Serving implements Receiver, ServedConnection {
     return this.#finish(graceMs);
   }
 
-  #finish(graceMs: number): Promise<void> {
-    this.#closing ??= this.#finishOnce(graceMs);
-    return this.#closing;
+  /** A later close may hurry an earlier one, never slow it down. */
+  async #finish(graceMs: number): Promise<void> {
+    this.#closing ??= this.#finishOnce();
+    const callOff = this.#side.settings.clock.after(graceMs, () => this.#graceOver.resolve());
+    await this.#closing.finally(callOff);
   }
 
-  async #finishOnce(graceMs: number): Promise<void> {
-    const { calls, connection, settings } = this.#side;
-    const over = Promise.race([calls.idle(), connection.closed]);
-    if (calls.size > 0 && !(await within(settings.clock, graceMs, over))) this.#abandon();
+  async #finishOnce(): Promise<void> {
+    const { calls, connection } = this.#side;
+    await Promise.race([calls.idle(), connection.closed, this.#graceOver.promise]);
+    this.#abandon();
     await connection.finish();
     await this.done;
   }
 
-  /** The grace is over. Nobody is left without an answer. */
+  /** Nobody is left without an answer. */
   #abandon(): void {
     for (const inbound of this.#side.calls.pending()) {
       const { onCancel } = inbound;

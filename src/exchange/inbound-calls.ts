@@ -1,3 +1,4 @@
+import type { Clock } from '../async/clock.js';
 import type { RequestId } from '../wire/json-rpc.js';
 
 /**
@@ -8,12 +9,17 @@ export class InboundCalls {
   readonly #limits: InboundLimits;
   readonly #surroundings: Surroundings;
   readonly #inFlight = new Map<RequestId, InboundCall>();
-  readonly #waiting: { call: InboundCall; work: () => void }[] = [];
+  /** In order of arrival; cancelled ones stay until their turn, but no longer count. */
+  readonly #queue: { call: InboundCall; work: () => void }[] = [];
+  #next = 0;
+  #waiting = 0;
   #running = 0;
-  #firstWaiting = 0;
   #resuming = false;
-  #holdingInput = false;
   #onIdle: (() => void) | undefined;
+  /** Set while a full queue keeps input from being read: calls off the end of that patience. */
+  #holding: (() => void) | undefined;
+  /** Nothing ended while input was held: read on, and turn away what does not fit, until there is room. */
+  #impatient = false;
 
   constructor(limits: InboundLimits, surroundings: Surroundings) {
     this.#limits = limits;
@@ -33,39 +39,33 @@ export class InboundCalls {
   }
 
   /**
-   * Starts `work` now or when a place is free. A full queue stops the reading of input, so that nobody is
-   * turned away. Only when running calls wait for what the peer has yet to send must reading go on, and then
-   * the answer is false: nothing will run.
+   * Starts `work` now or when a place is free. A full queue stops the reading of input for as long as calls
+   * keep ending, so that a busy server turns nobody away. When nothing ends, what would free a place may lie
+   * behind in the input (a cancellation, an answer): then reading goes on and the result is false, which
+   * means that `work` will never run.
    */
   admit(call: InboundCall, work: () => void): boolean {
     if (
       this.#running < this.#limits.maxConcurrent &&
-      !this.#surroundings.outputIsFull() &&
-      this.#queued === 0
+      this.#waiting === 0 &&
+      !this.#surroundings.outputIsFull()
     ) {
       this.#running += 1;
       work();
       return true;
     }
-    if (this.#queued >= this.#limits.maxQueued && this.#surroundings.awaitsPeer()) return false;
-    this.#waiting.push({ call, work });
+    if (this.#isFull && this.#mustRead) return false;
+    call.waiting = true;
+    this.#waiting += 1;
+    this.#queue.push({ call, work });
     this.reviewInput();
     return true;
-  }
-
-  /** Decides anew whether input is read: call when the peer is asked something. */
-  reviewInput(): void {
-    const enough = this.#holdingInput ? this.#limits.maxQueued / 2 : this.#limits.maxQueued;
-    const hold = this.#queued > 0 && this.#queued >= enough && !this.#surroundings.awaitsPeer();
-    if (hold === this.#holdingInput) return;
-    this.#holdingInput = hold;
-    this.#surroundings.holdInput(hold);
   }
 
   /** The work that `admit` started has ended. */
   release(): void {
     this.#running -= 1;
-    if (this.#queued > 0) this.resume();
+    if (this.#waiting > 0) this.resume();
   }
 
   /** Starts waiting work while there is room. Call when output has drained. */
@@ -85,6 +85,7 @@ export class InboundCalls {
   settle(call: InboundCall): void {
     if (!call.live) return;
     call.live = false;
+    if (call.waiting) this.#leaveQueue(call);
     this.#inFlight.delete(call.id);
     if (this.#inFlight.size === 0) this.#onIdle?.();
   }
@@ -116,28 +117,62 @@ export class InboundCalls {
     });
   }
 
-  #startWaiting(): void {
-    while (
-      this.#running < this.#limits.maxConcurrent &&
-      this.#queued > 0 &&
-      !this.#surroundings.outputIsFull()
-    ) {
-      const next = this.#waiting[this.#firstWaiting]!;
-      this.#firstWaiting += 1;
-      if (this.#firstWaiting === this.#waiting.length || this.#firstWaiting > 1024) {
-        this.#waiting.splice(0, this.#firstWaiting);
-        this.#firstWaiting = 0;
-      }
-      if (!next.call.live) continue;
-      this.#running += 1;
-      next.work();
+  /** Decides anew whether input is read: call when the peer is asked something. */
+  reviewInput(): void {
+    if (!this.#isFull) this.#impatient = false;
+    const hold = this.#isFull && !this.#mustRead;
+    if (hold && !this.#holding) {
+      this.#surroundings.holdInput(true);
+      this.#startPatience();
+    } else if (!hold && this.#holding) {
+      this.#holding();
+      this.#holding = undefined;
+      this.#surroundings.holdInput(false);
     }
   }
 
-  get #queued(): number {
-    return this.#waiting.length - this.#firstWaiting;
+  get #isFull(): boolean {
+    return this.#waiting > 0 && this.#waiting >= this.#limits.maxQueued;
+  }
+
+  get #mustRead(): boolean {
+    return this.#impatient || this.#surroundings.awaitsPeer();
+  }
+
+  #startPatience(): void {
+    this.#holding = this.#surroundings.clock.after(PATIENCE_MS, () => {
+      // Output that nobody takes is no reason to read on; there is no room for more answers.
+      if (this.#surroundings.outputIsFull()) return this.#startPatience();
+      this.#impatient = true;
+      this.reviewInput();
+    });
+  }
+
+  #leaveQueue(call: InboundCall): void {
+    call.waiting = false;
+    this.#waiting -= 1;
+    this.reviewInput();
+  }
+
+  #startWaiting(): void {
+    while (this.#waiting > 0 && this.#running < this.#limits.maxConcurrent) {
+      if (this.#surroundings.outputIsFull()) return;
+      const { call, work } = this.#queue[this.#next]!;
+      this.#next += 1;
+      if (this.#next === this.#queue.length || this.#next > 1024) {
+        this.#queue.splice(0, this.#next);
+        this.#next = 0;
+      }
+      if (!call.waiting) continue;
+      this.#leaveQueue(call);
+      this.#running += 1;
+      work();
+    }
   }
 }
+
+/** How long input may be held without a single call starting. */
+const PATIENCE_MS = 250;
 
 export interface InboundLimits {
   /** Calls that run at the same time, per connection. */
@@ -148,6 +183,7 @@ export interface InboundLimits {
 
 /** What the calls of a connection need to know of it. */
 export interface Surroundings {
+  readonly clock: Clock;
   /** No new work may start: its answer would only pile up. */
   outputIsFull(): boolean;
   /** Running calls wait for something that the peer has yet to send. */
@@ -160,6 +196,8 @@ export class InboundCall {
   readonly id: RequestId;
   /** False once answered or cancelled: whatever comes later stays here. */
   live = true;
+  /** True while it waits for a place. */
+  waiting = false;
   onCancel: ((reason: string) => void) | undefined;
 
   constructor(id: RequestId) {

@@ -79,19 +79,21 @@ export class Context {
    */
   get elicit(): Elicit {
     const call = this.#call;
-    return ((question: FormQuestion | ElicitUrlParams) => elicit(call, question)) as Elicit;
+    return ((question: FormQuestion | ElicitUrlParams) => mayBeLeft(elicit(call, question))) as Elicit;
   }
 
   /** Asks the client's model for a message. */
   get sample(): (params: CreateMessageParams) => Promise<CreateMessageResult> {
     const call = this.#call;
-    return (params) => call.ask({ method: 'sampling/createMessage', params }) as Promise<CreateMessageResult>;
+    return (params) =>
+      mayBeLeft(call.ask({ method: 'sampling/createMessage', params })) as Promise<CreateMessageResult>;
   }
 
   /** The folders the client works in. */
   get roots(): () => Promise<Root[]> {
     const call = this.#call;
-    return async () => ((await call.ask({ method: 'roots/list' })) as ListRootsResult).roots;
+    return () =>
+      mayBeLeft(call.ask({ method: 'roots/list' }).then((answer) => (answer as ListRootsResult).roots));
   }
 }
 
@@ -105,6 +107,12 @@ export type ElicitAnswer<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
+
+/** A handler may return without waiting; a question that then fails must not end the process. */
+function mayBeLeft<T>(answer: Promise<T>): Promise<T> {
+  answer.catch(() => {});
+  return answer;
+}
 
 type FormQuestion = { message: string; schema: AnySchema } | ElicitFormParams;
 

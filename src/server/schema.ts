@@ -18,7 +18,9 @@ export type AnySchema = StandardSchemaV1 | JsonSchema<unknown>;
 export type Output<S> = S extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<S>
   : S extends JsonSchema<infer T>
-    ? T
+    ? unknown extends T
+      ? JsonObject
+      : T
     : JsonObject;
 
 /** What a handler may return for an output schema. */

@@ -39,7 +39,7 @@ export type ToolHandler<I, O> = (
 export type ToolReturn<O> =
   | (O extends AnySchema
       ? Input<O>
-      : string | ContentBlock | ContentBlock[] | object | number | boolean | null | undefined)
+      : string | ContentBlock | ContentBlock[] | object | number | boolean | null | undefined | void)
   | CallToolResult
   | InputRequired;
 

@@ -15,6 +15,7 @@ export function demoCommand(): Command {
     )
     .addOption(new Option('-e, --era <era>', 'serve one era only').choices(['legacy', 'modern']))
     .addHelpText('after', HELP)
+    .showHelpAfterError('(isthmus demo --help explains the options)')
     .exitOverride()
     .action(async (options: { listen: string[]; era?: Era }) => {
       const addresses = options.listen.length > 0 ? options.listen : ['stdio'];

@@ -342,7 +342,8 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     const { settings, connection } = this.#side;
     if (settings.pingIntervalMs <= 0) return;
     const next = () => {
-      this.#stopPinging = settings.clock.after(settings.pingIntervalMs, ping, { background: true });
+      if (this.#unwatch)
+        this.#stopPinging = settings.clock.after(settings.pingIntervalMs, ping, { background: true });
     };
     const ping = () => {
       this.#request('ping', undefined, settings.pingIntervalMs).then(next, (error: unknown) => {

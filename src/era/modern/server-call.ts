@@ -125,10 +125,16 @@ export class ModernServerCall implements Call {
     this.#end(reason);
   }
 
-  /** Refuses a retry whose answers are malformed, before the round is spent. */
-  checkAnswers(answers: InputResponses): void {
+  /** Refuses a retry that cannot bring the call further, before the round is spent. */
+  checkRetry(answers: InputResponses, capabilities: ClientCapabilities): void {
     for (const [key, { request }] of this.#questions ?? []) {
-      if (Object.hasOwn(answers, key)) checkedAnswer(key, request, answers[key]);
+      if (Object.hasOwn(answers, key)) {
+        checkedAnswer(key, request, answers[key]);
+        continue;
+      }
+      // It will be asked again, of a client that must still be able to answer (META-007).
+      const missing = missingCapability(request, capabilities);
+      if (missing) throw capabilityRequired(missing);
     }
   }
 

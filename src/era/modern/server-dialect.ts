@@ -149,7 +149,7 @@ export class ModernServerDialect implements ServerDialect {
       }
       const call = this.#runtime.parked.find(state.id);
       if (!call) throw badState('was used already, or its call is gone');
-      call.checkAnswers(answers);
+      call.checkRetry(answers, at.peer.capabilities);
       this.#runtime.parked.leave(state.id);
       at.inbound.onCancel = (reason) => call.cancel(reason);
       call.resume(at, answers);
