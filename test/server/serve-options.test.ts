@@ -191,12 +191,16 @@ describe('each option does something', () => {
   );
 
   it.each(ERAS)('a full queue does not keep a client from calling off what runs, %s', async (era) => {
+    const clock = handClock();
     const { server, state, release } = workshop();
-    await using peer = await connectTo(server, era, { options: { maxConcurrent: 1, maxQueued: 1 } });
+    const clock = handClock();
+    await using peer = await connectTo(server, era, { options: { clock, maxConcurrent: 1, maxQueued: 1 } });
     const first = peer.nextId;
     for (let call = 0; call < 4; call += 1) peer.request('tools/call', { name: 'wait' }).catch(() => {});
     await settle();
     peer.notify('notifications/cancelled', { requestId: first });
+    // Input is held for a moment, in the hope that a call ends; then it is read on.
+    await clock.pass(250);
     await settle();
     expect(state.aborted).toBe(1);
     for (let call = 0; call < 4; call += 1) {
