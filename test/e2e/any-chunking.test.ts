@@ -79,7 +79,10 @@ describe('any mix of lines, cut anywhere', () => {
           fc.array(fc.tuple(fc.constantFrom(...Object.keys(makers)), filler, fc.boolean(), fc.boolean()), {
             maxLength: 25,
           }),
-          fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 30 }),
+          fc.array(fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 300, max: 5000 })), {
+            minLength: 1,
+            maxLength: 30,
+          }),
           fc.record({ byteOrderMark: fc.boolean(), lastNewline: fc.boolean(), turns: fc.boolean() }),
           async (picks, sizes, { byteOrderMark, lastNewline, turns }) => {
             const sent = picks.map(([kind, text, numeric], at) =>
