@@ -56,8 +56,9 @@ export function toolError(message: string): JsonObject {
 export function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
   if (!isJsonObject(value)) return false;
   if (Array.isArray(value['content'])) return value['content'].every(isBlock);
+  if (value['content'] !== undefined) return false;
   return (
-    value['content'] === undefined && ('structuredContent' in value || typeof value['isError'] === 'boolean')
+    'structuredContent' in value || (typeof value['isError'] === 'boolean' && Object.keys(value).length === 1)
   );
 }
 

@@ -30,7 +30,8 @@ const KEYWORDS: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 const FORMATS: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time']);
 
-function toField(name: string, field: unknown): JsonObject {
+function toField(name: string, given: unknown): JsonObject {
+  const field = withType(given);
   const keywords = isJsonObject(field) ? KEYWORDS.get(field['type']) : undefined;
   if (!isJsonObject(field) || !keywords) throw notShowable(name);
   const shown: JsonObject = {};
@@ -39,6 +40,13 @@ function toField(name: string, field: unknown): JsonObject {
   if (typeof field['const'] === 'string') shown['enum'] = [field['const']];
   if (field['type'] === 'array') shown['items'] = toChoices(name, field['items']);
   return shown;
+}
+
+/** Some libraries describe a choice of words without saying that words are strings. */
+function withType(field: unknown): unknown {
+  if (!isJsonObject(field) || field['type'] !== undefined) return field;
+  const choices = Array.isArray(field['enum']) ? field['enum'] : [field['const']];
+  return choices.every((choice) => typeof choice === 'string') ? { type: 'string', ...field } : field;
 }
 
 /** A list field is a multiple choice. */

@@ -117,7 +117,8 @@ function toChecked(outcome: StandardSchemaV1.Result<unknown>): Checked {
 
 function toSentence(issue: StandardSchemaV1.Issue): string {
   const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
-  return path === '' ? issue.message : `${path}: ${issue.message}`;
+  // Some libraries begin the message with the path themselves.
+  return path === '' || issue.message.startsWith(path) ? issue.message : `${path}: ${issue.message}`;
 }
 
 const MAX_ISSUES = 10;

@@ -108,24 +108,25 @@ function parseExpression(source: string, template: string, rest: string): Expres
   };
 }
 
-/** Characters that expansion would have percent-encoded, or that begin a later part of the template. */
+/** Characters that expansion would have percent-encoded, and the one with which the neighbour begins. */
 function stopsOf(symbol: string, variables: readonly Variable[], rest: string): RegExp {
+  const neighbour = /^\{([.;&])/.exec(rest)?.[1] ?? '';
   switch (symbol) {
     case '+':
-      if (rest.includes('{?')) return /[?#]/g;
-      return rest.includes('{#') ? /#/g : /$^/g;
+      return anyOf(`${rest.includes('{?') ? '?#' : ''}${rest.includes('{#') ? '#' : ''}${neighbour}`);
     case '#':
-      return /$^/g;
+      return anyOf('');
     case '/':
-      return variables.length === 1 && !variables[0]!.explode ? /[/?#]/g : /[?#]/g;
-    case '?':
-    case '&':
-      return /#/g;
+      return anyOf(variables.length === 1 && !variables[0]!.explode ? `/?#${neighbour}` : `?#${neighbour}`);
     case '':
-      return /[/?#&]/g;
+      return anyOf(`/?#&${neighbour}`);
     default:
-      return /[/?#]/g;
+      return anyOf(`/?#${neighbour}`);
   }
+}
+
+function anyOf(characters: string): RegExp {
+  return characters === '' ? /$^/g : new RegExp(`[${characters}]`, 'g');
 }
 
 /**
@@ -171,19 +172,49 @@ function literalEnds(text: string, uri: string, reachable: Int32Array): Int32Arr
   return ends;
 }
 
-function expressionEnds({ operator, stops }: Expression, uri: string, reachable: Int32Array): Int32Array {
+function expressionEnds(expression: Expression, uri: string, reachable: Int32Array): Int32Array {
+  const { first } = expression.operator;
+  const limits = expression.operator.named ? pairLimits(expression, uri) : runLimits(expression, uri);
   const ends = new Int32Array(uri.length + 1).fill(-1);
+  for (let at = 0; at <= uri.length; at += 1) {
+    const begins = first === '' || uri.startsWith(first, at);
+    const furthest = begins && limits[at] !== -1 ? reachable[limits[at]!]! : -1;
+    if (furthest > at) ends[at] = furthest;
+    else if (reachable[at] === at) ends[at] = at; // nothing at all: every variable is undefined or empty
+  }
+  return ends;
+}
+
+/** How far the text of an expression can go from each position: to the next character that stops it. */
+function runLimits({ operator, stops }: Expression, uri: string): Int32Array {
+  const limits = new Int32Array(uri.length + 1);
   const stopAt = new Set([...uri.matchAll(stops)].map((found) => found.index));
   let limit = uri.length;
   for (let at = uri.length; at >= 0; at -= 1) {
-    // `limit` is the first stop behind this position, which itself may be the operator's own first character.
-    const begins = operator.first === '' || uri.startsWith(operator.first, at);
-    const furthest = begins ? (reachable[operator.first === '' && stopAt.has(at) ? at : limit] ?? -1) : -1;
-    if (furthest > at || (furthest === at && operator.first === '')) ends[at] = furthest;
-    else if (reachable[at] === at) ends[at] = at; // nothing at all: every variable is undefined or empty
+    // Its own first character does not stop it.
+    limits[at] = operator.first === '' && stopAt.has(at) ? at : limit;
     if (stopAt.has(at)) limit = at;
   }
-  return ends;
+  return limits;
+}
+
+/** The same for `name=value` pairs: over as many pairs as bear a name of this expression, or -1. */
+function pairLimits({ operator, variables, stops }: Expression, uri: string): Int32Array {
+  const names = new Set(variables.map(({ name }) => name));
+  const limits = new Int32Array(uri.length + 1).fill(-1);
+  const stopAt = new Set([...uri.matchAll(stops)].map((found) => found.index));
+  let end = uri.length;
+  for (let at = uri.length - 1; at >= 0; at -= 1) {
+    const separates = uri[at] === operator.separator;
+    if (separates || uri[at] === operator.first) {
+      const equals = uri.indexOf('=', at + 1);
+      const name = uri.slice(at + 1, equals === -1 || equals > end ? end : equals);
+      const goesOn = uri[end] === operator.separator && limits[end] !== -1;
+      if (names.has(name)) limits[at] = goesOn ? limits[end]! : end;
+    }
+    if (separates || stopAt.has(at)) end = at;
+  }
+  return limits;
 }
 
 /** Assigns one expression's text to its variables; false when no values expand to it. */
@@ -193,8 +224,8 @@ function readExpression(
   values: TemplateVariables,
 ): boolean {
   if (text === '') {
-    if (operator.first === '')
-      for (const { name, explode } of variables.slice(0, 1)) values[name] = explode ? [] : '';
+    const [lone] = variables;
+    if (operator.first === '' && lone) values[lone.name] = lone.explode ? [] : '';
     return true;
   }
   const pieces = text.slice(operator.first.length).split(operator.separator);
@@ -215,7 +246,8 @@ function readPairs(
     const value = decode(equals === -1 ? '' : piece.slice(equals + 1), variable?.maxLength);
     if (!variable || value === undefined) return false;
     const before = values[name];
-    if (variable.explode) values[name] = [...(Array.isArray(before) ? before : []), value];
+    if (Array.isArray(before)) before.push(value);
+    else if (variable.explode) values[name] = [value];
     else if (before === undefined) values[name] = value;
     else return false;
   }

@@ -69,10 +69,10 @@ class StreamConnection implements Connection {
     const reader = createLineReader({
       maxLineBytes,
       onLine: (bytes) => {
-        if (this.#state !== 'closed') receiver.receive(decodeLine(bytes));
+        if (this.#state === 'open') receiver.receive(decodeLine(bytes));
       },
       onOversize: (head, tail) => {
-        if (this.#state !== 'closed') receiver.receive(oversizeMessage(head, tail, maxLineBytes));
+        if (this.#state === 'open') receiver.receive(oversizeMessage(head, tail, maxLineBytes));
       },
     });
     input.on('data', (chunk: Buffer) => {
@@ -110,6 +110,8 @@ class StreamConnection implements Connection {
   async finish(): Promise<void> {
     if (this.#state === 'open') {
       this.#state = 'finishing';
+      // Everything accepted has been answered; what a peer sends now would only keep the end away.
+      this.#steer();
       this.#flush();
       // A slow reader gets all the time it needs, as long as it reads.
       let seen = -1;
@@ -187,7 +189,7 @@ class StreamConnection implements Connection {
 
   #steer(): void {
     if (this.#state === 'closed') return;
-    const read = !this.#paused && !this.#held;
+    const read = this.#state === 'open' && !this.#paused && !this.#held;
     if (read === this.#reading) return;
     this.#reading = read;
     if (read) this.#options.input.resume();

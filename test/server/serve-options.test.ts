@@ -191,7 +191,6 @@ describe('each option does something', () => {
   );
 
   it.each(ERAS)('a full queue does not keep a client from calling off what runs, %s', async (era) => {
-    const clock = handClock();
     const { server, state, release } = workshop();
     const clock = handClock();
     await using peer = await connectTo(server, era, { options: { clock, maxConcurrent: 1, maxQueued: 1 } });
