@@ -625,6 +625,85 @@ describe('questions to the client', () => {
     ]);
   });
 
+  it('runs a handler again after a pause when it returned a state and no question (MRTR-017)', async () => {
+    const server = bare();
+    server.tool('later', {}, (_args, ctx) =>
+      ctx.state ? `now ${ctx.state}` : inputRequired({ state: 'x' }),
+    );
+    const clock = new FakeClock();
+    const client = (await start(server, { clock })).connect();
+    await initialize(client);
+    client.send(call(1, 'later'));
+    expect(await client.settle()).toEqual([]);
+    expect(clock.waiting).toBe(1);
+    clock.advance(10_000);
+    expect(await client.next()).toMatchObject({ id: 1, result: { content: [{ text: 'now x' }] } });
+  });
+
+  it('ends a handler that asks for round after round without an end', async () => {
+    const server = bare();
+    server.tool('endless', {}, () => inputRequired({ requests: { r: { method: 'roots/list' } }, state: 1 }));
+    const client = (await start(server)).connect();
+    await initialize(client, '2025-11-25', ALL);
+    client.send(call('end', 'endless'));
+    let message = await client.next();
+    let rounds = 0;
+    while (message.id !== 'end') {
+      rounds += 1;
+      expect(rounds).toBeLessThan(1000);
+      client.send({ jsonrpc: '2.0', id: message.id, result: { roots: [] } });
+      message = await client.next();
+    }
+    expect(message.error?.code).toBe(-32603);
+  });
+
+  it('takes the other questions of a round back when one of them is refused (CANC-016)', async () => {
+    const server = bare();
+    server.tool('two', {}, () =>
+      inputRequired({ requests: { a: { method: 'roots/list' }, b: { method: 'roots/list' } } }),
+    );
+    const client = (await start(server)).connect();
+    await initialize(client, '2025-11-25', ALL);
+    client.send(call('t', 'two'));
+    expect(await client.settle()).toMatchObject([{ id: 0 }, { id: 1 }]);
+    client.send({ jsonrpc: '2.0', id: 0, error: { code: -1, message: 'no' } });
+    const rest = [await client.next(), await client.next()];
+    expect(rest).toContainEqual(expect.objectContaining({ id: 't' }));
+    expect(rest).toContainEqual(
+      expect.objectContaining({
+        method: 'notifications/cancelled',
+        params: { requestId: 1, reason: expect.any(String) },
+      }),
+    );
+  });
+
+  it('does not turn an abandoned question into an unhandled rejection', async () => {
+    const unhandled: unknown[] = [];
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection');
+    process.on('unhandledRejection', (reason) => unhandled.push(reason));
+    try {
+      const server = bare();
+      server.tool('forgetful', {}, async (_args, ctx) => {
+        void ctx.elicit({ message: 'm', requestedSchema: FORM });
+        void ctx.sample({ messages: [], maxTokens: 1 });
+        void ctx.roots();
+        return 'x';
+      });
+      const client = (await start(server)).connect();
+      await initialize(client, '2025-11-25', ALL);
+      client.send(call('t', 'forgetful'));
+      await client.settle();
+      client.vanish();
+      await client.closed;
+      await settle();
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of others) process.on('unhandledRejection', listener);
+    }
+  });
+
   it('does not leak a round on a method that has none (MRTR-003)', async () => {
     const server = bare();
     server.tool('t', {}, () => 'x');
@@ -891,5 +970,21 @@ describe('the end of a legacy connection', () => {
     await client.closed;
     await closing;
     expect(reason).toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('by close() with a shorter grace does not wait for the longer one that the end of input began', async () => {
+    const server = bare();
+    server.tool('hold', {}, () => new Promise(() => {}));
+    const clock = new FakeClock();
+    const client = (await start(server, { clock, graceMs: 10_000 })).connect();
+    await initialize(client);
+    client.send(call(1, 'hold'));
+    client.end();
+    await settle();
+    const closing = served[0]!.close({ graceMs: 100 });
+    await settle();
+    clock.advance(100);
+    expect(await client.next()).toMatchObject({ id: 1, error: { code: -32603 } });
+    await closing;
   });
 });

@@ -415,6 +415,17 @@ describe('a bad retry', () => {
       id: 2,
       error: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } },
     });
+    // A client that corrects itself finds the round where it was.
+    client.send(call(3, { state, answers: { 'elicitation-1': accept('Ada') } }));
+    expect(await client.next()).toMatchObject({ id: 3, result: { content: [{ text: 'Hello Ada' }] } });
+  });
+
+  it('with all the answers needs no capability any more (META-006)', async () => {
+    const client = await connect(asking());
+    client.send(call(1));
+    const state = stateOf(await client.next());
+    client.send(call(2, { state, capabilities: {}, answers: ANSWERS }));
+    expect(await client.next()).toMatchObject({ id: 2, result: { content: [{ text: 'Hello Ada' }] } });
   });
 });
 
