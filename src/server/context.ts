@@ -133,11 +133,22 @@ async function elicit(
 
 function toForm(question: FormQuestion): { params: ElicitFormParams; form: CompiledSchema } {
   if (!('schema' in question)) {
-    const form = compileSchema(question.requestedSchema as JsonObject, 'output', 'an elicitation');
-    toFormSchema(form.json);
+    const form = compiledForm(question.requestedSchema as JsonObject);
     return { params: { mode: 'form', ...question } as ElicitFormParams, form };
   }
   const form = compileSchema(question.schema as AnySchema, 'input', 'an elicitation');
   const requestedSchema = toFormSchema(form.json);
   return { params: { mode: 'form', message: question.message, requestedSchema }, form };
+}
+
+/** A form that is asked again and again is the same object each time: compile it once. */
+const forms = new WeakMap<JsonObject, CompiledSchema>();
+
+function compiledForm(schema: JsonObject): CompiledSchema {
+  const known = forms.get(schema);
+  if (known) return known;
+  const form = compileSchema(schema, 'output', 'an elicitation');
+  toFormSchema(form.json);
+  forms.set(schema, form);
+  return form;
 }

@@ -48,8 +48,8 @@ export interface ServerOptions {
   readonly logging?: boolean;
 }
 
-/** Wraps every call that reaches the server's own methods. */
-export type Middleware = (call: Call, next: () => Promise<JsonObject>) => Promise<JsonObject>;
+/** Wraps every call that reaches the server's own methods; `next` may be given another call in its place. */
+export type Middleware = (call: Call, next: (call?: Call) => Promise<JsonObject>) => Promise<JsonObject>;
 
 /** One definition of tools, resources and prompts, for both eras and every transport. */
 export interface Server extends Service {
@@ -187,7 +187,7 @@ function compose(
   core: (call: Call) => JsonObject | Promise<JsonObject>,
 ): (call: Call) => JsonObject | Promise<JsonObject> {
   return middlewares.reduceRight(
-    (next, middleware) => (call) => middleware(call, async () => next(call)),
+    (next, middleware) => (call) => middleware(call, async (changed = call) => next(changed)),
     core,
   );
 }

@@ -3,14 +3,14 @@
 export interface LineReaderOptions {
   /** The longest line delivered, counted without its newline (a CR before the newline counts). */
   readonly maxLineBytes: number;
-  /** A line without its line ending. `bytes` may share memory with the pushed chunk. */
+  /** A line without its line ending. `bytes` is good only during the call: its memory is used again. */
   readonly onLine: (bytes: Buffer) => void;
   /** A line over the limit, reported once at its newline with its first and last 4 KiB. */
   readonly onOversize: (head: Buffer, tail: Buffer) => void;
 }
 
 export interface LineReader {
-  /** Delivers every line completed by this chunk, in order. The chunk must not be overwritten afterwards. */
+  /** Delivers every line completed by this chunk, in order. */
   push(chunk: Buffer): void;
   /** Delivers a last line that has no newline. */
   end(): void;
@@ -88,9 +88,6 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** What an oversize line leaves behind at either end: enough to recover an id from. */
 const END_BYTES = 4096;
 
-/** So many parts become one: a peer that writes byte by byte must not cost an object per byte. */
-const LOOSE_PARTS = 1024;
-
 function isBlank(bytes: Buffer, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const byte = bytes[i]!;
@@ -107,14 +104,17 @@ interface HeldLine {
   /** Bytes added since the last `take`, kept or not. */
   readonly length: number;
   add(part: Buffer): void;
+  /** What has been gathered, good until the next `add`. */
   take(): TakenLine;
 }
 
-/** The line whose newline has not come yet. Parts are joined once, when it has. */
+/**
+ * The line whose newline has not come yet, gathered in one buffer that grows and is used again: a fresh one
+ * for every line that spans two reads would leave tens of megabytes to the garbage collector.
+ */
 function createHeldLine(maxBytes: number): HeldLine {
   let length = 0;
-  let joined: Buffer[] = [];
-  let loose: Buffer[] = [];
+  let room: Buffer = NOTHING;
   let ends: { readonly head: Buffer; readonly tail: Buffer } | undefined;
 
   return {
@@ -122,36 +122,42 @@ function createHeldLine(maxBytes: number): HeldLine {
       return length;
     },
     add(part) {
+      const before = length;
       length += part.length;
       if (ends !== undefined) {
         // With a limit below 4 KiB the head may still be short.
         const head = ends.head.length < END_BYTES ? firstBytes([ends.head, part]) : ends.head;
         ends = { head, tail: lastBytes([ends.tail, part]) };
-        return;
-      }
-      loose.push(part);
-      if (length > maxBytes) {
-        const parts = joined.concat(loose);
+      } else if (length > maxBytes) {
+        const parts = [room.subarray(0, before), part];
         ends = { head: firstBytes(parts), tail: lastBytes(parts) };
-        joined = [];
-        loose = [];
-      } else if (loose.length === LOOSE_PARTS) {
-        joined.push(Buffer.concat(loose));
-        loose = [];
+        room = NOTHING;
+      } else {
+        if (length > room.length) room = grown(room, before, length);
+        part.copy(room, before);
       }
     },
     take() {
       const taken: TakenLine =
         ends === undefined
-          ? { kind: 'line', bytes: Buffer.concat(joined.concat(loose), length) }
+          ? { kind: 'line', bytes: room.subarray(0, length) }
           : { kind: 'oversize', ...ends };
+      if (room.length > KEPT_BYTES) room = NOTHING;
       length = 0;
-      joined = [];
-      loose = [];
       ends = undefined;
       return taken;
     },
   };
+}
+
+/** A gathering buffer larger than this is not kept for the next line. */
+const KEPT_BYTES = 1 << 20;
+
+/** At least doubled, so that gathering stays linear in the length of the line. */
+function grown(room: Buffer, used: number, needed: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, room.length * 2, 16 * 1024));
+  room.copy(larger, 0, 0, used);
+  return larger;
 }
 
 /** A copy, so that the parts themselves can be collected. */

@@ -25,7 +25,7 @@ export class LegacyServerCall implements Call {
   readonly #session: LegacySession;
   readonly #abort = new LazyAbort();
   /** Ends with the call, however it ends: a question nobody waits for is taken back. */
-  readonly #questions = new LazyAbort();
+  #questions: AbortController | undefined;
   answers: InputResponses | undefined;
   state: unknown;
   /** False once the request is answered or cancelled. */
@@ -62,18 +62,19 @@ export class LegacyServerCall implements Call {
         new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`),
       );
     }
+    this.#questions ??= new AbortController();
     return this.#session.ask(request, this.#questions.signal);
   }
 
   end(): void {
     this.live = false;
-    this.#questions.abort(new IsthmusError('CANCELLED', `${this.method} is over`));
+    this.#questions?.abort(new IsthmusError('CANCELLED', `${this.method} is over`));
   }
 
   cancel(reason: string): void {
     this.live = false;
     const error = new IsthmusError('CANCELLED', reason);
     this.#abort.abort(error);
-    this.#questions.abort(error);
+    this.#questions?.abort(error);
   }
 }
