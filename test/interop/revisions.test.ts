@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgeFrames } from './support/judge.js';
-import { type Json, officialSchema, type Revision } from './support/official-schema.js';
 import { ANSWERS, openRaw, type RawPeer, startRaw } from './support/raw-peer.js';
+import type { Json, Revision } from './support/revision.js';
 
 const RICH = ['test/interop/rich-server.mjs'];
 const DEMO = ['bin/isthmus.js', 'demo'];
@@ -23,7 +23,7 @@ describe.each(REVISIONS)('a client of %s', (revision) => {
   });
   afterAll(() => reapRich());
 
-  it('gets frames that the schema of its revision knows to the last member, from a server that uses everything', async () => {
+  it('gets frames that its revision knows to the last member, from a server that uses everything', async () => {
     const peer = await openRaw(revision, RICH);
     await useEverything(peer, revision);
     expect(await peer.close()).toBe(0);
@@ -223,52 +223,6 @@ describe('batches', () => {
     expect(await peer.heard('b', ({ id }) => id === 'b')).toMatchObject({ result: {} });
     await peer.close();
     expect(judgeFrames(peer.frames, '2025-03-26')).toEqual([]);
-  });
-});
-
-describe('the judge itself', () => {
-  const problems = (revision: Revision, frame: Json, asked?: string) =>
-    officialSchema(revision).problems({ jsonrpc: '2.0', ...frame }, asked);
-
-  it('finds members that are younger than the revision', () => {
-    const tool = { name: 'a', inputSchema: { type: 'object' } };
-    const list = (more: Json) => ({ id: 1, result: { tools: [{ ...tool, ...more }] } });
-    expect(problems('2024-11-05', list({}), 'tools/list')).toEqual([]);
-    expect(problems('2024-11-05', list({ annotations: {} }), 'tools/list')).toHaveLength(1);
-    expect(problems('2025-03-26', list({ annotations: {} }), 'tools/list')).toEqual([]);
-    expect(problems('2025-03-26', list({ title: 'A' }), 'tools/list')).toHaveLength(1);
-    expect(problems('2025-06-18', list({ title: 'A' }), 'tools/list')).toEqual([]);
-    expect(problems('2025-06-18', list({ icons: [] }), 'tools/list')).toHaveLength(1);
-    expect(problems('2025-11-25', list({ icons: [] }), 'tools/list')).toEqual([]);
-    const progress = { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } };
-    expect(problems('2024-11-05', progress)).toEqual([]);
-    expect(
-      problems('2024-11-05', { ...progress, params: { ...progress.params, message: 'm' } }),
-    ).toHaveLength(1);
-    const audio = { id: 1, result: { content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }] } };
-    expect(problems('2024-11-05', audio, 'tools/call')).not.toEqual([]);
-    expect(problems('2025-03-26', audio, 'tools/call')).toEqual([]);
-  });
-
-  it('finds messages that the revision does not have', () => {
-    const elicit = {
-      id: 1,
-      method: 'elicitation/create',
-      params: { message: 'm', requestedSchema: { type: 'object', properties: {} } },
-    };
-    expect(problems('2025-03-26', elicit)).toEqual(['2025-03-26 has no elicitation/create']);
-    expect(problems('2025-06-18', elicit)).toEqual([]);
-    expect(problems('2026-07-28', elicit)).toEqual(['a modern server sent the request elicitation/create']);
-    expect(problems('2025-11-25', { method: 'notifications/subscriptions/acknowledged' })).toHaveLength(1);
-  });
-
-  it('demands what the modern revision added', () => {
-    expect(problems('2026-07-28', { id: 1, result: { tools: [] } }, 'tools/list')).toHaveLength(1);
-    const complete = { tools: [], resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
-    expect(problems('2026-07-28', { id: 1, result: complete }, 'tools/list')).toEqual([]);
-    expect(problems('2025-11-25', { id: 1, result: complete }, 'tools/list')).toHaveLength(1);
-    const { ttlMs, ...uncached } = complete;
-    expect(problems('2026-07-28', { id: 1, result: uncached }, 'tools/list')).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,12 @@
-import { type Json, officialSchema, type Revision } from './official-schema.js';
+import { memberProblems } from './known-members.js';
 import { zodProblems } from './official-zod.js';
 import type { Frame, Life } from './recording.js';
+import type { Json, Revision } from './revision.js';
+
+/** What is wrong with one frame of a server; `asked` is the method of the request that it answers. */
+export function judgeFrame(frame: Json, asked: string | undefined, revision: Revision): string[] {
+  return [...memberProblems(frame, asked, revision), ...zodProblems(frame, asked, revision)];
+}
 
 /** Everything that is wrong with what a server sent in its life, each with the frame that it is about. */
 export function judgeLife({ frames, garbage }: Life, revision: Revision): string[] {
@@ -8,9 +14,6 @@ export function judgeLife({ frames, garbage }: Life, revision: Revision): string
 }
 
 export function judgeFrames(frames: readonly Frame[], revision: Revision): string[] {
-  const schema = officialSchema(revision);
-  // The zod schemas of the official packages know the two newest revisions.
-  const hasZod = revision === '2025-11-25' || revision === '2026-07-28';
   const asked = new Map<string, string>();
   const found: string[] = [];
   const progress = new Map<string, number>();
@@ -27,8 +30,7 @@ export function judgeFrames(frames: readonly Frame[], revision: Revision): strin
       continue;
     }
     const method = message['method'] === undefined ? asked.get(JSON.stringify(message['id'])) : undefined;
-    const problems = schema.problems(message, method);
-    if (hasZod) problems.push(...zodProblems(message, method));
+    const problems = judgeFrame(message, method, revision);
     if (message['method'] === 'notifications/progress') {
       const params = message['params'] as Json;
       const token = JSON.stringify(params['progressToken']);

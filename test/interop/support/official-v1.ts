@@ -11,8 +11,8 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Json } from './official-schema.js';
 import { EVERYTHING, friendlyAnswers, type Peer, type Question, type Session } from './peer.js';
+import type { Json } from './revision.js';
 
 /** `@modelcontextprotocol/sdk` 1.x, which knows the legacy era only. */
 export const officialV1: Peer = {

@@ -1,7 +1,7 @@
 import { Client, type ClientOptions, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Json } from './official-schema.js';
 import { EVERYTHING, friendlyAnswers, type Peer, type Question, type Session, WATCHED } from './peer.js';
+import type { Json } from './revision.js';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 

@@ -1,5 +1,5 @@
-import type { Json, Revision } from './official-schema.js';
 import type { Recording } from './recording.js';
+import type { Json, Revision } from './revision.js';
 
 /** An official client in one of its modes: what the story needs of it, and in what it differs. */
 export interface Peer {

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { Json, Revision } from './official-schema.js';
 import type { Frame } from './recording.js';
+import type { Json, Revision } from './revision.js';
 
 /** A client that says just what it is told to, line by line. */
 export interface RawPeer {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
-import type { Json } from './official-schema.js';
+import type { Json } from './revision.js';
 
 export interface Frame {
   readonly from: 'client' | 'server';

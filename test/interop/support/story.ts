@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { judgeLife } from './judge.js';
-import type { Json } from './official-schema.js';
 import { friendlyAnswers, type Peer, type Session } from './peer.js';
 import { type Frame, isAlive, type Recording, record } from './recording.js';
+import type { Json } from './revision.js';
 
 /** What every official client must be able to do with our demo server, whatever its era. */
 export function tellStory(peer: Peer): void {
@@ -464,7 +464,7 @@ export function tellStory(peer: Peer): void {
       }
     });
 
-    it(`sent only frames that the official schema of ${peer.revision} knows to the last member`, () => {
+    it(`sent only frames that ${peer.revision} knows to the last member`, () => {
       const lives = recording.lives();
       expect(lives.length).toBeGreaterThan(0);
       expect(recording.life().frames.length).toBeGreaterThan(100);

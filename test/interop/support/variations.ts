@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { judgeLife } from './judge.js';
-import type { Json, Revision } from './official-schema.js';
 import type { Peer, PeerOptions, Session } from './peer.js';
 import { type Recording, record } from './recording.js';
+import type { Json, Revision } from './revision.js';
 
 /** A connection for one test; closed and reaped when it ends, however it ends. */
 export async function open(
