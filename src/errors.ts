@@ -34,16 +34,36 @@ export type LocalErrorCode =
   /** The address cannot be listened on or reached. */
   | 'ADDRESS_UNAVAILABLE'
   /** A value cannot be written as JSON. */
-  | 'NOT_ENCODABLE';
+  | 'NOT_ENCODABLE'
+  /** The server's process could not be started, or ended; the message has its exit and last words. */
+  | 'CHILD_EXITED'
+  /** Client and server have no era or revision in common; the message says what each speaks. */
+  | 'NO_COMMON_REVISION'
+  /** The answer is not what the protocol, or the tool's output schema, promises. */
+  | 'INVALID_RESULT'
+  /** The answer was longer than the limit for a line. */
+  | 'RESULT_TOO_LARGE'
+  /** The server asked for input more often than allowed. */
+  | 'TOO_MANY_ROUNDS'
+  /** The server asked for something that nobody here can answer. */
+  | 'CANNOT_ANSWER'
+  /** The era that the peer speaks has no such thing. */
+  | 'NOT_IN_THIS_ERA';
+
+/** Whether a request had left when it failed: only `no` makes a retry safe. */
+export type Sent = 'no' | 'maybe';
 
 /** A failure on this side of the wire, with a stable code. */
 export class IsthmusError extends Error {
   override readonly name = 'IsthmusError';
   readonly code: LocalErrorCode;
+  /** Set where the failure concerns a request. */
+  readonly sent: Sent | undefined;
 
-  constructor(code: LocalErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: LocalErrorCode, message: string, options?: { cause?: unknown; sent?: Sent }) {
     super(message, options);
     this.code = code;
+    this.sent = options?.sent;
   }
 }
 

@@ -1,7 +1,9 @@
-import type { Clock } from '../async/clock.js';
+import { type Clock, systemClock } from '../async/clock.js';
+import { IsthmusError } from '../errors.js';
 import type { Era } from '../exchange/call.js';
 import type { InboundLimits } from '../exchange/inbound-calls.js';
 import type { ParkingLimits } from './modern/parked-calls.js';
+import { ALL_ERAS } from './revisions.js';
 
 /** Everything the serving side lets you set, resolved once in `serve()`. */
 export interface ServingSettings extends InboundLimits, ParkingLimits {
@@ -18,3 +20,45 @@ export interface ServingSettings extends InboundLimits, ParkingLimits {
   /** 32 bytes that seal `requestState`; share it between replicas. */
   readonly stateKey: string | Uint8Array | undefined;
 }
+
+/** Fills in what was not set and refuses what makes no sense. */
+export function resolveServing(options: Partial<ServingSettings> = {}): ServingSettings {
+  const settings: ServingSettings = {
+    clock: options.clock ?? systemClock,
+    eras: options.eras ?? ALL_ERAS,
+    graceMs: options.graceMs ?? 10_000,
+    maxConcurrent: options.maxConcurrent ?? 256,
+    maxQueued: options.maxQueued ?? 1000,
+    askTimeoutMs: options.askTimeoutMs ?? 300_000,
+    roundTtlMs: options.roundTtlMs ?? 300_000,
+    maxParked: options.maxParked ?? 1000,
+    maxListens: options.maxListens ?? 1024,
+    pingIntervalMs: options.pingIntervalMs ?? 0,
+    stateKey: options.stateKey,
+  };
+  const { eras } = settings;
+  if (!Array.isArray(eras) || eras.length === 0 || !eras.every((era) => ALL_ERAS.includes(era))) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `eras must be a list of legacy, modern or both; got ${String(eras)}`,
+    );
+  }
+  for (const name of WHOLE_NUMBERS) {
+    const value = settings[name];
+    if (!Number.isSafeInteger(value) || value < (name === 'maxConcurrent' ? 1 : 0)) {
+      throw new IsthmusError('INVALID_OPTION', `${name} must be a whole number, got ${String(value)}`);
+    }
+  }
+  return settings;
+}
+
+const WHOLE_NUMBERS = [
+  'graceMs',
+  'maxConcurrent',
+  'maxQueued',
+  'askTimeoutMs',
+  'roundTtlMs',
+  'maxParked',
+  'maxListens',
+  'pingIntervalMs',
+] as const;

@@ -7,8 +7,10 @@ import type {
   InputResponse,
   InputResponses,
   LogEntry,
+  LoggingLevel,
   ProgressUpdate,
   ServerCapabilities,
+  SubscriptionFilter,
 } from '../wire/model.js';
 
 export type Era = 'legacy' | 'modern';
@@ -40,6 +42,50 @@ export interface Call {
   log(entry: LogEntry): void;
   /** Puts a question to the peer: a real request in legacy, a parked round in modern. */
   ask(request: InputRequest): Promise<InputResponse>;
+}
+
+/** A request to be made. What a caller turns into messages of its era. */
+export interface OutgoingCall {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  /** Progress restarts the timeout, up to this in all. Equal to `timeoutMs`: it does not. */
+  readonly maxTimeoutMs: number;
+  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  readonly onLog?: ((entry: LogEntry) => void) | undefined;
+  /** Modern: the level asked for with this request. */
+  readonly logLevel?: LoggingLevel | undefined;
+  /** Hands `input_required` to the caller instead of answering it. */
+  readonly manual?: boolean | undefined;
+  /** Told when the call takes a round: its result must not be cached (MRTR-029). */
+  readonly onRound?: (() => void) | undefined;
+}
+
+/** Makes calls in one era, over one connection. */
+export interface Caller {
+  readonly era: Era;
+  readonly revision: string;
+  readonly server: ServerFacts;
+  call(call: OutgoingCall): Promise<JsonObject>;
+  /** Opens a subscription; settles when the server has confirmed it, with what it will tell. */
+  listen(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
+  /** Legacy: the level for the session. Modern: the level of calls that name none. */
+  setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void>;
+}
+
+export interface OpenListen {
+  readonly honoured: SubscriptionFilter;
+  /** Settles when the server ends it; `true` for an end in good order. */
+  readonly ended: Promise<boolean>;
+  stop(): void;
+}
+
+/** What a server says about itself, in either era. */
+export interface ServerFacts {
+  readonly info: Implementation | undefined;
+  readonly capabilities: ServerCapabilities;
+  readonly instructions: string | undefined;
 }
 
 /** Something that changed on the serving side and that peers may have asked to hear of. */

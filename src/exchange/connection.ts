@@ -13,6 +13,8 @@ export interface Connection {
   readonly congested: boolean;
   /** While held nothing is read, as if the output were full. What was read already is still delivered. */
   hold(held: boolean): void;
+  /** Settles at the peer's first sign of life; a process may be long in starting. */
+  readonly life: Promise<void>;
   /** Starts delivery. Called once. */
   open(receiver: Receiver): void;
   /** Queues a message. Throws `NOT_ENCODABLE`; after the end it is silently dropped. */
@@ -28,7 +30,8 @@ export interface Connection {
 /** Why a connection ended. `lost` means the peer went away under us (EPIPE, reset). */
 export interface ConnectionEnd {
   readonly kind: 'finished' | 'closed' | 'lost';
-  readonly error?: Error;
+  /** What is known of the cause: a reset, a process that exited. */
+  readonly error?: Error | undefined;
 }
 
 /** What a connection delivers to. */
@@ -38,6 +41,15 @@ export interface Receiver {
   inputEnded(): void;
   /** Something was taken by the peer and output has room: start what waited for it. */
   drained(): void;
+}
+
+/** Opens connections to one place; each call opens a fresh one (for a command: a fresh process). */
+export interface Connector {
+  /** What a person would call it; named in errors. */
+  readonly label: string;
+  /** What the era of this server may be remembered by; `undefined`: not at all. */
+  readonly identity: string | undefined;
+  connect(): Connection | Promise<Connection>;
 }
 
 /** Accepts connections at an address. */

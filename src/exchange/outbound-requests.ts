@@ -9,11 +9,12 @@ import type { DecodedError, DecodedResult, JsonObject, RequestId } from '../wire
 export class OutboundRequests {
   readonly #clock: Clock;
   readonly #pending = new Map<RequestId, Pending>();
-  #nextId = 0;
+  #nextId: number;
   #failure: IsthmusError | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, firstId = 0) {
     this.#clock = clock;
+    this.#nextId = firstId;
   }
 
   get size(): number {
@@ -25,48 +26,17 @@ export class OutboundRequests {
    * peer can be sent a cancellation, and a late answer is ignored.
    */
   request(options: OutboundOptions): Promise<JsonObject> {
-    if (this.#failure) return Promise.reject(this.#failure);
-    const { timeoutMs, signal, what } = options;
-    if (signal?.aborted) return Promise.reject(cancelled(what, signal.reason));
+    const { what, signal } = options;
+    if (this.#failure) return Promise.reject(notSent(this.#failure));
+    if (signal?.aborted) return Promise.reject(cancelled(what, signal.reason, 'no'));
     const id = this.#nextId++;
     return new Promise<JsonObject>((resolve, reject) => {
-      const end = () => {
-        this.#pending.delete(id);
-        stopTimer();
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const giveUp = (error: IsthmusError) => {
-        end();
-        options.giveUp(id, error.message);
-        reject(error);
-      };
-      const onAbort = () => giveUp(cancelled(what, signal?.reason));
-      const latest = this.#clock.now() + timeoutMs * MAX_EXTENSION;
-      const startTimer = () =>
-        this.#clock.after(Math.min(timeoutMs, latest - this.#clock.now()), () =>
-          giveUp(new IsthmusError('TIMED_OUT', `${what} was not answered within ${timeoutMs} ms`)),
-        );
-      let stopTimer = startTimer();
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#pending.set(id, {
-        resolve: (result) => {
-          end();
-          resolve(result);
-        },
-        reject: (error) => {
-          end();
-          reject(error);
-        },
-        extend: () => {
-          stopTimer();
-          stopTimer = startTimer();
-        },
-      });
+      const pending = new Pending(this.#clock, id, options, resolve, reject, () => this.#pending.delete(id));
+      this.#pending.set(id, pending);
       try {
         options.send(id);
       } catch (error) {
-        end();
-        reject(error);
+        pending.reject(error as Error);
       }
     });
   }
@@ -81,9 +51,26 @@ export class OutboundRequests {
     return true;
   }
 
-  /** The peer reports progress on it: its time starts anew, up to four times the timeout in all (CANC-015). */
+  /** Ends one request with a failure of ours. False when it is not pending. */
+  reject(id: RequestId, error: Error): boolean {
+    const pending = this.#pending.get(id);
+    pending?.reject(error);
+    return pending !== undefined;
+  }
+
+  /** Who sent the request that has this id, if it is still pending. */
+  find(id: RequestId): OutboundOptions | undefined {
+    return this.#pending.get(id)?.options;
+  }
+
+  /** The peer reports progress on it: its time starts anew, up to its maximum in all (CANC-015). */
   extend(id: RequestId): void {
     this.#pending.get(id)?.extend();
+  }
+
+  /** All that is pending, in the order of sending. */
+  open(): OutboundOptions[] {
+    return [...this.#pending.values()].map((pending) => pending.options);
   }
 
   /** No answer can come any more: rejects all that wait and all that will be tried. */
@@ -97,19 +84,91 @@ export interface OutboundOptions {
   /** Named in errors: `elicitation/create`. */
   readonly what: string;
   readonly timeoutMs: number;
+  /** The most that progress can extend the timeout to; four times the timeout by default. */
+  readonly maxTimeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
   send(id: RequestId): void;
   giveUp(id: RequestId, why: string): void;
+  onProgress?(params: JsonObject): void;
+  onLog?(params: JsonObject): void;
 }
 
-interface Pending {
-  resolve(result: JsonObject): void;
-  reject(error: Error): void;
-  extend(): void;
+class Pending {
+  readonly options: OutboundOptions;
+  readonly #clock: Clock;
+  readonly #id: RequestId;
+  readonly #onResolve: (result: JsonObject) => void;
+  readonly #onReject: (error: Error) => void;
+  readonly #forget: () => void;
+  readonly #latest: number;
+  #stopTimer: () => void;
+
+  constructor(
+    clock: Clock,
+    id: RequestId,
+    options: OutboundOptions,
+    onResolve: (result: JsonObject) => void,
+    onReject: (error: Error) => void,
+    forget: () => void,
+  ) {
+    this.#clock = clock;
+    this.#id = id;
+    this.options = options;
+    this.#onResolve = onResolve;
+    this.#onReject = onReject;
+    this.#forget = forget;
+    const { timeoutMs, maxTimeoutMs = timeoutMs * 4 } = options;
+    this.#latest = clock.now() + maxTimeoutMs;
+    this.#stopTimer = this.#startTimer(timeoutMs);
+    options.signal?.addEventListener('abort', this, { once: true });
+  }
+
+  /** The signal's listener. */
+  handleEvent(): void {
+    this.#giveUp(cancelled(this.options.what, this.options.signal?.reason, 'maybe'));
+  }
+
+  resolve(result: JsonObject): void {
+    this.#end();
+    this.#onResolve(result);
+  }
+
+  reject(error: Error): void {
+    this.#end();
+    this.#onReject(error);
+  }
+
+  extend(): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#startTimer(Math.min(this.options.timeoutMs, this.#latest - this.#clock.now()));
+  }
+
+  #startTimer(ms: number): () => void {
+    return this.#clock.after(ms, () => {
+      const { what, timeoutMs } = this.options;
+      this.#giveUp(
+        new IsthmusError('TIMED_OUT', `${what} was not answered within ${timeoutMs} ms`, { sent: 'maybe' }),
+      );
+    });
+  }
+
+  #giveUp(error: IsthmusError): void {
+    this.#end();
+    this.options.giveUp(this.#id, error.message);
+    this.#onReject(error);
+  }
+
+  #end(): void {
+    this.#forget();
+    this.#stopTimer();
+    this.options.signal?.removeEventListener('abort', this);
+  }
 }
 
-const MAX_EXTENSION = 4;
+function cancelled(what: string, reason: unknown, sent: 'no' | 'maybe'): IsthmusError {
+  return new IsthmusError('CANCELLED', `${what} was called off`, { cause: reason, sent });
+}
 
-function cancelled(what: string, reason: unknown): IsthmusError {
-  return new IsthmusError('CANCELLED', `${what} was called off`, { cause: reason });
+function notSent(error: IsthmusError): IsthmusError {
+  return new IsthmusError(error.code, error.message, { cause: error.cause, sent: 'no' });
 }

@@ -1,8 +1,8 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { IsthmusError } from '../errors.js';
+import { type Checked, compileJsonSchema } from '../schema/json-schema.js';
+import { checkJsonSchema } from '../schema/json-schema-shape.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
-import { compileJsonSchema } from './json-schema.js';
-import { checkJsonSchema } from './json-schema-shape.js';
 import { withoutPrototype } from './plain-values.js';
 
 /** Plain JSON Schema 2020-12. `T` is what a handler may assume of a valid value. */
@@ -48,10 +48,6 @@ export interface CompiledSchema {
   readonly json: JsonObject;
   check(value: unknown): Checked | Promise<Checked>;
 }
-
-export type Checked =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string };
 
 /** `side`: a schema that transforms has one shape going in and another coming out. */
 export function compileSchema(schema: AnySchema, side: 'input' | 'output', owner: string): CompiledSchema {

@@ -1,9 +1,7 @@
-import { systemClock } from '../async/clock.js';
 import { within } from '../async/within.js';
 import { createModernRuntime } from '../era/modern/runtime.js';
-import { ALL_ERAS } from '../era/revisions.js';
 import { type ServedConnection, serveConnection } from '../era/serve-connection.js';
-import type { ServingSettings } from '../era/serving.js';
+import { resolveServing, type ServingSettings } from '../era/serving.js';
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, Listener, Listening } from '../exchange/connection.js';
@@ -46,7 +44,7 @@ export async function serve(
 ): Promise<Served> {
   const all = Array.isArray(listeners) ? (listeners as readonly Listener[]) : [listeners as Listener];
   if (all.length === 0) throw new IsthmusError('INVALID_OPTION', 'serve needs at least one listener');
-  const settings = resolveSettings(options);
+  const settings = resolveServing(options);
   const runtime = createModernRuntime(settings);
   const open = new Set<ServedConnection>();
   let leaving = false;
@@ -115,44 +113,3 @@ async function listenOnAll(
   }
   return listeners.map((listener) => listening.get(listener)!);
 }
-
-function resolveSettings(options: ServeOptions): ServingSettings {
-  const settings: ServingSettings = {
-    clock: options.clock ?? systemClock,
-    eras: options.eras ?? ALL_ERAS,
-    graceMs: options.graceMs ?? 10_000,
-    maxConcurrent: options.maxConcurrent ?? 256,
-    maxQueued: options.maxQueued ?? 1000,
-    askTimeoutMs: options.askTimeoutMs ?? 300_000,
-    roundTtlMs: options.roundTtlMs ?? 300_000,
-    maxParked: options.maxParked ?? 1000,
-    maxListens: options.maxListens ?? 1024,
-    pingIntervalMs: options.pingIntervalMs ?? 0,
-    stateKey: options.stateKey,
-  };
-  const { eras } = settings;
-  if (!Array.isArray(eras) || eras.length === 0 || !eras.every((era) => ALL_ERAS.includes(era))) {
-    throw new IsthmusError(
-      'INVALID_OPTION',
-      `eras must be a list of legacy, modern or both; got ${String(eras)}`,
-    );
-  }
-  for (const name of WHOLE_NUMBERS) {
-    const value = settings[name];
-    if (!Number.isSafeInteger(value) || value < (name === 'maxConcurrent' ? 1 : 0)) {
-      throw new IsthmusError('INVALID_OPTION', `${name} must be a whole number, got ${String(value)}`);
-    }
-  }
-  return settings;
-}
-
-const WHOLE_NUMBERS = [
-  'graceMs',
-  'maxConcurrent',
-  'maxQueued',
-  'askTimeoutMs',
-  'roundTtlMs',
-  'maxParked',
-  'maxListens',
-  'pingIntervalMs',
-] as const;

@@ -2,6 +2,7 @@ import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
 import { messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
 import type { Call } from '../exchange/call.js';
+import type { Checked } from '../schema/json-schema.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { CallToolResult, ContentBlock, Icon, Tool, ToolAnnotations } from '../wire/model.js';
@@ -10,7 +11,6 @@ import { Context } from './context.js';
 import { defined, type Registration, type Registry } from './registry.js';
 import {
   type AnySchema,
-  type Checked,
   type CompiledSchema,
   compileSchema,
   type Input,

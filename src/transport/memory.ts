@@ -1,11 +1,15 @@
 import { createDeferred } from '../async/deferred.js';
+import { createModernRuntime, type ModernRuntime } from '../era/modern/runtime.js';
+import { serveConnection } from '../era/serve-connection.js';
+import { resolveServing, type ServingSettings } from '../era/serving.js';
 import { IsthmusError } from '../errors.js';
-import type { Connection, ConnectionEnd, Listener, Receiver } from '../exchange/connection.js';
+import type { Service } from '../exchange/call.js';
+import type { Connection, ConnectionEnd, Connector, Listener, Receiver } from '../exchange/connection.js';
 import { decodeValue, encodeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
 
 /** A server in the same process. Messages cross as JSON text, so both sides own what they hold. */
-export interface MemoryLink extends Listener {
+export interface MemoryLink extends Listener, Connector {
   /** Opens a connection to whoever serves this link. */
   connect(): MemoryConnection;
 }
@@ -15,10 +19,18 @@ export interface MemoryConnection extends Connection {
   endInput(): void;
 }
 
-export function memory(): MemoryLink {
+/** With a `service` it is served at the first connection; without, by whoever calls `serve(…, link)`. */
+export function memory(service?: Service, options?: Partial<ServingSettings>): MemoryLink {
+  let runtime: ModernRuntime | undefined;
+  const acceptSelf = (connection: Connection) => {
+    runtime ??= createModernRuntime(resolveServing(options));
+    serveConnection(connection, service!, runtime);
+  };
   let accept: ((connection: Connection) => void) | undefined;
   return {
     ownsProcess: false,
+    label: 'memory',
+    identity: undefined,
     async listen(onConnection) {
       if (accept) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'This memory link is served already');
       const ended = createDeferred<void>();
@@ -33,9 +45,10 @@ export function memory(): MemoryLink {
       };
     },
     connect() {
-      if (!accept) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'Nobody serves this memory link');
+      const serveIt = accept ?? (service && acceptSelf);
+      if (!serveIt) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'Nobody serves this memory link');
       const [client, server] = memoryPair();
-      accept(server);
+      serveIt(server);
       return client;
     },
   };
@@ -55,6 +68,7 @@ class MemoryEnd implements MemoryConnection {
   readonly principal = undefined;
   readonly congested = false;
   readonly closed: Promise<ConnectionEnd>;
+  readonly life: Promise<void> = Promise.resolve();
   readonly #end = createDeferred<ConnectionEnd>();
   #peer!: MemoryEnd;
   #receiver: Receiver | undefined;

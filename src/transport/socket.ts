@@ -1,8 +1,15 @@
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
-import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import {
+  connect,
+  createServer,
+  type ListenOptions,
+  type NetConnectOpts,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf } from '../errors.js';
-import type { Connection, Listener, Listening } from '../exchange/connection.js';
+import type { Connection, Connector, Listener, Listening } from '../exchange/connection.js';
 import { createStreamConnection } from './stream-connection.js';
 
 export interface SocketOptions {
@@ -19,40 +26,72 @@ export interface TcpOptions extends SocketOptions {
   readonly port: number;
 }
 
-/** Serves every connection to a TCP port; each has its own era. */
-export function tcp(options: TcpOptions): Listener {
+/** A TCP port: `serve` every connection to it, each with its own era, or `connect` to it. */
+export function tcp(options: TcpOptions): Listener & Connector {
   const { host = '127.0.0.1', port } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
     throw new IsthmusError('INVALID_OPTION', `tcp: port must be an integer from 0 to 65535, got ${port}`);
   }
-  return socketListener(options, async (server) => {
-    await startListening(server, { host, port }, tcpAddress(host, port));
+  const address = tcpAddress(host, port);
+  const listener = socketListener(options, async (server) => {
+    await startListening(server, { host, port }, address);
     const bound = server.address();
-    return typeof bound === 'object' && bound
-      ? tcpAddress(bound.address, bound.port)
-      : tcpAddress(host, port);
+    return typeof bound === 'object' && bound ? tcpAddress(bound.address, bound.port) : address;
   });
+  return { ...listener, ...socketConnector(address, { host, port }, options) };
 }
 
 /**
- * Serves every connection to a Unix socket that only its owner may open (mode 0600). A socket file that
- * nobody listens on any more is replaced; anything else at the path is left alone. On Windows the path names
- * a pipe (`\\.\pipe\name`).
+ * A Unix socket: `serve` it or `connect` to it. Served, only its owner may open it (mode 0600); a socket file
+ * that nobody listens on any more is replaced, anything else at the path is left alone. On Windows the path
+ * names a pipe (`\\.\pipe\name`).
  */
-export function unixSocket(path: string, options: SocketOptions = {}): Listener {
+export function unixSocket(path: string, options: SocketOptions = {}): Listener & Connector {
   if (path === '') throw new IsthmusError('INVALID_OPTION', 'unixSocket: the path is empty');
   if (process.platform !== 'win32' && Buffer.byteLength(path) > MAX_PATH_BYTES) {
     // The system would cut it off and listen somewhere else.
     throw new IsthmusError('INVALID_OPTION', `unixSocket: ${path} is longer than ${MAX_PATH_BYTES} bytes`);
   }
   const address = `unix:${path}`;
-  return socketListener(options, async (server) => {
+  const listener = socketListener(options, async (server) => {
     if (process.platform !== 'win32') await removeStaleSocket(path);
     await withOwnerOnlyFiles(() => startListening(server, { path }, address));
     if (process.platform !== 'win32') chmodSync(path, 0o600);
     return address;
   });
+  return { ...listener, ...socketConnector(address, { path }, options) };
 }
+
+function socketConnector(address: string, where: NetConnectOpts, options: SocketOptions): Connector {
+  return {
+    label: address,
+    identity: address,
+    connect: () =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ ...where, allowHalfOpen: true, noDelay: true } as NetConnectOpts);
+        const onError = (error: NodeJS.ErrnoException) => {
+          const why =
+            error.code === 'ECONNREFUSED' || error.code === 'ENOENT'
+              ? 'nobody listens there'
+              : messageOf(error);
+          reject(
+            new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot connect to ${address}: ${why}`, {
+              cause: error,
+              sent: 'no',
+            }),
+          );
+        };
+        socket.once('error', onError);
+        socket.once('connect', () => {
+          socket.off('error', onError);
+          resolve(socketConnection(socket, address, { maxLineBytes: MAX_ANSWER_BYTES, ...options }));
+        });
+      }),
+  };
+}
+
+/** What a client takes from a server is larger than what a server takes from a client. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** `sun_path` without its final zero. */
 const MAX_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;

@@ -1,6 +1,7 @@
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
-import type { Connection, Listener } from '../exchange/connection.js';
+import type { Connection, Connector, Listener } from '../exchange/connection.js';
+import type { CommandOptions } from './child.js';
 import { createStreamConnection, type StreamConnectionOptions } from './stream-connection.js';
 
 export interface StdioOptions {
@@ -8,12 +9,16 @@ export interface StdioOptions {
   readonly maxLineBytes?: number;
 }
 
+/** With a command: starts it, to `connect` to a server over its stdin and stdout. */
+export function stdio(command: CommandOptions): Connector;
 /**
  * Serves the process's own stdin and stdout. While it does, stdout belongs to the protocol: what user code
  * writes there (`console.log`, `process.stdout.write`) goes to stderr instead. Output of native add-ons and
  * of children that inherit the descriptor cannot be caught.
  */
-export function stdio(options: StdioOptions = {}): Listener {
+export function stdio(options?: StdioOptions): Listener;
+export function stdio(options: StdioOptions | CommandOptions = {}): Listener | Connector {
+  if ('command' in options) return lazyCommand(options);
   const { maxLineBytes } = options;
   if (maxLineBytes !== undefined && !(Number.isSafeInteger(maxLineBytes) && maxLineBytes > 0)) {
     throw new IsthmusError(
@@ -33,6 +38,22 @@ export function stdio(options: StdioOptions = {}): Listener {
         ended: connection.closed.then(() => {}),
         async stop() {},
       };
+    },
+  };
+}
+
+/** Child processes are loaded by those who start one; a server never does. */
+function lazyCommand(options: CommandOptions): Connector {
+  const { command, args = [], cwd = process.cwd(), env = {} } = options;
+  if (typeof command !== 'string' || command === '') {
+    throw new IsthmusError('INVALID_OPTION', 'stdio: command must be the name or path of a program');
+  }
+  return {
+    label: [command, ...args].join(' '),
+    identity: JSON.stringify([command, args, cwd, env]),
+    async connect() {
+      const { openChild } = await import('./child.js');
+      return openChild(options);
     },
   };
 }

@@ -19,6 +19,10 @@ export interface StreamConnectionOptions {
   readonly maxLineBytes?: number;
   /** Called once at the end, to close what the caller opened; the connection has ended when it settles. */
   readonly release: (end: ConnectionEnd) => Promise<void> | void;
+  /** Settles when the peer is gone although its streams may still be open, with what is known of the cause. */
+  readonly gone?: Promise<Error>;
+  /** Settles at the peer's first sign of life; at once by default. */
+  readonly life?: Promise<void>;
 }
 
 /**
@@ -33,6 +37,7 @@ class StreamConnection implements Connection {
   readonly label: string;
   readonly principal = undefined;
   readonly closed: Promise<ConnectionEnd>;
+  readonly life: Promise<void>;
   readonly #options: StreamConnectionOptions;
   readonly #end = createDeferred<ConnectionEnd>();
   #receiver: Receiver | undefined;
@@ -57,6 +62,7 @@ class StreamConnection implements Connection {
     this.#options = options;
     this.label = options.label;
     this.closed = this.#end.promise;
+    this.life = options.life ?? Promise.resolve();
   }
 
   get congested(): boolean {
@@ -89,6 +95,7 @@ class StreamConnection implements Connection {
       if (!input.readableEnded) this.#shut({ kind: 'lost' });
     });
     output.on('error', (error) => this.#shut({ kind: 'lost', error }));
+    void this.#options.gone?.then((error) => this.#shut({ kind: 'lost', error }));
     output.on('close', () => this.#shut({ kind: 'lost' }));
   }
 

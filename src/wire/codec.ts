@@ -13,7 +13,7 @@ import {
   type JsonRpcMessage,
   type RequestId,
 } from './json-rpc.js';
-import { recoverId, recoverIdFromEnds } from './recover-id.js';
+import { recoverAnswerId, recoverId, recoverIdFromEnds } from './recover-id.js';
 
 export function decodeLine(bytes: Buffer): Decoded {
   let text: string | undefined;
@@ -24,7 +24,8 @@ export function decodeLine(bytes: Buffer): Decoded {
     if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
     value = JSON.parse(text);
   } catch {
-    return invalid(text === undefined ? undefined : recoverId(text), NOT_JSON);
+    if (text === undefined) return invalid(undefined, NOT_JSON);
+    return { ...invalid(recoverId(text), NOT_JSON), answers: recoverAnswerId(text) };
   }
   return decodeValue(value);
 }
@@ -52,11 +53,9 @@ export function encodeMessage(message: JsonRpcMessage): string {
 /** What to answer to a line over the limit, of which only both ends are known. */
 export function oversizeMessage(head: Buffer, tail: Buffer, limit: number): InvalidMessage {
   const message = `Invalid request: the line is longer than ${limit} bytes`;
-  return invalid(recoverIdFromEnds(head.toString(), tail.toString()), {
-    code: ErrorCode.InvalidRequest,
-    message,
-    data: { limit },
-  });
+  const ends = [head.toString(), tail.toString()] as const;
+  const error = { code: ErrorCode.InvalidRequest, message, data: { limit } };
+  return { ...invalid(recoverIdFromEnds(...ends), error), answers: recoverAnswerId(...ends) };
 }
 
 /** From here on V8 keeps Latin-1 text outside its heap: 0.6 ms instead of 5.6 ms for 9 MB (Node 20). */

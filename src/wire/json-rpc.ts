@@ -78,6 +78,8 @@ export interface DecodedError {
 export interface InvalidMessage {
   readonly kind: 'invalid';
   readonly id: RequestId | undefined;
+  /** Set when the line looks like an answer to this request of ours. */
+  readonly answers?: RequestId | undefined;
   readonly error: JsonRpcErrorBody;
 }
 

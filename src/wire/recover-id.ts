@@ -26,8 +26,22 @@ export function recoverIdFromEnds(head: string, tail: string): RequestId | undef
   return opening.kind === 'request' || Object.hasOwn(closing, 'method') ? believed(closing['id']) : undefined;
 }
 
+/**
+ * The id of the request that a damaged or oversize *answer* was for: whoever sent that request must not wait
+ * for ever. Of use to the asking side only.
+ */
+export function recoverAnswerId(head: string, tail = ''): RequestId | undefined {
+  const opening = scanObject(head);
+  if (opening.answers !== undefined || opening.kind === 'request') return opening.answers;
+  const closing = lastMembers(tail);
+  if (closing === undefined || Object.hasOwn(closing, 'method')) return undefined;
+  return believed(closing['id']);
+}
+
 interface Findings {
   readonly id: RequestId | undefined;
+  /** The same for a message that is an answer. */
+  readonly answers?: RequestId | undefined;
   readonly kind: 'request' | 'response' | 'unknown' | 'unreadable';
 }
 
@@ -129,14 +143,15 @@ function meetValue(top: TopLevel, start: number, end: number): void {
 
 function judge(top: TopLevel, ending: Ending): Findings {
   const { seenMethod, seenParams, seenAnswer, ids, id, idIsCertain, idIsLast } = top;
-  if (!seenMethod && (seenAnswer || (ending !== 'cut' && mentionsAnswer(top.text, top.at)))) {
-    return { id: undefined, kind: 'response' };
-  }
   // Damage right behind the id may have cut it short, as in `"id":1 2`.
   const isWhole = ending !== 'broken' || !idIsLast;
   const isTopLevel = idIsCertain || ending === 'closed' || ending === 'cut';
+  const trusted = ids === 1 && isWhole && isTopLevel ? id : undefined;
+  if (!seenMethod && (seenAnswer || (ending !== 'cut' && mentionsAnswer(top.text, top.at)))) {
+    return { id: undefined, answers: trusted, kind: 'response' };
+  }
   return {
-    id: ids === 1 && isWhole && isTopLevel ? id : undefined,
+    id: trusted,
     kind: ending === 'broken' ? 'unreadable' : seenMethod || seenParams ? 'request' : 'unknown',
   };
 }

@@ -9,7 +9,7 @@ export type Offence = string;
 const levels: readonly { readonly parts: readonly string[]; readonly mayImportUpTo: number }[] = [
   { parts: ['errors', 'events', 'async'], mayImportUpTo: -1 },
   { parts: ['wire', 'process'], mayImportUpTo: 0 },
-  { parts: ['exchange'], mayImportUpTo: 1 },
+  { parts: ['exchange', 'schema'], mayImportUpTo: 1 },
   { parts: ['era'], mayImportUpTo: 2 },
   { parts: ['transport'], mayImportUpTo: 3 },
   { parts: ['server', 'client'], mayImportUpTo: 3 },

@@ -133,11 +133,17 @@ describe('a line that is not a message is answered with', () => {
     ['hello', undefined],
     ['{"jsonrpc":"2.0","id":7,"method":"x","params":{"price":Infinity}}', 7],
     ["{'jsonrpc':'2.0','id':7,'method':'x'}", undefined],
-    ['{"jsonrpc":"2.0","id":7,"result":{"price":NaN}}', undefined],
     ['\uFEFF{"jsonrpc":"2.0","id":7,"method":"x"}', undefined],
     ['{"jsonrpc":"2.0","id":1,"method":"x"}{"jsonrpc":"2.0","id":2,"method":"x"}', 1],
   ])('-32700 when it is not JSON: %s (ERR-018, STDIO-002)', (line, id) => {
     expect(decode(line)).toEqual(invalid(-32700, 'Parse error: the line is not valid JSON', id));
+  });
+
+  it('-32700 without an id when it is a broken answer, but says whose answer it was', () => {
+    expect(decode('{"jsonrpc":"2.0","id":7,"result":{"price":NaN}}')).toEqual({
+      ...invalid(-32700, 'Parse error: the line is not valid JSON', undefined),
+      answers: 7,
+    });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Ajv } from '../../src/server/ajv-2020.js';
-import { compileSimpleSchema } from '../../src/server/simple-schema.js';
+import { Ajv } from '../../src/schema/ajv-2020.js';
+import { compileSimpleSchema } from '../../src/schema/simple-schema.js';
 
 const ajv = new Ajv({
   strict: false,

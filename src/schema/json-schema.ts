@@ -3,8 +3,12 @@ import { messageOf, ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import { dialectOf } from './json-schema-shape.js';
-import type { Checked } from './schema.js';
 import { compileSimpleSchema } from './simple-schema.js';
+
+/** A value that fits, as the schema understands it, or why it does not. */
+export type Checked =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
 
 /**
  * JSON Schema by ajv, which is loaded at the first value that needs it: most servers never pay for it.

@@ -1,0 +1,27 @@
+import type { Connector } from '../exchange/connection.js';
+import { Client } from './client.js';
+import { negotiate } from './negotiate.js';
+import { type ConnectOptions, resolveConnect } from './options.js';
+import { OutputChecks } from './output-checks.js';
+import { ResponseCache } from './response-cache.js';
+import { Session } from './session.js';
+
+/**
+ * Connects to any server, in whichever era it speaks.
+ *
+ * ```ts
+ * await using client = await connect(stdio({ command: 'npx', args: ['-y', 'some-server'] }));
+ * console.log(client.verdict.why, await client.listTools());
+ * ```
+ */
+export async function connect(connector: Connector, options: ConnectOptions = {}): Promise<Client> {
+  const settings = resolveConnect(options);
+  const cache = new ResponseCache(settings.clock, settings.principal);
+  const outputs = new OutputChecks();
+  const link = await negotiate(connector, settings);
+  const session = new Session(connector, settings, link, (change) => {
+    cache.changed(change);
+    if (change.kind === 'tools') outputs.forget();
+  });
+  return new Client(session, cache, outputs);
+}

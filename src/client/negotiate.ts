@@ -1,0 +1,323 @@
+import { within } from '../async/within.js';
+import { capabilitiesOf } from '../era/answers.js';
+import {
+  classifyProbe,
+  describe,
+  eraOf,
+  type ProbeOutcome,
+  type ProbeVerdict,
+} from '../era/classify-probe.js';
+import type { ClientDialect, ClientSide } from '../era/client-side.js';
+import { LegacyClientDialect } from '../era/legacy/client-dialect.js';
+import { envelope, ModernClientDialect } from '../era/modern/client-dialect.js';
+import {
+  isLegacyRevision,
+  isModernRevision,
+  LATEST_LEGACY,
+  LATEST_MODERN,
+  type LegacyRevision,
+  type ModernRevision,
+} from '../era/revisions.js';
+import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
+import type { Caller, Era, ServerFacts } from '../exchange/call.js';
+import type { Connector } from '../exchange/connection.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { isJsonObject, type JsonObject, notificationMessage, requestMessage } from '../wire/json-rpc.js';
+import type { Implementation, ServerCapabilities } from '../wire/model.js';
+import type { ConnectSettings } from './options.js';
+import { ServerLine } from './server-line.js';
+
+/** What was found out about a server, and how. */
+export interface Verdict {
+  readonly era: Era;
+  readonly revision: string;
+  /** One sentence. */
+  readonly why: string;
+  /** What each step brought, in order. */
+  readonly evidence: readonly string[];
+  /** How long connecting took. */
+  readonly ms: number;
+  /** `cache`: the era was remembered from an earlier run and held. */
+  readonly source: 'probe' | 'cache' | 'mode';
+}
+
+/** A connection whose era is known. */
+export interface Link {
+  readonly line: ServerLine;
+  readonly caller: Caller;
+  readonly verdict: Verdict;
+}
+
+/** Connects and finds out the era, on the one connection that will serve (a second one only if the first is gone). */
+export async function negotiate(
+  connector: Connector,
+  settings: ConnectSettings,
+  remembered?: Era,
+): Promise<Link> {
+  return new Negotiation(connector, settings).run(remembered);
+}
+
+class Negotiation {
+  readonly #connector: Connector;
+  readonly #settings: ConnectSettings;
+  readonly #started: number;
+  readonly #evidence: string[] = [];
+  #line: ServerLine | undefined;
+  #respawned = false;
+
+  constructor(connector: Connector, settings: ConnectSettings) {
+    this.#connector = connector;
+    this.#settings = settings;
+    this.#started = settings.clock.now();
+  }
+
+  async run(remembered: Era | undefined): Promise<Link> {
+    try {
+      const { mode } = this.#settings;
+      if (mode === 'legacy' || eraOf(mode) === 'legacy') return await this.#asked(mode);
+      if (mode === 'modern' || eraOf(mode) === 'modern') return await this.#probe('mode', LATEST_MODERN);
+      const cached = remembered ?? (await this.#cached());
+      if (cached === 'legacy') return await this.#cachedLegacy();
+      return await this.#probe(cached ? 'cache' : 'probe', LATEST_MODERN);
+    } catch (error) {
+      await this.#line?.close();
+      throw error;
+    }
+  }
+
+  /** Asks `server/discover` until it is clear what the server is; a server that corrects us is asked once more. */
+  async #probe(source: Verdict['source'], preferred: ModernRevision): Promise<Link> {
+    const tried: string[] = [];
+    let revision: ModernRevision = preferred;
+    for (;;) {
+      tried.push(revision);
+      const outcome = await this.#discover(revision);
+      const verdict = classifyProbe(outcome, tried);
+      this.#evidence.push(describeOutcome(outcome));
+      if (verdict.kind === 'retry') {
+        revision = verdict.revision;
+        continue;
+      }
+      return this.#conclude(verdict, source, outcome.kind === 'gone');
+    }
+  }
+
+  #conclude(verdict: Exclude<ProbeVerdict, { kind: 'retry' }>, source: Verdict['source'], gone: boolean) {
+    const { mode } = this.#settings;
+    switch (verdict.kind) {
+      case 'modern':
+        return this.#modern(verdict.revision, verdict.server, verdict.why, source);
+      case 'incompatible':
+        throw this.#noCommon(verdict.why);
+      case 'legacy':
+        if (mode !== 'auto') {
+          throw this.#noCommon(
+            `${verdict.why}, so it is a legacy server; connect with mode "auto" or "legacy" to use it`,
+          );
+        }
+        return this.#legacy(verdict.revision, verdict.why, source === 'cache' ? 'probe' : source, gone);
+    }
+  }
+
+  /** A server remembered as legacy is spoken to at once; if that fails, it is asked after all. */
+  async #cachedLegacy(): Promise<Link> {
+    try {
+      return await this.#legacy(LATEST_LEGACY, 'it was legacy before', 'cache', false);
+    } catch (error) {
+      this.#evidence.push(`what was remembered did not hold: ${messageOf(error)}`);
+      await this.#line?.close();
+      this.#line = undefined;
+      return this.#probe('probe', LATEST_MODERN);
+    }
+  }
+
+  /** Legacy because the caller says so. A modern-only server is used all the same, unless a revision is insisted on. */
+  async #asked(mode: string): Promise<Link> {
+    const pinned = isLegacyRevision(mode) ? mode : undefined;
+    try {
+      return await this.#legacy(pinned ?? LATEST_LEGACY, 'the caller asked for it', 'mode', false, pinned);
+    } catch (error) {
+      const supported = supportedBy(error);
+      if (pinned || !supported.some(isModernRevision)) throw error;
+      this.#evidence.push(`initialize was refused by a server that speaks ${supported.join(', ')}`);
+      return this.#forward();
+    }
+  }
+
+  async #forward(): Promise<Link> {
+    const outcome = await this.#discover(LATEST_MODERN);
+    const verdict = classifyProbe(outcome, [LATEST_MODERN]);
+    this.#evidence.push(describeOutcome(outcome));
+    if (verdict.kind !== 'modern') throw this.#noCommon('it refuses initialize and server/discover');
+    return this.#modern(
+      verdict.revision,
+      verdict.server,
+      'it refused initialize and answered server/discover',
+      'probe',
+    );
+  }
+
+  async #discover(revision: ModernRevision): Promise<ProbeOutcome> {
+    const line = await this.#open();
+    const { clock } = this.#settings;
+    const began = clock.now();
+    const answer = line.requests
+      .request({
+        what: 'server/discover',
+        timeoutMs: this.#settings.connectTimeoutMs,
+        send: (id) =>
+          line.connection.send(
+            requestMessage(id, 'server/discover', { _meta: envelope(this.#settings, revision) }),
+          ),
+        giveUp: () => {},
+      })
+      .then(
+        (result): ProbeOutcome => ({ kind: 'result', result }),
+        (error: unknown): ProbeOutcome =>
+          error instanceof ProtocolError
+            ? { kind: 'error', error: { code: error.code, message: error.message, data: error.data } }
+            : { kind: 'gone', message: messageOf(error) },
+      );
+    const idless = new Promise<ProbeOutcome>((resolve) => {
+      line.onIdlessError = (error) => resolve({ kind: 'idless', error });
+    });
+    const silence = this.#silence(line).then(
+      (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
+    );
+    const outcome = await Promise.race([answer, idless, silence]);
+    line.onIdlessError = undefined;
+    return outcome;
+  }
+
+  /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
+  async #silence(line: ServerLine): Promise<void> {
+    const { clock, bootMs, silenceMs } = this.#settings;
+    await within(clock, bootMs, line.connection.life);
+    await new Promise<void>((resolve) => {
+      clock.after(silenceMs, resolve, { background: true });
+    });
+  }
+
+  async #legacy(
+    revision: LegacyRevision,
+    why: string,
+    source: Verdict['source'],
+    gone: boolean,
+    pinned?: LegacyRevision,
+  ): Promise<Link> {
+    if (gone) await this.#respawn(why);
+    const line = await this.#open();
+    const result = await this.#initialize(line, revision);
+    const { protocolVersion, capabilities, serverInfo, instructions } = result;
+    if (!isLegacyRevision(protocolVersion) || (pinned && protocolVersion !== pinned)) {
+      throw this.#noCommon(
+        `it answered initialize with ${JSON.stringify(protocolVersion)}, asked was ${revision}`,
+      );
+    }
+    line.connection.send(notificationMessage('notifications/initialized'));
+    const server: ServerFacts = {
+      info: isJsonObject(serverInfo) ? (serverInfo as unknown as Implementation) : undefined,
+      capabilities: isJsonObject(capabilities) ? (capabilities as ServerCapabilities) : {},
+      instructions: typeof instructions === 'string' ? instructions : undefined,
+    };
+    const dialect = new LegacyClientDialect(this.#side(line), line.requests, protocolVersion, server);
+    return this.#link(line, dialect, why, source);
+  }
+
+  async #initialize(line: ServerLine, revision: LegacyRevision): Promise<JsonObject> {
+    const { connectTimeoutMs, clock, info, answers } = this.#settings;
+    try {
+      return await line.requests.request({
+        what: 'initialize',
+        timeoutMs: Math.max(1, connectTimeoutMs - (clock.now() - this.#started)),
+        send: (id) =>
+          line.connection.send(
+            requestMessage(id, 'initialize', {
+              protocolVersion: revision,
+              capabilities: capabilitiesOf(answers),
+              clientInfo: info,
+            }),
+          ),
+        giveUp: () => {}, // INIT-014: initialize is never cancelled
+      });
+    } catch (error) {
+      if (error instanceof ProtocolError && error.code === ErrorCode.UnsupportedProtocolVersion) throw error;
+      if (!(error instanceof ProtocolError)) throw error;
+      throw this.#noCommon(
+        `it refused initialize with ${describe({ code: error.code, message: error.message })}`,
+      );
+    }
+  }
+
+  #modern(revision: ModernRevision, server: ServerFacts, why: string, source: Verdict['source']): Link {
+    const line = this.#line!;
+    const dialect = new ModernClientDialect(this.#side(line), line.requests, revision, server);
+    return this.#link(line, dialect, why, source);
+  }
+
+  #link(line: ServerLine, dialect: Caller & ClientDialect, why: string, source: Verdict['source']): Link {
+    const { clock, cache } = this.#settings;
+    const { era, revision } = dialect;
+    line.use(dialect);
+    const { identity } = this.#connector;
+    if (identity !== undefined) void cache?.set(identity, { era, revision, at: clock.now() });
+    const verdict = { era, revision, why, evidence: this.#evidence, ms: clock.now() - this.#started, source };
+    return { line, caller: dialect, verdict };
+  }
+
+  #side(line: ServerLine): ClientSide {
+    const { clock, info, answers, maxRounds, onLog } = this.#settings;
+    return { connection: line.connection, clock, info, answers, maxRounds, onLog };
+  }
+
+  async #open(): Promise<ServerLine> {
+    this.#line ??= new ServerLine(
+      await this.#connector.connect(),
+      this.#settings.clock,
+      this.#settings.onNoise,
+    );
+    return this.#line;
+  }
+
+  /** Never two live copies: the first is gone before the second is started, and there is no third. */
+  async #respawn(why: string): Promise<void> {
+    if (this.#respawned) throw this.#noCommon(why);
+    this.#respawned = true;
+    await this.#line?.close();
+    this.#line = undefined;
+    this.#evidence.push('it was started once more, to be spoken to as legacy');
+  }
+
+  async #cached(): Promise<Era | undefined> {
+    const { cache } = this.#settings;
+    const { identity } = this.#connector;
+    return identity === undefined ? undefined : (await cache?.get(identity))?.era;
+  }
+
+  #noCommon(why: string): IsthmusError {
+    return new IsthmusError('NO_COMMON_REVISION', `Cannot use ${this.#connector.label}: ${why}`, {
+      sent: 'no',
+    });
+  }
+}
+
+function supportedBy(error: unknown): unknown[] {
+  if (!(error instanceof ProtocolError) || error.code !== ErrorCode.UnsupportedProtocolVersion) return [];
+  const supported = isJsonObject(error.data) ? error.data['supported'] : undefined;
+  return Array.isArray(supported) ? supported : [];
+}
+
+function describeOutcome(outcome: ProbeOutcome): string {
+  switch (outcome.kind) {
+    case 'result':
+      return 'server/discover was answered with a result';
+    case 'error':
+      return `server/discover was answered with ${describe(outcome.error)}`;
+    case 'idless':
+      return `server/discover was answered with an error without id: ${describe(outcome.error)}`;
+    case 'silence':
+      return `server/discover was not answered within ${outcome.afterMs} ms`;
+    case 'gone':
+      return `the server ended on server/discover: ${outcome.message}`;
+  }
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
+import { within } from '../async/within.js';
+import type { ClientDialect } from '../era/client-side.js';
+import { IsthmusError } from '../errors.js';
+import { events } from '../events.js';
+import type { Connection, Receiver } from '../exchange/connection.js';
+import { OutboundRequests } from '../exchange/outbound-requests.js';
+import { type Decoded, type InvalidMessage, type JsonRpcErrorBody, resultMessage } from '../wire/json-rpc.js';
+
+/**
+ * A connection to a server before and after its era is known: requests and their answers, noise that is
+ * reported and skipped, and the end, which settles everything that waits.
+ */
+export class ServerLine implements Receiver {
+  readonly connection: Connection;
+  readonly requests: OutboundRequests;
+  /** Settles when the line is lost or closed, with the reason. */
+  readonly ended: Promise<IsthmusError>;
+  readonly #clock: Clock;
+  readonly #end = createDeferred<IsthmusError>();
+  readonly #onNoise: ((line: InvalidMessage) => void) | undefined;
+  #dialect: ClientDialect | undefined;
+  #closing = false;
+  /** While the era is being found out: an error without id can only mean the probe. */
+  onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
+
+  constructor(connection: Connection, clock: Clock, onNoise: ((line: InvalidMessage) => void) | undefined) {
+    this.connection = connection;
+    this.#clock = clock;
+    this.#onNoise = onNoise;
+    this.requests = new OutboundRequests(clock);
+    this.ended = this.#end.promise;
+    void connection.closed.then(({ error }) => this.#lost(error));
+    connection.open(this);
+  }
+
+  use(dialect: ClientDialect): void {
+    this.#dialect = dialect;
+  }
+
+  receive(message: Decoded): void {
+    switch (message.kind) {
+      case 'batch':
+        for (const item of message.items) this.receive(item);
+        return;
+      case 'request':
+        if (this.#dialect) this.#dialect.request(message);
+        else if (message.method === 'ping') this.connection.send(resultMessage(message.id, {}));
+        return;
+      case 'notification':
+        this.#dialect?.notification(message);
+        return;
+      case 'invalid':
+        return this.#noise(message);
+      case 'error':
+        if (message.id === undefined) return this.#idless(message.error);
+        break;
+      case 'result':
+        break;
+    }
+    if (this.#dialect) this.#dialect.response(message);
+    else this.requests.settle(message);
+  }
+
+  /** The server will send nothing more. Its process, if it has one, is probably on its way out: hear why. */
+  inputEnded(): void {
+    void within(this.#clock, LAST_WORDS_MS, this.connection.closed).then(() => this.connection.close());
+  }
+
+  drained(): void {}
+
+  /** Rejects what waits, at once, and closes. Always settles. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#lost(undefined);
+    this.connection.close();
+    await this.connection.closed;
+  }
+
+  /** Noise on the line costs at most the call that it was the answer to. */
+  #noise(line: InvalidMessage): void {
+    this.#onNoise?.(line);
+    if (events.dropped.hasSubscribers) {
+      events.dropped.publish({ connection: this.connection.label, why: line.error.message, message: line });
+    }
+    if (line.answers === undefined) return;
+    const tooLarge = line.error.data !== undefined;
+    const error = new IsthmusError(
+      tooLarge ? 'RESULT_TOO_LARGE' : 'INVALID_RESULT',
+      `The answer of ${this.connection.label} cannot be read. ${line.error.message}`,
+      { sent: 'maybe' },
+    );
+    this.requests.reject(line.answers, error);
+  }
+
+  #idless(error: JsonRpcErrorBody): void {
+    if (this.onIdlessError) this.onIdlessError(error);
+    else if (events.dropped.hasSubscribers) {
+      events.dropped.publish({
+        connection: this.connection.label,
+        why: 'an error without id',
+        message: error,
+      });
+    }
+  }
+
+  #lost(cause: Error | undefined): void {
+    const error = this.#reason(cause);
+    this.requests.fail(error);
+    this.#dialect?.ended(error);
+    this.#end.resolve(error);
+  }
+
+  #reason(cause: Error | undefined): IsthmusError {
+    if (cause instanceof IsthmusError)
+      return new IsthmusError(cause.code, cause.message, { cause, sent: 'maybe' });
+    const message = this.#closing
+      ? `The client closed its connection to ${this.connection.label}`
+      : `The connection to ${this.connection.label} was lost${cause ? `: ${cause.message}` : ''}`;
+    return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe' });
+  }
+}
+
+/** How long after the end of output a process may take to say, by exiting, why. */
+const LAST_WORDS_MS = 500;

@@ -1,0 +1,70 @@
+import { IsthmusError } from '../errors.js';
+import type {
+  ClientCapabilities,
+  CreateMessageParams,
+  CreateMessageResult,
+  ElicitParams,
+  ElicitResult,
+  InputRequest,
+  InputResponse,
+  Root,
+} from '../wire/model.js';
+
+/** What a client can do when a server asks. Declared once; the capabilities it sends follow from it. */
+export interface Answers {
+  /** Asks the user. Form and URL questions arrive here; `urls: true` says that pages can be opened. */
+  readonly elicit?: (question: ElicitParams, context: AnswerContext) => ElicitResult | Promise<ElicitResult>;
+  /** Whether `elicit` can also send the user to a URL. Default false. */
+  readonly urls?: boolean;
+  /** Asks the client's model. */
+  readonly sample?: (
+    question: CreateMessageParams,
+    context: AnswerContext,
+  ) => CreateMessageResult | Promise<CreateMessageResult>;
+  /** Whether `sample` handles tools. Default false. */
+  readonly tools?: boolean;
+  /** The folders the client works in. */
+  readonly roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
+}
+
+export interface AnswerContext {
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** The capabilities that these answers amount to. */
+export function capabilitiesOf(answers: Answers): ClientCapabilities {
+  return {
+    ...(answers.elicit && { elicitation: answers.urls ? { form: {}, url: {} } : { form: {} } }),
+    ...(answers.sample && { sampling: answers.tools ? { tools: {} } : {} }),
+    ...(answers.roots && { roots: {} }),
+  };
+}
+
+/** Answers one question, or rejects with `CANNOT_ANSWER` when nobody declared to. */
+export async function answerQuestion(
+  answers: Answers,
+  request: InputRequest,
+  signal: AbortSignal,
+): Promise<InputResponse> {
+  switch (request.method) {
+    case 'elicitation/create':
+      if (answers.elicit && (request.params.mode !== 'url' || answers.urls)) {
+        return answers.elicit(request.params, { signal });
+      }
+      break;
+    case 'sampling/createMessage':
+      if (answers.sample) return answers.sample(request.params, { signal });
+      break;
+    case 'roots/list':
+      if (answers.roots) {
+        const roots = typeof answers.roots === 'function' ? await answers.roots() : answers.roots;
+        return { roots: [...roots] };
+      }
+      break;
+  }
+  throw new IsthmusError(
+    'CANNOT_ANSWER',
+    `The server asked for ${request.method}, which this client did not declare`,
+  );
+}

@@ -1,0 +1,130 @@
+import type { ServerFacts } from '../exchange/call.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { isJsonObject, type JsonObject, type JsonRpcErrorBody } from '../wire/json-rpc.js';
+import type { Implementation, ServerCapabilities } from '../wire/model.js';
+import { META } from './meta-keys.js';
+import {
+  isLegacyRevision,
+  isModernRevision,
+  LATEST_LEGACY,
+  LEGACY_REVISIONS,
+  type LegacyRevision,
+  MODERN_REVISIONS,
+  type ModernRevision,
+} from './revisions.js';
+
+/** What came back when a server was asked `server/discover`. */
+export type ProbeOutcome =
+  | { readonly kind: 'result'; readonly result: JsonObject }
+  | { readonly kind: 'error'; readonly error: JsonRpcErrorBody }
+  /** An error that names no request: it can only mean the probe. */
+  | { readonly kind: 'idless'; readonly error: JsonRpcErrorBody }
+  | { readonly kind: 'silence'; readonly afterMs: number }
+  | { readonly kind: 'gone'; readonly message: string };
+
+/** What that says about the server (VER-010, VER-015, VER-016). Never keyed to one error code. */
+export type ProbeVerdict =
+  | {
+      readonly kind: 'modern';
+      readonly revision: ModernRevision;
+      readonly server: ServerFacts;
+      readonly why: string;
+    }
+  /** A modern server that wants to be asked again, in this revision. */
+  | { readonly kind: 'retry'; readonly revision: ModernRevision; readonly why: string }
+  | { readonly kind: 'legacy'; readonly revision: LegacyRevision; readonly why: string }
+  | { readonly kind: 'incompatible'; readonly why: string };
+
+/** `tried`: the revisions already asked with; a server that refuses its own versions must not make a loop. */
+export function classifyProbe(outcome: ProbeOutcome, tried: readonly string[]): ProbeVerdict {
+  switch (outcome.kind) {
+    case 'result':
+      return classifyResult(outcome.result);
+    case 'error':
+      return classifyError(outcome.error, tried);
+    case 'idless':
+      return legacy(`it answered server/discover with an error without id (${describe(outcome.error)})`);
+    case 'silence':
+      return legacy(`it did not answer server/discover within ${outcome.afterMs} ms`);
+    case 'gone':
+      return legacy(`it ended when it was asked server/discover (${outcome.message})`);
+  }
+}
+
+function classifyResult(result: JsonObject): ProbeVerdict {
+  const { supportedVersions, capabilities, instructions, _meta } = result;
+  if (!Array.isArray(supportedVersions) || !isJsonObject(capabilities)) {
+    return legacy('its answer to server/discover is no DiscoverResult');
+  }
+  const revision = newest(MODERN_REVISIONS, supportedVersions);
+  if (revision) {
+    const info = isJsonObject(_meta) ? (_meta[META.serverInfo] as Implementation | undefined) : undefined;
+    return {
+      kind: 'modern',
+      revision,
+      server: {
+        info,
+        capabilities: capabilities as ServerCapabilities,
+        instructions: typeof instructions === 'string' ? instructions : undefined,
+      },
+      why: 'it answered server/discover',
+    };
+  }
+  return withoutModern(supportedVersions, 'server/discover');
+}
+
+function classifyError(error: JsonRpcErrorBody, tried: readonly string[]): ProbeVerdict {
+  if (!MODERN_ERRORS.has(error.code)) return legacy(`it answered server/discover with ${describe(error)}`);
+  const supported = isJsonObject(error.data) ? error.data['supported'] : undefined;
+  if (error.code !== ErrorCode.UnsupportedProtocolVersion || !Array.isArray(supported)) {
+    // Modern for certain, but it does not say what to change: once more, then it is an error.
+    const [revision] = MODERN_REVISIONS;
+    return tried.length < 2
+      ? { kind: 'retry', revision, why: `it answered server/discover with ${describe(error)}` }
+      : {
+          kind: 'incompatible',
+          why: `it is a modern server that refuses server/discover: ${describe(error)}`,
+        };
+  }
+  const revision = newest(MODERN_REVISIONS, supported);
+  if (!revision) return withoutModern(supported, 'its version error');
+  if (tried.includes(revision) && tried.length > 1) {
+    return { kind: 'incompatible', why: `it refuses ${revision} although it names it as supported` };
+  }
+  return { kind: 'retry', revision, why: `it speaks ${supported.join(', ')}` };
+}
+
+/** The only common version may be a legacy one: then the handshake is the way, odd as the list is (wire sheet §10). */
+function withoutModern(supported: readonly unknown[], where: string): ProbeVerdict {
+  const revision = newest(LEGACY_REVISIONS, supported);
+  if (revision)
+    return { kind: 'legacy', revision, why: `${where} names ${revision} as the newest common version` };
+  return {
+    kind: 'incompatible',
+    why: `it speaks ${supported.join(', ') || 'nothing that it names'}; this client speaks ${[...LEGACY_REVISIONS, ...MODERN_REVISIONS].join(', ')}`,
+  };
+}
+
+const MODERN_ERRORS: ReadonlySet<number> = new Set([
+  ErrorCode.HeaderMismatch,
+  ErrorCode.MissingClientCapability,
+  ErrorCode.UnsupportedProtocolVersion,
+]);
+
+function newest<T extends string>(ours: readonly T[], theirs: readonly unknown[]): T | undefined {
+  return [...ours].reverse().find((revision) => theirs.includes(revision));
+}
+
+function legacy(why: string): ProbeVerdict {
+  return { kind: 'legacy', revision: LATEST_LEGACY, why };
+}
+
+export function describe(error: JsonRpcErrorBody): string {
+  return `${error.code} ${JSON.stringify(error.message)}`;
+}
+
+/** Which era a pinned revision belongs to; `undefined` for one that we do not speak. */
+export function eraOf(revision: string): 'legacy' | 'modern' | undefined {
+  if (isModernRevision(revision)) return 'modern';
+  return isLegacyRevision(revision) ? 'legacy' : undefined;
+}

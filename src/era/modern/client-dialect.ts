@@ -1,0 +1,237 @@
+import { IsthmusError, messageOf } from '../../errors.js';
+import type { Caller, Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
+import type { OutboundRequests } from '../../exchange/outbound-requests.js';
+import {
+  type DecodedError,
+  type DecodedNotification,
+  type DecodedRequest,
+  type DecodedResult,
+  isJsonObject,
+  isRequestId,
+  type JsonObject,
+  notificationMessage,
+  type RequestId,
+  requestMessage,
+} from '../../wire/json-rpc.js';
+import type { InputRequests, InputResponses, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
+import { answerQuestion, capabilitiesOf } from '../answers.js';
+import { type ClientDialect, type ClientSide, report } from '../client-side.js';
+import { META } from '../meta-keys.js';
+import { methodFacts } from '../methods.js';
+import { toLog, toProgress } from '../reports.js';
+import type { ModernRevision } from '../revisions.js';
+import { ClientListens } from './client-listens.js';
+
+/** The modern era, calling: every request carries its own version, identity and capabilities. */
+export class ModernClientDialect implements Caller, ClientDialect {
+  readonly era = 'modern';
+  readonly revision: ModernRevision;
+  readonly server: ServerFacts;
+  readonly #side: ClientSide;
+  readonly #requests: OutboundRequests;
+  readonly #listens: ClientListens;
+  /** Built once; a call adds its token or level. */
+  readonly #meta: JsonObject;
+  #logLevel: LoggingLevel | undefined;
+
+  constructor(side: ClientSide, requests: OutboundRequests, revision: ModernRevision, server: ServerFacts) {
+    this.#side = side;
+    this.#requests = requests;
+    this.revision = revision;
+    this.server = server;
+    this.#meta = envelope(side, revision);
+    this.#listens = new ClientListens();
+  }
+
+  async call(call: OutgoingCall): Promise<JsonObject> {
+    const result = await this.#send(call, call.params);
+    return result['resultType'] === 'input_required' && !call.manual
+      ? this.#answerRounds(call, result)
+      : result;
+  }
+
+  listen(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
+    let id: RequestId = '';
+    const opened = this.#listens.open((listenId) => {
+      this.#side.connection.send(
+        notificationMessage('notifications/cancelled', { requestId: listenId, reason: 'no longer needed' }),
+      );
+      this.#requests.reject(listenId, new IsthmusError('CANCELLED', 'the subscription was stopped'));
+    }, onChange);
+    const ended = this.#requests.request({
+      what: 'subscriptions/listen',
+      timeoutMs: FOREVER_MS,
+      send: (newId) => {
+        id = newId;
+        opened.begin(id);
+        const params = { notifications: wanted, _meta: this.#meta };
+        this.#side.connection.send(requestMessage(id, 'subscriptions/listen', params));
+      },
+      giveUp: () => {},
+    });
+    ended.then(
+      () => this.#listens.end(id, true),
+      (error) => this.#listens.end(id, false, error),
+    );
+    return opened.acknowledged;
+  }
+
+  async setLogLevel(level: LoggingLevel): Promise<void> {
+    this.#logLevel = level;
+  }
+
+  /** JRPC-013: a modern server sends no requests. There is no way to answer one either (JRPC-014). */
+  request(request: DecodedRequest): void {
+    report(this.#side, 'a modern server sent a request', request);
+  }
+
+  notification(notification: DecodedNotification): void {
+    const { method, params = {} } = notification;
+    switch (method) {
+      case 'notifications/progress': {
+        const token = params['progressToken'];
+        const call = isRequestId(token) ? this.#requests.find(token) : undefined;
+        if (!call) break;
+        this.#requests.extend(token as RequestId);
+        call.onProgress?.(params);
+        return;
+      }
+      case 'notifications/message':
+        return this.#log(params);
+      case 'notifications/cancelled':
+        // The other way in which servers end a listen (wire sheet §17).
+        if (isRequestId(params['requestId']) && this.#listens.has(params['requestId'])) {
+          this.#requests.settle({ kind: 'result', id: params['requestId'], result: {} });
+          return;
+        }
+        break;
+      default:
+        if (this.#listens.deliver(method, params)) return;
+    }
+    report(this.#side, 'a notification that matches nothing', notification);
+  }
+
+  response(response: DecodedResult | DecodedError): void {
+    if (!this.#requests.settle(response)) report(this.#side, 'an answer to no open request', response);
+  }
+
+  ended(): void {}
+
+  async #send(call: OutgoingCall, params: JsonObject): Promise<JsonObject> {
+    const { connection } = this.#side;
+    const result = await this.#requests.request({
+      what: call.method,
+      timeoutMs: call.timeoutMs,
+      maxTimeoutMs: call.maxTimeoutMs,
+      signal: call.signal,
+      send: (id) =>
+        connection.send(
+          requestMessage(id, call.method, { ...params, _meta: this.#metaFor(call, params, id) }),
+        ),
+      giveUp: (requestId, reason) => {
+        connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
+      },
+      ...(call.onProgress && { onProgress: (update) => call.onProgress?.(toProgress(update)) }),
+      ...(call.onLog && { onLog: (entry) => call.onLog?.(toLog(entry)) }),
+    });
+    checkResultType(call.method, result);
+    return result;
+  }
+
+  #metaFor(call: OutgoingCall, params: JsonObject, id: RequestId): JsonObject {
+    const level = call.logLevel ?? this.#logLevel;
+    const own = params['_meta'];
+    if (!call.onProgress && level === undefined && own === undefined) return this.#meta;
+    return {
+      ...(isJsonObject(own) && own),
+      ...this.#meta,
+      ...(call.onProgress && { progressToken: id }),
+      ...(level !== undefined && { [META.logLevel]: level }),
+    };
+  }
+
+  /** MRTR-016 … MRTR-024: answers in parallel, echoes the state exactly, never carries an older one along. */
+  async #answerRounds(call: OutgoingCall, first: JsonObject): Promise<JsonObject> {
+    call.onRound?.();
+    let round = first;
+    for (let count = 0; count < this.#side.maxRounds; count += 1) {
+      const { inputRequests, requestState } = round;
+      const inputResponses = await this.#answer(call, inputRequests);
+      const result = await this.#send(call, {
+        ...call.params,
+        ...(inputRequests !== undefined && { inputResponses }),
+        ...(requestState !== undefined && { requestState }),
+      });
+      if (result['resultType'] !== 'input_required') return result;
+      round = result;
+    }
+    throw new IsthmusError(
+      'TOO_MANY_ROUNDS',
+      `${call.method} asked for input ${this.#side.maxRounds} times without an end`,
+      { sent: 'maybe' },
+    );
+  }
+
+  async #answer(call: OutgoingCall, requests: unknown): Promise<InputResponses> {
+    const questions = Object.entries(isJsonObject(requests) ? (requests as InputRequests) : {});
+    const over = new AbortController();
+    const abort = () => over.abort(call.signal?.reason);
+    if (call.signal?.aborted) abort();
+    call.signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const answered = questions.map(async ([key, request]) => {
+        return [key, await answerQuestion(this.#side.answers, request, over.signal)] as const;
+      });
+      const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal, call.method)]);
+      return Object.fromEntries(entries);
+    } catch (error) {
+      // The others need not go on.
+      over.abort(error);
+      throw error;
+    } finally {
+      call.signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** A log names no request: it belongs to the only call that wants logs, or to the connection. */
+  #log(params: JsonObject): void {
+    const wanting = this.#requests.open().filter((open) => open.onLog);
+    if (wanting.length === 1) wanting[0]!.onLog!(params);
+    else this.#side.onLog?.(toLog(params));
+  }
+}
+
+/** What every modern request carries; also used by the probe. */
+export function envelope(side: Pick<ClientSide, 'info' | 'answers'>, revision: string): JsonObject {
+  return {
+    [META.protocolVersion]: revision,
+    [META.clientInfo]: side.info,
+    [META.clientCapabilities]: capabilitiesOf(side.answers),
+  };
+}
+
+/** Longer than any process lives; a listen has no deadline of its own. */
+const FOREVER_MS = 2 ** 40;
+
+/** RTYPE-003, RTYPE-004, MRTR-003. */
+function checkResultType(method: string, result: JsonObject): void {
+  const type = result['resultType'];
+  if (type === undefined || type === 'complete') return;
+  if (type === 'input_required' && methodFacts(method)?.rounds) return;
+  throw new IsthmusError('INVALID_RESULT', `${method} was answered with resultType ${JSON.stringify(type)}`, {
+    sent: 'maybe',
+  });
+}
+
+function rejectOnAbort(signal: AbortSignal, method: string): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () =>
+      reject(
+        new IsthmusError('CANCELLED', `${method} was called off: ${messageOf(signal.reason)}`, {
+          sent: 'maybe',
+        }),
+      );
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
+}

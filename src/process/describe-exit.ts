@@ -1,0 +1,54 @@
+import { stripVTControlCharacters } from 'node:util';
+import { IsthmusError, messageOf } from '../errors.js';
+import type { ChildExit } from './child.js';
+
+/** One sentence: who ended, how, after how long, and the line of its stderr that says most about it. */
+export function describeExit(name: string, exit: ChildExit, tail = ''): string {
+  const line = tellingLine(tail);
+  return `${name} ${whatHappened(exit)}${line === undefined ? '' : `; last stderr: ${JSON.stringify(line)}`}`;
+}
+
+function whatHappened({ code, signal, error, ranMs }: ChildExit): string {
+  if (error instanceof IsthmusError) return error.message;
+  if (error) return `could not be started: ${whyNot(error)}`;
+  const after = `after ${duration(ranMs)}`;
+  if (signal !== null) return `was ended by ${signal} ${after}`;
+  return code === null ? `stopped ${after}` : `stopped with code ${code} ${after}`;
+}
+
+function whyNot(error: NodeJS.ErrnoException): string {
+  const { code, syscall, path } = error;
+  const subject = syscall === 'chdir' ? 'working directory' : 'command';
+  const what = path === undefined ? '' : `: ${path}`;
+  if (code === 'ENOENT') return `${subject} not found${what} (ENOENT)`;
+  if (code === 'EACCES') return `no permission for the ${subject}${what} (EACCES)`;
+  return messageOf(error);
+}
+
+function duration(ms: number): string {
+  if (ms < 10_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 600) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  return minutes < 600 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/**
+ * The last line, but not the trimmings: below the message of an uncaught exception Node prints a stack, the
+ * properties of the error and its own version. The message itself is the last line that is not indented.
+ */
+function tellingLine(tail: string): string | undefined {
+  const lines = stripVTControlCharacters(tail)
+    .replace(CONTROLS, '')
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.trim() !== '');
+  const line = lines.findLast((each) => !TRIMMINGS.test(each)) ?? lines.at(-1);
+  if (line === undefined) return undefined;
+  const text = line.trim();
+  return text.length > MAX_LINE ? `${[...text].slice(0, MAX_LINE).join('')}…` : text;
+}
+
+const MAX_LINE = 300;
+const TRIMMINGS = /^(\s|Node\.js v\d|[}\])]+;?$)/;
+/** Control characters that break no line. */
+const CONTROLS = /[^\P{Cc}\n\r\t]/gu;
