@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { type Child, type ChildOptions, spawnChild } from '../../src/process/spawn-child.js';
+import { fixture } from '../support/child.js';
+
+/** Short enough for a test that has to wait for all of them. */
+export const QUICK = { closeMs: 150, termMs: 150, killMs: 2000 };
+
+export const onPosix = process.platform !== 'win32';
+
+/** A child that runs a fixture program, and is killed when the test ends, passed or failed. */
+export function startFixture(
+  name: string,
+  args: readonly string[] = [],
+  options: Partial<ChildOptions> = {},
+): Child {
+  return start({ command: process.execPath, args: [fixture(name), ...args], ...options });
+}
+
+export function start(options: ChildOptions): Child {
+  const child = spawnChild({ shutdown: QUICK, ...options });
+  onTestFinished(async () => {
+    await child.kill();
+  });
+  return child;
+}
+
+/** The first line that comes out of a stream. */
+export async function firstLine(stream: Readable): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      text += chunk;
+      if (!text.includes('\n')) return;
+      stream.off('data', look);
+      stream.resume();
+      resolve(text.slice(0, text.indexOf('\n')));
+    };
+    stream.on('data', look);
+    stream.once('close', () => reject(new Error(`closed before a line came: ${JSON.stringify(text)}`)));
+  });
+}
+
+export async function readAll(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Whether a process runs. A zombie does not: it is only waiting to be counted. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== 'linux') return true;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat[stat.lastIndexOf(')') + 2] !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until something is so, and fails when it never is. */
+export async function until(what: string, check: () => boolean, limitMs = 10_000): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!check()) {
+    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await delay(5);
+  }
+}
+
+/** Kills a process that is not a child of ours when the test ends. */
+export function killAtTheEnd(pid: number): number {
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  });
+  return pid;
+}

@@ -1,0 +1,2 @@
+// Its vice: it throws before it has read anything.
+throw Object.assign(new Error('missing API key'), { hint: 'set WEATHER_KEY' });
