@@ -124,10 +124,7 @@ export class ModernClientDialect implements Caller, ClientDialect {
       timeoutMs: call.timeoutMs,
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
-      send: (id) =>
-        connection.send(
-          requestMessage(id, call.method, { ...params, _meta: this.#metaFor(call, params, id) }),
-        ),
+      send: (id) => connection.send(requestMessage(id, call.method, this.#withMeta(call, params, id))),
       giveUp: (requestId, reason) => {
         connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
       },
@@ -138,16 +135,18 @@ export class ModernClientDialect implements Caller, ClientDialect {
     return result;
   }
 
-  #metaFor(call: OutgoingCall, params: JsonObject, id: RequestId): JsonObject {
+  #withMeta(call: OutgoingCall, params: JsonObject, id: RequestId): JsonObject {
     const level = call.logLevel ?? this.#logLevel;
-    const own = params['_meta'];
-    if (!call.onProgress && level === undefined && own === undefined) return this.#meta;
-    return {
+    const { _meta: own } = params;
+    // The literal member before the spread: the other way round costs several times as much per call.
+    if (!call.onProgress && level === undefined && own === undefined) return { _meta: this.#meta, ...params };
+    const _meta = {
       ...(isJsonObject(own) && own),
       ...this.#meta,
       ...(call.onProgress && { progressToken: id }),
       ...(level !== undefined && { [META.logLevel]: level }),
     };
+    return { ...params, _meta };
   }
 
   /** MRTR-016 … MRTR-024: answers in parallel, echoes the state exactly, never carries an older one along. */
