@@ -23,6 +23,7 @@ describe('the exports of the package', () => {
       '.',
       './wire',
       './server',
+      './client',
       './stdio',
       './socket',
       './package.json',
@@ -57,13 +58,13 @@ describe('the exports of the package', () => {
   });
 });
 
-describe('isthmus/server', () => {
+describe.each(['isthmus/server', 'isthmus/client', 'isthmus/stdio', 'isthmus/socket'])('%s', (name) => {
   it('loads neither child processes nor HTTP', async () => {
-    expect(await loadedBuiltins('isthmus/server', ['child_process', 'http', 'https', 'http2'])).toEqual([]);
+    expect(await loadedBuiltins(name, ['child_process', 'http', 'https', 'http2'])).toEqual([]);
   });
 
-  it('leaves ajv and jose until they are used', async () => {
-    expect(await loadedPackages('isthmus/server')).toEqual([]);
+  it('leaves ajv, jose and cross-spawn until they are used', async () => {
+    expect(await loadedPackages(name)).toEqual([]);
   });
 });
 
