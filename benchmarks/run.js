@@ -4,6 +4,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { killAll } from './lib/child.js';
+import { benchClients, CLIENTS } from './lib/client-bench.js';
 import { GOALS, judge, nameCell } from './lib/goals.js';
 import { ensureInstalled } from './lib/install.js';
 import { measureCell, measureStarts } from './lib/measure.js';
@@ -17,7 +18,10 @@ Echo tools/call over stdio: requests per second, server CPU per request, latency
 for isthmus, a bare Node loop (the limit) and the official TypeScript servers v2 and v1.
 
   --quick            about 20 s instead of about 90 s; a first look, too short to quote
-  --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')}
+  --clients          clients instead: calls per second, client CPU per call, latency, and connect with a
+                     first call to a server that is slow to boot
+  --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')};
+                     with --clients: ${CLIENTS.map(({ name }) => name).join(', ')}
   --era <era>        modern or legacy; both unless given
   --json             one JSON document with all numbers instead of the table
   --help             this text
@@ -57,7 +61,9 @@ if (options.kind === 'help') {
   process.stderr.write(`bench: ${options.why}\n\n${HELP}`);
   process.exitCode = 2;
 } else {
-  process.exitCode = await main(options).catch((error) => {
+  const measure =
+    options.kind === 'clients' ? benchClients({ ...options, about: aboutRun() }) : main(options);
+  process.exitCode = await measure.catch((error) => {
     process.stderr.write(`bench: ${error.message}\n`);
     return 1;
   });
@@ -102,20 +108,7 @@ async function main({ subjects, eras, quick, json }) {
 
   const verdicts = judge(measured, starts);
   if (json) {
-    const machine = {
-      platform: process.platform,
-      arch: process.arch,
-      cpu: cpus()[0]?.model,
-      cores: cpus().length,
-    };
-    const about = {
-      date: new Date().toISOString(),
-      node: process.version,
-      machine,
-      quick,
-      effort,
-      goals: GOALS,
-    };
+    const about = { ...aboutRun(), quick, effort, goals: GOALS };
     process.stdout.write(
       `${JSON.stringify({ ...about, starts, cells: measured, verdicts, failures }, null, 2)}\n`,
     );
@@ -136,6 +129,17 @@ async function main({ subjects, eras, quick, json }) {
   return failures.length === 0 ? 0 : 1;
 }
 
+/** Where and when these numbers were taken. */
+function aboutRun() {
+  const machine = {
+    platform: process.platform,
+    arch: process.arch,
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+  };
+  return { date: new Date().toISOString(), node: process.version, machine };
+}
+
 /**
  * @typedef {object} Options
  * @property {'run'} kind
@@ -146,8 +150,17 @@ async function main({ subjects, eras, quick, json }) {
  */
 
 /**
+ * @typedef {object} ClientsOptions
+ * @property {'clients'} kind
+ * @property {string[]} names
+ * @property {import('./lib/subjects.js').Era[]} eras
+ * @property {boolean} quick
+ * @property {boolean} json
+ */
+
+/**
  * @param {string[]} args
- * @returns {Options | { kind: 'help' } | { kind: 'wrong', why: string }}
+ * @returns {Options | ClientsOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
  */
 function readOptions(args) {
   let values;
@@ -157,6 +170,7 @@ function readOptions(args) {
       options: {
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
+        clients: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         only: { type: 'string' },
         era: { type: 'string' },
@@ -166,17 +180,17 @@ function readOptions(args) {
     return { kind: 'wrong', why: /** @type {Error} */ (error).message };
   }
   if (values.help) return { kind: 'help' };
-  const names = values.only?.split(',').map((name) => name.trim()) ?? SUBJECTS.map(({ name }) => name);
-  const unknown = names.filter((name) => !SUBJECTS.some((subject) => subject.name === name));
+  const known = (values.clients ? CLIENTS : SUBJECTS).map(({ name }) => name);
+  const names = values.only?.split(',').map((name) => name.trim()) ?? known;
+  const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) return { kind: 'wrong', why: `there is no subject called ${unknown.join(', ')}` };
   if (values.era !== undefined && values.era !== 'modern' && values.era !== 'legacy') {
     return { kind: 'wrong', why: `--era is modern or legacy, not ${values.era}` };
   }
-  return {
-    kind: 'run',
-    subjects: SUBJECTS.filter(({ name }) => names.includes(name)),
-    eras: values.era === undefined ? ['modern', 'legacy'] : [values.era],
-    quick: values.quick ?? false,
-    json: values.json ?? false,
-  };
+  /** @type {import('./lib/subjects.js').Era[]} */
+  const eras = values.era === undefined ? ['modern', 'legacy'] : [values.era];
+  const { quick = false, json = false } = values;
+  if (values.clients) return { kind: 'clients', names, eras, quick, json };
+  const subjects = SUBJECTS.filter(({ name }) => names.includes(name));
+  return { kind: 'run', subjects, eras, quick, json };
 }

@@ -94,7 +94,7 @@ function titleOf(name) {
  * Three digits are all that the noise leaves; more only where the number is large.
  * @param {number | undefined} value
  */
-function number(value) {
+export function number(value) {
   if (value === undefined || Number.isNaN(value)) return 'n/a';
   return Math.abs(value) < 99.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
 }
@@ -103,7 +103,7 @@ function number(value) {
  * @param {number | undefined} value
  * @param {string} base
  */
-function times(value, base) {
+export function times(value, base) {
   if (value === undefined) return '';
   return `${value < 9.95 ? value.toFixed(value < 0.995 ? 2 : 1) : Math.round(value)}x ${base}`;
 }
@@ -112,7 +112,7 @@ function times(value, base) {
  * @param {number | undefined} value
  * @param {string} base
  */
-function fraction(value, base) {
+export function fraction(value, base) {
   if (value === undefined) return '';
   if (value > 2 / 3) return times(value, base);
   const parts = 1 / value;
@@ -123,8 +123,9 @@ function fraction(value, base) {
  * Rows of cells, numbers to the right; a row that is one string is a heading.
  * @param {readonly (readonly string[] | string)[]} rows
  */
-function align(rows) {
-  const widths = COLUMNS.map((_, column) =>
+export function align(rows) {
+  const columns = Math.max(...rows.map((row) => (typeof row === 'string' ? 0 : row.length)));
+  const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...rows.map((row) => (typeof row === 'string' ? 0 : row[column].length))),
   );
   const line = (/** @type {readonly string[]} */ row) =>

@@ -2,12 +2,15 @@
  * The limit: what Node itself costs for this work. Bytes in, newlines, JSON.parse, an answer object,
  * JSON.stringify, one write per read. It answers correctly in both eras and does nothing else; in
  * particular it checks nothing, so no real server can be expected to match it.
+ *
+ * With the argument `legacy` it does not know `server/discover`, for the clients that ask.
  */
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const SERVER_INFO = { name: 'bare-loop', version: '0.0.0' };
 const MODERN_META = { 'io.modelcontextprotocol/serverInfo': SERVER_INFO };
 const NEWLINE = 10;
+const KNOWS_DISCOVER = !process.argv.includes('legacy');
 
 /** @type {Buffer[]} the pieces of a line whose end has not arrived */
 let pending = [];
@@ -49,6 +52,16 @@ function answer({ id, method, params }) {
       jsonrpc: '2.0',
       id,
       result: { protocolVersion, capabilities: { tools: {} }, serverInfo: SERVER_INFO },
+    };
+  }
+  if (method === 'server/discover' && KNOWS_DISCOVER) {
+    const supportedVersions = ['2026-07-28'];
+    const hints = { ttlMs: 0, cacheScope: 'private', _meta: MODERN_META };
+    const capabilities = { tools: {} };
+    return {
+      jsonrpc: '2.0',
+      id,
+      result: { resultType: 'complete', supportedVersions, capabilities, ...hints },
     };
   }
   return { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } };

@@ -1,0 +1,16 @@
+/** The client of isthmus, as built. */
+
+import { connect, stdio } from '../../dist/index.js';
+import { drive } from '../lib/client-driver.js';
+
+await drive(async (mode, command, args) => {
+  const client = await connect(stdio({ command, args }), { mode, cache: false });
+  return {
+    revision: client.revision,
+    call: async (text) => {
+      const { content } = await client.callTool('echo', { text });
+      return /** @type {any} */ (content)[0].text;
+    },
+    close: () => client.close(),
+  };
+});
