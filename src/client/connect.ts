@@ -18,7 +18,7 @@ export async function connect(connector: Connector, options: ConnectOptions = {}
   const settings = resolveConnect(options);
   const cache = new ResponseCache(settings.clock, settings.principal);
   const outputs = new OutputChecks();
-  const link = await negotiate(connector, settings);
+  const link = await negotiate(connector, settings, { signal: options.signal });
   const session = new Session(connector, settings, link, (change) => {
     cache.changed(change);
     if (change.kind === 'tools') outputs.forget();

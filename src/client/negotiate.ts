@@ -20,7 +20,7 @@ import {
 } from '../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Caller, Era, ServerFacts } from '../exchange/call.js';
-import type { Connector } from '../exchange/connection.js';
+import type { Connection, Connector } from '../exchange/connection.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject, notificationMessage, requestMessage } from '../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../wire/model.js';
@@ -52,23 +52,37 @@ export interface Link {
 export async function negotiate(
   connector: Connector,
   settings: ConnectSettings,
-  remembered?: Era,
+  { remembered, signal }: { remembered?: Era; signal?: AbortSignal | undefined } = {},
 ): Promise<Link> {
-  return new Negotiation(connector, settings).run(remembered);
+  const negotiation = new Negotiation(connector, settings, signal);
+  const abort = () => negotiation.abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    return await negotiation.run(remembered);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
 }
 
 class Negotiation {
   readonly #connector: Connector;
   readonly #settings: ConnectSettings;
+  readonly #signal: AbortSignal | undefined;
   readonly #started: number;
   readonly #evidence: string[] = [];
   #line: ServerLine | undefined;
   #respawned = false;
 
-  constructor(connector: Connector, settings: ConnectSettings) {
+  constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
     this.#connector = connector;
     this.#settings = settings;
+    this.#signal = signal;
     this.#started = settings.clock.now();
+  }
+
+  /** Whoever waits for the connection no longer does. */
+  abort(): void {
+    void this.#line?.close();
   }
 
   async run(remembered: Era | undefined): Promise<Link> {
@@ -81,7 +95,7 @@ class Negotiation {
       return await this.#probe(cached ? 'cache' : 'probe', LATEST_MODERN);
     } catch (error) {
       await this.#line?.close();
-      throw error;
+      throw this.#signal?.aborted ? this.#calledOff() : error;
     }
   }
 
@@ -115,14 +129,19 @@ class Negotiation {
             `${verdict.why}, so it is a legacy server; connect with mode "auto" or "legacy" to use it`,
           );
         }
-        return this.#legacy(verdict.revision, verdict.why, source === 'cache' ? 'probe' : source, gone);
+        return this.#legacyOrForward(
+          verdict.revision,
+          verdict.why,
+          source === 'cache' ? 'probe' : source,
+          gone,
+        );
     }
   }
 
   /** A server remembered as legacy is spoken to at once; if that fails, it is asked after all. */
   async #cachedLegacy(): Promise<Link> {
     try {
-      return await this.#legacy(LATEST_LEGACY, 'it was legacy before', 'cache', false);
+      return await this.#legacyOrForward(LATEST_LEGACY, 'it was legacy before', 'cache', false);
     } catch (error) {
       this.#evidence.push(`what was remembered did not hold: ${messageOf(error)}`);
       await this.#line?.close();
@@ -131,14 +150,26 @@ class Negotiation {
     }
   }
 
-  /** Legacy because the caller says so. A modern-only server is used all the same, unless a revision is insisted on. */
-  async #asked(mode: string): Promise<Link> {
+  /** Legacy because the caller says so. */
+  #asked(mode: string): Promise<Link> {
     const pinned = isLegacyRevision(mode) ? mode : undefined;
+    const why = 'the caller asked for it';
+    if (pinned) return this.#legacy(pinned, why, 'mode', false, pinned);
+    return this.#legacyOrForward(LATEST_LEGACY, why, 'mode', false);
+  }
+
+  /** A modern server that refuses the handshake is used all the same: it says what it speaks. */
+  async #legacyOrForward(
+    revision: LegacyRevision,
+    why: string,
+    source: Verdict['source'],
+    gone: boolean,
+  ): Promise<Link> {
     try {
-      return await this.#legacy(pinned ?? LATEST_LEGACY, 'the caller asked for it', 'mode', false, pinned);
+      return await this.#legacy(revision, why, source, gone);
     } catch (error) {
       const supported = supportedBy(error);
-      if (pinned || !supported.some(isModernRevision)) throw error;
+      if (!supported.some(isModernRevision)) throw error;
       this.#evidence.push(`initialize was refused by a server that speaks ${supported.join(', ')}`);
       return this.#forward();
     }
@@ -260,7 +291,11 @@ class Negotiation {
     const { era, revision } = dialect;
     line.use(dialect);
     const { identity } = this.#connector;
-    if (identity !== undefined) void cache?.set(identity, { era, revision, at: clock.now() });
+    // Only what a probe found out: what the caller insisted on says nothing about the next caller, and a
+    // verdict that is renewed by its own use would never be questioned again.
+    if (identity !== undefined && source === 'probe' && this.#settings.mode === 'auto') {
+      void cache?.set(identity, { era, revision, at: clock.now() });
+    }
     const verdict = { era, revision, why, evidence: this.#evidence, ms: clock.now() - this.#started, source };
     return { line, caller: dialect, verdict };
   }
@@ -271,12 +306,32 @@ class Negotiation {
   }
 
   async #open(): Promise<ServerLine> {
-    this.#line ??= new ServerLine(
-      await this.#connector.connect(),
-      this.#settings.clock,
-      this.#settings.onNoise,
-    );
+    if (this.#signal?.aborted) throw this.#calledOff();
+    this.#line ??= new ServerLine(await this.#connected(), this.#settings.clock, this.#settings.onNoise);
+    if (this.#signal?.aborted) throw this.#calledOff();
     return this.#line;
+  }
+
+  /** Opening may hang (a host that swallows packets); it is given up, and closed should it come after all. */
+  async #connected(): Promise<Connection> {
+    const { clock, connectTimeoutMs } = this.#settings;
+    const opening = Promise.resolve(this.#connector.connect());
+    if (await within(clock, connectTimeoutMs, opening)) return opening;
+    opening.then((connection) => connection.close()).catch(() => {});
+    throw new IsthmusError(
+      'TIMED_OUT',
+      `${this.#connector.label} could not be reached within ${connectTimeoutMs} ms`,
+      {
+        sent: 'no',
+      },
+    );
+  }
+
+  #calledOff(): IsthmusError {
+    return new IsthmusError('CANCELLED', `Connecting to ${this.#connector.label} was called off`, {
+      cause: this.#signal?.reason,
+      sent: 'no',
+    });
   }
 
   /** Never two live copies: the first is gone before the second is started, and there is no third. */

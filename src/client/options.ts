@@ -23,6 +23,8 @@ export interface ConnectOptions {
   readonly onNoise?: (line: InvalidMessage) => void;
   /** Where verdicts about servers are kept between runs: a cache of your own, or `false` for none. */
   readonly cache?: EraCache | false;
+  /** Calls connecting off. */
+  readonly signal?: AbortSignal;
   /** How long the whole of connecting may take. Default 30 s. */
   readonly connectTimeoutMs?: number;
   /** How long a server that shows life may stay silent on the probe before it counts as legacy. Default 1 s. */
@@ -41,7 +43,9 @@ export interface ConnectOptions {
   readonly clock?: Clock;
 }
 
-export type ConnectSettings = Required<Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache'>> &
+export type ConnectSettings = Required<
+  Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache' | 'signal'>
+> &
   Pick<ConnectOptions, 'onLog' | 'onNoise' | 'principal'> & { readonly cache: EraCache | undefined };
 
 export function resolveConnect(options: ConnectOptions): ConnectSettings {

@@ -24,6 +24,7 @@ export class Session {
   #current: Link | Promise<Link> | undefined;
   #logLevel: LoggingLevel | undefined;
   #isClosed = false;
+  readonly #over = new AbortController();
 
   constructor(
     connector: Connector,
@@ -76,6 +77,7 @@ export class Session {
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
+      this.#over.abort();
       for (const { queue } of this.#listens) queue.end();
       this.#listens.clear();
     }
@@ -107,7 +109,11 @@ export class Session {
   async #reopen(): Promise<Link> {
     if (!this.#settings.reconnect) throw await this.#link.line.ended;
     try {
-      const link = await negotiate(this.#connector, this.#settings, this.#link.verdict.era);
+      const { era } = this.#link.verdict;
+      const link = await negotiate(this.#connector, this.#settings, {
+        remembered: era,
+        signal: this.#over.signal,
+      });
       if (this.#isClosed) {
         await link.line.close();
         throw new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
