@@ -1,6 +1,6 @@
 import { IsthmusError } from '../errors.js';
 import type { Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
-import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import type { JsonObject } from '../wire/json-rpc.js';
 import type {
   CallToolResult,
   CompleteParams,
@@ -25,6 +25,7 @@ import type { Changes, Wanted } from './changes.js';
 import type { Verdict } from './negotiate.js';
 import type { OutputChecks } from './output-checks.js';
 import type { ResponseCache } from './response-cache.js';
+import { checkShape } from './result-shapes.js';
 import type { Session } from './session.js';
 
 /** For one call. */
@@ -133,7 +134,12 @@ export class Client implements AsyncDisposable {
   ): Promise<CallToolResult | InputRequiredResult> {
     const result = await this.#call('tools/call', { name, ...(args && { arguments: args }) }, options);
     await this.#outputs.check(name, result);
-    return result as CallToolResult;
+    // Old servers have been seen to leave it out.
+    return (
+      result['content'] === undefined && !('inputRequests' in result) && !('requestState' in result)
+        ? { content: [], ...result }
+        : result
+    ) as CallToolResult;
   }
 
   readResource(uri: string, options: ManualOptions): Promise<ReadResourceResult | InputRequiredResult>;

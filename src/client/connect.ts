@@ -1,3 +1,4 @@
+import type { Change } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import { Client } from './client.js';
 import { negotiate } from './negotiate.js';
@@ -15,13 +16,16 @@ import { Session } from './session.js';
  * ```
  */
 export async function connect(connector: Connector, options: ConnectOptions = {}): Promise<Client> {
-  const settings = resolveConnect(options);
-  const cache = new ResponseCache(settings.clock, settings.principal);
+  const resolved = resolveConnect(options);
+  const cache = new ResponseCache(resolved.clock, resolved.principal);
   const outputs = new OutputChecks();
+  const settings = {
+    ...resolved,
+    onChange(change: Change) {
+      cache.changed(change);
+      if (change.kind === 'tools') outputs.forget();
+    },
+  };
   const link = await negotiate(connector, settings, { signal: options.signal });
-  const session = new Session(connector, settings, link, (change) => {
-    cache.changed(change);
-    if (change.kind === 'tools') outputs.forget();
-  });
-  return new Client(session, cache, outputs);
+  return new Client(new Session(connector, settings, link), cache, outputs);
 }

@@ -301,8 +301,8 @@ class Negotiation {
   }
 
   #side(line: ServerLine): ClientSide {
-    const { clock, info, answers, maxRounds, onLog } = this.#settings;
-    return { connection: line.connection, clock, info, answers, maxRounds, onLog };
+    const { clock, info, answers, maxRounds, onLog, onChange } = this.#settings;
+    return { connection: line.connection, clock, info, answers, maxRounds, onLog, onChange };
   }
 
   async #open(): Promise<ServerLine> {

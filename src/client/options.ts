@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../async/clock.js';
 import type { Answers } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
 import { IsthmusError } from '../errors.js';
+import type { Change } from '../exchange/call.js';
 import type { InvalidMessage } from '../wire/json-rpc.js';
 import type { Implementation, LogEntry } from '../wire/model.js';
 import { type EraCache, fileEraCache } from './era-cache.js';
@@ -46,10 +47,14 @@ export interface ConnectOptions {
 export type ConnectSettings = Required<
   Omit<ConnectOptions, 'onLog' | 'onNoise' | 'principal' | 'cache' | 'signal'>
 > &
-  Pick<ConnectOptions, 'onLog' | 'onNoise' | 'principal'> & { readonly cache: EraCache | undefined };
+  Pick<ConnectOptions, 'onLog' | 'onNoise' | 'principal'> & {
+    readonly cache: EraCache | undefined;
+    /** Told of every change, so that what is cached can be dropped. */
+    readonly onChange: (change: Change) => void;
+  };
 
-export function resolveConnect(options: ConnectOptions): ConnectSettings {
-  const settings: ConnectSettings = {
+export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, 'onChange'> {
+  const settings: Omit<ConnectSettings, 'onChange'> = {
     mode: options.mode ?? 'auto',
     info: options.info ?? { name: 'isthmus', version: '0.1.0' },
     answers: options.answers ?? {},

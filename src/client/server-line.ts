@@ -1,7 +1,7 @@
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { within } from '../async/within.js';
-import type { ClientDialect } from '../era/client-side.js';
+import { type ClientDialect, tell } from '../era/client-side.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
@@ -22,6 +22,7 @@ export class ServerLine implements Receiver {
   readonly #onNoise: ((line: InvalidMessage) => void) | undefined;
   #dialect: ClientDialect | undefined;
   #closing = false;
+  readonly #early: Decoded[] = [];
   /** While the era is being found out: an error without id can only mean the probe. */
   onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
 
@@ -35,8 +36,10 @@ export class ServerLine implements Receiver {
     connection.open(this);
   }
 
+  /** From now on the era is known. What came in the same breath as the last answer is handed over, too. */
   use(dialect: ClientDialect): void {
     this.#dialect = dialect;
+    for (const message of this.#early.splice(0)) this.receive(message);
   }
 
   receive(message: Decoded): void {
@@ -47,9 +50,11 @@ export class ServerLine implements Receiver {
       case 'request':
         if (this.#dialect) this.#dialect.request(message);
         else if (message.method === 'ping') this.connection.send(resultMessage(message.id, {}));
+        else this.#keep(message);
         return;
       case 'notification':
-        this.#dialect?.notification(message);
+        if (this.#dialect) this.#dialect.notification(message);
+        else this.#keep(message);
         return;
       case 'invalid':
         return this.#noise(message);
@@ -78,9 +83,13 @@ export class ServerLine implements Receiver {
     await this.connection.closed;
   }
 
+  #keep(message: Decoded): void {
+    if (this.#early.length < MAX_EARLY) this.#early.push(message);
+  }
+
   /** Noise on the line costs at most the call that it was the answer to. */
   #noise(line: InvalidMessage): void {
-    this.#onNoise?.(line);
+    tell('onNoise', this.#onNoise, line);
     if (events.dropped.hasSubscribers) {
       events.dropped.publish({ connection: this.connection.label, why: line.error.message, message: line });
     }
@@ -122,5 +131,7 @@ export class ServerLine implements Receiver {
   }
 }
 
+/** Messages kept until the era is known; more than any server says before it is spoken to. */
+const MAX_EARLY = 1000;
 /** How long after the end of output a process may take to say, by exiting, why. */
 const LAST_WORDS_MS = 500;

@@ -1,6 +1,6 @@
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
-import type { Caller, Change } from '../exchange/call.js';
+import type { Caller } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import type { LoggingLevel } from '../wire/model.js';
 import { ChangeQueue, type Changes, toFilter, type Wanted } from './changes.js';
@@ -16,7 +16,6 @@ export class Session {
   readonly closed: Promise<void>;
   readonly #connector: Connector;
   readonly #settings: ConnectSettings;
-  readonly #onChange: (change: Change) => void;
   readonly #closed = createDeferred<void>();
   readonly #listens = new Set<Subscription>();
   #link: Link;
@@ -26,15 +25,9 @@ export class Session {
   #isClosed = false;
   readonly #over = new AbortController();
 
-  constructor(
-    connector: Connector,
-    settings: ConnectSettings,
-    link: Link,
-    onChange: (change: Change) => void,
-  ) {
+  constructor(connector: Connector, settings: ConnectSettings, link: Link) {
     this.#connector = connector;
     this.#settings = settings;
-    this.#onChange = onChange;
     this.timeoutMs = settings.timeoutMs;
     this.closed = this.#closed.promise;
     this.#link = link;
@@ -132,10 +125,7 @@ export class Session {
 
   async #subscribe(caller: Caller, subscription: Subscription): Promise<void> {
     const { wanted, queue } = subscription;
-    const open = await caller.listen(toFilter(wanted), (change) => {
-      this.#onChange(change);
-      queue.push(change);
-    });
+    const open = await caller.listen(toFilter(wanted), (change) => queue.push(change));
     queue.honoured = open.honoured;
     subscription.stop = open.stop;
     void open.ended.then((inOrder) => {

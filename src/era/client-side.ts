@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { events } from '../events.js';
+import type { Change } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
 import type { DecodedError, DecodedNotification, DecodedRequest, DecodedResult } from '../wire/json-rpc.js';
 import type { Implementation, LogEntry } from '../wire/model.js';
@@ -15,6 +16,8 @@ export interface ClientSide {
   readonly maxRounds: number;
   /** Logs that belong to no call. */
   readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** Every change that the server tells of, whoever listens. */
+  readonly onChange: (change: Change) => void;
 }
 
 /** The messages of a server, handed to the dialect of its era. */
@@ -24,6 +27,15 @@ export interface ClientDialect {
   response(response: DecodedResult | DecodedError): void;
   /** No more messages will come. */
   ended(error: Error): void;
+}
+
+/** Calls back into the caller's code, whose failure is its own and must not cost the connection. */
+export function tell<T>(name: string, callback: ((value: T) => void) | undefined, value: T): void {
+  try {
+    callback?.(value);
+  } catch (error) {
+    if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: name, error });
+  }
 }
 
 /** A message that matches nothing is reported, never thrown. */

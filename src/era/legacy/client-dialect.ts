@@ -18,7 +18,7 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputRequest, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { answerQuestion } from '../answers.js';
-import { type ClientDialect, type ClientSide, report } from '../client-side.js';
+import { type ClientDialect, type ClientSide, report, tell } from '../client-side.js';
 import { changeOf } from '../notifications.js';
 import { toLog, toProgress } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
@@ -64,8 +64,10 @@ export class LegacyClientDialect implements Caller, ClientDialect {
       giveUp: (requestId, reason) => {
         connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
       },
-      ...(call.onProgress && { onProgress: (update) => call.onProgress?.(toProgress(update)) }),
-      ...(call.onLog && { onLog: (entry) => call.onLog?.(toLog(entry)) }),
+      ...(call.onProgress && {
+        onProgress: (update) => tell('onProgress', call.onProgress, toProgress(update)),
+      }),
+      ...(call.onLog && { onLog: (entry) => tell('onLog', call.onLog, toLog(entry)) }),
     });
   }
 
@@ -108,7 +110,10 @@ export class LegacyClientDialect implements Caller, ClientDialect {
       }
       default: {
         const change = changeOf(method, params);
-        if (change) return this.#subscriptions.deliver(change);
+        if (change) {
+          this.#side.onChange(change);
+          return this.#subscriptions.deliver(change);
+        }
       }
     }
     report(this.#side, 'a notification that matches nothing', notification);
@@ -145,7 +150,7 @@ export class LegacyClientDialect implements Caller, ClientDialect {
   #log(params: JsonObject): void {
     const wanting = this.#requests.open().filter((open) => open.onLog);
     if (wanting.length === 1) wanting[0]!.onLog!(params);
-    else this.#side.onLog?.(toLog(params));
+    else tell('onLog', this.#side.onLog, toLog(params));
   }
 }
 

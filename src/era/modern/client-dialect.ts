@@ -15,7 +15,7 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputRequests, InputResponses, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { answerQuestion, capabilitiesOf } from '../answers.js';
-import { type ClientDialect, type ClientSide, report } from '../client-side.js';
+import { type ClientDialect, type ClientSide, report, tell } from '../client-side.js';
 import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
@@ -128,8 +128,10 @@ export class ModernClientDialect implements Caller, ClientDialect {
       giveUp: (requestId, reason) => {
         connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
       },
-      ...(call.onProgress && { onProgress: (update) => call.onProgress?.(toProgress(update)) }),
-      ...(call.onLog && { onLog: (entry) => call.onLog?.(toLog(entry)) }),
+      ...(call.onProgress && {
+        onProgress: (update) => tell('onProgress', call.onProgress, toProgress(update)),
+      }),
+      ...(call.onLog && { onLog: (entry) => tell('onLog', call.onLog, toLog(entry)) }),
     });
     checkResultType(call.method, result);
     return result;
@@ -196,7 +198,7 @@ export class ModernClientDialect implements Caller, ClientDialect {
   #log(params: JsonObject): void {
     const wanting = this.#requests.open().filter((open) => open.onLog);
     if (wanting.length === 1) wanting[0]!.onLog!(params);
-    else this.#side.onLog?.(toLog(params));
+    else tell('onLog', this.#side.onLog, toLog(params));
   }
 }
 
