@@ -267,8 +267,7 @@ export class Client implements AsyncDisposable {
   ): Promise<JsonObject> {
     const caller = await this.#session.caller();
     const result = await caller.call(toCall(method, params, options, this.#session.timeoutMs, onRound));
-    if (!isJsonObject(result))
-      throw new IsthmusError('INVALID_RESULT', `${method} gave no result`, { sent: 'maybe' });
+    checkShape(method, result);
     return result;
   }
 }

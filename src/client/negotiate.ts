@@ -72,6 +72,8 @@ class Negotiation {
   readonly #evidence: string[] = [];
   #line: ServerLine | undefined;
   #respawned = false;
+  /** The server has answered `server/discover`, if only with an error: asking again would bring nothing new. */
+  #probeAnswered = false;
 
   constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
     this.#connector = connector;
@@ -108,6 +110,7 @@ class Negotiation {
       const outcome = await this.#discover(revision);
       const verdict = classifyProbe(outcome, tried);
       this.#evidence.push(describeOutcome(outcome));
+      this.#probeAnswered = outcome.kind !== 'silence' && outcome.kind !== 'gone';
       if (verdict.kind === 'retry') {
         revision = verdict.revision;
         continue;
@@ -154,11 +157,18 @@ class Negotiation {
   #asked(mode: string): Promise<Link> {
     const pinned = isLegacyRevision(mode) ? mode : undefined;
     const why = 'the caller asked for it';
-    if (pinned) return this.#legacy(pinned, why, 'mode', false, pinned);
+    if (pinned) {
+      return this.#legacy(pinned, why, 'mode', false, pinned).catch((error: unknown) => {
+        throw error instanceof ProtocolError ? this.#refusedInitialize(error) : error;
+      });
+    }
     return this.#legacyOrForward(LATEST_LEGACY, why, 'mode', false);
   }
 
-  /** A modern server that refuses the handshake is used all the same: it says what it speaks. */
+  /**
+   * A modern server that refuses the handshake is used all the same. It names its versions, or (VER-009 is only
+   * a SHOULD) it is asked, unless the probe was answered already.
+   */
   async #legacyOrForward(
     revision: LegacyRevision,
     why: string,
@@ -168,18 +178,19 @@ class Negotiation {
     try {
       return await this.#legacy(revision, why, source, gone);
     } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
       const supported = supportedBy(error);
-      if (!supported.some(isModernRevision)) throw error;
-      this.#evidence.push(`initialize was refused by a server that speaks ${supported.join(', ')}`);
-      return this.#forward();
+      if (this.#probeAnswered && !supported.some(isModernRevision)) throw this.#refusedInitialize(error);
+      this.#evidence.push(`initialize was refused with ${describe(error)}`);
+      return this.#forward(error);
     }
   }
 
-  async #forward(): Promise<Link> {
+  async #forward(refusal: ProtocolError): Promise<Link> {
     const outcome = await this.#discover(LATEST_MODERN);
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     this.#evidence.push(describeOutcome(outcome));
-    if (verdict.kind !== 'modern') throw this.#noCommon('it refuses initialize and server/discover');
+    if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
     return this.#modern(
       verdict.revision,
       verdict.server,
@@ -204,10 +215,7 @@ class Negotiation {
       })
       .then(
         (result): ProbeOutcome => ({ kind: 'result', result }),
-        (error: unknown): ProbeOutcome =>
-          error instanceof ProtocolError
-            ? { kind: 'error', error: { code: error.code, message: error.message, data: error.data } }
-            : { kind: 'gone', message: messageOf(error) },
+        (error: unknown): ProbeOutcome => failedProbe(error),
       );
     const idless = new Promise<ProbeOutcome>((resolve) => {
       line.onIdlessError = (error) => resolve({ kind: 'idless', error });
@@ -223,7 +231,7 @@ class Negotiation {
   /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
   async #silence(line: ServerLine): Promise<void> {
     const { clock, bootMs, silenceMs } = this.#settings;
-    await within(clock, bootMs, line.connection.life);
+    if (!(await within(clock, bootMs, line.connection.life))) return;
     await new Promise<void>((resolve) => {
       clock.after(silenceMs, resolve, { background: true });
     });
@@ -257,27 +265,27 @@ class Negotiation {
 
   async #initialize(line: ServerLine, revision: LegacyRevision): Promise<JsonObject> {
     const { connectTimeoutMs, clock, info, answers } = this.#settings;
-    try {
-      return await line.requests.request({
-        what: 'initialize',
-        timeoutMs: Math.max(1, connectTimeoutMs - (clock.now() - this.#started)),
-        send: (id) =>
-          line.connection.send(
-            requestMessage(id, 'initialize', {
-              protocolVersion: revision,
-              capabilities: capabilitiesOf(answers),
-              clientInfo: info,
-            }),
-          ),
-        giveUp: () => {}, // INIT-014: initialize is never cancelled
-      });
-    } catch (error) {
-      if (error instanceof ProtocolError && error.code === ErrorCode.UnsupportedProtocolVersion) throw error;
-      if (!(error instanceof ProtocolError)) throw error;
-      throw this.#noCommon(
-        `it refused initialize with ${describe({ code: error.code, message: error.message })}`,
-      );
-    }
+    return line.requests.request({
+      what: 'initialize',
+      timeoutMs: Math.max(1, connectTimeoutMs - (clock.now() - this.#started)),
+      send: (id) =>
+        line.connection.send(
+          requestMessage(id, 'initialize', {
+            protocolVersion: revision,
+            capabilities: capabilitiesOf(answers),
+            clientInfo: info,
+          }),
+        ),
+      giveUp: () => {}, // INIT-014: initialize is never cancelled
+    });
+  }
+
+  #refusedInitialize(error: ProtocolError): IsthmusError {
+    const supported = supportedBy(error);
+    const speaks = supported.length > 0 ? `; it speaks ${supported.join(', ')}` : '';
+    const { mode } = this.#settings;
+    const insists = eraOf(mode) ? `, and this client insists on ${mode}` : '';
+    return this.#noCommon(`it refused initialize with ${describe(error)}${speaks}${insists}`, error);
   }
 
   #modern(revision: ModernRevision, server: ServerFacts, why: string, source: Verdict['source']): Link {
@@ -349,11 +357,25 @@ class Negotiation {
     return identity === undefined ? undefined : (await cache?.get(identity))?.era;
   }
 
-  #noCommon(why: string): IsthmusError {
+  #noCommon(why: string, cause?: unknown): IsthmusError {
     return new IsthmusError('NO_COMMON_REVISION', `Cannot use ${this.#connector.label}: ${why}`, {
       sent: 'no',
+      cause,
     });
   }
+}
+
+/** Only an end is an end: a server that lives is not started again. */
+function failedProbe(error: unknown): ProbeOutcome {
+  if (error instanceof ProtocolError) {
+    return { kind: 'error', error: { code: error.code, message: error.message, data: error.data } };
+  }
+  const code = error instanceof IsthmusError ? error.code : undefined;
+  if (code === 'CHILD_EXITED' || code === 'CONNECTION_CLOSED')
+    return { kind: 'gone', message: messageOf(error) };
+  if (code === 'INVALID_RESULT' || code === 'RESULT_TOO_LARGE')
+    return { kind: 'unreadable', message: messageOf(error) };
+  throw error;
 }
 
 function supportedBy(error: unknown): unknown[] {
@@ -370,6 +392,8 @@ function describeOutcome(outcome: ProbeOutcome): string {
       return `server/discover was answered with ${describe(outcome.error)}`;
     case 'idless':
       return `server/discover was answered with an error without id: ${describe(outcome.error)}`;
+    case 'unreadable':
+      return `the answer to server/discover cannot be read: ${outcome.message}`;
     case 'silence':
       return `server/discover was not answered within ${outcome.afterMs} ms`;
     case 'gone':

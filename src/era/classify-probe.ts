@@ -19,6 +19,8 @@ export type ProbeOutcome =
   | { readonly kind: 'error'; readonly error: JsonRpcErrorBody }
   /** An error that names no request: it can only mean the probe. */
   | { readonly kind: 'idless'; readonly error: JsonRpcErrorBody }
+  /** An answer that cannot be read. */
+  | { readonly kind: 'unreadable'; readonly message: string }
   | { readonly kind: 'silence'; readonly afterMs: number }
   | { readonly kind: 'gone'; readonly message: string };
 
@@ -44,6 +46,8 @@ export function classifyProbe(outcome: ProbeOutcome, tried: readonly string[]): 
       return classifyError(outcome.error, tried);
     case 'idless':
       return legacy(`it answered server/discover with an error without id (${describe(outcome.error)})`);
+    case 'unreadable':
+      return legacy(`its answer to server/discover cannot be read (${outcome.message})`);
     case 'silence':
       return legacy(`it did not answer server/discover within ${outcome.afterMs} ms`);
     case 'gone':

@@ -79,23 +79,31 @@ function decodeMessage(value: unknown): DecodedMessage {
     : { kind: 'request', id, method, params };
 }
 
-/** An invalid answer is reported without its id: the peer would take that for an answer to its own request. */
+/**
+ * An invalid answer is reported without its id, which the peer would take for an answer to its own request;
+ * but the asking side is told which of its requests will get no better one.
+ */
 function decodeResponse(value: JsonObject): DecodedMessage {
   const { id, result, error } = value;
   if (result === undefined && error === undefined) {
     return invalid(isRequestId(id) ? id : undefined, value['jsonrpc'] === '2.0' ? NO_METHOD : BAD_VERSION);
   }
-  if (value['jsonrpc'] !== '2.0') return invalid(undefined, BAD_RESPONSE_VERSION);
-  if (result !== undefined && error !== undefined) return invalid(undefined, RESULT_AND_ERROR);
-  if (result !== undefined) {
-    if (!isRequestId(id)) return invalid(undefined, BAD_RESPONSE_ID);
-    return isJsonObject(result) ? { kind: 'result', id, result } : invalid(undefined, BAD_RESULT);
-  }
-  if (!isErrorBody(error)) return invalid(undefined, BAD_ERROR);
+  const problem = responseProblem(value);
+  if (problem)
+    return isRequestId(id) ? { ...invalid(undefined, problem), answers: id } : invalid(undefined, problem);
+  if (result !== undefined) return { kind: 'result', id: id as RequestId, result: result as JsonObject };
+  return { kind: 'error', id: isRequestId(id) ? id : undefined, error: error as JsonRpcErrorBody };
+}
+
+function responseProblem({ jsonrpc, id, result, error }: JsonObject): JsonRpcErrorBody | undefined {
+  if (jsonrpc !== '2.0') return BAD_RESPONSE_VERSION;
+  if (result !== undefined && error !== undefined) return RESULT_AND_ERROR;
   // Plain JSON-RPC peers write `null` for an id they could not read. Refusing that would answer an error
   // with an error, and two such peers would never stop.
-  if (id === undefined || id === null) return { kind: 'error', id: undefined, error };
-  return isRequestId(id) ? { kind: 'error', id, error } : invalid(undefined, BAD_RESPONSE_ID);
+  const mayLackId = error !== undefined && (id === undefined || id === null);
+  if (!isRequestId(id) && !mayLackId) return BAD_RESPONSE_ID;
+  if (result !== undefined) return isJsonObject(result) ? undefined : BAD_RESULT;
+  return isErrorBody(error) ? undefined : BAD_ERROR;
 }
 
 function isErrorBody(value: unknown): value is JsonRpcErrorBody {

@@ -52,12 +52,16 @@ export class ModernClientDialect implements Caller, ClientDialect {
 
   listen(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
     let id: RequestId = '';
-    const opened = this.#listens.open((listenId) => {
+    const stop = (listenId: RequestId) => {
       this.#side.connection.send(
         notificationMessage('notifications/cancelled', { requestId: listenId, reason: 'no longer needed' }),
       );
       this.#requests.reject(listenId, new IsthmusError('CANCELLED', 'the subscription was stopped'));
-    }, onChange);
+    };
+    const opened = this.#listens.open(stop, (change) => {
+      this.#side.onChange(change);
+      onChange(change);
+    });
     const ended = this.#requests.request({
       what: 'subscriptions/listen',
       timeoutMs: FOREVER_MS,

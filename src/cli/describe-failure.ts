@@ -1,0 +1,111 @@
+import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import { isJsonObject } from '../wire/json-rpc.js';
+import { CliError } from './cli-error.js';
+import { EXIT } from './exit-codes.js';
+import { commandLine, type Target } from './target.js';
+import { oneLine } from './terminal/text.js';
+
+export interface FailureContext {
+  readonly target: Target;
+  readonly label: string;
+  /** Before or after the era was known. */
+  readonly connected: boolean;
+  readonly mode: string;
+  readonly stderrTail: readonly string[];
+}
+
+/** What failed, on what, and what to do next. Pure; whoever calls prints it. */
+export function describeFailure(error: unknown, context: FailureContext): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof ProtocolError) return refused(error, context);
+  if (error instanceof IsthmusError) return failed(error, context);
+  return new CliError(EXIT.failed, `Isthmus itself failed: ${messageOf(error)}`, {
+    hint: 'This is a bug; with ISTHMUS_DEBUG=1 in the environment the place is shown',
+  });
+}
+
+function refused(error: ProtocolError, { target, label, connected }: FailureContext): CliError {
+  const what = connected ? `${label} refused the request` : `Cannot connect: ${label} refused`;
+  return new CliError(
+    connected ? EXIT.protocol : EXIT.cannotConnect,
+    `${what}: ${oneLine(error.message)} (${error.code})`,
+    { hint: refusalHint(error, target), evidence: dataOf(error) },
+  );
+}
+
+function refusalHint(error: ProtocolError, target: Target): string {
+  const data = isJsonObject(error.data) ? error.data : {};
+  switch (error.code) {
+    case ErrorCode.InvalidParams:
+    case ErrorCode.LegacyResourceNotFound:
+      return `${commandLine('list', target)} shows the tools and their arguments; also list … resources, prompts, templates`;
+    case ErrorCode.MissingClientCapability:
+      return `It needs ${Object.keys(Object(data['requiredCapabilities'])).join(', ') || 'something'} of the client, and this one offers elicitation and roots only`;
+    case ErrorCode.LegacyUrlElicitationRequired:
+      return 'Open the URL that it names, then try again';
+    case ErrorCode.UnsupportedProtocolVersion:
+      return 'Leave --mode out to let the revision be found out';
+    default:
+      return `${commandLine('probe', target)} shows what it offers`;
+  }
+}
+
+function dataOf({ data }: ProtocolError): string[] {
+  if (data === undefined) return [];
+  const text = JSON.stringify(data);
+  return [`data: ${text.length > MAX_DATA ? `${text.slice(0, MAX_DATA)}…` : text}`];
+}
+
+const MAX_DATA = 2000;
+
+function failed(error: IsthmusError, context: FailureContext): CliError {
+  const { connected, stderrTail } = context;
+  if (error.code === 'INVALID_OPTION') return new CliError(EXIT.usage, error.message);
+  const died = error.code === 'CHILD_EXITED' || error.code === 'CONNECTION_CLOSED';
+  // The message of a dead child has the line that says most already.
+  const tail = (died || !connected) && stderrTail.length > 1 ? stderrTail : [];
+  const alone = (!died && !connected && stderrTail.length === 1) ? stderrTail : tail;
+  const message = oneLine(error.message);
+  return new CliError(
+    connected ? EXIT.protocol : EXIT.cannotConnect,
+    connected || message.startsWith('Cannot ') ? message : `Cannot connect: ${message}`,
+    {
+      hint: failureHint(error, context),
+      evidence: alone.length > 0 ? ['its stderr:', ...alone.map((line) => `| ${oneLine(line)}`)] : [],
+    },
+  );
+}
+
+function failureHint(error: IsthmusError, { connected, target, mode }: FailureContext): string {
+  switch (error.code) {
+    case 'ADDRESS_UNAVAILABLE':
+      return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
+    case 'CHILD_EXITED':
+      if (error.message.includes('working directory')) return 'Check the folder given with --cwd';
+      if (error.message.includes('could not be started')) {
+        return 'Check the spelling, or give the full path; --cwd sets the folder that it runs in';
+      }
+      return connected
+        ? 'The server did not survive the request; its own log may say why'
+        : 'Run the command by itself to see what it needs; it gets a clean environment, pass variables with --env NAME';
+    case 'CONNECTION_CLOSED':
+      return connected
+        ? 'The server hung up; its own log may say why'
+        : 'Does an MCP server listen there, one message per line? Its own log may say why it hung up';
+    case 'TIMED_OUT':
+      return connected
+        ? '--timeout MS gives it more time'
+        : 'Is it an MCP server that speaks over stdin and stdout? --timeout MS gives it more time';
+    case 'NO_COMMON_REVISION':
+      return mode === 'auto'
+        ? 'It may need a newer isthmus, or be no MCP server at all'
+        : 'Leave --mode out to let the era and the revision be found out';
+    case 'INVALID_RESULT':
+      return `The server breaks a promise of its own; ${commandLine('probe', target)} may say more`;
+    case 'RESULT_TOO_LARGE':
+      return 'Ask for less at a time';
+    default:
+      return `${commandLine('probe', target)} shows what it offers`;
+  }
+}

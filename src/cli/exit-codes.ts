@@ -1,0 +1,22 @@
+/** What the code of a finished command means. Scripts rely on it: docs/cli.md has the same table. */
+export const EXIT = {
+  ok: 0,
+  /** The tool ran and failed (`isError`). Also what `demo` ends with when it cannot listen. */
+  failed: 1,
+  usage: 2,
+  cannotConnect: 3,
+  /** The server refused the request, answered nonsense, not in time, or went away. */
+  protocol: 4,
+  /** Ctrl-C, as shells have it: 128 and the number of the signal. */
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export const EXIT_HELP = `
+Exit codes:
+  0  it worked
+  1  the tool ran and reported an error (isError)
+  2  the command line makes no sense
+  3  cannot connect to the server
+  4  the server refused the request, did not answer it properly or in time, or went away
+  130  interrupted by Ctrl-C`;

@@ -1,0 +1,236 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallOptions, Client } from '../client/client.js';
+import { connect } from '../client/connect.js';
+import { IsthmusError } from '../errors.js';
+import type { InvalidMessage } from '../wire/json-rpc.js';
+import type { LogEntry, LoggingLevel } from '../wire/model.js';
+import { answerQuestions, toGiven, toRoots } from './answer-questions.js';
+import { CliError } from './cli-error.js';
+import type { CommonOptions } from './common-options.js';
+import { createDeadline, type Deadline } from './deadline.js';
+import { describeFailure } from './describe-failure.js';
+import { EXIT } from './exit-codes.js';
+import { connectorOf, type Target } from './target.js';
+import { describeLog } from './terminal/describe-log.js';
+import { createProgressLine, type ProgressLine } from './terminal/progress-line.js';
+import { createPrompter } from './terminal/prompter.js';
+import type { Terminal } from './terminal/terminal.js';
+import { oneLine } from './terminal/text.js';
+import { type WatchedConnector, watchConnector } from './watch-connector.js';
+
+export interface SessionOptions extends CommonOptions {
+  readonly progress?: boolean;
+  readonly answer?: readonly string[];
+  readonly root?: readonly string[];
+  readonly logLevel?: LoggingLevel;
+  /** Whether what was remembered about the server counts. */
+  readonly cache: boolean;
+  readonly onNoise?: (line: InvalidMessage) => void;
+}
+
+/** A connected client, for the time of one command. */
+export interface CliSession {
+  readonly client: Client;
+  readonly connector: WatchedConnector;
+  /** Makes one request with a time limit, progress and logs on stderr, and Ctrl-C as its cancellation. */
+  request<T>(what: string, make: (options: CallOptions) => Promise<T>): Promise<T>;
+}
+
+/** Connects, does the work, closes; failures come out as `CliError`. Returns the exit code that `work` returns. */
+export async function withSession(
+  target: Target,
+  options: SessionOptions,
+  terminal: Terminal,
+  work: (session: CliSession) => Promise<number>,
+): Promise<number> {
+  const mode = terminal.readsErrors ? 'live' : options.progress ? 'plain' : 'none';
+  const line = createProgressLine(terminal.stderr, mode, terminal.err);
+  const connector = watchConnector(
+    connectorOf(target, options),
+    options.stderr ? (text) => line.write(text) : undefined,
+  );
+  const interruption = catchSignals(line);
+  const clock = new AskingClock(line);
+  let client: Client | undefined;
+  try {
+    const connecting = connect(connector, connectOptions(connector, options, terminal, line, clock, interruption));
+    client = await orInterrupted(connecting, interruption.signal, connector);
+    connector.stopWatching();
+    const session = createSession(client, connector, options, terminal, line, clock, interruption.signal);
+    return await work(session);
+  } catch (error) {
+    if (interruption.signal.aborted) {
+      // The cancellation leaves at the end of this turn; closing at once would lose it.
+      if (client) await sleep(FAREWELL_MS);
+      throw new CliError(interruption.code(), client ? 'Interrupted; the request was cancelled' : 'Interrupted');
+    }
+    if (process.env['ISTHMUS_DEBUG']) console.error(error);
+    // A process that is going down may still have something to say.
+    if (!client) connector.hangUp();
+    throw describeFailure(error, {
+      target,
+      label: connector.label,
+      connected: client !== undefined,
+      mode: options.mode,
+      stderrTail: connector.stderrTail(),
+    });
+  } finally {
+    line.hide();
+    await client?.close();
+    interruption.release();
+  }
+}
+
+const FAREWELL_MS = 50;
+/** Longer than anybody waits: the command line has time limits of its own, which stop while the user is asked. */
+const DAY_MS = 24 * 60 * 60 * 1000;
+const ANSWER_MS = 60_000;
+
+function connectOptions(
+  connector: WatchedConnector,
+  options: SessionOptions,
+  terminal: Terminal,
+  line: ProgressLine,
+  clock: AskingClock,
+  interruption: { interrupt(): void },
+) {
+  const { stdin, stderr, canAsk, err } = terminal;
+  return {
+    mode: options.mode,
+    info: { name: 'isthmus-cli', version: '0.1.0' },
+    reconnect: false,
+    timeoutMs: DAY_MS,
+    ...(options.timeout !== undefined && { connectTimeoutMs: options.timeout }),
+    ...(!options.cache && { cache: false as const }),
+    ...(options.onNoise && { onNoise: options.onNoise }),
+    onLog: (entry: LogEntry) => line.write(describeLog(entry, err)),
+    answers: answerQuestions({
+      asker: connector.label,
+      prompter: canAsk
+        ? createPrompter(stdin, stderr, { terminal: true, onInterrupt: interruption.interrupt })
+        : undefined,
+      style: err,
+      given: toGiven(options.answer ?? []),
+      roots: toRoots(options.root ?? []),
+      whileAsking: (ask) => clock.whileAsking(ask),
+      note: (text) => line.write(`isthmus: ${text}\n`),
+    }),
+  };
+}
+
+function createSession(
+  client: Client,
+  connector: WatchedConnector,
+  options: SessionOptions,
+  terminal: Terminal,
+  line: ProgressLine,
+  clock: AskingClock,
+  interrupted: AbortSignal,
+): CliSession {
+  const limitMs = options.timeout ?? ANSWER_MS;
+  const onLog = (entry: LogEntry) => line.write(describeLog(entry, terminal.err));
+  const logLevel = options.logLevel ?? (client.server.capabilities.logging ? 'info' : undefined);
+  return {
+    client,
+    connector,
+    async request(what, make) {
+      const late = new AbortController();
+      const deadline = clock.start(limitMs, () => late.abort());
+      try {
+        return await make({
+          signal: AbortSignal.any([late.signal, interrupted]),
+          ...(logLevel && { logLevel }),
+          onLog,
+          onProgress(update) {
+            deadline.restart();
+            if (!clock.asking) line.update(update);
+          },
+        });
+      } catch (error) {
+        if (!late.signal.aborted || interrupted.aborted) throw error;
+        throw new IsthmusError('TIMED_OUT', `${oneLine(what)} was not answered within ${limitMs} ms`, {
+          sent: 'maybe',
+        });
+      } finally {
+        deadline.stop();
+        line.hide();
+      }
+    },
+  };
+}
+
+/** The time limits of requests, all of which stop while a question is on the screen. */
+class AskingClock {
+  asking = false;
+  readonly #line: ProgressLine;
+  readonly #running = new Set<Deadline>();
+
+  constructor(line: ProgressLine) {
+    this.#line = line;
+  }
+
+  start(ms: number, onLate: () => void): Deadline {
+    const deadline = createDeadline(ms, onLate);
+    this.#running.add(deadline);
+    return {
+      ...deadline,
+      stop: () => {
+        this.#running.delete(deadline);
+        deadline.stop();
+      },
+    };
+  }
+
+  async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
+    this.#line.hide();
+    this.asking = true;
+    const held = [...this.#running];
+    for (const deadline of held) deadline.hold();
+    try {
+      return await ask();
+    } finally {
+      this.asking = false;
+      for (const deadline of held) deadline.release();
+    }
+  }
+}
+
+/** The first Ctrl-C calls off what runs; the second does not wait for anybody. */
+function catchSignals(line: ProgressLine) {
+  const controller = new AbortController();
+  let code: number = EXIT.interrupted;
+  const stop = (with_: number) => {
+    line.hide();
+    if (controller.signal.aborted) process.exit(with_);
+    code = with_;
+    controller.abort(new Error('the user interrupted it'));
+  };
+  const interrupt = () => stop(EXIT.interrupted);
+  const terminate = () => stop(EXIT.terminated);
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', terminate);
+  return {
+    signal: controller.signal,
+    interrupt,
+    code: () => code,
+    release() {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', terminate);
+    },
+  };
+}
+
+/** `connect` takes no signal; hanging up under it has the same effect. */
+async function orInterrupted(
+  connecting: Promise<Client>,
+  signal: AbortSignal,
+  connector: WatchedConnector,
+): Promise<Client> {
+  const hangUp = () => connector.hangUp();
+  signal.addEventListener('abort', hangUp, { once: true });
+  try {
+    return await connecting;
+  } finally {
+    signal.removeEventListener('abort', hangUp);
+  }
+}
