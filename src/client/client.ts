@@ -265,7 +265,7 @@ export class Client implements AsyncDisposable {
     options: CallOptions | ManualOptions | undefined,
     onRound?: () => void,
   ): Promise<JsonObject> {
-    const caller = await this.#session.caller();
+    const caller = await this.#session.caller(options);
     const result = await caller.call(toCall(method, params, options, this.#session.timeoutMs, onRound));
     checkShape(method, result);
     return result;

@@ -1,5 +1,5 @@
 import { createDeferred } from '../async/deferred.js';
-import { IsthmusError } from '../errors.js';
+import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Caller } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import type { LoggingLevel } from '../wire/model.js';
@@ -24,6 +24,8 @@ export class Session {
   #logLevel: LoggingLevel | undefined;
   #isClosed = false;
   readonly #over = new AbortController();
+  /** Why the last connection ended, when no other will be opened. */
+  #lost: IsthmusError | undefined;
 
   constructor(connector: Connector, settings: ConnectSettings, link: Link) {
     this.#connector = connector;
@@ -40,11 +42,15 @@ export class Session {
     return this.#link;
   }
 
-  async caller(): Promise<Caller> {
-    if (this.#isClosed) throw new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
+  /** Who to call; at once while there is a connection. Opening another one counts against the call's own time. */
+  async caller({ signal, timeoutMs = this.timeoutMs }: CallerOptions = {}): Promise<Caller> {
+    if (this.#isClosed)
+      throw (
+        notSent(this.#lost) ?? new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' })
+      );
     this.#current ??= this.#reopen();
-    const link = this.#current instanceof Promise ? await this.#current : this.#current;
-    return link.caller;
+    if (!(this.#current instanceof Promise)) return this.#current.caller;
+    return (await this.#wait(this.#current, signal, timeoutMs)).caller;
   }
 
   async listen(wanted: Wanted): Promise<Changes> {
@@ -67,6 +73,31 @@ export class Session {
     this.#logLevel = level;
   }
 
+  async #wait(opening: Promise<Link>, signal: AbortSignal | undefined, timeoutMs: number): Promise<Link> {
+    const { clock } = this.#settings;
+    const given = createDeferred<never>();
+    const label = this.#connector.label;
+    const onAbort = () =>
+      given.reject(
+        new IsthmusError('CANCELLED', 'The call was called off', { cause: signal?.reason, sent: 'no' }),
+      );
+    const callOff = clock.after(timeoutMs, () => {
+      given.reject(
+        new IsthmusError('TIMED_OUT', `${label} was not connected again within ${timeoutMs} ms`, {
+          sent: 'no',
+        }),
+      );
+    });
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([opening, given.promise]);
+    } finally {
+      callOff();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
@@ -85,6 +116,7 @@ export class Session {
       if (this.#isClosed) return;
       if (!this.#settings.reconnect) {
         this.#isClosed = true;
+        this.#lost = error;
         for (const { queue } of this.#listens) queue.end(error);
         this.#listens.clear();
         this.#closed.resolve();
@@ -100,26 +132,35 @@ export class Session {
   }
 
   async #reopen(): Promise<Link> {
-    if (!this.#settings.reconnect) throw await this.#link.line.ended;
+    if (!this.#settings.reconnect) throw notSent(await this.#link.line.ended);
+    let link: Link | undefined;
     try {
       const { era } = this.#link.verdict;
-      const link = await negotiate(this.#connector, this.#settings, {
-        remembered: era,
-        signal: this.#over.signal,
-      });
-      if (this.#isClosed) {
-        await link.line.close();
-        throw new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
-      }
+      link = await negotiate(this.#connector, this.#settings, { remembered: era, signal: this.#over.signal });
       this.#link = link;
-      if (this.#logLevel !== undefined) await link.caller.setLogLevel(this.#logLevel, this.timeoutMs);
-      for (const subscription of this.#listens) await this.#subscribe(link.caller, subscription);
+      await this.#restore(link.caller);
       this.#current = link;
       this.#watch(link);
       return link;
     } catch (error) {
       this.#current = undefined;
+      await link?.line.close();
       throw error;
+    }
+  }
+
+  /** What the fresh server refuses is lost by itself; it must not cost the connection, nor the call that waits for it. */
+  async #restore(caller: Caller): Promise<void> {
+    const refused = (error: unknown) => {
+      if (!(error instanceof ProtocolError)) throw error;
+      return error;
+    };
+    if (this.#logLevel !== undefined) await caller.setLogLevel(this.#logLevel, this.timeoutMs).catch(refused);
+    for (const subscription of this.#listens) {
+      const error = await this.#subscribe(caller, subscription).catch(refused);
+      if (!error) continue;
+      this.#listens.delete(subscription);
+      subscription.queue.end(error);
     }
   }
 
@@ -136,6 +177,16 @@ export class Session {
       }
     });
   }
+}
+
+/** What a call that has to wait for a connection brings along. */
+export interface CallerOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+function notSent(error: IsthmusError | undefined): IsthmusError | undefined {
+  return error && new IsthmusError(error.code, error.message, { cause: error.cause, sent: 'no' });
 }
 
 interface Subscription {

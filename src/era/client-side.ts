@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { events } from '../events.js';
-import type { Change } from '../exchange/call.js';
+import type { Change, OutgoingCall } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
 import type { DecodedError, DecodedNotification, DecodedRequest, DecodedResult } from '../wire/json-rpc.js';
 import type { Implementation, LogEntry } from '../wire/model.js';
@@ -27,6 +27,11 @@ export interface ClientDialect {
   response(response: DecodedResult | DecodedError): void;
   /** No more messages will come. */
   ended(error: Error): void;
+}
+
+/** Whether a call has a use for progress: somebody watches it, or it may extend the timeout. */
+export function mayExtend(call: OutgoingCall): boolean {
+  return call.onProgress !== undefined || call.maxTimeoutMs > call.timeoutMs;
 }
 
 /** Calls back into the caller's code, whose failure is its own and must not cost the connection. */

@@ -36,7 +36,7 @@ export class OutboundRequests {
       try {
         options.send(id);
       } catch (error) {
-        pending.reject(error as Error);
+        pending.reject(error instanceof IsthmusError ? notSent(error) : (error as Error));
       }
     });
   }
@@ -91,6 +91,8 @@ export interface OutboundOptions {
   giveUp(id: RequestId, why: string): void;
   onProgress?(params: JsonObject): void;
   onLog?(params: JsonObject): void;
+  /** Modern: this request asked for logs. */
+  readonly wantsLogs?: boolean;
 }
 
 class Pending {
@@ -119,7 +121,7 @@ class Pending {
     this.#forget = forget;
     const { timeoutMs, maxTimeoutMs = timeoutMs * 4 } = options;
     this.#latest = clock.now() + maxTimeoutMs;
-    this.#stopTimer = this.#startTimer(timeoutMs);
+    this.#stopTimer = this.#startTimer(Math.min(timeoutMs, maxTimeoutMs));
     options.signal?.addEventListener('abort', this, { once: true });
   }
 
@@ -145,9 +147,10 @@ class Pending {
 
   #startTimer(ms: number): () => void {
     return this.#clock.after(ms, () => {
-      const { what, timeoutMs } = this.options;
+      const { what, timeoutMs, maxTimeoutMs = timeoutMs * 4 } = this.options;
+      const spent = ms < timeoutMs ? maxTimeoutMs : timeoutMs;
       this.#giveUp(
-        new IsthmusError('TIMED_OUT', `${what} was not answered within ${timeoutMs} ms`, { sent: 'maybe' }),
+        new IsthmusError('TIMED_OUT', `${what} was not answered within ${spent} ms`, { sent: 'maybe' }),
       );
     });
   }

@@ -18,7 +18,7 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputRequest, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { answerQuestion } from '../answers.js';
-import { type ClientDialect, type ClientSide, report, tell } from '../client-side.js';
+import { type ClientDialect, type ClientSide, mayExtend, report, tell } from '../client-side.js';
 import { changeOf } from '../notifications.js';
 import { toLog, toProgress } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
@@ -53,7 +53,7 @@ export class LegacyClientDialect implements Caller, ClientDialect {
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
       send: (id) => {
-        const params = call.onProgress
+        const params = mayExtend(call)
           ? {
               ...call.params,
               _meta: { ...(isJsonObject(call.params['_meta']) && call.params['_meta']), progressToken: id },

@@ -15,7 +15,7 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputRequests, InputResponses, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { answerQuestion, capabilitiesOf } from '../answers.js';
-import { type ClientDialect, type ClientSide, report, tell } from '../client-side.js';
+import { type ClientDialect, type ClientSide, mayExtend, report, tell } from '../client-side.js';
 import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
@@ -136,20 +136,27 @@ export class ModernClientDialect implements Caller, ClientDialect {
         onProgress: (update) => tell('onProgress', call.onProgress, toProgress(update)),
       }),
       ...(call.onLog && { onLog: (entry) => tell('onLog', call.onLog, toLog(entry)) }),
+      wantsLogs: this.#levelOf(call) !== undefined,
     });
     checkResultType(call.method, result);
     return result;
   }
 
+  /** Whoever passes `onLog` wants logs; a level of its own, or of the client, says which. */
+  #levelOf(call: OutgoingCall): LoggingLevel | undefined {
+    return call.logLevel ?? this.#logLevel ?? (call.onLog ? 'info' : undefined);
+  }
+
   #withMeta(call: OutgoingCall, params: JsonObject, id: RequestId): JsonObject {
-    const level = call.logLevel ?? this.#logLevel;
+    const level = this.#levelOf(call);
+    const wantsProgress = mayExtend(call);
     const { _meta: own } = params;
     // The literal member before the spread: the other way round costs several times as much per call.
-    if (!call.onProgress && level === undefined && own === undefined) return { _meta: this.#meta, ...params };
+    if (!wantsProgress && level === undefined && own === undefined) return { _meta: this.#meta, ...params };
     const _meta = {
       ...(isJsonObject(own) && own),
       ...this.#meta,
-      ...(call.onProgress && { progressToken: id }),
+      ...(wantsProgress && { progressToken: id }),
       ...(level !== undefined && { [META.logLevel]: level }),
     };
     return { ...params, _meta };
@@ -198,10 +205,10 @@ export class ModernClientDialect implements Caller, ClientDialect {
     }
   }
 
-  /** A log names no request: it belongs to the only call that wants logs, or to the connection. */
+  /** A log names no request: it belongs to the only one that asked for logs, or to the connection. */
   #log(params: JsonObject): void {
-    const wanting = this.#requests.open().filter((open) => open.onLog);
-    if (wanting.length === 1) wanting[0]!.onLog!(params);
+    const [only, another] = this.#requests.open().filter((open) => open.wantsLogs);
+    if (only?.onLog && !another) only.onLog(params);
     else tell('onLog', this.#side.onLog, toLog(params));
   }
 }
