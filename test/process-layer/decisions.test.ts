@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { IsthmusError } from '../../src/errors.js';
 import { describeExit } from '../../src/process/describe-exit.js';
@@ -124,25 +125,42 @@ describe('the sentence about an exit', () => {
 
 describe.runIf(onPosix)('the ladder', () => {
   it('ends after its last step although the process does not', async () => {
-    const clock = new FakeClock();
-    // Its exit is never told, as with a process that hangs in the kernel.
-    const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
-    killAtTheEnd(child.pid!);
-    const steps: string[] = [];
-    const tree = { pid: child.pid!, leaderExit: new Promise(() => {}), endInput: () => steps.push('end') };
-    const end = createTreeEnd(tree, { closeMs: 100, termMs: 200, killMs: 300 }, clock);
+    const { clock, end, steps } = startEternal();
     const run = end.begin();
     expect(end.begin()).toBe(run);
-    for (const ms of [100, 200, 300]) {
-      await until('it waits', () => clock.waiting > 0);
-      clock.advance(ms - 1);
-      expect(clock.waiting).toBe(1);
-      clock.advance(1);
-    }
+    for (const ms of [100, 200, 300]) await pass(clock, ms);
     expect(await run).toBe(false);
     expect(steps).toEqual(['end']);
     expect(clock.waiting).toBe(0);
   });
+
+  it('skips the steps that are left when it has to hurry', async () => {
+    const { clock, end } = startEternal();
+    const run = end.begin();
+    await until('it waits', () => clock.waiting > 0);
+    const hurried = end.hurry();
+    await setImmediate(); // By now it waits for SIGKILL to work, and not for the end of input.
+    await pass(clock, 300);
+    expect([await run, await hurried]).toEqual([false, false]);
+  });
+
+  /** The end of a process whose exit is never told, as if it hung in the kernel. */
+  function startEternal() {
+    const clock = new FakeClock();
+    const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    const pid = killAtTheEnd(child.pid!);
+    const steps: string[] = [];
+    const tree = { pid, leaderExit: new Promise(() => {}), endInput: () => steps.push('end') };
+    return { clock, steps, end: createTreeEnd(tree, { closeMs: 100, termMs: 200, killMs: 300 }, clock) };
+  }
+
+  /** Lets a wait of exactly `ms` pass. */
+  async function pass(clock: FakeClock, ms: number): Promise<void> {
+    await until('it waits', () => clock.waiting > 0);
+    clock.advance(ms - 1);
+    expect(clock.waiting).toBe(1);
+    clock.advance(1);
+  }
 });
 
 describe.runIf(process.platform === 'linux')('a group of which only a zombie is left', () => {

@@ -32,8 +32,8 @@ describe.runIf(onPosix)('children do not outlive a host', () => {
     expect(await handled).toBe('handled');
     expect(host.pids.map(isAlive)).toEqual([true, true]);
     // Nor did handling it once take the guard away.
-    host.process.kill('SIGINT');
-    expect(await host.ended).toEqual({ code: null, signal: 'SIGINT' });
+    host.process.kill('SIGTERM');
+    expect(await host.ended).toEqual({ code: null, signal: 'SIGTERM' });
     await until('child and grandchild are gone', () => !host.pids.some(isAlive));
   });
 

@@ -161,6 +161,17 @@ describe('exited', () => {
     expect(length).toBe(3_000_000);
   });
 
+  it.runIf(process.platform === 'linux')('waits for what is still in the pipe', async () => {
+    const child = startFixture('child-that-talks-and-exits.mjs', ['150000']);
+    let length = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+    });
+    child.stdout.pause(); // Node itself ends the pause when the child has exited.
+    expect(await child.exited).toMatchObject({ code: 5, signal: null });
+    expect(length).toBe(150_000);
+  });
+
   it('has the code, and stderr has the reason', async () => {
     const child = startFixture('child-that-dies-at-start.mjs');
     const exit = await child.exited;
