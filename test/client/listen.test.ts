@@ -349,6 +349,14 @@ describe('subscriptions of the legacy era', () => {
     expect(await server.rest()).toEqual([]);
   });
 
+  it('does without resources that a server cannot be subscribed to after all', async () => {
+    const { client, server } = await meet('legacy');
+    const opening = client.listen({ tools: true, uris: ['memo://1'] });
+    opening.catch(() => {});
+    server.refuse(await server.next(), -32601, 'Method not found');
+    expect((await opening).honoured).toEqual({ toolsListChanged: true });
+  });
+
   it('does not hear of changes that it did not ask for', async () => {
     const { client, server } = await meet('legacy');
     const { changes, tell } = await listen('legacy', client, server, { tools: true });
