@@ -17,7 +17,7 @@ export interface QuestionOptions {
   readonly style: Style;
   /** From `--answer key=value`. */
   readonly given: ReadonlyMap<string, string>;
-  readonly roots: readonly Root[];
+  readonly roots: readonly Root[] | undefined;
   /** Told before and after the user is asked: the clock stops, and nothing else may be drawn. */
   readonly whileAsking: <T>(work: () => Promise<T>) => Promise<T>;
   readonly note: (text: string) => void;
@@ -29,7 +29,7 @@ export function answerQuestions(options: QuestionOptions): Answers {
   let last: Promise<unknown> = Promise.resolve();
   return {
     urls: true,
-    roots: options.roots,
+    ...(options.roots && { roots: options.roots }),
     elicit(question, context) {
       const turn = last.then(() => elicit(question, context, options));
       last = turn.catch(() => {});

@@ -7,7 +7,7 @@ export interface CommonOptions {
   readonly mode: string;
   readonly timeout?: number;
   readonly cwd?: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly json?: boolean;
   readonly stderr?: boolean;
 }
@@ -16,40 +16,45 @@ export interface CommonOptions {
 export function clientCommand(
   name: string,
   words: string,
-  about: { readonly description: string; readonly examples: readonly string[]; readonly help?: string },
+  about: {
+    readonly description: string;
+    readonly examples: readonly string[];
+    readonly help?: readonly string[];
+  },
 ): Command {
   return new Command(name)
     .description(about.description)
     .usage(`TARGET${words} [options]\n       isthmus ${name}${words} [options] -- COMMAND ARGS…`)
     .argument('[words...]')
     .configureHelp({ visibleArguments: () => [] })
+    .option('-m, --mode <mode>', 'auto finds out the era; modern, legacy or a revision insists on it', 'auto')
     .option(
-      '-m, --mode <mode>',
-      'auto finds out the era; modern, legacy or a revision insists on it',
-      'auto',
+      '-t, --timeout <ms>',
+      'how long connecting, and each answer, may take (default: 30000 to connect, and 60000 without an answer or progress)',
+      toMs,
     )
-    .option('-t, --timeout <ms>', 'for connecting (default: 30000) and for each answer (default: 60000)', toMs)
     .option('--cwd <folder>', 'the folder that the command runs in')
     .option(
       '--env <name=value>',
       'a variable for the command; --env NAME passes on your own; repeatable',
       toVariable,
-      {},
     )
     .option('--stderr', 'show what the command writes to stderr, as it comes')
     .option('--json', 'print the exact result as JSON, for programs')
     .addHelpText(
       'after',
-      [TARGET_HELP, about.help ?? '', '\nExamples:', ...about.examples.map((line) => `  ${line}`), EXIT_HELP, '']
-        .filter((part, at) => part !== '' || at > 4)
-        .join('\n'),
+      [TARGET_HELP, ...(about.help ?? []), examples(about.examples), EXIT_HELP].join('\n'),
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();
 }
 
+function examples(lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
 /** For an option that may be given more than once. */
-export function collect(value: string, before: readonly string[]): string[] {
+export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 
@@ -64,7 +69,7 @@ function toMs(text: string): number {
 /** The longest that Node can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-function toVariable(text: string, before: Record<string, string>): Record<string, string> {
+function toVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
   const ours = process.env[text];

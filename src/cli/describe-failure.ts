@@ -4,7 +4,7 @@ import { isJsonObject } from '../wire/json-rpc.js';
 import { CliError } from './cli-error.js';
 import { EXIT } from './exit-codes.js';
 import { commandLine, type Target } from './target.js';
-import { oneLine } from './terminal/text.js';
+import { oneLine, printable } from './terminal/text.js';
 
 export interface FailureContext {
   readonly target: Target;
@@ -63,18 +63,22 @@ function failed(error: IsthmusError, context: FailureContext): CliError {
   const { connected, stderrTail } = context;
   if (error.code === 'INVALID_OPTION') return new CliError(EXIT.usage, error.message);
   const died = error.code === 'CHILD_EXITED' || error.code === 'CONNECTION_CLOSED';
+  const late = error.code === 'TIMED_OUT' && !connected;
   // The message of a dead child has the line that says most already.
-  const tail = (died || !connected) && stderrTail.length > 1 ? stderrTail : [];
-  const alone = (!died && !connected && stderrTail.length === 1) ? stderrTail : tail;
+  const tail = (died && stderrTail.length > 1) || late ? stderrTail : [];
   const message = oneLine(error.message);
   return new CliError(
     connected ? EXIT.protocol : EXIT.cannotConnect,
-    connected || message.startsWith('Cannot ') ? message : `Cannot connect: ${message}`,
+    connected || message.startsWith('Cannot ') ? message : `${cannotConnect(message, context)}: ${message}`,
     {
       hint: failureHint(error, context),
-      evidence: alone.length > 0 ? ['its stderr:', ...alone.map((line) => `| ${oneLine(line)}`)] : [],
+      evidence: tail.length > 0 ? ['its stderr:', ...tail.map((line) => `| ${printable(line)}`)] : [],
     },
   );
+}
+
+function cannotConnect(message: string, { label }: FailureContext): string {
+  return message.includes(oneLine(label)) ? 'Cannot connect' : `Cannot connect to ${oneLine(label)}`;
 }
 
 function failureHint(error: IsthmusError, { connected, target, mode }: FailureContext): string {

@@ -1,35 +1,76 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { IsthmusError } from '../errors.js';
-import { demoCommand } from './commands/demo.js';
+import { CliError } from './cli-error.js';
+import { EXIT, EXIT_HELP } from './exit-codes.js';
+import { splitAtDashes } from './target.js';
+import { processTerminal } from './terminal/terminal.js';
 
-/** The command line. Exit codes: 0 done, 1 failed, 2 used wrongly. */
+/** The command line. What its exit codes mean is in exit-codes.ts. */
 export async function main(argv: readonly string[]): Promise<void> {
+  const talks = TALKING.has(argv[2] ?? '');
+  const { head, behind } = talks ? splitAtDashes(argv) : { head: argv, behind: undefined };
   const program = new Command('isthmus')
     .description('Any MCP client with any MCP server, in either era of the protocol.')
     .version(packageVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'explain a command')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(isthmus --help explains the commands)')
+    .addHelpText('after', EXIT_HELP)
     .exitOverride();
-  program.addCommand(demoCommand());
+  for (const command of await commands(argv[2], behind)) program.addCommand(command);
+  if (talks) tolerateClosedOutput();
   try {
-    await program.parseAsync(argv as string[]);
+    await program.parseAsync(head as string[]);
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, argv[2]);
   }
 }
 
-function report(error: unknown): number {
+/** The commands that talk to a server, which may stand behind `--`. */
+const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read']);
+
+/** A server started by a host should not have to load the client. */
+async function commands(name: string | undefined, behind: readonly string[] | undefined): Promise<Command[]> {
+  const { demoCommand } = await import('./commands/demo.js');
+  if (name === 'demo') return [demoCommand()];
+  const { probeCommand } = await import('./commands/probe.js');
+  const { listCommand } = await import('./commands/list.js');
+  const { callCommand } = await import('./commands/call.js');
+  const { readCommand } = await import('./commands/read.js');
+  return [probeCommand(behind), listCommand(behind), callCommand(behind), readCommand(behind), demoCommand()];
+}
+
+function report(error: unknown, command: string | undefined): number {
   // Commander has already printed help, the version or what was wrong.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CliError) return reportFailure(error, command);
   if (error instanceof IsthmusError) {
     process.stderr.write(`isthmus: ${error.message}\n`);
-    return error.code === 'INVALID_OPTION' ? 2 : 1;
+    return error.code === 'INVALID_OPTION' ? EXIT.usage : EXIT.failed;
   }
   process.stderr.write(
     `isthmus: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
-  return 1;
+  return EXIT.failed;
+}
+
+function reportFailure(error: CliError, command: string | undefined): number {
+  const { err } = processTerminal();
+  const lines = [`${err.red('isthmus:')} ${error.message}`, ...error.evidence.map((line) => `  ${line}`)];
+  if (error.hint !== undefined) lines.push(`${err.dim('hint:')} ${error.hint}`);
+  if (error.exitCode === EXIT.usage)
+    lines.push(err.dim(`(isthmus ${command ?? ''} --help explains the options)`));
+  process.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  return error.exitCode;
+}
+
+/** Whoever reads our output may have seen enough (`| head`): that is no failure. */
+function tolerateClosedOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok);
+    throw error;
+  });
 }
 
 function packageVersion(): string {

@@ -22,6 +22,8 @@ export interface SessionOptions extends CommonOptions {
   readonly progress?: boolean;
   readonly answer?: readonly string[];
   readonly root?: readonly string[];
+  /** Whether the server may hear of folders at all. Default true. */
+  readonly roots?: boolean;
   readonly logLevel?: LoggingLevel;
   /** Whether what was remembered about the server counts. */
   readonly cache: boolean;
@@ -53,7 +55,10 @@ export async function withSession(
   const clock = new AskingClock(line);
   let client: Client | undefined;
   try {
-    const connecting = connect(connector, connectOptions(connector, options, terminal, line, clock, interruption));
+    const connecting = connect(
+      connector,
+      connectOptions(connector, options, terminal, line, clock, interruption),
+    );
     client = await orInterrupted(connecting, interruption.signal, connector);
     connector.stopWatching();
     const session = createSession(client, connector, options, terminal, line, clock, interruption.signal);
@@ -62,7 +67,10 @@ export async function withSession(
     if (interruption.signal.aborted) {
       // The cancellation leaves at the end of this turn; closing at once would lose it.
       if (client) await sleep(FAREWELL_MS);
-      throw new CliError(interruption.code(), client ? 'Interrupted; the request was cancelled' : 'Interrupted');
+      throw new CliError(
+        interruption.code(),
+        client ? 'Interrupted; the request was cancelled' : 'Interrupted',
+      );
     }
     if (process.env['ISTHMUS_DEBUG']) console.error(error);
     // A process that is going down may still have something to say.
@@ -111,7 +119,7 @@ function connectOptions(
         : undefined,
       style: err,
       given: toGiven(options.answer ?? []),
-      roots: toRoots(options.root ?? []),
+      roots: options.roots === false ? undefined : toRoots(options.root ?? []),
       whileAsking: (ask) => clock.whileAsking(ask),
       note: (text) => line.write(`isthmus: ${text}\n`),
     }),
@@ -134,24 +142,33 @@ function createSession(
     client,
     connector,
     async request(what, make) {
-      const late = new AbortController();
-      const deadline = clock.start(limitMs, () => late.abort());
+      const over = new AbortController();
+      const interrupt = () => over.abort(interrupted.reason);
+      if (interrupted.aborted) interrupt();
+      interrupted.addEventListener('abort', interrupt, { once: true });
+      const deadline = clock.start(limitMs, () => over.abort(new Error('it took too long')));
       try {
         return await make({
-          signal: AbortSignal.any([late.signal, interrupted]),
+          signal: over.signal,
           ...(logLevel && { logLevel }),
           onLog,
           onProgress(update) {
-            deadline.restart();
+            // A limit that was asked for is a limit, whatever the server reports.
+            if (options.timeout === undefined) deadline.restart();
             if (!clock.asking) line.update(update);
           },
         });
       } catch (error) {
-        if (!late.signal.aborted || interrupted.aborted) throw error;
-        throw new IsthmusError('TIMED_OUT', `${oneLine(what)} was not answered within ${limitMs} ms`, {
-          sent: 'maybe',
-        });
+        if (!over.signal.aborted || interrupted.aborted) throw error;
+        throw new IsthmusError(
+          'TIMED_OUT',
+          `${oneLine(what)} was not answered within ${limitMs} ms by ${connector.label}`,
+          {
+            sent: 'maybe',
+          },
+        );
       } finally {
+        interrupted.removeEventListener('abort', interrupt);
         deadline.stop();
         line.hide();
       }

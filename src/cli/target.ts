@@ -11,7 +11,7 @@ export type Target =
 
 export interface CommandSettings {
   readonly cwd?: string | undefined;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What stands before and behind the first `--`. Commander would forget where it was. */
@@ -38,7 +38,7 @@ export function takeTarget(
     if (command === undefined || command === '') {
       throw usageError('Behind -- there is no command', `isthmus ${name} … -- node server.js`);
     }
-    if (first !== undefined && looksLikeAddress(first)) {
+    if (first !== undefined && ADDRESS.test(first)) {
       throw usageError(
         `Two targets: ${first}, and the command behind --`,
         'Give one: an address as the first word, or -- COMMAND ARGS… at the end',
@@ -51,7 +51,7 @@ export function takeTarget(
   return { target: { kind: 'socket', address: first }, rest };
 }
 
-export function connectorOf(target: Target, { cwd, env }: CommandSettings): Connector {
+export function connectorOf(target: Target, { cwd, env = {} }: CommandSettings): Connector {
   if (target.kind === 'command') {
     return stdio({ command: target.command, args: target.args, env, ...(cwd !== undefined && { cwd }) });
   }
@@ -77,10 +77,6 @@ out and put the command at the end, behind --. It gets a clean environment; pass
 
 const ADDRESS = /^(unix:|tcp:\/\/)/;
 const TARGET_HINT = 'Give unix:PATH, tcp://HOST:PORT, or -- COMMAND ARGS… at the end';
-
-function looksLikeAddress(word: string): boolean {
-  return ADDRESS.test(word) || isUrl(word);
-}
 
 function isUrl(word: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !word.includes('=');

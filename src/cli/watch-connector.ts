@@ -1,3 +1,4 @@
+import { IsthmusError } from '../errors.js';
 import type { Connection, Connector } from '../exchange/connection.js';
 import type { ChildConnection } from '../transport/child.js';
 import type { DecodedMessage } from '../wire/json-rpc.js';
@@ -11,7 +12,7 @@ export interface WatchedConnector extends Connector {
   stopWatching(): void;
   /** The last lines that the command wrote to stderr; none for a socket. */
   stderrTail(): readonly string[];
-  /** Closes the newest connection. It is how a connection that is still being set up is called off. */
+  /** Closes the newest connection and opens no other: how a connection that is still being set up is called off. */
   hangUp(): void;
 }
 
@@ -20,6 +21,7 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
   let watching = true;
   let opened = 0;
   let newest: Connection | undefined;
+  let over = false;
   return {
     label: connector.label,
     identity: connector.identity,
@@ -31,9 +33,11 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       watching = false;
     },
     async connect() {
+      if (over) throw new IsthmusError('CANCELLED', `${connector.label} is no longer wanted`, { sent: 'no' });
       const connection = await connector.connect();
       opened += 1;
       newest = connection;
+      if (over) connection.close();
       if (onStderr && isChild(connection)) {
         connection.stderr().setEncoding('utf8').on('data', onStderr);
       }
@@ -46,7 +50,10 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       const lines = newest.stderrTail().trimEnd().split(/\r?\n/);
       return lines.slice(-TAIL_LINES).filter((line) => line !== '');
     },
-    hangUp: () => newest?.close(),
+    hangUp() {
+      over = true;
+      newest?.close();
+    },
   };
 }
 

@@ -1,5 +1,6 @@
-import { IsthmusError } from '../errors.js';
+import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type {
   CallToolResult,
@@ -209,20 +210,29 @@ export class Client implements AsyncDisposable {
   }
 
   async #all<T>(method: string, key: string, options: CallOptions | undefined): Promise<T[]> {
+    try {
+      return await this.#pages(method, key, options);
+    } catch (error) {
+      // CACHE-018: a cached page may hold a cursor that the server has forgotten. Once more, from the beginning.
+      const deadCursor = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
+      if (!deadCursor || options?.fresh || !this.#cache.has(method)) throw error;
+      this.#cache.drop(method);
+      return this.#pages(method, key, { ...options, fresh: true });
+    }
+  }
+
+  async #pages<T>(method: string, key: string, options: CallOptions | undefined): Promise<T[]> {
     const items: T[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
     do {
       const page = await this.#page(method, cursor, options);
-      items.push(...((Array.isArray(page[key]) ? page[key] : []) as T[]));
+      items.push(...(page[key] as T[]));
       // PAGE-004: an empty string is a cursor too; only its absence ends the list.
       cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
       if (cursor !== undefined && seen.has(cursor)) {
-        throw new IsthmusError(
-          'INVALID_RESULT',
-          `${method} gave the cursor ${JSON.stringify(cursor)} twice`,
-          { sent: 'maybe' },
-        );
+        const message = `${method} gave the cursor ${JSON.stringify(cursor)} twice`;
+        throw new IsthmusError('INVALID_RESULT', message, { sent: 'maybe' });
       }
       if (cursor !== undefined) seen.add(cursor);
     } while (cursor !== undefined);
@@ -249,13 +259,15 @@ export class Client implements AsyncDisposable {
   ): Promise<JsonObject> {
     // MRTR-029: what took rounds is nobody else's answer.
     const plain = !options || !('manual' in options);
-    const known = plain && !options?.fresh ? this.#cache.get(method, params) : undefined;
+    const usable = plain && !options?.fresh && !options?.signal?.aborted && !this.#session.isClosed;
+    const known = usable ? this.#cache.get(method, params) : undefined;
     if (known) return known;
     let rounds = false;
+    const stamp = this.#cache.stamp(method);
     const result = await this.#call(method, params, options, () => {
       rounds = true;
     });
-    if (plain && !rounds) this.#cache.put(method, params, result);
+    if (plain && !rounds) this.#cache.put(method, params, result, stamp);
     return result;
   }
 

@@ -25,6 +25,10 @@ export async function connect(connector: Connector, options: ConnectOptions = {}
       cache.changed(change);
       if (change.kind === 'tools') outputs.forget();
     },
+    onReopened() {
+      cache.clear();
+      outputs.forget();
+    },
   };
   const link = await negotiate(connector, settings, { signal: options.signal });
   return new Client(new Session(connector, settings, link), cache, outputs);

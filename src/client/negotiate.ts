@@ -115,6 +115,8 @@ class Negotiation {
         revision = verdict.revision;
         continue;
       }
+      // Insisting on the modern era, an end is just an end.
+      if (outcome.kind === 'gone' && this.#settings.mode !== 'auto') throw outcome.error;
       return this.#conclude(verdict, source, outcome.kind === 'gone');
     }
   }
@@ -372,7 +374,7 @@ function failedProbe(error: unknown): ProbeOutcome {
   }
   const code = error instanceof IsthmusError ? error.code : undefined;
   if (code === 'CHILD_EXITED' || code === 'CONNECTION_CLOSED')
-    return { kind: 'gone', message: messageOf(error) };
+    return { kind: 'gone', message: messageOf(error), error };
   if (code === 'INVALID_RESULT' || code === 'RESULT_TOO_LARGE')
     return { kind: 'unreadable', message: messageOf(error) };
   throw error;

@@ -51,10 +51,12 @@ export type ConnectSettings = Required<
     readonly cache: EraCache | undefined;
     /** Told of every change, so that what is cached can be dropped. */
     readonly onChange: (change: Change) => void;
+    /** Told when a lost connection was opened again. */
+    readonly onReopened: () => void;
   };
 
-export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, 'onChange'> {
-  const settings: Omit<ConnectSettings, 'onChange'> = {
+export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, 'onChange' | 'onReopened'> {
+  const settings: ReturnType<typeof resolveConnect> = {
     mode: options.mode ?? 'auto',
     info: options.info ?? { name: 'isthmus', version: '0.1.0' },
     answers: options.answers ?? {},

@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.js';
+import { isPartOf } from '../era/notifications.js';
 import type { Change } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 
@@ -10,36 +11,56 @@ export class ResponseCache {
   readonly #clock: Clock;
   readonly #principal: string | undefined;
   readonly #entries = new Map<string, Entry>();
+  /** Counts the changes heard of, by kind: an answer that was under way meanwhile is not kept (CACHE-015). */
+  readonly #changes = { tools: 0, prompts: 0, resources: 0, resource: 0 };
 
   constructor(clock: Clock, principal: string | undefined) {
     this.#clock = clock;
     this.#principal = principal;
   }
 
+  /** A copy: what callers do to it is theirs. */
   get(method: string, params: JsonObject): JsonObject | undefined {
     const key = keyOf(method, params);
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    if (this.#clock.now() < entry.until) return entry.result;
+    if (this.#clock.now() < entry.until) return JSON.parse(entry.text) as JsonObject;
     this.#entries.delete(key);
     return undefined;
   }
 
-  put(method: string, params: JsonObject, result: JsonObject): void {
+  /** To be taken before a request is sent, and given to `put` with its answer. */
+  stamp(method: string): number {
+    return this.#changes[kindOf(method)];
+  }
+
+  put(method: string, params: JsonObject, result: JsonObject, stamp: number): void {
     const { ttlMs, cacheScope, resultType } = result;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0) || resultType === 'input_required') return;
     if (cacheScope !== 'public' && this.#principal === undefined) return;
+    if (stamp !== this.stamp(method)) return;
     if (this.#entries.size >= MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!);
+    const until = this.#clock.now() + ttlMs;
     this.#entries.set(keyOf(method, params), {
-      result,
+      text: JSON.stringify(result),
       method,
       uri: params['uri'],
-      until: this.#clock.now() + ttlMs,
+      until,
     });
   }
 
   changed(change: Change): void {
+    this.#changes[change.kind] += 1;
     for (const [key, entry] of this.#entries) if (concerns(change, entry)) this.#entries.delete(key);
+  }
+
+  has(method: string): boolean {
+    return [...this.#entries.values()].some((entry) => entry.method === method);
+  }
+
+  /** All pages of a list. */
+  drop(method: string): void {
+    for (const [key, entry] of this.#entries) if (entry.method === method) this.#entries.delete(key);
   }
 
   clear(): void {
@@ -50,7 +71,7 @@ export class ResponseCache {
 const MAX_ENTRIES = 1000;
 
 interface Entry {
-  readonly result: JsonObject;
+  readonly text: string;
   readonly method: string;
   readonly uri: unknown;
   readonly until: number;
@@ -61,14 +82,19 @@ function keyOf(method: string, params: JsonObject): string {
 }
 
 function concerns(change: Change, { method, uri }: Entry): boolean {
-  switch (change.kind) {
-    case 'tools':
-      return method === 'tools/list';
-    case 'prompts':
-      return method === 'prompts/list';
-    case 'resources':
-      return method === 'resources/list' || method === 'resources/templates/list';
-    case 'resource':
-      return method === 'resources/read' && uri === change.uri;
+  if (change.kind !== kindOf(method)) return false;
+  return change.kind !== 'resource' || (typeof uri === 'string' && isPartOf(change.uri, uri));
+}
+
+function kindOf(method: string): Change['kind'] {
+  switch (method) {
+    case 'tools/list':
+      return 'tools';
+    case 'prompts/list':
+      return 'prompts';
+    case 'resources/read':
+      return 'resource';
+    default:
+      return 'resources';
   }
 }

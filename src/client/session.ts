@@ -37,6 +37,10 @@ export class Session {
     this.#watch(link);
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** The newest connection, whether or not it is still there. */
   get link(): Link {
     return this.#link;
@@ -62,8 +66,15 @@ export class Session {
       }),
       stop: () => {},
     };
-    await this.#subscribe(await this.caller(), subscription);
+    const caller = await this.caller();
+    // Before the server has agreed: a connection that is lost in between is opened again for it.
     this.#listens.add(subscription);
+    try {
+      await this.#subscribe(caller, subscription);
+    } catch (error) {
+      this.#listens.delete(subscription);
+      throw error;
+    }
     return subscription.queue;
   }
 
@@ -138,6 +149,8 @@ export class Session {
       const { era } = this.#link.verdict;
       link = await negotiate(this.#connector, this.#settings, { remembered: era, signal: this.#over.signal });
       this.#link = link;
+      // News may have been missed, and it may not even be the same server.
+      this.#settings.onReopened();
       await this.#restore(link.caller);
       this.#current = link;
       this.#watch(link);
@@ -166,15 +179,17 @@ export class Session {
 
   async #subscribe(caller: Caller, subscription: Subscription): Promise<void> {
     const { wanted, queue } = subscription;
-    const open = await caller.listen(toFilter(wanted), (change) => queue.push(change));
+    const open = await caller.listen(toFilter(wanted), (change) => queue.push(change), this.timeoutMs);
+    // The reader may have left meanwhile.
+    if (!this.#listens.has(subscription)) return open.stop();
     queue.honoured = open.honoured;
     subscription.stop = open.stop;
-    void open.ended.then((inOrder) => {
-      // An end in good order is the server's last word; a loss is followed by a reconnect.
-      if (inOrder && subscription.stop === open.stop) {
-        this.#listens.delete(subscription);
-        queue.end();
-      }
+    void open.ended.then(({ error }) => {
+      // A lost connection is followed by a reconnect; whatever else ends it is the server's last word.
+      const isLoss = error instanceof IsthmusError && !this.#isClosed && this.#settings.reconnect;
+      if (isLoss || subscription.stop !== open.stop) return;
+      this.#listens.delete(subscription);
+      queue.end(error);
     });
   }
 }

@@ -9,6 +9,7 @@ import type {
   InputResponse,
   Root,
 } from '../wire/model.js';
+import { capabilityNames, missingCapability } from './client-capabilities.js';
 
 /** What a client can do when a server asks. Declared once; the capabilities it sends follow from it. */
 export interface Answers {
@@ -47,24 +48,31 @@ export async function answerQuestion(
   request: InputRequest,
   signal: AbortSignal,
 ): Promise<InputResponse> {
-  switch (request.method) {
-    case 'elicitation/create':
-      if (answers.elicit && (request.params.mode !== 'url' || answers.urls)) {
-        return answers.elicit(request.params, { signal });
-      }
-      break;
-    case 'sampling/createMessage':
-      if (answers.sample) return answers.sample(request.params, { signal });
-      break;
-    case 'roots/list':
-      if (answers.roots) {
-        const roots = typeof answers.roots === 'function' ? await answers.roots() : answers.roots;
+  const missing = missingCapability(lenient(request), capabilitiesOf(answers));
+  if (!missing) {
+    switch (request.method) {
+      case 'elicitation/create':
+        return answers.elicit!(request.params, { signal });
+      case 'sampling/createMessage':
+        return answers.sample!(request.params, { signal });
+      case 'roots/list': {
+        const roots = typeof answers.roots === 'function' ? await answers.roots() : answers.roots!;
         return { roots: [...roots] };
       }
-      break;
+    }
   }
+  const what = missing ? ` (it needs ${capabilityNames(missing)})` : '';
   throw new IsthmusError(
     'CANNOT_ANSWER',
-    `The server asked for ${request.method}, which this client did not declare`,
+    `The server asked for ${String((request as InputRequest).method)}, which this client did not declare${what}`,
+    { sent: 'maybe' },
   );
+}
+
+/** SAMP-010: a wish for context may be passed over. */
+function lenient(request: InputRequest): InputRequest {
+  if (request.method !== 'sampling/createMessage' || request.params.includeContext === undefined)
+    return request;
+  const { includeContext, ...params } = request.params;
+  return { ...request, params };
 }

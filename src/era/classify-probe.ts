@@ -22,7 +22,7 @@ export type ProbeOutcome =
   /** An answer that cannot be read. */
   | { readonly kind: 'unreadable'; readonly message: string }
   | { readonly kind: 'silence'; readonly afterMs: number }
-  | { readonly kind: 'gone'; readonly message: string };
+  | { readonly kind: 'gone'; readonly message: string; readonly error?: unknown };
 
 /** What that says about the server (VER-010, VER-015, VER-016). Never keyed to one error code. */
 export type ProbeVerdict =

@@ -15,6 +15,24 @@ export function isInputRequired(result: JsonObject): result is InputRequired {
   return result['resultType'] === 'input_required';
 }
 
+/** Says what is wrong with an `input_required` result as a client gets it, or `undefined` (MRTR-004 … MRTR-006). */
+export function roundProblem({ inputRequests, requestState }: JsonObject): string | undefined {
+  if (inputRequests === undefined && requestState === undefined)
+    return 'neither asks for anything nor has a state';
+  if (requestState !== undefined && typeof requestState !== 'string')
+    return 'has a requestState that is no string';
+  if (inputRequests === undefined) return undefined;
+  if (!isJsonObject(inputRequests)) return 'has inputRequests that are no object';
+  for (const [key, request] of Object.entries(inputRequests)) {
+    if (!isJsonObject(request) || typeof request['method'] !== 'string')
+      return `asks for no method under "${key}"`;
+    if (request['method'] !== 'roots/list' && !isJsonObject(request['params'])) {
+      return `asks for ${request['method']} without params`;
+    }
+  }
+  return undefined;
+}
+
 /** Says what is wrong with an answer to `request`, or `undefined` when its shape is right (MRTR-025). */
 export function answerProblem(request: InputRequest, answer: unknown): string | undefined {
   if (!isJsonObject(answer)) return 'must be an object';

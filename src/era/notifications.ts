@@ -16,3 +16,8 @@ export function changeOf(method: string, params: JsonObject): Change | undefined
       return undefined;
   }
 }
+
+/** SUB-016: an update may name a part of what was subscribed to. */
+export function isPartOf(uri: string, whole: string): boolean {
+  return uri === whole || uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`);
+}

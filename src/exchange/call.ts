@@ -69,16 +69,24 @@ export interface Caller {
   readonly server: ServerFacts;
   call(call: OutgoingCall): Promise<JsonObject>;
   /** Opens a subscription; settles when the server has confirmed it, with what it will tell. */
-  listen(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
+  listen(
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+  ): Promise<OpenListen>;
   /** Legacy: the level for the session. Modern: the level of calls that name none. */
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void>;
 }
 
 export interface OpenListen {
   readonly honoured: SubscriptionFilter;
-  /** Settles when the server ends it; `true` for an end in good order. */
-  readonly ended: Promise<boolean>;
+  readonly ended: Promise<ListenEnd>;
   stop(): void;
+}
+
+/** How a subscription ended: in good order, or why not. */
+export interface ListenEnd {
+  readonly error: unknown;
 }
 
 /** What a server says about itself, in either era. */

@@ -10,6 +10,7 @@ export class OutboundRequests {
   readonly #clock: Clock;
   readonly #pending = new Map<RequestId, Pending>();
   #nextId: number;
+  #suspensions = 0;
   #failure: IsthmusError | undefined;
 
   constructor(clock: Clock, firstId = 0) {
@@ -68,6 +69,17 @@ export class OutboundRequests {
     this.#pending.get(id)?.extend();
   }
 
+  /** Stops the clocks of all that is pending, until as many `goOn`. */
+  suspend(): void {
+    this.#suspensions += 1;
+    if (this.#suspensions === 1) for (const pending of this.#pending.values()) pending.suspend();
+  }
+
+  goOn(): void {
+    this.#suspensions -= 1;
+    if (this.#suspensions === 0) for (const pending of this.#pending.values()) pending.goOn();
+  }
+
   /** All that is pending, in the order of sending. */
   open(): OutboundOptions[] {
     return [...this.#pending.values()].map((pending) => pending.options);
@@ -102,8 +114,11 @@ class Pending {
   readonly #onResolve: (result: JsonObject) => void;
   readonly #onReject: (error: Error) => void;
   readonly #forget: () => void;
-  readonly #latest: number;
+  #latest: number;
   #stopTimer: () => void;
+  /** When the running timer is due, and since when it is stopped. */
+  #due = 0;
+  #stoppedAt: number | undefined;
 
   constructor(
     clock: Clock,
@@ -140,12 +155,27 @@ class Pending {
     this.#onReject(error);
   }
 
+  suspend(): void {
+    this.#stopTimer();
+    this.#stoppedAt = this.#clock.now();
+  }
+
+  goOn(): void {
+    if (this.#stoppedAt === undefined) return;
+    const left = this.#due - this.#stoppedAt;
+    this.#latest += this.#clock.now() - this.#stoppedAt;
+    this.#stoppedAt = undefined;
+    this.#stopTimer = this.#startTimer(left);
+  }
+
   extend(): void {
+    if (this.#stoppedAt !== undefined) return;
     this.#stopTimer();
     this.#stopTimer = this.#startTimer(Math.min(this.options.timeoutMs, this.#latest - this.#clock.now()));
   }
 
   #startTimer(ms: number): () => void {
+    this.#due = this.#clock.now() + ms;
     return this.#clock.after(ms, () => {
       const { what, timeoutMs, maxTimeoutMs = timeoutMs * 4 } = this.options;
       const spent = ms < timeoutMs ? maxTimeoutMs : timeoutMs;

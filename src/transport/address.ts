@@ -27,7 +27,5 @@ export function connectorFor(address: string): Connector {
 function socketAt(address: string): (Listener & Connector) | undefined {
   if (address.startsWith('unix:')) return unixSocket(address.slice('unix:'.length));
   const match = /^tcp:\/\/(\[[^\]]+\]|[^:/]+):(\d{1,5})$/.exec(address);
-  return match
-    ? tcp({ host: match[1]!.replace(/^\[|\]$/g, ''), port: Number(match[2]) })
-    : undefined;
+  return match ? tcp({ host: match[1]!.replace(/^\[|\]$/g, ''), port: Number(match[2]) }) : undefined;
 }

@@ -28,6 +28,7 @@ export function openChild(options: CommandOptions): ChildConnection {
     input: child.stdout,
     output: child.stdin,
     life: child.life,
+    alwaysReads: true,
     maxLineBytes: options.maxLineBytes ?? MAX_ANSWER_BYTES,
     // A grandchild may hold the pipes open after the process itself is gone.
     gone: child.exited.then((exit) => exitError(options, child, exit)),

@@ -84,7 +84,7 @@ function socketConnector(address: string, where: NetConnectOpts, options: Socket
         socket.once('error', onError);
         socket.once('connect', () => {
           socket.off('error', onError);
-          resolve(socketConnection(socket, address, { maxLineBytes: MAX_ANSWER_BYTES, ...options }));
+          resolve(socketConnection(socket, address, { maxLineBytes: MAX_ANSWER_BYTES, ...options }, true));
         });
       }),
   };
@@ -135,11 +135,17 @@ function checkOptions(options: SocketOptions): void {
 }
 
 /** A socket as a connection. Half-close is honoured: a peer that only stops sending still gets its answers. */
-export function socketConnection(socket: Socket, label: string, options: SocketOptions = {}): Connection {
+export function socketConnection(
+  socket: Socket,
+  label: string,
+  options: SocketOptions = {},
+  alwaysReads = false,
+): Connection {
   return createStreamConnection({
     label,
     input: socket,
     output: socket,
+    alwaysReads,
     release: (end) => (end.kind === 'finished' ? hangUp(socket) : void socket.destroy()),
     ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
   });

@@ -21,6 +21,11 @@ export interface StreamConnectionOptions {
   readonly release: (end: ConnectionEnd) => Promise<void> | void;
   /** Settles when the peer is gone although its streams may still be open, with what is known of the cause. */
   readonly gone?: Promise<Error>;
+  /**
+   * Goes on reading while output piles up. One side of a conversation must, or two full pipes wait for each
+   * other: servers stop reading, clients (who decide how much they ask for) do not.
+   */
+  readonly alwaysReads?: boolean;
   /** Settles at the peer's first sign of life; at once by default. */
   readonly life?: Promise<void>;
 }
@@ -179,7 +184,7 @@ class StreamConnection implements Connection {
     if (!this.congested && this.#state !== 'closed') {
       // Work that waited for room goes first; it may fill the room again.
       this.#receiver?.drained();
-      this.#paused = this.congested;
+      this.#paused = this.congested && !this.#options.alwaysReads;
       this.#steer();
     }
     if (this.#isFlushed) for (const notify of this.#onFlushed.splice(0)) notify();
@@ -190,6 +195,7 @@ class StreamConnection implements Connection {
   }
 
   #pause(): void {
+    if (this.#options.alwaysReads) return;
     this.#paused = true;
     this.#steer();
   }

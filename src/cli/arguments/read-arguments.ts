@@ -28,7 +28,10 @@ export function toAssignment(word: string): Assignment {
 export function fromJson(text: string): JsonObject {
   const parsed = jsonValue(text);
   if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
-  throw usageError(`--args ${parsed.ok ? 'must be a JSON object' : 'is not JSON'}: ${text}`, `--args '{"key": "value"}'`);
+  throw usageError(
+    `--args ${parsed.ok ? 'must be a JSON object' : 'is not JSON'}: ${text}`,
+    `--args '{"key": "value"}'`,
+  );
 }
 
 /** The arguments of a call, typed by the tool's schema when it is known. */
@@ -63,7 +66,7 @@ export function readArguments(assignments: readonly Assignment[], tool: Tool | u
 /** A usage error that shows what the tool takes. */
 function withArguments(tool: Tool, problem: string): CliError {
   const rows = toolArguments(tool.inputSchema).map(({ name, type, required, description }) => [
-    `  ${oneLine(name)}`,
+    oneLine(name),
     oneLine(type),
     required ? 'required' : 'optional',
     description ?? '',
@@ -72,7 +75,10 @@ function withArguments(tool: Tool, problem: string): CliError {
     oneLine(problem),
     'Write key=value, key:=JSON, or all of them at once with --args JSON',
     rows.length > 0
-      ? [`arguments of ${oneLine(tool.name)}:`, ...table(rows, { width: 100 }).trimEnd().split('\n')]
+      ? [
+          `arguments of ${oneLine(tool.name)}:`,
+          ...table(rows, { width: 100, indent: '  ' }).trimEnd().split('\n'),
+        ]
       : [`${oneLine(tool.name)} takes no arguments`],
   );
 }

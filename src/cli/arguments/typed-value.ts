@@ -42,7 +42,10 @@ function ofType(text: string, type: string, schema: JsonObject, root: JsonObject
       return text === 'null' ? good(null) : bad('null', text);
     case 'object': {
       const parsed = jsonValue(text);
-      return parsed.ok && parsed.value !== null && typeof parsed.value === 'object' && !Array.isArray(parsed.value)
+      return parsed.ok &&
+        parsed.value !== null &&
+        typeof parsed.value === 'object' &&
+        !Array.isArray(parsed.value)
         ? parsed
         : bad('a JSON object', text);
     }

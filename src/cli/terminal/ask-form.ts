@@ -25,7 +25,12 @@ export async function askForm(question: ElicitFormParams, options: AskOptions): 
     if (answer.kind === 'ended') return { action: 'cancel' };
     if (answer.kind === 'value') content[field.name] = answer.value;
   }
-  const agreed = await askYesNo(prompter, style.bold(fields.length > 0 ? 'Send? [Y/n] ' : 'Accept? [Y/n] '), signal, true);
+  const agreed = await askYesNo(
+    prompter,
+    style.bold(fields.length > 0 ? 'Send? [Y/n] ' : 'Accept? [Y/n] '),
+    signal,
+    true,
+  );
   if (agreed === undefined) return { action: 'cancel' };
   return agreed ? { action: 'accept', content } : { action: 'decline' };
 }
@@ -36,7 +41,8 @@ export async function askUrl(question: ElicitUrlParams, options: AskOptions): Pr
   introduce(question.message, options, undefined);
   prompter.say(`  ${style.cyan(oneLine(question.url))}\n`);
   const host = URL.canParse(question.url) ? new URL(question.url).host : '';
-  if (host !== '') prompter.say(style.dim(`  It leads to ${host}. Open it in a browser if you trust that.\n`));
+  if (host !== '')
+    prompter.say(style.dim(`  It leads to ${host}. Open it in a browser if you trust that.\n`));
   const agreed = await askYesNo(prompter, style.bold('Go on? [y/n] '), signal, undefined);
   if (agreed === undefined) return { action: 'cancel' };
   return { action: agreed ? 'accept' : 'decline' };
@@ -85,7 +91,8 @@ async function askField(field: FormField, options: AskOptions): Promise<FieldAns
       if (field.preset !== undefined) return { kind: 'value', value: field.preset };
       if (!field.required) return { kind: 'skipped' };
     }
-    const parsed: Parsed = line.trim() === '' ? { ok: false, problem: 'An answer is required' } : field.parse(line);
+    const parsed: Parsed =
+      line.trim() === '' ? { ok: false, problem: 'An answer is required' } : field.parse(line);
     if (parsed.ok) return { kind: 'value', value: parsed.value };
     prompter.say(`${style.yellow(`  ${parsed.problem}`)}\n`);
   }
@@ -93,7 +100,9 @@ async function askField(field: FormField, options: AskOptions): Promise<FieldAns
 
 function describeField(field: FormField, { prompter, style }: AskOptions): void {
   const notes = [field.kind, field.required ? 'required' : 'optional'].join('; ');
-  prompter.say(`\n${field.description === undefined ? '' : `${field.description} `}${style.dim(`(${notes})`)}\n`);
+  prompter.say(
+    `\n${field.description === undefined ? '' : `${field.description} `}${style.dim(`(${notes})`)}\n`,
+  );
   field.choices.forEach(({ value, title }, at) => {
     const name = oneLine(value);
     prompter.say(`  ${at + 1}  ${title}${title === name ? '' : style.dim(`  ${name}`)}\n`);

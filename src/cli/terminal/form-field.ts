@@ -90,7 +90,8 @@ function numberKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | '
     choices: [],
     parse(text) {
       const value = text.trim() === '' ? Number.NaN : Number(text);
-      if (!Number.isFinite(value) || (whole && !Number.isSafeInteger(value))) return problem(`Give a ${name}`);
+      if (!Number.isFinite(value) || (whole && !Number.isSafeInteger(value)))
+        return problem(`Give a ${name}`);
       if (value < least || value > most) return problem(`Give a ${name}${range(least, most)}`);
       return { ok: true, value };
     },
@@ -114,22 +115,26 @@ function textKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | 'ch
   };
 }
 
-const FORMATS: ReadonlyMap<string, { name: string; example: string; test: (text: string) => boolean }> = new Map([
-  ['email', { name: 'e-mail address', example: 'me@example.com', test: (text) => /^[^\s@]+@[^\s@]+$/.test(text) }],
-  ['uri', { name: 'URI', example: 'https://example.com', test: (text) => URL.canParse(text) }],
-  ['date', { name: 'date', example: '2026-07-28', test: isDate }],
-  [
-    'date-time',
-    {
-      name: 'date and time',
-      example: '2026-07-28T12:00:00Z',
-      test: (text) =>
-        isDate(text.slice(0, 10)) &&
-        /^[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text.slice(10)) &&
-        !Number.isNaN(Date.parse(text)),
-    },
-  ],
-]);
+const FORMATS: ReadonlyMap<string, { name: string; example: string; test: (text: string) => boolean }> =
+  new Map([
+    [
+      'email',
+      { name: 'e-mail address', example: 'me@example.com', test: (text) => /^[^\s@]+@[^\s@]+$/.test(text) },
+    ],
+    ['uri', { name: 'URI', example: 'https://example.com', test: (text) => URL.canParse(text) }],
+    ['date', { name: 'date', example: '2026-07-28', test: isDate }],
+    [
+      'date-time',
+      {
+        name: 'date and time',
+        example: '2026-07-28T12:00:00Z',
+        test: (text) =>
+          isDate(text.slice(0, 10)) &&
+          /^[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text.slice(10)) &&
+          !Number.isNaN(Date.parse(text)),
+      },
+    ],
+  ]);
 
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
@@ -153,7 +158,8 @@ function severalKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | 
         if (!parsed.ok) return parsed;
         if (!values.includes(String(parsed.value))) values.push(String(parsed.value));
       }
-      if (values.length < least || values.length > most) return problem(`Choose${range(least, most).slice(1)}`);
+      if (values.length < least || values.length > most)
+        return problem(`Choose${range(least, most).slice(1)}`);
       return { ok: true, value: values };
     },
   };

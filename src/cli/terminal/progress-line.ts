@@ -48,7 +48,8 @@ export function createProgressLine(
 }
 
 export function describeProgress({ progress, total, message }: ProgressUpdate): string {
-  const amount = total === undefined || total <= 0 ? `${round(progress)}` : `${round(progress)}/${round(total)}`;
+  const amount =
+    total === undefined || total <= 0 ? `${round(progress)}` : `${round(progress)}/${round(total)}`;
   return message === undefined || message === '' ? amount : `${amount} ${oneLine(message)}`;
 }
 

@@ -5,14 +5,16 @@ export interface TableOptions {
   readonly width: number;
   /** Cells longer than this are cut. Default 3. */
   readonly maxLines?: number;
+  /** Before every line. */
+  readonly indent?: string;
   /** Changes the looks of a cell, not its width. */
   readonly paint?: (text: string, column: number) => string;
 }
 
 /** Rows with aligned columns. The last column takes what is left of the width, and wraps within itself. */
 export function table(rows: readonly (readonly string[])[], options: TableOptions): string {
-  const { width, maxLines = 3, paint = (text) => text } = options;
-  const widths = columnWidths(rows, width);
+  const { width, maxLines = 3, indent = '', paint = (text) => text } = options;
+  const widths = columnWidths(rows, width - indent.length);
   const lines: string[] = [];
   for (const row of rows) {
     const cells = row.map((cell, column) => wrapAndCut(cell, widths[column]!, maxLines));
@@ -23,7 +25,7 @@ export function table(rows: readonly (readonly string[])[], options: TableOption
         const last = column === cells.length - 1;
         return paint(text, column) + (last ? '' : ' '.repeat(padding(text, widths[column]!)));
       });
-      lines.push(parts.join(GAP).trimEnd());
+      lines.push(`${indent}${parts.join(GAP)}`.trimEnd());
     }
   }
   return lines.map((line) => `${line}\n`).join('');
@@ -37,7 +39,8 @@ function columnWidths(rows: readonly (readonly string[])[], width: number): numb
   const natural = Array.from({ length: count }, (_, column) =>
     Math.max(0, ...rows.map((row) => widthOf(row[column] ?? ''))),
   );
-  if (!Number.isFinite(width)) return natural.map((each, at) => (at === count - 1 ? Number.POSITIVE_INFINITY : each));
+  if (!Number.isFinite(width))
+    return natural.map((each, at) => (at === count - 1 ? Number.POSITIVE_INFINITY : each));
   let left = width;
   return natural.map((each, column) => {
     const rest = count - column - 1;

@@ -26,7 +26,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-const INVISIBLE = /[\p{Mn}\p{Me}\u200b-\u200d\ufe0f]/u;
+const INVISIBLE = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 

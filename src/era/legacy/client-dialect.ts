@@ -17,7 +17,7 @@ import {
   resultMessage,
 } from '../../wire/json-rpc.js';
 import type { InputRequest, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
-import { answerQuestion } from '../answers.js';
+import { type Answers, answerQuestion } from '../answers.js';
 import { type ClientDialect, type ClientSide, mayExtend, report, tell } from '../client-side.js';
 import { changeOf } from '../notifications.js';
 import { toLog, toProgress } from '../reports.js';
@@ -40,8 +40,8 @@ export class LegacyClientDialect implements Caller, ClientDialect {
     this.#requests = requests;
     this.revision = revision;
     this.server = server;
-    this.#subscriptions = new LegacySubscriptions(server.capabilities, (method, uri) =>
-      this.#plain(method, { uri }, SUBSCRIBE_MS),
+    this.#subscriptions = new LegacySubscriptions(server.capabilities, (method, uri, timeoutMs) =>
+      this.#plain(method, { uri }, timeoutMs),
     );
   }
 
@@ -71,8 +71,12 @@ export class LegacyClientDialect implements Caller, ClientDialect {
     });
   }
 
-  listen(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
-    return this.#subscriptions.open(wanted, onChange);
+  listen(
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+  ): Promise<OpenListen> {
+    return this.#subscriptions.open(wanted, onChange, timeoutMs);
   }
 
   async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
@@ -124,7 +128,7 @@ export class LegacyClientDialect implements Caller, ClientDialect {
   }
 
   ended(error: Error): void {
-    this.#subscriptions.ended();
+    this.#subscriptions.ended(error);
     for (const asked of this.#asked.values()) asked.abort(error);
   }
 
@@ -136,13 +140,17 @@ export class LegacyClientDialect implements Caller, ClientDialect {
     const { connection, answers } = this.#side;
     const over = new AbortController();
     this.#asked.set(id, over);
+    // The wire does not say which call the question belongs to; none of them is to pay for the time it takes.
+    this.#requests.suspend();
     try {
       const answer = await answerQuestion(answers, question, over.signal);
       if (!over.signal.aborted) connection.send(resultMessage(id, answer as unknown as JsonObject));
     } catch (error) {
-      if (!over.signal.aborted) connection.send(errorMessage(id, refusal(error)));
+      if (!over.signal.aborted)
+        connection.send(errorMessage(id, refusal(error, isDeclared(question, answers))));
     } finally {
       this.#asked.delete(id);
+      this.#requests.goOn();
     }
   }
 
@@ -159,10 +167,23 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   'sampling/createMessage',
   'roots/list',
 ]);
-const SUBSCRIBE_MS = 30_000;
 
-function refusal(error: unknown): { code: number; message: string; data?: unknown } {
+function refusal(error: unknown, declared: boolean): { code: number; message: string; data?: unknown } {
   if (error instanceof ProtocolError) return { code: error.code, message: error.message, data: error.data };
-  const unable = error instanceof IsthmusError && error.code === 'CANNOT_ANSWER';
-  return { code: unable ? ErrorCode.MethodNotFound : ErrorCode.InternalError, message: messageOf(error) };
+  if (!(error instanceof IsthmusError) || error.code !== 'CANNOT_ANSWER') {
+    return { code: ErrorCode.InternalError, message: messageOf(error) };
+  }
+  // ELIC-026, SAMP-004: a feature that was declared, in a mode that was not.
+  return { code: declared ? ErrorCode.InvalidParams : ErrorCode.MethodNotFound, message: error.message };
+}
+
+function isDeclared({ method }: InputRequest, answers: Answers): boolean {
+  switch (method) {
+    case 'elicitation/create':
+      return answers.elicit !== undefined;
+    case 'sampling/createMessage':
+      return answers.sample !== undefined;
+    case 'roots/list':
+      return answers.roots !== undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import { createDeferred } from '../../async/deferred.js';
-import type { Change, OpenListen } from '../../exchange/call.js';
+import type { Change, ListenEnd, OpenListen } from '../../exchange/call.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
+import { isPartOf } from '../notifications.js';
 
 /**
  * `listen` for a legacy session: list changes come unsolicited and are filtered here, resources are subscribed
@@ -8,16 +9,27 @@ import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js
  */
 export class LegacySubscriptions {
   readonly #capabilities: ServerCapabilities;
-  readonly #request: (method: string, uri: string) => Promise<unknown>;
+  readonly #request: (method: string, uri: string, timeoutMs: number) => Promise<unknown>;
   readonly #open = new Set<Subscription>();
-  readonly #uses = new Map<string, number>();
+  /** Per URI: how many listen, and the server's consent. */
+  readonly #uses = new Map<
+    string,
+    { count: number; readonly consent: Promise<unknown>; timeoutMs: number }
+  >();
 
-  constructor(capabilities: ServerCapabilities, request: (method: string, uri: string) => Promise<unknown>) {
+  constructor(
+    capabilities: ServerCapabilities,
+    request: (method: string, uri: string, timeoutMs: number) => Promise<unknown>,
+  ) {
     this.#capabilities = capabilities;
     this.#request = request;
   }
 
-  async open(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
+  async open(
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+  ): Promise<OpenListen> {
     const { tools, prompts, resources } = this.#capabilities;
     const subscription: Subscription = {
       uris: new Set(resources?.subscribe ? (wanted.resourceSubscriptions ?? []) : []),
@@ -29,11 +41,11 @@ export class LegacySubscriptions {
       onChange,
       end: () => {},
     };
-    const ended = createDeferred<boolean>();
-    subscription.end = ended.resolve;
+    const ended = createDeferred<ListenEnd>();
+    subscription.end = (error) => ended.resolve({ error });
     this.#open.add(subscription);
     try {
-      await Promise.all([...subscription.uris].map((uri) => this.#subscribe(uri)));
+      await Promise.all([...subscription.uris].map((uri) => this.#subscribe(uri, timeoutMs)));
     } catch (error) {
       this.#stop(subscription);
       throw error;
@@ -49,29 +61,35 @@ export class LegacySubscriptions {
     }
   }
 
-  ended(): void {
-    for (const subscription of this.#open) subscription.end(false);
+  ended(error: Error): void {
+    for (const subscription of this.#open) subscription.end(error);
     this.#open.clear();
     this.#uses.clear();
   }
 
-  async #subscribe(uri: string): Promise<void> {
-    const uses = this.#uses.get(uri) ?? 0;
-    this.#uses.set(uri, uses + 1);
-    if (uses === 0) await this.#request('resources/subscribe', uri);
+  /** Whoever comes second waits for the same consent as the first. */
+  async #subscribe(uri: string, timeoutMs: number): Promise<void> {
+    let use = this.#uses.get(uri);
+    if (use) use.count += 1;
+    else {
+      use = { count: 1, consent: this.#request('resources/subscribe', uri, timeoutMs), timeoutMs };
+      this.#uses.set(uri, use);
+    }
+    await use.consent;
   }
 
   #stop(subscription: Subscription): void {
     if (!this.#open.delete(subscription)) return;
     for (const uri of subscription.uris) {
-      const uses = (this.#uses.get(uri) ?? 1) - 1;
-      if (uses > 0) this.#uses.set(uri, uses);
-      else {
-        this.#uses.delete(uri);
-        this.#request('resources/unsubscribe', uri).catch(() => {});
-      }
+      const use = this.#uses.get(uri);
+      if (!use) continue;
+      use.count -= 1;
+      if (use.count > 0) continue;
+      this.#uses.delete(uri);
+      const undo = () => this.#request('resources/unsubscribe', uri, use.timeoutMs);
+      use.consent.then(undo).catch(() => {});
     }
-    subscription.end(true);
+    subscription.end(undefined);
   }
 }
 
@@ -79,13 +97,11 @@ interface Subscription {
   readonly uris: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
   readonly onChange: (change: Change) => void;
-  end: (inOrder: boolean) => void;
+  end: (error: unknown) => void;
 }
 
 function covers(uris: ReadonlySet<string>, uri: string): boolean {
-  if (uris.has(uri)) return true;
-  for (const whole of uris) if (uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`)) return true;
-  return false;
+  return uris.has(uri) || [...uris].some((whole) => isPartOf(uri, whole));
 }
 
 function honoured({ uris, kinds }: Subscription): SubscriptionFilter {

@@ -1,4 +1,4 @@
-import { IsthmusError, messageOf } from '../../errors.js';
+import { IsthmusError } from '../../errors.js';
 import type { Caller, Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
 import type { OutboundRequests } from '../../exchange/outbound-requests.js';
 import {
@@ -16,6 +16,7 @@ import {
 import type { InputRequests, InputResponses, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { answerQuestion, capabilitiesOf } from '../answers.js';
 import { type ClientDialect, type ClientSide, mayExtend, report, tell } from '../client-side.js';
+import { roundProblem } from '../input-rounds.js';
 import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
@@ -33,6 +34,8 @@ export class ModernClientDialect implements Caller, ClientDialect {
   /** Built once; a call adds its token or level. */
   readonly #meta: JsonObject;
   #logLevel: LoggingLevel | undefined;
+  /** Rounds whose questions are being answered. */
+  readonly #answering = new Set<AbortController>();
 
   constructor(side: ClientSide, requests: OutboundRequests, revision: ModernRevision, server: ServerFacts) {
     this.#side = side;
@@ -50,18 +53,25 @@ export class ModernClientDialect implements Caller, ClientDialect {
       : result;
   }
 
-  listen(wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
+  listen(
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+  ): Promise<OpenListen> {
     let id: RequestId = '';
-    const stop = (listenId: RequestId) => {
-      this.#side.connection.send(
-        notificationMessage('notifications/cancelled', { requestId: listenId, reason: 'no longer needed' }),
-      );
-      this.#requests.reject(listenId, new IsthmusError('CANCELLED', 'the subscription was stopped'));
+    const stop = (reason: IsthmusError) => {
+      const params = { requestId: id, reason: reason.message };
+      if (this.#requests.reject(id, reason)) {
+        this.#side.connection.send(notificationMessage('notifications/cancelled', params));
+      }
     };
-    const opened = this.#listens.open(stop, (change) => {
-      this.#side.onChange(change);
-      onChange(change);
-    });
+    const opened = this.#listens.open(
+      () => stop(new IsthmusError('CANCELLED', 'no longer needed')),
+      (change) => {
+        this.#side.onChange(change);
+        onChange(change);
+      },
+    );
     const ended = this.#requests.request({
       what: 'subscriptions/listen',
       timeoutMs: FOREVER_MS,
@@ -73,9 +83,13 @@ export class ModernClientDialect implements Caller, ClientDialect {
       },
       giveUp: () => {},
     });
+    const callOff = this.#side.clock.after(timeoutMs, () => {
+      stop(new IsthmusError('TIMED_OUT', `subscriptions/listen was not acknowledged within ${timeoutMs} ms`));
+    });
+    void opened.acknowledged.catch(() => {}).finally(callOff);
     ended.then(
-      () => this.#listens.end(id, true),
-      (error) => this.#listens.end(id, false, error),
+      () => this.#listens.end(id, undefined),
+      (error) => this.#listens.end(id, error),
     );
     return opened.acknowledged;
   }
@@ -119,7 +133,10 @@ export class ModernClientDialect implements Caller, ClientDialect {
     if (!this.#requests.settle(response)) report(this.#side, 'an answer to no open request', response);
   }
 
-  ended(): void {}
+  /** Calls between two rounds have no request in flight; they end here. */
+  ended(error: Error): void {
+    for (const over of this.#answering) over.abort(error);
+  }
 
   async #send(call: OutgoingCall, params: JsonObject): Promise<JsonObject> {
     const { connection } = this.#side;
@@ -187,20 +204,28 @@ export class ModernClientDialect implements Caller, ClientDialect {
   async #answer(call: OutgoingCall, requests: unknown): Promise<InputResponses> {
     const questions = Object.entries(isJsonObject(requests) ? (requests as InputRequests) : {});
     const over = new AbortController();
-    const abort = () => over.abort(call.signal?.reason);
+    this.#answering.add(over);
+    const abort = () =>
+      over.abort(
+        new IsthmusError('CANCELLED', `${call.method} was called off`, {
+          cause: call.signal?.reason,
+          sent: 'maybe',
+        }),
+      );
     if (call.signal?.aborted) abort();
     call.signal?.addEventListener('abort', abort, { once: true });
     try {
       const answered = questions.map(async ([key, request]) => {
         return [key, await answerQuestion(this.#side.answers, request, over.signal)] as const;
       });
-      const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal, call.method)]);
+      const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal)]);
       return Object.fromEntries(entries);
     } catch (error) {
       // The others need not go on.
       over.abort(error);
       throw error;
     } finally {
+      this.#answering.delete(over);
       call.signal?.removeEventListener('abort', abort);
     }
   }
@@ -229,20 +254,21 @@ const FOREVER_MS = 2 ** 40;
 function checkResultType(method: string, result: JsonObject): void {
   const type = result['resultType'];
   if (type === undefined || type === 'complete') return;
-  if (type === 'input_required' && methodFacts(method)?.rounds) return;
+  if (type === 'input_required' && methodFacts(method)?.rounds) {
+    const problem = roundProblem(result);
+    if (problem === undefined) return;
+    throw new IsthmusError('INVALID_RESULT', `${method} was answered with a round that ${problem}`, {
+      sent: 'maybe',
+    });
+  }
   throw new IsthmusError('INVALID_RESULT', `${method} was answered with resultType ${JSON.stringify(type)}`, {
     sent: 'maybe',
   });
 }
 
-function rejectOnAbort(signal: AbortSignal, method: string): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const fail = () =>
-      reject(
-        new IsthmusError('CANCELLED', `${method} was called off: ${messageOf(signal.reason)}`, {
-          sent: 'maybe',
-        }),
-      );
+    const fail = () => reject(signal.reason);
     if (signal.aborted) fail();
     else signal.addEventListener('abort', fail, { once: true });
   });

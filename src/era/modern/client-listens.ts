@@ -1,6 +1,6 @@
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
-import type { Change, OpenListen } from '../../exchange/call.js';
+import type { Change, ListenEnd, OpenListen } from '../../exchange/call.js';
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { SubscriptionFilter } from '../../wire/model.js';
 import { META } from '../meta-keys.js';
@@ -11,15 +11,15 @@ export class ClientListens {
   readonly #open = new Map<RequestId, Listen>();
 
   open(
-    stop: (id: RequestId) => void,
+    stop: () => void,
     onChange: (change: Change) => void,
   ): { begin(id: RequestId): void; acknowledged: Promise<OpenListen> } {
     const acknowledged = createDeferred<OpenListen>();
-    const ended = createDeferred<boolean>();
+    const ended = createDeferred<ListenEnd>();
     return {
       acknowledged: acknowledged.promise,
       begin: (id) => {
-        this.#open.set(id, { acknowledged, ended, onChange, stop: () => stop(id) });
+        this.#open.set(id, { acknowledged, ended, onChange, stop });
       },
     };
   }
@@ -46,11 +46,11 @@ export class ClientListens {
     return change !== undefined;
   }
 
-  end(id: RequestId, inOrder: boolean, error?: unknown): void {
+  end(id: RequestId, error: unknown): void {
     const listen = this.#open.get(id);
     if (!listen) return;
     this.#open.delete(id);
-    listen.ended.resolve(inOrder);
+    listen.ended.resolve({ error });
     listen.acknowledged.reject(
       error ?? new IsthmusError('INVALID_RESULT', 'The subscription ended before it was acknowledged'),
     );
@@ -61,7 +61,7 @@ export class ClientListens {
 
 interface Listen {
   readonly acknowledged: Deferred<OpenListen>;
-  readonly ended: Deferred<boolean>;
+  readonly ended: Deferred<ListenEnd>;
   readonly onChange: (change: Change) => void;
   readonly stop: () => void;
 }
