@@ -115,8 +115,10 @@ class Negotiation {
         revision = verdict.revision;
         continue;
       }
-      // Insisting on the modern era, an end is just an end.
-      if (outcome.kind === 'gone' && this.#settings.mode !== 'auto') throw outcome.error;
+      // Insisting on the modern era, an end is just an end; and what could not be started will not be now.
+      if (outcome.kind === 'gone' && (this.#settings.mode !== 'auto' || neverStarted(outcome.error))) {
+        throw outcome.error;
+      }
       return this.#conclude(verdict, source, outcome.kind === 'gone');
     }
   }
@@ -304,7 +306,7 @@ class Negotiation {
     // Only what a probe found out: what the caller insisted on says nothing about the next caller, and a
     // verdict that is renewed by its own use would never be questioned again.
     if (identity !== undefined && source === 'probe' && this.#settings.mode === 'auto') {
-      void cache?.set(identity, { era, revision, at: clock.now() });
+      cache?.set(identity, { era, revision, at: clock.now() }).catch(() => {});
     }
     const verdict = { era, revision, why, evidence: this.#evidence, ms: clock.now() - this.#started, source };
     return { line, caller: dialect, verdict };
@@ -356,7 +358,10 @@ class Negotiation {
   async #cached(): Promise<Era | undefined> {
     const { cache } = this.#settings;
     const { identity } = this.#connector;
-    return identity === undefined ? undefined : (await cache?.get(identity))?.era;
+    if (identity === undefined) return undefined;
+    // A hint, never an obstacle.
+    const known = await cache?.get(identity).catch(() => undefined);
+    return known?.era;
   }
 
   #noCommon(why: string, cause?: unknown): IsthmusError {
@@ -378,6 +383,13 @@ function failedProbe(error: unknown): ProbeOutcome {
   if (code === 'INVALID_RESULT' || code === 'RESULT_TOO_LARGE')
     return { kind: 'unreadable', message: messageOf(error) };
   throw error;
+}
+
+/** The cause is the system's refusal to start the command. */
+function neverStarted(error: unknown): boolean {
+  if (!(error instanceof IsthmusError) || error.code !== 'CHILD_EXITED') return false;
+  const cause = error.cause instanceof IsthmusError ? error.cause.cause : error.cause;
+  return cause !== undefined;
 }
 
 function supportedBy(error: unknown): unknown[] {

@@ -1,5 +1,5 @@
 import { createDeferred } from '../async/deferred.js';
-import { IsthmusError, ProtocolError } from '../errors.js';
+import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Caller } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import type { LoggingLevel } from '../wire/model.js';
@@ -158,7 +158,7 @@ export class Session {
     } catch (error) {
       this.#current = undefined;
       await link?.line.close();
-      throw error;
+      throw couldNotReopen(this.#connector.label, error);
     }
   }
 
@@ -200,8 +200,15 @@ export interface CallerOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** The handshake may have left; the call that waited for it did not. */
+function couldNotReopen(label: string, error: unknown): IsthmusError {
+  if (error instanceof IsthmusError) return notSent(error)!;
+  const message = `The connection to ${label} could not be opened again: ${messageOf(error)}`;
+  return new IsthmusError('CONNECTION_CLOSED', message, { cause: error, sent: 'no' });
+}
+
 function notSent(error: IsthmusError | undefined): IsthmusError | undefined {
-  return error && new IsthmusError(error.code, error.message, { cause: error.cause, sent: 'no' });
+  return error && new IsthmusError(error.code, error.message, { cause: error, sent: 'no' });
 }
 
 interface Subscription {

@@ -1,5 +1,7 @@
 import { createDeferred } from '../../async/deferred.js';
+import { ProtocolError } from '../../errors.js';
 import type { Change, ListenEnd, OpenListen } from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
 import { isPartOf } from '../notifications.js';
 
@@ -45,7 +47,9 @@ export class LegacySubscriptions {
     subscription.end = (error) => ended.resolve({ error });
     this.#open.add(subscription);
     try {
-      await Promise.all([...subscription.uris].map((uri) => this.#subscribe(uri, timeoutMs)));
+      await Promise.all(
+        [...subscription.uris].map((uri) => this.#subscribeIfPossible(uri, subscription, timeoutMs)),
+      );
     } catch (error) {
       this.#stop(subscription);
       throw error;
@@ -65,6 +69,17 @@ export class LegacySubscriptions {
     for (const subscription of this.#open) subscription.end(error);
     this.#open.clear();
     this.#uses.clear();
+  }
+
+  /** Servers have been seen to declare subscriptions and not to have the method: then it is not honoured. */
+  async #subscribeIfPossible(uri: string, subscription: Subscription, timeoutMs: number): Promise<void> {
+    try {
+      await this.#subscribe(uri, timeoutMs);
+    } catch (error) {
+      if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MethodNotFound) throw error;
+      subscription.uris.delete(uri);
+      this.#uses.delete(uri);
+    }
   }
 
   /** Whoever comes second waits for the same consent as the first. */
@@ -94,7 +109,7 @@ export class LegacySubscriptions {
 }
 
 interface Subscription {
-  readonly uris: ReadonlySet<string>;
+  readonly uris: Set<string>;
   readonly kinds: ReadonlySet<string>;
   readonly onChange: (change: Change) => void;
   end: (error: unknown) => void;
