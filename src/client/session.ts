@@ -48,10 +48,7 @@ export class Session {
 
   /** Who to call; at once while there is a connection. Opening another one counts against the call's own time. */
   async caller({ signal, timeoutMs = this.timeoutMs }: CallerOptions = {}): Promise<Caller> {
-    if (this.#isClosed)
-      throw (
-        notSent(this.#lost) ?? new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' })
-      );
+    if (this.#isClosed) throw notSent(this.#lost) ?? isClosed();
     this.#current ??= this.#reopen();
     if (!(this.#current instanceof Promise)) return this.#current.caller;
     return (await this.#wait(this.#current, signal, timeoutMs)).caller;
@@ -158,7 +155,7 @@ export class Session {
     } catch (error) {
       this.#current = undefined;
       await link?.line.close();
-      throw couldNotReopen(this.#connector.label, error);
+      throw this.#isClosed ? isClosed() : couldNotReopen(this.#connector.label, error);
     }
   }
 
@@ -198,6 +195,10 @@ export class Session {
 export interface CallerOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+}
+
+function isClosed(): IsthmusError {
+  return new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
 }
 
 /** The handshake may have left; the call that waited for it did not. */
