@@ -43,6 +43,23 @@ describe('a program that cannot serve', () => {
     },
   );
 
+  test('and dies while we write to it is told by its exit and last words, every time', async () => {
+    // The pipe breaks before the exit is known: the cause must not get lost on the way.
+    for (let i = 0; i < 5; i += 1) {
+      const server = command({
+        command: process.execPath,
+        args: [
+          '-e',
+          'process.stdin.destroy(); process.stderr.write("no stdin\\n"); setTimeout(() => process.exit(4), 30)',
+        ],
+      });
+      const error = await failure(openClient(server, { mode: 'modern' }));
+      expect(error.message).toContain('code 4');
+      expect(error.message).toContain('no stdin');
+      expect(error).toMatchObject({ code: 'CHILD_EXITED' });
+    }
+  });
+
   test.each(['auto', 'legacy', 'modern'])(
     'because it does not exist is told by its name: mode %s',
     async (mode) => {
