@@ -74,6 +74,8 @@ class Negotiation {
   #respawned = false;
   /** The server has answered `server/discover`, if only with an error: asking again would bring nothing new. */
   #probeAnswered = false;
+  /** It was silent for too long, but modern after all. */
+  #answeredLate = false;
 
   constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
     this.#connector = connector;
@@ -229,7 +231,17 @@ class Negotiation {
     );
     const outcome = await Promise.race([answer, idless, silence]);
     line.onIdlessError = undefined;
+    if (outcome.kind === 'silence') void this.#heedLateAnswer(answer);
     return outcome;
+  }
+
+  /** Ignored here, where legacy is spoken by now; but the next run shall ask again. */
+  async #heedLateAnswer(answer: Promise<ProbeOutcome>): Promise<void> {
+    const late = await answer.catch(() => undefined);
+    if (late?.kind !== 'result' || classifyProbe(late, []).kind !== 'modern') return;
+    this.#answeredLate = true;
+    const { identity } = this.#connector;
+    if (identity !== undefined) await this.#settings.cache?.delete(identity).catch(() => {});
   }
 
   /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
@@ -305,7 +317,12 @@ class Negotiation {
     const { identity } = this.#connector;
     // Only what a probe found out: what the caller insisted on says nothing about the next caller, and a
     // verdict that is renewed by its own use would never be questioned again.
-    if (identity !== undefined && source === 'probe' && this.#settings.mode === 'auto') {
+    if (
+      identity !== undefined &&
+      source === 'probe' &&
+      this.#settings.mode === 'auto' &&
+      !this.#answeredLate
+    ) {
       cache?.set(identity, { era, revision, at: clock.now() }).catch(() => {});
     }
     const verdict = { era, revision, why, evidence: this.#evidence, ms: clock.now() - this.#started, source };

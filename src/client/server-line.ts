@@ -70,7 +70,11 @@ export class ServerLine implements Receiver {
 
   /** The server will send nothing more. Its process, if it has one, is probably on its way out: hear why. */
   inputEnded(): void {
-    void within(this.#clock, LAST_WORDS_MS, this.connection.closed).then(() => this.connection.close());
+    void within(this.#clock, LAST_WORDS_MS, this.connection.closed).then((heard) => {
+      // A process that only closed its output may take long to end; nobody has to wait for that.
+      if (!heard) this.#lost(undefined);
+      this.connection.close();
+    });
   }
 
   drained(): void {}

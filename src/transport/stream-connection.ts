@@ -214,13 +214,21 @@ class StreamConnection implements Connection {
     return new Promise((resolve) => this.#onFlushed.push(resolve));
   }
 
+  /** A broken pipe is the symptom; what is known of the peer's end, now that it has been seen out, is the cause. */
+  #causeOf(end: ConnectionEnd): Promise<Error | undefined> | undefined {
+    const { gone } = this.#options;
+    return end.kind === 'lost' && gone ? Promise.race([gone, Promise.resolve(undefined)]) : undefined;
+  }
+
   #shut(end: ConnectionEnd): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#outbox = '';
     this.#slices = [];
     this.#options.input.pause();
-    void Promise.resolve(this.#options.release(end)).then(() => this.#end.resolve(end));
+    void Promise.resolve(this.#options.release(end))
+      .then(() => this.#causeOf(end))
+      .then((error) => this.#end.resolve(error ? { ...end, error } : end));
     for (const notify of this.#onFlushed.splice(0)) notify();
   }
 }
