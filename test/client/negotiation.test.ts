@@ -140,6 +140,23 @@ describe('auto', () => {
     },
   );
 
+  test.each([-32602, -32000])(
+    'a handshake that is refused (%i) with a list of older revisions is offered again in the newest of them',
+    async (code) => {
+      const server = scripted((message, connection) => {
+        const supported = ['2024-11-05', '2025-03-26'];
+        if (message.method === 'server/discover') connection.error(message, -32601);
+        else if (message.method === 'initialize' && !supported.includes(message.params.protocolVersion))
+          connection.error(message, code, { supported, requested: message.params.protocolVersion });
+        else if (message.method === 'initialize')
+          connection.result(message, { ...WELCOME, protocolVersion: message.params.protocolVersion });
+      });
+      const client = await openClient(server);
+      expect(client.verdict).toMatchObject({ era: 'legacy', revision: '2025-03-26' });
+      expect(server.connections).toHaveLength(1);
+    },
+  );
+
   test('-32022 with our version in the list: asked once more, then modern, never initialize (VER-002, VER-010)', async () => {
     let asked = 0;
     const server = scripted((message, connection) => {

@@ -387,3 +387,42 @@ test.each(ERAS)(
     expect(tools.at(-1)!.name).toBe('tool-24');
   },
 );
+
+test.each(ERAS)(
+  'an answer that is no response fails its call at once instead of leaving it to wait: %s (JRPC-001, JRPC-007, JRPC-008, JRPC-009)',
+  async (era) => {
+    const client = await openClient(program('server-answers-badly.mjs', [era]));
+    for (const tool of ['array', 'null', 'text', 'both', 'code', 'message', 'version']) {
+      const error = await failure(client.callTool(tool, {}, { timeoutMs: 5000 }));
+      expect(error, tool).toMatchObject({ name: 'IsthmusError', code: 'INVALID_RESULT', sent: 'maybe' });
+    }
+    await echoes(client);
+  },
+);
+
+test('a last answer without a newline, from a server that exits with it, still counts', async () => {
+  const program = `
+    import(process.argv[1]).then(({ serveLines, NO_ANSWER }) => serveLines({ tools: { bye(_args, { id }) {
+      const result = { resultType: 'complete', content: [{ type: 'text', text: 'last' }] };
+      process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }), () => process.exit(0));
+      return NO_ANSWER;
+    } } }));`;
+  const lines = new URL('../process/support/line-server.mjs', import.meta.url).href;
+  const client = await openClient(command({ command: process.execPath, args: ['-e', program, lines] }));
+  expect(textOf(await client.callTool('bye'))).toBe('last');
+});
+
+test('a server that closes its stdout and lives on fails the call within a second (LIFE-004)', async () => {
+  const program = `
+    import(process.argv[1]).then(({ serveLines, NO_ANSWER }) => serveLines({ tools: { mute() {
+      require('node:fs').closeSync(1);
+      return NO_ANSWER;
+    } } }));`;
+  const lines = new URL('../process/support/line-server.mjs', import.meta.url).href;
+  const server = command({ command: process.execPath, args: ['-e', program, lines] });
+  const client = await openClient(server, { reconnect: false });
+  const began = Date.now();
+  expect(await failure(client.callTool('mute'))).toMatchObject({ sent: 'maybe' });
+  expect(Date.now() - began).toBeLessThan(1000);
+  await client.closed;
+});
