@@ -233,6 +233,36 @@ describe('what was remembered and does not hold', () => {
   });
 });
 
+test.each(['during', 'after'])(
+  'a late DiscoverResult (%s the handshake) is ignored here, and the next run asks again',
+  async (when) => {
+    const clock = new FakeClock();
+    const cache = memoryEraCache({ clock });
+    let late: (() => void) | undefined;
+    const server = scripted(
+      (message, connection) => {
+        if (connection.number > 1) dualServer(message, connection);
+        else if (message.method === 'server/discover') late = () => modernScript(message, connection);
+        else {
+          if (message.method === 'initialize' && when === 'during') late!();
+          legacyScript(message, connection);
+        }
+      },
+      { identity: 'one' },
+    );
+    const opening = openClient(server, { cache, clock });
+    await settle();
+    clock.advance(1000);
+    const client = await opening;
+    await settle();
+    if (when === 'after') late!();
+    await settle();
+    expect(client.era).toBe('legacy');
+    expect(textOf(await client.callTool('a'))).toBe('a');
+    expect((await remember(server, cache, { clock })).era).toBe('modern');
+  },
+);
+
 describe('a mode that was asked for', () => {
   test.each(['legacy', '2025-06-18'])(
     '%s teaches the memory nothing: auto finds the modern era of a dual server afterwards',
