@@ -1,5 +1,4 @@
 import { within } from '../async/within.js';
-import { capabilitiesOf } from '../era/answers.js';
 import {
   classifyProbe,
   describe,
@@ -9,7 +8,7 @@ import {
 } from '../era/classify-probe.js';
 import type { ClientDialect, ClientSide } from '../era/client-side.js';
 import { LegacyClientDialect } from '../era/legacy/client-dialect.js';
-import { envelope, ModernClientDialect } from '../era/modern/client-dialect.js';
+import { ModernClientDialect } from '../era/modern/client-dialect.js';
 import {
   isLegacyRevision,
   isModernRevision,
@@ -21,9 +20,8 @@ import {
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Caller, Era, ServerFacts } from '../exchange/call.js';
 import type { Connection, Connector } from '../exchange/connection.js';
-import { ErrorCode } from '../wire/error-codes.js';
-import { isJsonObject, type JsonObject, notificationMessage, requestMessage } from '../wire/json-rpc.js';
-import type { Implementation, ServerCapabilities } from '../wire/model.js';
+import { describeOutcome, discover } from './discover.js';
+import { describeRefusal, initialize, namedVersions } from './initialize.js';
 import type { ConnectSettings } from './options.js';
 import { ServerLine } from './server-line.js';
 
@@ -111,7 +109,6 @@ class Negotiation {
       tried.push(revision);
       const outcome = await this.#discover(revision);
       const verdict = classifyProbe(outcome, tried);
-      this.#evidence.push(describeOutcome(outcome));
       this.#probeAnswered = outcome.kind !== 'silence' && outcome.kind !== 'gone';
       if (verdict.kind === 'retry') {
         revision = verdict.revision;
@@ -185,8 +182,8 @@ class Negotiation {
       return await this.#legacy(revision, why, source, gone);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
-      const supported = supportedBy(error);
-      if (this.#probeAnswered && !supported.some(isModernRevision)) throw this.#refusedInitialize(error);
+      const namesModern = namedVersions(error).some(isModernRevision);
+      if (this.#probeAnswered && !namesModern) throw this.#refusedInitialize(error);
       this.#evidence.push(`initialize was refused with ${describe(error)}`);
       return this.#forward(error);
     }
@@ -195,7 +192,6 @@ class Negotiation {
   async #forward(refusal: ProtocolError): Promise<Link> {
     const outcome = await this.#discover(LATEST_MODERN);
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
-    this.#evidence.push(describeOutcome(outcome));
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
     return this.#modern(
       verdict.revision,
@@ -206,55 +202,23 @@ class Negotiation {
   }
 
   async #discover(revision: ModernRevision): Promise<ProbeOutcome> {
-    const line = await this.#open();
-    const { clock } = this.#settings;
-    const began = clock.now();
-    const answer = line.requests
-      .request({
-        what: 'server/discover',
-        timeoutMs: this.#settings.connectTimeoutMs,
-        send: (id) =>
-          line.connection.send(
-            requestMessage(id, 'server/discover', { _meta: envelope(this.#settings, revision) }),
-          ),
-        giveUp: () => {},
-      })
-      .then(
-        (result): ProbeOutcome => ({ kind: 'result', result }),
-        (error: unknown): ProbeOutcome => failedProbe(error),
-      );
-    const idless = new Promise<ProbeOutcome>((resolve) => {
-      line.onIdlessError = (error) => resolve({ kind: 'idless', error });
-    });
-    const silence = this.#silence(line).then(
-      (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
-    );
-    const outcome = await Promise.race([answer, idless, silence]);
-    line.onIdlessError = undefined;
-    if (outcome.kind === 'silence') void this.#heedLateAnswer(answer);
+    const { outcome, late } = await discover(await this.#open(), this.#settings, revision);
+    this.#evidence.push(describeOutcome(outcome));
+    if (outcome.kind === 'silence') void this.#heedLateAnswer(late);
     return outcome;
   }
 
   /** Ignored here, where legacy is spoken by now; but the next run shall ask again. */
-  async #heedLateAnswer(answer: Promise<ProbeOutcome>): Promise<void> {
-    const late = await answer.catch(() => undefined);
+  async #heedLateAnswer(answer: Promise<ProbeOutcome | undefined>): Promise<void> {
+    const late = await answer;
     if (late?.kind !== 'result' || classifyProbe(late, []).kind !== 'modern') return;
     this.#answeredLate = true;
     const { identity } = this.#connector;
     if (identity !== undefined) await this.#settings.cache?.delete(identity).catch(() => {});
   }
 
-  /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
-  async #silence(line: ServerLine): Promise<void> {
-    const { clock, bootMs, silenceMs } = this.#settings;
-    if (!(await within(clock, bootMs, line.connection.life))) return;
-    await new Promise<void>((resolve) => {
-      clock.after(silenceMs, resolve, { background: true });
-    });
-  }
-
   async #legacy(
-    revision: LegacyRevision,
+    offered: LegacyRevision,
     why: string,
     source: Verdict['source'],
     gone: boolean,
@@ -262,46 +226,25 @@ class Negotiation {
   ): Promise<Link> {
     if (gone) await this.#respawn(why);
     const line = await this.#open();
-    const result = await this.#initialize(line, revision);
-    const { protocolVersion, capabilities, serverInfo, instructions } = result;
-    if (!isLegacyRevision(protocolVersion) || (pinned && protocolVersion !== pinned)) {
-      throw this.#noCommon(
-        `it answered initialize with ${JSON.stringify(protocolVersion)}, asked was ${revision}`,
-      );
+    const { clock, connectTimeoutMs } = this.#settings;
+    const left = Math.max(1, connectTimeoutMs - (clock.now() - this.#started));
+    const { revision, server } = await initialize(line, this.#settings, offered, left).catch(
+      (error: unknown) => {
+        const odd = error instanceof IsthmusError && error.code === 'INVALID_RESULT';
+        throw odd ? this.#noCommon(error.message, error) : error;
+      },
+    );
+    if (pinned && revision !== pinned) {
+      throw this.#noCommon(`it answered initialize with ${revision}, and this client insists on ${pinned}`);
     }
-    line.connection.send(notificationMessage('notifications/initialized'));
-    const server: ServerFacts = {
-      info: isJsonObject(serverInfo) ? (serverInfo as unknown as Implementation) : undefined,
-      capabilities: isJsonObject(capabilities) ? (capabilities as ServerCapabilities) : {},
-      instructions: typeof instructions === 'string' ? instructions : undefined,
-    };
-    const dialect = new LegacyClientDialect(this.#side(line), line.requests, protocolVersion, server);
+    const dialect = new LegacyClientDialect(this.#side(line), line.requests, revision, server);
     return this.#link(line, dialect, why, source);
   }
 
-  async #initialize(line: ServerLine, revision: LegacyRevision): Promise<JsonObject> {
-    const { connectTimeoutMs, clock, info, answers } = this.#settings;
-    return line.requests.request({
-      what: 'initialize',
-      timeoutMs: Math.max(1, connectTimeoutMs - (clock.now() - this.#started)),
-      send: (id) =>
-        line.connection.send(
-          requestMessage(id, 'initialize', {
-            protocolVersion: revision,
-            capabilities: capabilitiesOf(answers),
-            clientInfo: info,
-          }),
-        ),
-      giveUp: () => {}, // INIT-014: initialize is never cancelled
-    });
-  }
-
   #refusedInitialize(error: ProtocolError): IsthmusError {
-    const supported = supportedBy(error);
-    const speaks = supported.length > 0 ? `; it speaks ${supported.join(', ')}` : '';
     const { mode } = this.#settings;
     const insists = eraOf(mode) ? `, and this client insists on ${mode}` : '';
-    return this.#noCommon(`it refused initialize with ${describe(error)}${speaks}${insists}`, error);
+    return this.#noCommon(`${describeRefusal(error)}${insists}`, error);
   }
 
   #modern(revision: ModernRevision, server: ServerFacts, why: string, source: Verdict['source']): Link {
@@ -389,45 +332,9 @@ class Negotiation {
   }
 }
 
-/** Only an end is an end: a server that lives is not started again. */
-function failedProbe(error: unknown): ProbeOutcome {
-  if (error instanceof ProtocolError) {
-    return { kind: 'error', error: { code: error.code, message: error.message, data: error.data } };
-  }
-  const code = error instanceof IsthmusError ? error.code : undefined;
-  if (code === 'CHILD_EXITED' || code === 'CONNECTION_CLOSED')
-    return { kind: 'gone', message: messageOf(error), error };
-  if (code === 'INVALID_RESULT' || code === 'RESULT_TOO_LARGE')
-    return { kind: 'unreadable', message: messageOf(error) };
-  throw error;
-}
-
 /** The cause is the system's refusal to start the command. */
 function neverStarted(error: unknown): boolean {
   if (!(error instanceof IsthmusError) || error.code !== 'CHILD_EXITED') return false;
   const cause = error.cause instanceof IsthmusError ? error.cause.cause : error.cause;
   return cause !== undefined;
-}
-
-function supportedBy(error: unknown): unknown[] {
-  if (!(error instanceof ProtocolError) || error.code !== ErrorCode.UnsupportedProtocolVersion) return [];
-  const supported = isJsonObject(error.data) ? error.data['supported'] : undefined;
-  return Array.isArray(supported) ? supported : [];
-}
-
-function describeOutcome(outcome: ProbeOutcome): string {
-  switch (outcome.kind) {
-    case 'result':
-      return 'server/discover was answered with a result';
-    case 'error':
-      return `server/discover was answered with ${describe(outcome.error)}`;
-    case 'idless':
-      return `server/discover was answered with an error without id: ${describe(outcome.error)}`;
-    case 'unreadable':
-      return `the answer to server/discover cannot be read: ${outcome.message}`;
-    case 'silence':
-      return `server/discover was not answered within ${outcome.afterMs} ms`;
-    case 'gone':
-      return `the server ended on server/discover: ${outcome.message}`;
-  }
 }

@@ -5,7 +5,7 @@ export function suggest(name: string, known: readonly string[]): string | undefi
     .map((each) => ({ each, far: distance(wanted, each.toLowerCase()) }))
     .sort((a, b) => a.far - b.far);
   const [best] = ranked;
-  if (best && best.far <= Math.max(1, Math.floor(name.length / 3))) return best.each;
+  if (best && best.far <= (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3)))) return best.each;
   return known.find((each) => each.toLowerCase().includes(wanted));
 }
 

@@ -99,7 +99,7 @@ function numberKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | '
 }
 
 function textKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | 'choices' | 'parse'> {
-  const least = numberOr(schema['minLength'], 0);
+  const least = numberOr(schema['minLength'], 0) || Number.NEGATIVE_INFINITY;
   const most = numberOr(schema['maxLength'], Number.POSITIVE_INFINITY);
   const length = least > 0 || Number.isFinite(most) ? `${range(least, most)} characters` : '';
   const format = FORMATS.get(String(schema['format']));
@@ -144,7 +144,7 @@ function isDate(text: string): boolean {
 
 function severalKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | 'choices' | 'parse'> {
   const choices = choicesOf(isJsonObject(schema['items']) ? schema['items'] : {});
-  const least = numberOr(schema['minItems'], 0);
+  const least = numberOr(schema['minItems'], 0) || Number.NEGATIVE_INFINITY;
   const most = numberOr(schema['maxItems'], Number.POSITIVE_INFINITY);
   const kind = `${(range(least, most) || ', any number').slice(2)} of, separated by commas`;
   return {
@@ -194,7 +194,7 @@ function choicesOf(schema: Record<string, unknown>): Choice[] {
 function range(least: number, most: number): string {
   if (least > 0 && least === most) return `, ${least}`;
   if (Number.isFinite(most)) return Number.isFinite(least) ? `, ${least} to ${most}` : `, at most ${most}`;
-  return Number.isFinite(least) && least !== 0 ? `, at least ${least}` : '';
+  return Number.isFinite(least) ? `, at least ${least}` : '';
 }
 
 function numberOr(value: unknown, otherwise: number): number {

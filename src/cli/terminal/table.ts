@@ -32,7 +32,7 @@ export function table(rows: readonly (readonly string[])[], options: TableOption
 }
 
 const GAP = '  ';
-const NARROWEST = 12;
+const NARROWEST = 4;
 
 function columnWidths(rows: readonly (readonly string[])[], width: number): number[] {
   const count = Math.max(0, ...rows.map((row) => row.length));

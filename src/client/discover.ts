@@ -1,0 +1,83 @@
+import { within } from '../async/within.js';
+import { describe, type ProbeOutcome } from '../era/classify-probe.js';
+import { envelope } from '../era/modern/client-dialect.js';
+import type { ModernRevision } from '../era/revisions.js';
+import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
+import { requestMessage } from '../wire/json-rpc.js';
+import type { ConnectSettings } from './options.js';
+import type { ServerLine } from './server-line.js';
+
+/** What came of asking `server/discover`; after silence the answer may still come. */
+export interface Discovery {
+  readonly outcome: ProbeOutcome;
+  readonly late: Promise<ProbeOutcome | undefined>;
+}
+
+/** Asks `server/discover` on a line whose era is not known yet. */
+export async function discover(
+  line: ServerLine,
+  settings: ConnectSettings,
+  revision: ModernRevision,
+): Promise<Discovery> {
+  const { clock, connectTimeoutMs } = settings;
+  const began = clock.now();
+  const answer = line.requests
+    .request({
+      what: 'server/discover',
+      timeoutMs: connectTimeoutMs,
+      send: (id) =>
+        line.connection.send(requestMessage(id, 'server/discover', { _meta: envelope(settings, revision) })),
+      giveUp: () => {},
+    })
+    .then((result): ProbeOutcome => ({ kind: 'result', result }), failedProbe);
+  const idless = new Promise<ProbeOutcome>((resolve) => {
+    line.onIdlessError = (error) => resolve({ kind: 'idless', error });
+  });
+  const silence = silenceOf(line, settings).then(
+    (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
+  );
+  try {
+    const outcome = await Promise.race([answer, idless, silence]);
+    return { outcome, late: answer.catch(() => undefined) };
+  } finally {
+    line.onIdlessError = undefined;
+  }
+}
+
+/** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
+async function silenceOf(line: ServerLine, { clock, bootMs, silenceMs }: ConnectSettings): Promise<void> {
+  if (!(await within(clock, bootMs, line.connection.life))) return;
+  await new Promise<void>((resolve) => {
+    clock.after(silenceMs, resolve, { background: true });
+  });
+}
+
+/** Only an end is an end: a server that lives is not started again. */
+function failedProbe(error: unknown): ProbeOutcome {
+  if (error instanceof ProtocolError) {
+    return { kind: 'error', error: { code: error.code, message: error.message, data: error.data } };
+  }
+  const code = error instanceof IsthmusError ? error.code : undefined;
+  const message = messageOf(error);
+  if (code === 'CHILD_EXITED' || code === 'CONNECTION_CLOSED') return { kind: 'gone', message, error };
+  if (code === 'INVALID_RESULT' || code === 'RESULT_TOO_LARGE') return { kind: 'unreadable', message };
+  throw error;
+}
+
+/** One line of evidence. */
+export function describeOutcome(outcome: ProbeOutcome): string {
+  switch (outcome.kind) {
+    case 'result':
+      return 'server/discover was answered with a result';
+    case 'error':
+      return `server/discover was answered with ${describe(outcome.error)}`;
+    case 'idless':
+      return `server/discover was answered with an error without id: ${describe(outcome.error)}`;
+    case 'unreadable':
+      return `the answer to server/discover cannot be read: ${outcome.message}`;
+    case 'silence':
+      return `server/discover was not answered within ${outcome.afterMs} ms`;
+    case 'gone':
+      return `the server ended on server/discover: ${outcome.message}`;
+  }
+}
