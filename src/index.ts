@@ -3,4 +3,4 @@ export * from './client/index.js';
 export * from './server/index.js';
 export { type MemoryConnection, type MemoryLink, memory } from './transport/memory.js';
 export { type SocketOptions, type TcpOptions, tcp, unixSocket } from './transport/socket.js';
-export { type StdioOptions, stdio } from './transport/stdio.js';
+export { type CommandOptions, type StdioOptions, stdio } from './transport/stdio.js';

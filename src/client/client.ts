@@ -277,10 +277,22 @@ export class Client implements AsyncDisposable {
     options: CallOptions | ManualOptions | undefined,
     onRound?: () => void,
   ): Promise<JsonObject> {
-    const caller = await this.#session.caller(options);
+    checkTimes(options);
+    const caller = this.#session.ready ?? (await this.#session.caller(options));
     const result = await caller.call(toCall(method, params, options, this.#session.timeoutMs, onRound));
     checkShape(method, result);
     return result;
+  }
+}
+
+/** Infinity is a time, too. */
+function checkTimes(options: CallOptions | undefined): void {
+  for (const name of ['timeoutMs', 'maxTimeoutMs'] as const) {
+    const value = options?.[name];
+    if (value === undefined || value > 0) continue;
+    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`, {
+      sent: 'no',
+    });
   }
 }
 

@@ -74,6 +74,7 @@ class Negotiation {
   #probeAnswered = false;
   /** It was silent for too long, but modern after all. */
   #answeredLate = false;
+  #remembered: Promise<void> | undefined;
 
   constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
     this.#connector = connector;
@@ -214,6 +215,8 @@ class Negotiation {
     if (late?.kind !== 'result' || classifyProbe(late, []).kind !== 'modern') return;
     this.#answeredLate = true;
     const { identity } = this.#connector;
+    // What is being written is taken back when it is there.
+    await this.#remembered;
     if (identity !== undefined) await this.#settings.cache?.delete(identity).catch(() => {});
   }
 
@@ -266,7 +269,7 @@ class Negotiation {
       this.#settings.mode === 'auto' &&
       !this.#answeredLate
     ) {
-      cache?.set(identity, { era, revision, at: clock.now() }).catch(() => {});
+      this.#remembered = cache?.set(identity, { era, revision, at: clock.now() }).catch(() => {});
     }
     const verdict = { era, revision, why, evidence: this.#evidence, ms: clock.now() - this.#started, source };
     return { line, caller: dialect, verdict };

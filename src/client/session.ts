@@ -46,6 +46,12 @@ export class Session {
     return this.#link;
   }
 
+  /** Who to call, while there is a connection. */
+  get ready(): Caller | undefined {
+    const current = this.#current;
+    return current === undefined || current instanceof Promise || this.#isClosed ? undefined : current.caller;
+  }
+
   /** Who to call; at once while there is a connection. Opening another one counts against the call's own time. */
   async caller({ signal, timeoutMs = this.timeoutMs }: CallerOptions = {}): Promise<Caller> {
     if (this.#isClosed) throw notSent(this.#lost) ?? isClosed();

@@ -4,18 +4,19 @@ import type { DecodedError, DecodedResult, JsonObject, RequestId } from '../wire
 
 /**
  * The requests we sent and still wait for. Ids are integers, unique for the life of the connection
- * (JRPC-005), compared with their JSON type.
+ * (JRPC-005), compared with their JSON type. One timer serves them all: a timer for each is a large part of
+ * the price of a small call.
  */
 export class OutboundRequests {
   readonly #clock: Clock;
   readonly #pending = new Map<RequestId, Pending>();
-  #nextId: number;
+  #nextId = 0;
   #suspensions = 0;
   #failure: IsthmusError | undefined;
+  #timer: { readonly due: number; readonly callOff: () => void } | undefined;
 
-  constructor(clock: Clock, firstId = 0) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#nextId = firstId;
   }
 
   get size(): number {
@@ -32,8 +33,9 @@ export class OutboundRequests {
     if (signal?.aborted) return Promise.reject(cancelled(what, signal.reason, 'no'));
     const id = this.#nextId++;
     return new Promise<JsonObject>((resolve, reject) => {
-      const pending = new Pending(this.#clock, id, options, resolve, reject, () => this.#pending.delete(id));
+      const pending = new Pending(this, id, options, this.#clock.now(), resolve, reject);
       this.#pending.set(id, pending);
+      this.#arm(pending.due);
       try {
         options.send(id);
       } catch (error) {
@@ -66,18 +68,25 @@ export class OutboundRequests {
 
   /** The peer reports progress on it: its time starts anew, up to its maximum in all (CANC-015). */
   extend(id: RequestId): void {
-    this.#pending.get(id)?.extend();
+    this.#pending.get(id)?.extend(this.#clock.now());
   }
 
   /** Stops the clocks of all that is pending, until as many `goOn`. */
   suspend(): void {
     this.#suspensions += 1;
-    if (this.#suspensions === 1) for (const pending of this.#pending.values()) pending.suspend();
+    if (this.#suspensions > 1) return;
+    const now = this.#clock.now();
+    for (const pending of this.#pending.values()) pending.suspend(now);
   }
 
   goOn(): void {
     this.#suspensions -= 1;
-    if (this.#suspensions === 0) for (const pending of this.#pending.values()) pending.goOn();
+    if (this.#suspensions > 0) return;
+    const now = this.#clock.now();
+    for (const pending of this.#pending.values()) {
+      pending.goOn(now);
+      this.#arm(pending.due);
+    }
   }
 
   /** All that is pending, in the order of sending. */
@@ -89,6 +98,34 @@ export class OutboundRequests {
   fail(error: IsthmusError): void {
     this.#failure ??= error;
     for (const pending of [...this.#pending.values()]) pending.reject(error);
+    this.#timer?.callOff();
+    this.#timer = undefined;
+  }
+
+  forget(id: RequestId): void {
+    this.#pending.delete(id);
+  }
+
+  /** Sees to it that somebody looks at the deadlines no later than `due`. */
+  #arm(due: number): void {
+    if (due === Number.POSITIVE_INFINITY || (this.#timer && this.#timer.due <= due)) return;
+    this.#timer?.callOff();
+    // In the background: what keeps a program alive is the connection that the answer will come from.
+    const callOff = this.#clock.after(Math.max(0, due - this.#clock.now()), () => this.#look(), {
+      background: true,
+    });
+    this.#timer = { due, callOff };
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    const now = this.#clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const pending of [...this.#pending.values()]) {
+      if (pending.due <= now) pending.expire();
+      else next = Math.min(next, pending.due);
+    }
+    this.#arm(next);
   }
 }
 
@@ -101,42 +138,39 @@ export interface OutboundOptions {
   readonly signal?: AbortSignal | undefined;
   send(id: RequestId): void;
   giveUp(id: RequestId, why: string): void;
-  onProgress?(params: JsonObject): void;
-  onLog?(params: JsonObject): void;
+  readonly onProgress?: ((params: JsonObject) => void) | undefined;
+  readonly onLog?: ((params: JsonObject) => void) | undefined;
   /** Modern: this request asked for logs. */
   readonly wantsLogs?: boolean;
 }
 
 class Pending {
   readonly options: OutboundOptions;
-  readonly #clock: Clock;
+  readonly #requests: OutboundRequests;
   readonly #id: RequestId;
   readonly #onResolve: (result: JsonObject) => void;
   readonly #onReject: (error: Error) => void;
-  readonly #forget: () => void;
+  /** When its time is up. */
+  due: number;
+  /** Progress can move `due` no further than this. */
   #latest: number;
-  #stopTimer: () => void;
-  /** When the running timer is due, and since when it is stopped. */
-  #due = 0;
-  #stoppedAt: number | undefined;
+  #suspended: { readonly at: number; readonly left: number } | undefined;
 
   constructor(
-    clock: Clock,
+    requests: OutboundRequests,
     id: RequestId,
     options: OutboundOptions,
+    now: number,
     onResolve: (result: JsonObject) => void,
     onReject: (error: Error) => void,
-    forget: () => void,
   ) {
-    this.#clock = clock;
+    this.#requests = requests;
     this.#id = id;
     this.options = options;
     this.#onResolve = onResolve;
     this.#onReject = onReject;
-    this.#forget = forget;
-    const { timeoutMs, maxTimeoutMs = timeoutMs * 4 } = options;
-    this.#latest = clock.now() + maxTimeoutMs;
-    this.#stopTimer = this.#startTimer(Math.min(timeoutMs, maxTimeoutMs));
+    this.#latest = now + maximumOf(options);
+    this.due = Math.min(now + options.timeoutMs, this.#latest);
     options.signal?.addEventListener('abort', this, { once: true });
   }
 
@@ -155,34 +189,27 @@ class Pending {
     this.#onReject(error);
   }
 
-  suspend(): void {
-    this.#stopTimer();
-    this.#stoppedAt = this.#clock.now();
+  extend(now: number): void {
+    if (!this.#suspended) this.due = Math.min(now + this.options.timeoutMs, this.#latest);
   }
 
-  goOn(): void {
-    if (this.#stoppedAt === undefined) return;
-    const left = this.#due - this.#stoppedAt;
-    this.#latest += this.#clock.now() - this.#stoppedAt;
-    this.#stoppedAt = undefined;
-    this.#stopTimer = this.#startTimer(left);
+  suspend(now: number): void {
+    this.#suspended = { at: now, left: this.due - now };
+    this.due = Number.POSITIVE_INFINITY;
   }
 
-  extend(): void {
-    if (this.#stoppedAt !== undefined) return;
-    this.#stopTimer();
-    this.#stopTimer = this.#startTimer(Math.min(this.options.timeoutMs, this.#latest - this.#clock.now()));
+  goOn(now: number): void {
+    if (!this.#suspended) return;
+    this.due = now + this.#suspended.left;
+    this.#latest += now - this.#suspended.at;
+    this.#suspended = undefined;
   }
 
-  #startTimer(ms: number): () => void {
-    this.#due = this.#clock.now() + ms;
-    return this.#clock.after(ms, () => {
-      const { what, timeoutMs, maxTimeoutMs = timeoutMs * 4 } = this.options;
-      const spent = ms < timeoutMs ? maxTimeoutMs : timeoutMs;
-      this.#giveUp(
-        new IsthmusError('TIMED_OUT', `${what} was not answered within ${spent} ms`, { sent: 'maybe' }),
-      );
-    });
+  expire(): void {
+    const { what, timeoutMs } = this.options;
+    const spent = this.due >= this.#latest ? maximumOf(this.options) : timeoutMs;
+    const message = `${what} was not answered within ${spent} ms`;
+    this.#giveUp(new IsthmusError('TIMED_OUT', message, { sent: 'maybe' }));
   }
 
   #giveUp(error: IsthmusError): void {
@@ -192,10 +219,13 @@ class Pending {
   }
 
   #end(): void {
-    this.#forget();
-    this.#stopTimer();
+    this.#requests.forget(this.#id);
     this.options.signal?.removeEventListener('abort', this);
   }
+}
+
+function maximumOf({ timeoutMs, maxTimeoutMs = timeoutMs * 4 }: OutboundOptions): number {
+  return maxTimeoutMs;
 }
 
 function cancelled(what: string, reason: unknown, sent: 'no' | 'maybe'): IsthmusError {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { IsthmusError } from '../errors.js';
+import { events } from '../events.js';
 import type { Connection } from '../exchange/connection.js';
 import { describeExit } from '../process/describe-exit.js';
 import { type Child, type ChildOptions, spawnChild } from '../process/spawn-child.js';
@@ -9,9 +10,11 @@ import { createStreamConnection } from './stream-connection.js';
 export interface CommandOptions extends ChildOptions {
   /** Longer lines cost one call, not the connection. Default 64 MiB. */
   readonly maxLineBytes?: number;
+  /** What the process writes to stderr, as it comes; it is drained in any case. Also for a process started again. */
+  readonly onStderr?: (text: string) => void;
 }
 
-/** A connection to a process that we started; its end is the end of the process and all its children. */
+/** What a connection to a process of ours has beyond others. */
 export interface ChildConnection extends Connection {
   readonly pid: number | undefined;
   /** What the process writes to stderr, as it comes. Not reading it never blocks the process. */
@@ -20,7 +23,7 @@ export interface ChildConnection extends Connection {
   stderrTail(): string;
 }
 
-/** Starts a process of `options.command` and speaks over its stdin and stdout. */
+/** Starts a process and speaks over its stdin and stdout. The end of the connection ends it, and all its children. */
 export function openChild(options: CommandOptions): ChildConnection {
   const child = spawnChild(options);
   const connection = createStreamConnection({
@@ -36,11 +39,26 @@ export function openChild(options: CommandOptions): ChildConnection {
       await child.stop();
     },
   });
+  if (options.onStderr) offerStderr(child, options.onStderr);
   return Object.assign(connection, {
     pid: child.pid,
     stderr: () => child.stderr.stream(),
     stderrTail: () => child.stderr.tail(),
   });
+}
+
+function offerStderr(child: Child, onStderr: (text: string) => void): void {
+  child.stderr
+    .stream()
+    .setEncoding('utf8')
+    .on('data', (text: string) => {
+      try {
+        onStderr(text);
+      } catch (error) {
+        // The caller's failure is its own.
+        if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: 'onStderr', error });
+      }
+    });
 }
 
 function labelOf({ command, args = [] }: CommandOptions): string {

@@ -42,6 +42,8 @@ export function stdio(options: StdioOptions | CommandOptions = {}): Listener | C
   };
 }
 
+export type { CommandOptions };
+
 /** Child processes are loaded by those who start one; a server never does. */
 function lazyCommand(options: CommandOptions): Connector {
   const { command, args = [], cwd = process.cwd(), env = {} } = options;

@@ -149,10 +149,8 @@ export class ModernClientDialect implements Caller, ClientDialect {
       giveUp: (requestId, reason) => {
         connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
       },
-      ...(call.onProgress && {
-        onProgress: (update) => tell('onProgress', call.onProgress, toProgress(update)),
-      }),
-      ...(call.onLog && { onLog: (entry) => tell('onLog', call.onLog, toLog(entry)) }),
+      onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
+      onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
       wantsLogs: this.#levelOf(call) !== undefined,
     });
     checkResultType(call.method, result);
