@@ -1,0 +1,50 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Client, connect, createServer, memory, stdio } from '../../src/index.js';
+
+const fixture = (name: string) => fileURLToPath(new URL(`../process/${name}`, import.meta.url));
+let client: Client | undefined;
+
+afterEach(() => client?.close());
+
+describe('the stderr of a child', () => {
+  it('is told as it comes, and a listener that throws costs nothing (STDIO-006, STDIO-007)', async () => {
+    const heard: string[] = [];
+    client = await connect(
+      stdio({
+        command: process.execPath,
+        args: [fixture('server-slow-boot.mjs'), '50', 'dual'],
+        onStderr(text) {
+          heard.push(text);
+          throw new Error('the caller made a mistake');
+        },
+      }),
+      { cache: false },
+    );
+    expect(heard.join('')).toContain('booted after 50 ms');
+    expect((await client.callTool('echo', { text: 'still here' })).content).toEqual([
+      { type: 'text', text: 'still here' },
+    ]);
+  });
+});
+
+describe('the times of a call', () => {
+  it.each([{ timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: Number.NaN }, { maxTimeoutMs: Number.NaN }])(
+    'are refused before anything is sent: %o',
+    async (times) => {
+      const calls: unknown[] = [];
+      const server = createServer({ name: 'counting', version: '1.0.0' });
+      server.tool('count', {}, () => calls.push('called'));
+      client = await connect(memory(server));
+      await expect(client.callTool('count', {}, times)).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        sent: 'no',
+      });
+      expect(calls).toEqual([]);
+      await expect(
+        client.callTool('count', {}, { timeoutMs: Number.POSITIVE_INFINITY }),
+      ).resolves.toBeDefined();
+      expect(calls).toEqual(['called']);
+    },
+  );
+});
