@@ -59,11 +59,18 @@ export class IsthmusError extends Error {
   readonly code: LocalErrorCode;
   /** Set where the failure concerns a request. */
   readonly sent: Sent | undefined;
+  /** What each step brought, where connecting took several. */
+  readonly evidence: readonly string[] | undefined;
 
-  constructor(code: LocalErrorCode, message: string, options?: { cause?: unknown; sent?: Sent }) {
+  constructor(
+    code: LocalErrorCode,
+    message: string,
+    options?: { cause?: unknown; sent?: Sent | undefined; evidence?: readonly string[] },
+  ) {
     super(message, options);
     this.code = code;
     this.sent = options?.sent;
+    this.evidence = options?.evidence;
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions, Client } from '../client/client.js';
 import { connect } from '../client/connect.js';
 import { IsthmusError } from '../errors.js';
@@ -55,26 +54,21 @@ export async function withSession(
   const clock = new AskingClock(line);
   let client: Client | undefined;
   try {
-    const connecting = connect(
+    client = await connect(
       connector,
       connectOptions(connector, options, terminal, line, clock, interruption),
     );
-    client = await orInterrupted(connecting, interruption.signal, connector);
     connector.stopWatching();
     const session = createSession(client, connector, options, terminal, line, clock, interruption.signal);
     return await work(session);
   } catch (error) {
     if (interruption.signal.aborted) {
-      // The cancellation leaves at the end of this turn; closing at once would lose it.
-      if (client) await sleep(FAREWELL_MS);
       throw new CliError(
         interruption.code(),
         client ? 'Interrupted; the request was cancelled' : 'Interrupted',
       );
     }
     if (process.env['ISTHMUS_DEBUG']) console.error(error);
-    // A process that is going down may still have something to say.
-    if (!client) connector.hangUp();
     throw describeFailure(error, {
       target,
       label: connector.label,
@@ -89,7 +83,6 @@ export async function withSession(
   }
 }
 
-const FAREWELL_MS = 50;
 /** Longer than anybody waits: the command line has time limits of its own, which stop while the user is asked. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ANSWER_MS = 60_000;
@@ -100,11 +93,12 @@ function connectOptions(
   terminal: Terminal,
   line: ProgressLine,
   clock: AskingClock,
-  interruption: { interrupt(): void },
+  interruption: { readonly signal: AbortSignal; interrupt(): void },
 ) {
   const { stdin, stderr, canAsk, err } = terminal;
   return {
     mode: options.mode,
+    signal: interruption.signal,
     info: { name: 'isthmus-cli', version: '0.1.0' },
     reconnect: false,
     timeoutMs: DAY_MS,
@@ -235,19 +229,4 @@ function catchSignals(line: ProgressLine) {
       process.off('SIGTERM', terminate);
     },
   };
-}
-
-/** `connect` takes no signal; hanging up under it has the same effect. */
-async function orInterrupted(
-  connecting: Promise<Client>,
-  signal: AbortSignal,
-  connector: WatchedConnector,
-): Promise<Client> {
-  const hangUp = () => connector.hangUp();
-  signal.addEventListener('abort', hangUp, { once: true });
-  try {
-    return await connecting;
-  } finally {
-    signal.removeEventListener('abort', hangUp);
-  }
 }

@@ -1,4 +1,3 @@
-import { IsthmusError } from '../errors.js';
 import type { Connection, Connector } from '../exchange/connection.js';
 import type { ChildConnection } from '../transport/child.js';
 import type { DecodedMessage } from '../wire/json-rpc.js';
@@ -12,8 +11,6 @@ export interface WatchedConnector extends Connector {
   stopWatching(): void;
   /** The last lines that the command wrote to stderr; none for a socket. */
   stderrTail(): readonly string[];
-  /** Closes the newest connection and opens no other: how a connection that is still being set up is called off. */
-  hangUp(): void;
 }
 
 export function watchConnector(connector: Connector, onStderr?: (text: string) => void): WatchedConnector {
@@ -21,7 +18,6 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
   let watching = true;
   let opened = 0;
   let newest: Connection | undefined;
-  let over = false;
   return {
     label: connector.label,
     identity: connector.identity,
@@ -33,11 +29,9 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       watching = false;
     },
     async connect() {
-      if (over) throw new IsthmusError('CANCELLED', `${connector.label} is no longer wanted`, { sent: 'no' });
       const connection = await connector.connect();
       opened += 1;
       newest = connection;
-      if (over) connection.close();
       if (onStderr && isChild(connection)) {
         connection.stderr().setEncoding('utf8').on('data', onStderr);
       }
@@ -49,10 +43,6 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       if (!newest || !isChild(newest)) return [];
       const lines = newest.stderrTail().trimEnd().split(/\r?\n/);
       return lines.slice(-TAIL_LINES).filter((line) => line !== '');
-    },
-    hangUp() {
-      over = true;
-      newest?.close();
     },
   };
 }

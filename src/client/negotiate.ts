@@ -20,6 +20,7 @@ import {
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Caller, Era, ServerFacts } from '../exchange/call.js';
 import type { Connection, Connector } from '../exchange/connection.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { describeOutcome, discover } from './discover.js';
 import { describeRefusal, initialize, namedVersions } from './initialize.js';
 import type { ConnectSettings } from './options.js';
@@ -35,6 +36,8 @@ export interface Verdict {
   readonly evidence: readonly string[];
   /** How long connecting took. */
   readonly ms: number;
+  /** What the server said it speaks, where it said so. */
+  readonly supported: readonly string[] | undefined;
   /** `cache`: the era was remembered from an earlier run and held. */
   readonly source: 'probe' | 'cache' | 'mode';
 }
@@ -75,6 +78,7 @@ class Negotiation {
   /** It was silent for too long, but modern after all. */
   #answeredLate = false;
   #remembered: Promise<void> | undefined;
+  #supported: readonly string[] | undefined;
 
   constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
     this.#connector = connector;
@@ -98,7 +102,7 @@ class Negotiation {
       return await this.#probe(cached ? 'cache' : 'probe', LATEST_MODERN);
     } catch (error) {
       await this.#line?.close();
-      throw this.#signal?.aborted ? this.#calledOff() : error;
+      throw this.#signal?.aborted ? this.#calledOff() : this.#withEvidence(error);
     }
   }
 
@@ -205,6 +209,7 @@ class Negotiation {
   async #discover(revision: ModernRevision): Promise<ProbeOutcome> {
     const { outcome, late } = await discover(await this.#open(), this.#settings, revision);
     this.#evidence.push(describeOutcome(outcome));
+    this.#supported = supportedIn(outcome) ?? this.#supported;
     if (outcome.kind === 'silence') void this.#heedLateAnswer(late);
     return outcome;
   }
@@ -271,7 +276,15 @@ class Negotiation {
     ) {
       this.#remembered = cache?.set(identity, { era, revision, at: clock.now() }).catch(() => {});
     }
-    const verdict = { era, revision, why, evidence: this.#evidence, ms: clock.now() - this.#started, source };
+    const verdict: Verdict = {
+      era,
+      revision,
+      why,
+      evidence: this.#evidence,
+      supported: this.#supported,
+      ms: clock.now() - this.#started,
+      source,
+    };
     return { line, caller: dialect, verdict };
   }
 
@@ -300,6 +313,12 @@ class Negotiation {
         sent: 'no',
       },
     );
+  }
+
+  #withEvidence(error: unknown): unknown {
+    if (!(error instanceof IsthmusError) || this.#evidence.length === 0) return error;
+    const { code, message, cause, sent } = error;
+    return new IsthmusError(code, message, { cause, sent, evidence: this.#evidence });
   }
 
   #calledOff(): IsthmusError {
@@ -340,4 +359,13 @@ function neverStarted(error: unknown): boolean {
   if (!(error instanceof IsthmusError) || error.code !== 'CHILD_EXITED') return false;
   const cause = error.cause instanceof IsthmusError ? error.cause.cause : error.cause;
   return cause !== undefined;
+}
+
+function supportedIn(outcome: ProbeOutcome): readonly string[] | undefined {
+  const { supportedVersions, supported } = {
+    ...(outcome.kind === 'result' && outcome.result),
+    ...(outcome.kind === 'error' && isJsonObject(outcome.error.data) && outcome.error.data),
+  } as JsonObject;
+  const list = supportedVersions ?? supported;
+  return Array.isArray(list) ? list.filter((version) => typeof version === 'string') : undefined;
 }

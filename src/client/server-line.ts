@@ -1,4 +1,4 @@
-import type { Clock } from '../async/clock.js';
+import { type Clock, systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { within } from '../async/within.js';
 import { type ClientDialect, tell } from '../era/client-side.js';
@@ -50,6 +50,7 @@ export class ServerLine implements Receiver {
       case 'request':
         if (this.#dialect) this.#dialect.request(message);
         else if (message.method === 'ping') this.connection.send(resultMessage(message.id, {}));
+        else if (OURS.has(message.method)) this.#lost(isEcho(this.connection.label));
         else this.#keep(message);
         return;
       case 'notification':
@@ -79,10 +80,12 @@ export class ServerLine implements Receiver {
 
   drained(): void {}
 
-  /** Rejects what waits, at once, and closes. Always settles. */
+  /** Rejects what waits, at once, and closes when the last words (a cancellation, say) have left. Always settles. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#lost(undefined);
+    // The system's clock: this is about a real pipe, whatever time the caller keeps.
+    await within(systemClock, FAREWELL_MS, this.connection.finish());
     this.connection.close();
     await this.connection.closed;
   }
@@ -137,5 +140,14 @@ export class ServerLine implements Receiver {
 
 /** Messages kept until the era is known; more than any server says before it is spoken to. */
 const MAX_EARLY = 1000;
+/** How long what was sent last may take to leave when the client closes. */
+const FAREWELL_MS = 250;
+/** Requests that only a client sends. */
+const OURS: ReadonlySet<string> = new Set(['server/discover', 'initialize']);
+
+function isEcho(label: string): IsthmusError {
+  return new IsthmusError('NO_COMMON_REVISION', `${label} is no server: it sends our own requests back`);
+}
+
 /** How long after the end of output a process may take to say, by exiting, why. */
 const LAST_WORDS_MS = 500;

@@ -46,6 +46,7 @@ describe('auto', () => {
       why: expect.stringContaining('server/discover'),
       evidence: [expect.stringContaining('result')],
       ms: expect.any(Number),
+      supported: ['2026-07-28'],
       source: 'probe',
     });
     expect(client.server).toEqual({

@@ -28,6 +28,43 @@ describe('the stderr of a child', () => {
   });
 });
 
+describe('a command that is no server', () => {
+  it('is told at once when it only sends back what it gets', async () => {
+    await expect(connect(stdio({ command: 'cat' }), { cache: false })).rejects.toMatchObject({
+      code: 'NO_COMMON_REVISION',
+      message: 'cat is no server: it sends our own requests back',
+    });
+  });
+
+  it('is refused with what each step brought', async () => {
+    const connector = stdio({ command: process.execPath, args: ['-e', 'process.exit(3)'] });
+    await expect(connect(connector, { cache: false })).rejects.toMatchObject({
+      code: 'CHILD_EXITED',
+      evidence: [
+        expect.stringContaining('the server ended on server/discover'),
+        'it was started once more, to be spoken to as legacy',
+      ],
+    });
+  });
+});
+
+describe('closing right after an abort', () => {
+  it('still tells the server of the cancellation (STDIO-013)', async () => {
+    const heard: string[] = [];
+    const program = fixture('server-answers-after-cancel.mjs');
+    client = await connect(
+      stdio({ command: process.execPath, args: [program, 'modern'], onStderr: (text) => heard.push(text) }),
+      { cache: false },
+    );
+    const abort = new AbortController();
+    const calling = client.callTool('wait', {}, { signal: abort.signal }).catch((error) => error.code);
+    abort.abort();
+    expect(await calling).toBe('CANCELLED');
+    await client.close();
+    expect(heard.join('')).toMatch(/cancelled \d/);
+  });
+});
+
 describe('the times of a call', () => {
   it.each([{ timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: Number.NaN }, { maxTimeoutMs: Number.NaN }])(
     'are refused before anything is sent: %o',
