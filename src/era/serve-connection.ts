@@ -9,9 +9,7 @@ import {
   type DecodedBatch,
   type DecodedMessage,
   type DecodedRequest,
-  errorMessage,
   type JsonRpcErrorBody,
-  type RequestId,
   resultMessage,
 } from '../wire/json-rpc.js';
 import { classifyOpening } from './classify-opening.js';
@@ -19,7 +17,7 @@ import type { ServerDialect } from './dialect.js';
 import { LegacyServerDialect } from './legacy/server-dialect.js';
 import type { ModernRuntime } from './modern/runtime.js';
 import { ModernServerDialect } from './modern/server-dialect.js';
-import { type ServingSide, sendError } from './serving-side.js';
+import { refuse, type ServingSide, sendError } from './serving-side.js';
 
 /** A connection being served, from its first byte to its end. */
 export interface ServedConnection {
@@ -121,7 +119,7 @@ class Serving implements Receiver, ServedConnection {
   #message(message: DecodedMessage): void {
     switch (message.kind) {
       case 'request':
-        if (this.#leaving) this.#refuse(message.id, STOPPING);
+        if (this.#leaving) refuse(this.#side, message.id, STOPPING);
         else if (this.#dialect) this.#dialect.request(message);
         else this.#opening(message);
         return;
@@ -129,7 +127,7 @@ class Serving implements Receiver, ServedConnection {
         this.#dialect?.notification(message);
         return;
       case 'invalid':
-        this.#refuse(message.id, message.error);
+        refuse(this.#side, message.id, message.error);
         return;
       default:
         this.#dialect?.response(message);
@@ -139,10 +137,10 @@ class Serving implements Receiver, ServedConnection {
   /** JRPC-017, JRPC-019: arrays are part of one revision only. */
   #batch(batch: DecodedBatch): void {
     if (this.#dialect?.revision === '2025-03-26') {
-      if (batch.items.length > MAX_BATCH) return this.#refuse(undefined, LONG_BATCH);
+      if (batch.items.length > MAX_BATCH) return refuse(this.#side, undefined, LONG_BATCH);
       for (const item of batch.items) this.#message(item);
     } else {
-      this.#refuse(undefined, BATCH);
+      refuse(this.#side, undefined, BATCH);
     }
   }
 
@@ -163,14 +161,8 @@ class Serving implements Receiver, ServedConnection {
       case 'pong':
         return connection.send(resultMessage(request.id, {}));
       case 'refused':
-        this.#refuse(request.id, opening.error);
+        refuse(this.#side, request.id, opening.error);
     }
-  }
-
-  #refuse(id: RequestId | undefined, error: JsonRpcErrorBody): void {
-    const { connection } = this.#side;
-    if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id, error });
-    connection.send(errorMessage(id, error));
   }
 }
 

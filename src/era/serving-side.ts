@@ -9,6 +9,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonRpcErrorBody,
+  notificationMessage,
   resultMessage,
 } from '../wire/json-rpc.js';
 import type { ServingSettings } from './serving.js';
@@ -43,6 +44,30 @@ export function sendError(side: ServingSide, call: InboundCall, error: JsonRpcEr
   }
 }
 
+/** Progress and logs are for the moment: when the peer does not read, or JSON cannot hold them, they are dropped. */
+export function sendInPassing(side: ServingSide, method: string, params: JsonObject): void {
+  const { connection } = side;
+  if (connection.congested) return dropped(side, 'the peer does not read', params);
+  try {
+    connection.send(notificationMessage(method, params));
+  } catch (error) {
+    dropped(side, messageOf(error), params);
+  }
+}
+
+/** Tells watchers of a message that goes no further. */
+export function dropped(side: ServingSide, why: string, message: unknown): void {
+  if (events.dropped.hasSubscribers)
+    events.dropped.publish({ connection: side.connection.label, why, message });
+}
+
+/** Tells the peer, and watchers, that a message is refused. */
+export function refuse(side: ServingSide, id: InboundCall['id'] | undefined, error: JsonRpcErrorBody): void {
+  const { connection } = side;
+  if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id, error });
+  connection.send(errorMessage(id, error));
+}
+
 /** Records a request, or refuses it when its id is already in flight. */
 export function acceptOnce(side: ServingSide, id: InboundCall['id']): InboundCall | undefined {
   const call = side.calls.accept(id);
@@ -51,8 +76,7 @@ export function acceptOnce(side: ServingSide, id: InboundCall['id']): InboundCal
     code: ErrorCode.InvalidRequest,
     message: `A request with id ${JSON.stringify(id)} is still in flight`,
   };
-  if (events.refused.hasSubscribers) events.refused.publish({ connection: side.connection.label, id, error });
-  side.connection.send(errorMessage(id, error));
+  refuse(side, id, error);
   return undefined;
 }
 

@@ -1,22 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import { events } from '../../events.js';
+import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Change, Peer } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
-import { OutboundRequests } from '../../exchange/outbound-requests.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
   type DecodedError,
   type DecodedNotification,
   type DecodedRequest,
   type DecodedResult,
-  errorMessage,
   isJsonObject,
   isRequestId,
   type JsonObject,
   notificationMessage,
-  type RequestId,
-  requestMessage,
 } from '../../wire/json-rpc.js';
 import type {
   InputRequest,
@@ -26,9 +20,7 @@ import type {
   ProgressUpdate,
   ServerCapabilities,
 } from '../../wire/model.js';
-import { capabilityNames, missingCapability } from '../client-capabilities.js';
 import type { ServerDialect } from '../dialect.js';
-import { answerProblem } from '../input-rounds.js';
 import { isLoggingLevel, reaches } from '../log-levels.js';
 import { claimsModern } from '../meta-keys.js';
 import { isModernOnly, methodFacts } from '../methods.js';
@@ -36,18 +28,22 @@ import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import {
   acceptOnce,
   busy,
+  dropped,
   methodNotFound,
+  refuse,
   type ServingSide,
   sendError,
+  sendInPassing,
   sendResult,
   settleWith,
 } from '../serving-side.js';
 import { toWireError } from '../wire-error.js';
 import type { Handshake } from './handshake.js';
-import { projectQuestion, usableCapabilities } from './project-questions.js';
+import { usableCapabilities } from './project-questions.js';
 import { projectCapabilities, projectImplementation, projectResult } from './project-results.js';
 import { runRounds } from './replay-rounds.js';
 import { LegacyServerCall, type LegacySession } from './server-call.js';
+import { ServerQuestions } from './server-questions.js';
 
 /** The legacy era, serving: one session per connection, opened by `initialize`. */
 export class LegacyServerDialect implements ServerDialect, LegacySession {
@@ -55,7 +51,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   readonly revision: LegacyRevision;
   readonly peer: Peer;
   readonly #side: ServingSide;
-  readonly #asked: OutboundRequests;
+  readonly #questions: ServerQuestions;
   readonly #subscribed = new Set<string>();
   /** Changes that wait for room in the output, by what they are about. */
   readonly #overdue = new Map<string, Change>();
@@ -63,11 +59,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   #declared: ServerCapabilities | undefined;
   /** LOG-011: until the client sets a level the server chooses. */
   #logLevel: LoggingLevel = 'info';
-  #ready = false;
-  /** INIT-006: questions wait until the client has said `initialized`. */
-  readonly #heldBack = new Map<RequestId, () => void>();
   #unwatch: (() => void) | undefined;
-  #stopPinging: () => void = () => {};
 
   constructor(side: ServingSide, handshake: Handshake) {
     this.#side = side;
@@ -79,7 +71,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
       capabilities: usableCapabilities(handshake.capabilities, handshake.revision),
       principal: side.connection.principal,
     };
-    this.#asked = new OutboundRequests(side.settings.clock);
+    this.#questions = new ServerQuestions(side, this.peer, this.revision);
   }
 
   /** Answers the `initialize` that opened this session. */
@@ -130,20 +122,20 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
       }
       case 'notifications/progress': {
         const token = params?.['progressToken'];
-        if (isRequestId(token)) this.#asked.extend(token);
+        if (isRequestId(token)) this.#questions.extend(token);
         return;
       }
       default:
-        this.#drop('unexpected notification', method);
+        dropped(this.#side, 'unexpected notification', method);
     }
   }
 
   response(response: DecodedResult | DecodedError): void {
-    if (!this.#asked.settle(response)) this.#drop('answer to no open request', response);
+    if (!this.#questions.settle(response)) dropped(this.#side, 'answer to no open request', response);
   }
 
   inputEnded(): void {
-    this.#asked.fail(
+    this.#questions.fail(
       new IsthmusError('CONNECTION_CLOSED', 'the client closed its side and can no longer answer'),
     );
     this.retire();
@@ -156,14 +148,14 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   retire(): void {
-    this.#stopPinging();
+    this.#questions.stopPinging();
     this.#unwatch?.();
     this.#unwatch = undefined;
   }
 
   dispose(reason: string): void {
     this.retire();
-    this.#asked.fail(new IsthmusError('CONNECTION_CLOSED', reason));
+    this.#questions.fail(new IsthmusError('CONNECTION_CLOSED', reason));
     for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
   }
 
@@ -173,49 +165,30 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     if (!isRequestId(progressToken)) return;
     const { message, ...plain } = update;
     const said = message !== undefined && isAtLeast(this.revision, '2025-03-26');
-    this.#notify('notifications/progress', { progressToken, ...plain, ...(said && { message }) });
+    sendInPassing(this.#side, 'notifications/progress', {
+      progressToken,
+      ...plain,
+      ...(said && { message }),
+    });
   }
 
   log(entry: LogEntry): void {
     if (this.#declared?.logging && reaches(entry.level, this.#logLevel))
-      this.#notify('notifications/message', { ...entry });
+      sendInPassing(this.#side, 'notifications/message', { ...entry });
   }
 
-  /** Sends a real request to the client; the caller's signal calls it off. */
-  async ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
-    const { method } = request;
-    const missing = missingCapability(request, this.peer.capabilities);
-    if (missing) {
-      throw new IsthmusError('CAPABILITY_MISSING', `The client did not declare ${capabilityNames(missing)}`);
-    }
-    const question = projectQuestion(request, this.revision, randomUUID);
-    if (question.kind === 'inexpressible') throw new IsthmusError('CAPABILITY_MISSING', question.why);
-    const answer = await this.#request(
-      method,
-      question.params,
-      this.#side.settings.askTimeoutMs,
-      signal,
-    ).catch((error: unknown) => {
-      throw error instanceof ProtocolError ? refusedByPeer(method, error) : error;
-    });
-    const problem = answerProblem(request, answer);
-    if (problem !== undefined) {
-      throw new ProtocolError(ErrorCode.InvalidParams, `The client's answer to ${method} ${problem}`);
-    }
-    return answer as InputResponse;
+  ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    return this.#questions.ask(request, signal);
   }
 
   get awaitsPeer(): boolean {
-    return this.#asked.size > 0;
+    return this.#questions.open;
   }
 
   #initialized(): void {
-    if (this.#ready) return;
-    this.#ready = true;
+    if (this.#unwatch) return;
     this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
-    this.#startPinging();
-    for (const send of this.#heldBack.values()) send();
-    this.#heldBack.clear();
+    this.#questions.begin();
   }
 
   /** Methods that concern the session itself and never reach the service. */
@@ -248,13 +221,10 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
 
   /** Explicit, never a silent downgrade: a modern client would not recognise a legacy answer. */
   #refuseModern({ id, method }: DecodedRequest): void {
-    const error = {
+    refuse(this.#side, id, {
       code: ErrorCode.InvalidRequest,
       message: `${method} carries a modern envelope, but this connection was opened with initialize (${this.revision})`,
-    };
-    const { connection } = this.#side;
-    if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id, error });
-    connection.send(errorMessage(id, error));
+    });
   }
 
   #requireCapability(method: string, capability: unknown): void {
@@ -298,77 +268,6 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         : notificationMessage(`notifications/${change.kind}/list_changed`),
     );
   }
-
-  /** Progress and logs are for the moment; when the peer does not read they are not worth its memory. */
-  #notify(method: string, params: JsonObject): void {
-    const { connection } = this.#side;
-    if (connection.congested) return this.#drop('the peer does not read', params);
-    try {
-      connection.send(notificationMessage(method, params));
-    } catch (error) {
-      this.#drop(messageOf(error), params);
-    }
-  }
-
-  #request(
-    method: string,
-    params: JsonObject | undefined,
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): Promise<JsonObject> {
-    const { connection, calls } = this.#side;
-    return this.#asked.request({
-      what: method,
-      timeoutMs,
-      signal,
-      send: (id) => {
-        // The id doubles as progress token, so that a client at work can ask for more time.
-        const meta = params?.['_meta'];
-        const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
-        const send = () => connection.send(requestMessage(id, method, { ...params, _meta }));
-        if (this.#ready) send();
-        else this.#heldBack.set(id, send);
-        calls.reviewInput();
-      },
-      giveUp: (requestId, reason) => {
-        if (this.#heldBack.delete(requestId)) return;
-        connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
-      },
-    });
-  }
-
-  /** PING-002, PING-003: an idle peer that no longer answers is let go. */
-  #startPinging(): void {
-    const { settings, connection } = this.#side;
-    if (settings.pingIntervalMs <= 0) return;
-    const next = () => {
-      if (this.#unwatch)
-        this.#stopPinging = settings.clock.after(settings.pingIntervalMs, ping, { background: true });
-    };
-    const ping = () => {
-      this.#request('ping', undefined, settings.pingIntervalMs).then(next, (error: unknown) => {
-        if (error instanceof IsthmusError && error.code === 'TIMED_OUT') connection.close();
-        else if (error instanceof ProtocolError) next();
-      });
-    };
-    next();
-  }
-
-  #drop(why: string, message: unknown): void {
-    if (events.dropped.hasSubscribers) {
-      events.dropped.publish({ connection: this.#side.connection.label, why, message });
-    }
-  }
 }
 
 const NO_PARAMS: JsonObject = Object.freeze({});
-
-function refusedByPeer(method: string, error: ProtocolError): IsthmusError {
-  return new IsthmusError(
-    'REFUSED_BY_PEER',
-    `The client refused ${method}: ${error.message} (${error.code})`,
-    {
-      cause: error,
-    },
-  );
-}

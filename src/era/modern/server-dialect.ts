@@ -1,5 +1,4 @@
-import { messageOf, ProtocolError } from '../../errors.js';
-import { events } from '../../events.js';
+import { ProtocolError } from '../../errors.js';
 import type { Peer } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
@@ -8,11 +7,9 @@ import {
   type DecodedNotification,
   type DecodedRequest,
   type DecodedResult,
-  errorMessage,
   isJsonObject,
   isRequestId,
   type JsonObject,
-  notificationMessage,
 } from '../../wire/json-rpc.js';
 import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
 import type { ServerDialect } from '../dialect.js';
@@ -23,9 +20,12 @@ import { MODERN_REVISIONS } from '../revisions.js';
 import {
   acceptOnce,
   busy,
+  dropped,
   methodNotFound,
+  refuse,
   type ServingSide,
   sendError,
+  sendInPassing,
   sendResult,
   settleWith,
 } from '../serving-side.js';
@@ -56,10 +56,14 @@ export class ModernServerDialect implements ServerDialect {
 
   request(request: DecodedRequest): void {
     if (request.method === 'initialize') {
-      return this.#refuse(request, unsupportedVersion(String(request.params?.['protocolVersion'] ?? '')));
+      return refuse(
+        this.#side,
+        request.id,
+        unsupportedVersion(String(request.params?.['protocolVersion'] ?? '')),
+      );
     }
     const envelope = readEnvelope(request.params, this.#side.connection.principal);
-    if (envelope.kind === 'refused') return this.#refuse(request, envelope.error);
+    if (envelope.kind === 'refused') return refuse(this.#side, request.id, envelope.error);
     this.accepted(request, envelope);
   }
 
@@ -82,14 +86,15 @@ export class ModernServerDialect implements ServerDialect {
 
   notification({ method, params }: DecodedNotification): void {
     const id = params?.['requestId'];
-    if (method !== 'notifications/cancelled' || !isRequestId(id)) return this.#drop('notification', method);
+    if (method !== 'notifications/cancelled' || !isRequestId(id))
+      return dropped(this.#side, 'unexpected notification', method);
     const reason = params?.['reason'];
     this.#side.calls.cancel(id, typeof reason === 'string' ? reason : undefined);
   }
 
   /** JRPC-014: a modern client sends none; there is nothing it could answer. */
   response(response: DecodedResult | DecodedError): void {
-    this.#drop('response', response);
+    dropped(this.#side, 'unexpected response', response);
   }
 
   inputEnded(): void {
@@ -179,18 +184,6 @@ export class ModernServerDialect implements ServerDialect {
       _meta: this.#resultMeta,
     };
   }
-
-  #refuse(request: DecodedRequest, error: Parameters<typeof errorMessage>[1]): void {
-    const { connection } = this.#side;
-    if (events.refused.hasSubscribers)
-      events.refused.publish({ connection: connection.label, id: request.id, error });
-    connection.send(errorMessage(request.id, error));
-  }
-
-  #drop(why: string, message: unknown): void {
-    if (!events.dropped.hasSubscribers) return;
-    events.dropped.publish({ connection: this.#side.connection.label, why: `unexpected ${why}`, message });
-  }
 }
 
 /** A call's hold on one request of a byte stream. */
@@ -255,32 +248,16 @@ class StreamAttachment implements Attachment {
     sendError(this.#side, this.inbound, toWireError(thrown, this.#method, 'modern'));
   }
 
-  /** Progress and logs are for the moment; when the peer does not read they are not worth its memory. */
   progress(update: ProgressUpdate): void {
     const { progressToken } = this.#envelope;
     if (progressToken === undefined) return;
-    this.#notify('notifications/progress', { progressToken, ...update });
+    sendInPassing(this.#side, 'notifications/progress', { progressToken, ...update });
   }
 
   /** LOG-001: only a server that declares logging logs. */
   log(entry: LogEntry): void {
-    if (this.#side.service.capabilities().logging) this.#notify('notifications/message', { ...entry });
-  }
-
-  #notify(method: string, params: JsonObject): void {
-    const { connection } = this.#side;
-    if (connection.congested) return this.#drop('the peer does not read', params);
-    try {
-      connection.send(notificationMessage(method, params));
-    } catch (error) {
-      this.#drop(messageOf(error), params);
-    }
-  }
-
-  #drop(why: string, message: JsonObject): void {
-    if (events.dropped.hasSubscribers) {
-      events.dropped.publish({ connection: this.#side.connection.label, why, message });
-    }
+    if (this.#side.service.capabilities().logging)
+      sendInPassing(this.#side, 'notifications/message', { ...entry });
   }
 }
 
