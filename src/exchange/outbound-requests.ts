@@ -1,6 +1,12 @@
 import type { Clock } from '../async/clock.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { DecodedError, DecodedResult, JsonObject, RequestId } from '../wire/json-rpc.js';
+import {
+  type DecodedError,
+  type DecodedResult,
+  isRequestId,
+  type JsonObject,
+  type RequestId,
+} from '../wire/json-rpc.js';
 
 /**
  * The requests we sent and still wait for. Ids are integers, unique for the life of the connection
@@ -61,14 +67,19 @@ export class OutboundRequests {
     return pending !== undefined;
   }
 
-  /** Who sent the request that has this id, if it is still pending. */
-  find(id: RequestId): OutboundOptions | undefined {
-    return this.#pending.get(id)?.options;
-  }
-
   /** The peer reports progress on it: its time starts anew, up to its maximum in all (CANC-015). */
   extend(id: RequestId): void {
     this.#pending.get(id)?.extend(this.#clock.now());
+  }
+
+  /** Hands progress to whoever made the request that the token names. False when nobody did. */
+  progress(params: JsonObject): boolean {
+    const token = params['progressToken'];
+    const pending = isRequestId(token) ? this.#pending.get(token) : undefined;
+    if (!pending) return false;
+    pending.extend(this.#clock.now());
+    pending.options.onProgress?.(params);
+    return true;
   }
 
   /** Stops the clocks of all that is pending, until as many `goOn`. */

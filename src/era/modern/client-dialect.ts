@@ -106,14 +106,9 @@ export class ModernClientDialect implements Caller, ClientDialect {
   notification(notification: DecodedNotification): void {
     const { method, params = {} } = notification;
     switch (method) {
-      case 'notifications/progress': {
-        const token = params['progressToken'];
-        const call = isRequestId(token) ? this.#requests.find(token) : undefined;
-        if (!call) break;
-        this.#requests.extend(token as RequestId);
-        call.onProgress?.(params);
-        return;
-      }
+      case 'notifications/progress':
+        if (this.#requests.progress(params)) return;
+        break;
       case 'notifications/message':
         return this.#log(params);
       case 'notifications/cancelled':
