@@ -7,7 +7,7 @@ export type { Connection, Connector } from '../exchange/connection.js';
 export { ErrorCode } from '../wire/error-codes.js';
 export type * from '../wire/model.js';
 export type { Changes, Wanted } from './changes.js';
-export { type CallOptions, Client, type ManualOptions } from './client.js';
+export type { CallOptions, Client, ManualOptions } from './client.js';
 export { connect } from './connect.js';
 export {
   type CachedEra,

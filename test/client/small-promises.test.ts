@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, connect, createServer, memory, stdio } from '../../src/index.js';
@@ -25,6 +26,22 @@ describe('the stderr of a child', () => {
     expect((await client.callTool('echo', { text: 'still here' })).content).toEqual([
       { type: 'text', text: 'still here' },
     ]);
+  });
+});
+
+describe('who is calling', () => {
+  it('is this version of the package, unless the caller says otherwise (META-003)', async () => {
+    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    const server = createServer({ name: 'asking', version: '1.0.0' });
+    server.tool('who', {}, (_args, ctx) => ({ ...ctx.peer.info }));
+    client = await connect(memory(server));
+    expect((await client.callTool('who')).structuredContent).toEqual({
+      name: 'isthmus',
+      version: manifest.version,
+    });
+    await client.close();
+    client = await connect(memory(server), { info: { name: 'me', version: '7' } });
+    expect((await client.callTool('who')).structuredContent).toEqual({ name: 'me', version: '7' });
   });
 });
 
