@@ -1,0 +1,103 @@
+import type { ContentBlock } from './content.js';
+import type { Annotations, Icon, MetaObject, Role } from './vocabulary.js';
+
+/** What a server offers: tools, resources, prompts. */
+
+/** Claims of the server about its tool. Hints only: no decision about safety may rest on them. */
+export type ToolAnnotations = {
+  /** Display name of the days before `Tool.title`, which wins. */
+  title?: string;
+  /** Changes nothing. Taken as false when absent. */
+  readOnlyHint?: boolean;
+  /** May destroy rather than only add. Taken as true when absent. */
+  destructiveHint?: boolean;
+  /** The same call again changes nothing more. Taken as false when absent. */
+  idempotentHint?: boolean;
+  /** Reaches out to a world that is not closed, such as the web. Taken as true when absent. */
+  openWorldHint?: boolean;
+};
+
+export type Tool = {
+  name: string;
+  /** Display name; then come `annotations.title` and `name`. Since 2025-06-18. */
+  title?: string;
+  description?: string;
+  /** JSON Schema of the arguments; 2020-12 unless `$schema` says otherwise. */
+  inputSchema: { [key: string]: unknown; type: 'object'; $schema?: string };
+  /** JSON Schema of `structuredContent`. Since 2025-06-18; must describe an object before 2026-07-28. */
+  outputSchema?: { [key: string]: unknown; $schema?: string };
+  /** Since 2025-03-26. */
+  annotations?: ToolAnnotations;
+  /** Since 2025-11-25. */
+  icons?: Icon[];
+  /** 2025-11-25 only. */
+  execution?: { taskSupport?: 'forbidden' | 'optional' | 'required' };
+  /** Since 2025-06-18. */
+  _meta?: MetaObject;
+};
+
+export type Resource = {
+  uri: string;
+  name: string;
+  /** Display name. Since 2025-06-18. */
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** Bytes of the raw content, before any base64. */
+  size?: number;
+  annotations?: Annotations;
+  /** Since 2025-11-25. */
+  icons?: Icon[];
+  /** Since 2025-06-18. */
+  _meta?: MetaObject;
+};
+
+/** A family of resources. */
+export type ResourceTemplate = {
+  /** RFC 6570. */
+  uriTemplate: string;
+  name: string;
+  /** Display name. Since 2025-06-18. */
+  title?: string;
+  description?: string;
+  /** Only when every resource of the family has this type. */
+  mimeType?: string;
+  annotations?: Annotations;
+  /** Since 2025-11-25. */
+  icons?: Icon[];
+  /** Since 2025-06-18. */
+  _meta?: MetaObject;
+};
+
+export type TextResourceContents = { uri: string; mimeType?: string; text: string; _meta?: MetaObject };
+
+export type BlobResourceContents = {
+  uri: string;
+  mimeType?: string;
+  /** Base64. */
+  blob: string;
+  _meta?: MetaObject;
+};
+
+export type Prompt = {
+  name: string;
+  /** Display name. Since 2025-06-18. */
+  title?: string;
+  description?: string;
+  arguments?: PromptArgument[];
+  /** Since 2025-11-25. */
+  icons?: Icon[];
+  /** Since 2025-06-18. */
+  _meta?: MetaObject;
+};
+
+/** The values of prompt arguments are always strings. */
+export type PromptArgument = {
+  name: string;
+  /** Display name. Since 2025-06-18. */
+  title?: string;
+  description?: string;
+  required?: boolean;
+};
+
+export type PromptMessage = { role: Role; content: ContentBlock };

@@ -1,0 +1,81 @@
+import type { ContentBlock } from './content.js';
+import type {
+  BlobResourceContents,
+  Prompt,
+  PromptMessage,
+  Resource,
+  ResourceTemplate,
+  TextResourceContents,
+  Tool,
+} from './offers.js';
+import type { Cursor, Meta, ResultMeta } from './vocabulary.js';
+
+/** Results of a server. */
+
+/** May others be given a cached copy? `private`: only within the same authorization context. */
+export type CacheScope = 'public' | 'private';
+
+/** How long and for whom a result stays fresh. Since 2026-07-28, where both members are on the wire. */
+export type CacheHints = {
+  /** Milliseconds, an integer. Absent, zero or negative: stale at once. */
+  ttlMs?: number;
+  /** Absent: private. */
+  cacheScope?: CacheScope;
+};
+
+export type CompleteResultBase = {
+  /** Written by the modern dialect: a handler need not. */
+  resultType?: 'complete';
+  _meta?: ResultMeta;
+};
+
+type ListResultBase = CompleteResultBase & CacheHints & { nextCursor?: Cursor };
+
+export type ListToolsResult = ListResultBase & { tools: Tool[] };
+
+export type ListResourcesResult = ListResultBase & { resources: Resource[] };
+
+export type ListResourceTemplatesResult = ListResultBase & { resourceTemplates: ResourceTemplate[] };
+
+export type ListPromptsResult = ListResultBase & { prompts: Prompt[] };
+
+export type CallToolResult = CompleteResultBase & {
+  content: ContentBlock[];
+  /** Since 2025-06-18; an object before 2026-07-28, any JSON value from then on. */
+  structuredContent?: unknown;
+  /** The tool ran and failed; `content` tells the model why. */
+  isError?: boolean;
+};
+
+export type ReadResourceResult = CompleteResultBase &
+  CacheHints & {
+    /** More than one when the URI names a collection. */
+    contents: (TextResourceContents | BlobResourceContents)[];
+  };
+
+export type GetPromptResult = CompleteResultBase & { description?: string; messages: PromptMessage[] };
+
+/** Names a prompt whose argument is being completed. */
+export type PromptReference = { type: 'ref/prompt'; name: string; title?: string };
+
+/** Names a resource, or a template whose variable is being completed. */
+export type ResourceTemplateReference = { type: 'ref/resource'; uri: string };
+
+/** Params of `completion/complete`. */
+export type CompleteParams = {
+  ref: PromptReference | ResourceTemplateReference;
+  /** `value` is what was typed so far. */
+  argument: { name: string; value: string };
+  /** What is already filled in. Since 2025-06-18. */
+  context?: { arguments?: { [key: string]: string } };
+  _meta?: Meta;
+};
+
+export type CompleteResult = CompleteResultBase & {
+  completion: {
+    /** 100 at the most, best first. */
+    values: string[];
+    total?: number;
+    hasMore?: boolean;
+  };
+};
