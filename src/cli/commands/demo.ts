@@ -1,3 +1,4 @@
+import { basename, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Era } from '../../exchange/call.js';
 import { serve } from '../../server/serve.js';
@@ -41,29 +42,19 @@ Examples:
 function explain(addresses: readonly string[]): void {
   const sockets = addresses.filter((address) => address !== 'stdio');
   if (sockets.length === 0) return;
+  const isthmus = howWeWereCalled();
   const lines = ['The Isthmus demo server is up, for clients of both eras:', ''];
-  for (const address of sockets) lines.push(`  ${address}`, `    ${trial(address)}`, '');
-  lines.push('One JSON message per line. Ctrl-C stops it: what is running is finished first.', '');
+  for (const address of sockets) {
+    lines.push(`  ${address}`);
+    lines.push(`    ${isthmus} probe ${address}`);
+    lines.push(`    ${isthmus} call ${address} echo text=hello`, '');
+  }
+  lines.push('Ctrl-C stops it: what is running is finished first.', '');
   process.stderr.write(lines.join('\n'));
 }
 
-/** A command that shows an answer. */
-function trial(address: string): string {
-  const request = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: {
-      name: 'echo',
-      arguments: { text: 'hello' },
-      _meta: {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities': {},
-      },
-    },
-  };
-  const where = address.startsWith('unix:')
-    ? `-U ${address.slice('unix:'.length)}`
-    : address.slice('tcp://'.length).replace(/^\[?([^\]]*)\]?:(\d+)$/, '$1 $2');
-  return `echo '${JSON.stringify(request)}' | nc -N ${where}`;
+/** `isthmus` where it is installed, the script where it runs from a checkout. */
+function howWeWereCalled(): string {
+  const script = process.argv[1] ?? '';
+  return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
 }
