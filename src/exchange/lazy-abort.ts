@@ -11,10 +11,6 @@ export class LazyAbort {
     return this.#aborted;
   }
 
-  get reason(): unknown {
-    return this.#reason;
-  }
-
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
