@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { eachStat, isRunning } from './proc-stat.js';
 
 /**
  * A child and all that it started. On POSIX that is the process group which the child leads, and which outlives
@@ -55,12 +55,8 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
  */
 async function groupHasLiveMember(group: number): Promise<boolean> {
   try {
-    for (const entry of await readdir('/proc')) {
-      if (!/^\d+$/.test(entry)) continue;
-      const stat = await readFile(`/proc/${entry}/stat`, 'latin1').catch(() => '');
-      // `pid (name) state parent group …`, where the name may hold anything.
-      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
-      if (Number(itsGroup) === group && state !== 'Z' && state !== 'X') return true;
+    for await (const stat of eachStat()) {
+      if (stat.group === group && isRunning(stat)) return true;
     }
     return false;
   } catch {

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+
+/** What Linux tells of a process in /proc/PID/stat, as far as anybody here asks. */
+export interface ProcStat {
+  readonly pid: number;
+  /** `R`, `S`, `D`, `T` (stopped), `t` (held by a debugger), `Z` (zombie), … */
+  readonly state: string;
+  readonly group: number;
+  readonly session: number;
+  /** Time on a processor, without that of children. */
+  readonly cpuTicks: number;
+  /** Ticks from the start of the system to that of the process. With the pid it names one process only. */
+  readonly startTicks: string;
+  readonly rssPages: number;
+}
+
+/** `pid (name) state parent group session …`, where the name may hold anything, a `)` too. */
+export function parseStat(text: string): ProcStat | undefined {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  // The manual counts from 1, and the state is its field 3.
+  const field = (number: number) => fields[number - 3] ?? '';
+  const pid = Number.parseInt(text, 10);
+  if (!Number.isInteger(pid) || !/^\d+$/.test(field(22))) return undefined;
+  return {
+    pid,
+    state: field(3),
+    group: Number(field(5)),
+    session: Number(field(6)),
+    cpuTicks: Number(field(14)) + Number(field(15)),
+    startTicks: field(22),
+    rssPages: Number(field(24)),
+  };
+}
+
+/** A zombie runs no more: it is only waiting to be counted. */
+export function isRunning({ state }: Pick<ProcStat, 'state'>): boolean {
+  return state !== 'Z' && state !== 'X';
+}
+
+/** One process, or undefined when there is none of that number. */
+export function readStat(pid: number): ProcStat | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** All processes at once, for a decision that must not grow old before it is acted on. */
+export function readAllStats(): readonly ProcStat[] {
+  return readdirSync('/proc')
+    .filter(isPid)
+    .flatMap((pid) => readStat(Number(pid)) ?? []);
+}
+
+/** All processes, without holding up our own. */
+export async function* eachStat(): AsyncGenerator<ProcStat> {
+  for (const entry of await readdir('/proc')) {
+    if (!isPid(entry)) continue;
+    const stat = parseStat(await readFile(`/proc/${entry}/stat`, 'latin1').catch(() => ''));
+    if (stat) yield stat;
+  }
+}
+
+function isPid(entry: string): boolean {
+  return /^\d+$/.test(entry);
+}
