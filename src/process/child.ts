@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../async/clock.js';
+import type { ChildWatcher } from './child-watcher.js';
 import type { StderrRing } from './stderr-ring.js';
 
 /** What to start, and how to end it. */
@@ -17,6 +18,8 @@ export interface ChildOptions {
   /** How much of stderr is kept. Default 64 KiB. */
   readonly stderrBytes?: number;
   readonly shutdown?: Partial<ShutdownTimes>;
+  /** Who is told of the process, such as a guard that outlives us. */
+  readonly watchers?: readonly ChildWatcher[];
   readonly clock?: Clock;
 }
 

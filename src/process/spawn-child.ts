@@ -3,6 +3,7 @@ import { createDeferred } from '../async/deferred.js';
 import { within } from '../async/within.js';
 import { IsthmusError } from '../errors.js';
 import type { Child, ChildExit, ChildOptions, ShutdownTimes } from './child.js';
+import { tellWatchers } from './child-watcher.js';
 import { createTreeEnd } from './end-tree.js';
 import { onFirstSign } from './first-sign.js';
 import { guardAgainstOrphaning } from './orphan-guard.js';
@@ -10,6 +11,7 @@ import { type LeaderEnd, startProcess } from './start-process.js';
 import { createStderrRing } from './stderr-ring.js';
 
 export type { Child, ChildExit, ChildOptions, ShutdownTimes } from './child.js';
+export type { ChildWatcher } from './child-watcher.js';
 
 /** Starts a program. Never throws: what could not be started is a child that has exited with an `error`. */
 export function spawnChild(options: ChildOptions): Child {
@@ -38,6 +40,7 @@ export function spawnChild(options: ChildOptions): Child {
   const child = { pid, stdin, stdout, stderr, life: alive.promise, exited };
   if (pid === undefined) return { ...child, stop: () => exited, kill: () => exited };
 
+  const sayEnded = tellWatchers(options.watchers ?? [], pid);
   const release = guardAgainstOrphaning(pid);
   const tree = createTreeEnd({ pid, leaderExit: started.ended, endInput: () => stdin.end() }, times, clock);
 
@@ -45,6 +48,7 @@ export function spawnChild(options: ChildOptions): Child {
     await treeEnd;
     // SIGKILL is on its way to whoever is left, and there is nothing stronger.
     release();
+    sayEnded();
     givenUp.resolve({ code: null, signal: null, error: survived(pid, times) });
     const exit = await exited;
     // Whoever still holds the pipes is not of this tree. That must not keep our process from exiting.
