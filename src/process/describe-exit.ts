@@ -22,8 +22,18 @@ function whyNot(error: NodeJS.ErrnoException): string {
   const what = path === undefined ? '' : `: ${path}`;
   if (code === 'ENOENT') return `${subject} not found${what} (ENOENT)`;
   if (code === 'EACCES') return `no permission for the ${subject}${what} (EACCES)`;
-  return messageOf(error);
+  const remedy = REMEDIES.get(code ?? '');
+  return remedy === undefined ? messageOf(error) : `${remedy} (${code})`;
 }
+
+/** What ran out, and what to do about it. The command itself is not to blame. */
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['EAGAIN', 'no more processes are allowed; end some of this user, or raise the limit (ulimit -u)'],
+  ['EMFILE', 'too many files are open in this process; raise its limit (ulimit -n)'],
+  ['ENFILE', 'too many files are open on this machine; end some programs, or raise the limit of the system'],
+  ['ENOMEM', 'there is not enough memory; end some programs'],
+  ['E2BIG', 'its arguments and environment are too long; pass large values in a file'],
+]);
 
 function duration(ms: number): string {
   if (ms < 10_000) return `${Math.round(ms)} ms`;
