@@ -1,0 +1,65 @@
+/** What a parser makes of a file: plain values, and where each of them stands. */
+export interface Document {
+  readonly root: unknown;
+  /** Where the value at a path stands; where that is not known, the nearest one around it. */
+  placeOf(path: Path): Place;
+  /** Keys that stand there more than once. The last one counts. */
+  readonly repeated: readonly Path[];
+}
+
+/** Objects of a file are maps: a key of a file can then never reach a prototype. */
+export type Table = ReadonlyMap<string, unknown>;
+export type Path = readonly (string | number)[];
+
+/** Both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Why a text is no document. */
+export interface SyntaxProblem extends Place {
+  readonly message: string;
+}
+
+export type Parsed =
+  | { readonly kind: 'document'; readonly document: Document }
+  | { readonly kind: 'broken'; readonly problem: SyntaxProblem };
+
+export function isTable(value: unknown): value is Table {
+  return value instanceof Map;
+}
+
+/** `mcpServers.weather.args[0]`; names that are no words are quoted: `mcpServers["my server"]`. */
+export function keyOf(path: Path): string {
+  return path
+    .map((step, at) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return at === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
+
+export function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return { line, column: offset - before.lastIndexOf('\n') };
+}
+
+/** What a value is, for messages that must not show the value itself. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (isTable(value)) return 'an object';
+  switch (typeof value) {
+    case 'string':
+      return value === '' ? 'an empty string' : 'a string';
+    case 'number':
+      return 'a number';
+    case 'boolean':
+      return 'true or false';
+    default:
+      return 'something else';
+  }
+}

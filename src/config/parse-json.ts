@@ -1,0 +1,76 @@
+import type { Node, ParseError } from 'jsonc-parser';
+import { type Parsed, type Path, placeAt } from './document.js';
+
+/** JSON with comments and trailing commas, as editors write it. */
+export async function parseJson(text: string): Promise<Parsed> {
+  const { parseTree, printParseErrorCode } = await import('jsonc-parser');
+  if (text.trim() === '') return broken(text, 0, 'the file is empty; expected an object with mcpServers');
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first) return broken(text, first.offset, EXPECTED[printParseErrorCode(first.error)] ?? 'is no JSON');
+  if (!tree) return broken(text, text.length, 'expected an object with mcpServers');
+  const repeated: Path[] = [];
+  return {
+    kind: 'document',
+    document: {
+      root: toValue(tree, [], repeated),
+      repeated,
+      placeOf: (path) => placeAt(text, offsetOf(tree, path)),
+    },
+  };
+}
+
+function broken(text: string, offset: number, message: string): Parsed {
+  return { kind: 'broken', problem: { ...placeAt(text, offset), message } };
+}
+
+/** By the names that the parser gives to its complaints. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'expected a value: text needs double quotes',
+  InvalidNumberFormat: 'expected a number',
+  PropertyNameExpected: 'expected the name of a key in double quotes',
+  ValueExpected: 'expected a value',
+  ColonExpected: 'expected a colon',
+  CommaExpected: 'expected a comma',
+  CloseBraceExpected: 'expected a comma or a closing }',
+  CloseBracketExpected: 'expected a comma or a closing ]',
+  EndOfFileExpected: 'expected the end of the file',
+  InvalidCommentToken: 'expected a value, not a comment',
+  UnexpectedEndOfComment: 'expected the end of a comment: */',
+  UnexpectedEndOfString: 'expected the closing quote of a string',
+  UnexpectedEndOfNumber: 'expected the rest of a number',
+  InvalidUnicode: 'expected four hexadecimal digits behind \\u',
+  InvalidEscapeCharacter: 'expected a valid escape: a backslash in a string is written \\\\',
+  InvalidCharacter: 'expected no control characters in a string: write \\n, \\t or \\u',
+};
+
+/** The parser's own conversion assigns to plain objects, where `__proto__` would be more than a key. */
+function toValue(node: Node, path: Path, repeated: Path[]): unknown {
+  if (node.type === 'array') return node.children!.map((item, at) => toValue(item, [...path, at], repeated));
+  if (node.type !== 'object') return node.value;
+  const table = new Map<string, unknown>();
+  for (const { children } of node.children!) {
+    const key = children![0]!.value as string;
+    const inner = [...path, key];
+    if (table.has(key)) repeated.push(inner);
+    table.set(key, toValue(children![1]!, inner, repeated));
+  }
+  return table;
+}
+
+/** A key stands where its name does, an item of a list where it begins. */
+function offsetOf(tree: Node, path: Path): number {
+  let node = tree;
+  let { offset } = tree;
+  for (const step of path) {
+    const child =
+      typeof step === 'number'
+        ? node.children?.[step]
+        : node.children?.findLast(({ children }) => children?.[0]?.value === step);
+    if (!child) break;
+    offset = child.offset;
+    node = child.type === 'property' ? child.children![1]! : child;
+  }
+  return offset;
+}

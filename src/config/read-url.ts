@@ -1,0 +1,63 @@
+import { isTable, type Path, type Table } from './document.js';
+import type { UrlEntry } from './entry.js';
+import type { Fields } from './fields.js';
+import type { Variables } from './variables.js';
+
+export type UrlPart = Pick<UrlEntry, 'url' | 'headers'>;
+
+/** `key` is the name under which this application has the address. */
+export function readUrl(
+  table: Table,
+  key: string,
+  fields: Fields,
+  variables: Variables,
+): UrlPart | undefined {
+  const { path, report } = fields;
+  const at = [...path, key];
+  const url = fields.text(table.get(key), at);
+  const headers = {
+    ...fields.pairs(table.get('http_headers'), [...path, 'http_headers']),
+    ...fields.pairs(table.get('headers'), [...path, 'headers']),
+    ...fromVariables(table, fields, variables),
+  };
+  for (const [name, value] of Object.entries(headers)) {
+    const header = [...path, 'headers', name];
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) report.error(header, 'is no name of a header');
+    else if (/[\r\n]/.test(value)) report.error(header, 'cannot have more than one line');
+  }
+  if (url === undefined) return undefined;
+  if (!isHttp(url)) {
+    report.error(at, 'must be a URL that begins with http:// or https://');
+    return undefined;
+  }
+  return { url, headers };
+}
+
+function isHttp(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** Codex: headers whose values are in variables that the file names. */
+function fromVariables(table: Table, { path, report }: Fields, { env }: Variables): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const lookUp = (name: unknown, at: Path): string | undefined => {
+    const value: unknown = typeof name === 'string' ? env[name] : undefined;
+    if (typeof value === 'string') return value;
+    report.error(
+      at,
+      typeof name === 'string' ? `the variable ${name} is not set` : 'must be the name of a variable',
+    );
+    return undefined;
+  };
+  const named = table.get('env_http_headers');
+  for (const [header, name] of isTable(named) ? named : []) {
+    const value = lookUp(name, [...path, 'env_http_headers', header]);
+    if (value !== undefined) Object.defineProperty(headers, header, { value, enumerable: true });
+  }
+  const token = table.get('bearer_token_env_var');
+  if (token !== undefined) {
+    const value = lookUp(token, [...path, 'bearer_token_env_var']);
+    if (value !== undefined) headers['Authorization'] = `Bearer ${value}`;
+  }
+  return headers;
+}

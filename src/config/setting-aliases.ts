@@ -1,0 +1,114 @@
+import { isTable, type Path, type Table } from './document.js';
+import type { ServerSettings } from './entry.js';
+import type { Report } from './report.js';
+import { isMode, toMs } from './setting-kinds.js';
+
+/** What other applications call our settings. A value that we cannot read is skipped with a warning. */
+export function fromAliases(table: Table, path: Path, secondsOnly: boolean, report: Report): ServerSettings {
+  let settings: ServerSettings = {};
+  for (const [name, { expected, read }] of Object.entries(ALIASES)) {
+    const value = table.get(name);
+    if (value === undefined || value === null) continue;
+    const part = read(value, secondsOnly);
+    if (!part) {
+      report.warning([...path, name], `is not used: it must be ${expected}`);
+      continue;
+    }
+    // The delay and the number of restarts are two keys there, and one object here.
+    const restart =
+      settings.restart && part.restart ? { ...settings.restart, ...part.restart } : part.restart;
+    settings = { ...settings, ...part, ...(restart !== undefined && { restart }) };
+  }
+  return settings;
+}
+
+interface Alias {
+  readonly expected: string;
+  read(value: unknown, secondsOnly: boolean): ServerSettings | undefined;
+}
+
+/** Those that come later win: `restartOnExit: false` over a number of restarts. */
+const ALIASES: Readonly<Record<string, Alias>> = {
+  enabled: flag((enabled) => (enabled ? {} : { disabled: true })),
+  timeout: {
+    expected: 'a number',
+    read(value, secondsOnly) {
+      const timeoutMs = toMs(value, secondsOnly || Number(value) < LEAST_TIMEOUT_MS ? 1000 : 1);
+      return timeoutMs === undefined ? undefined : { timeoutMs };
+    },
+  },
+  tool_timeout_sec: duration(1000, (timeoutMs) => ({ timeoutMs })),
+  protocolVersion: mode('a revision such as 2025-11-25'),
+  protocolEra: mode('auto, modern or legacy'),
+  longLived: flag((longLived) => (longLived ? { idleMs: false } : {})),
+  lifecycle: {
+    expected: 'keep-alive, ephemeral or an object with one of them as its mode',
+    read(value) {
+      const mode = isTable(value) ? value.get('mode') : value;
+      if (mode === 'ephemeral') return { idleMs: AT_ONCE_MS };
+      if (mode !== 'keep-alive') return undefined;
+      const idle = isTable(value) ? value.get('idleTimeoutMs') : undefined;
+      return idle === undefined ? { idleMs: false } : IDLE_MS.read(idle, false);
+    },
+  },
+  idle_timeout_seconds: idleIn(1000),
+  idleTimeoutMs: idleIn(1),
+  max_lifetime_seconds: duration(
+    1000,
+    (maxAgeMs) => ({ maxAgeMs }),
+    () => ({}),
+  ),
+  singleton: flag((singleton) => (singleton ? { processes: 'shared', maxProcesses: 1 } : {})),
+  maxRestarts: {
+    expected: 'a whole number, 0 or more',
+    read: (value) =>
+      Number.isSafeInteger(value) && Number(value) >= 0
+        ? { restart: { attempts: Number(value) } }
+        : undefined,
+  },
+  restartDelay: duration(1, (firstDelayMs) => ({ restart: { firstDelayMs } })),
+  restartOnExit: flag((restarts) => (restarts ? { restart: {} } : { restart: false })),
+};
+
+export const ALIAS_NAMES = Object.keys(ALIASES);
+
+/** No application that counts in milliseconds waits for less than a second, so a smaller number means seconds. */
+const LEAST_TIMEOUT_MS = 1000;
+/** The shortest time that there is: an ephemeral process ends when its work does. */
+const AT_ONCE_MS = 1;
+const IDLE_MS = idleIn(1);
+
+function idleIn(unitMs: number): Alias {
+  return duration(
+    unitMs,
+    (idleMs) => ({ idleMs }),
+    () => ({ idleMs: false }),
+  );
+}
+
+/** In the files of others, nought turns a limit off: `useNought` says what that means. */
+function duration(
+  unitMs: number,
+  use: (ms: number) => ServerSettings,
+  useNought?: () => ServerSettings,
+): Alias {
+  return {
+    expected: unitMs === 1 ? 'a number of milliseconds' : 'a number of seconds',
+    read(value) {
+      if (value === 0 && useNought) return useNought();
+      const ms = toMs(value, unitMs);
+      return ms === undefined ? undefined : use(ms);
+    },
+  };
+}
+
+function flag(use: (value: boolean) => ServerSettings): Alias {
+  return {
+    expected: 'true or false',
+    read: (value) => (typeof value === 'boolean' ? use(value) : undefined),
+  };
+}
+
+function mode(expected: string): Alias {
+  return { expected, read: (value) => (isMode(value) ? { mode: value } : undefined) };
+}
