@@ -35,8 +35,14 @@ export type LocalErrorCode =
   | 'ADDRESS_UNAVAILABLE'
   /** A value cannot be written as JSON. */
   | 'NOT_ENCODABLE'
-  /** The server's process could not be started, or ended; the message has its exit and last words. */
+  /** The server's process ended; the message has its exit and last words. */
   | 'CHILD_EXITED'
+  /** The system refused to start the server's process; the `cause` has its code (ENOENT, EACCES, EAGAIN …). */
+  | 'CANNOT_START'
+  /** The server's process ended too often in a row and is not started again by itself. */
+  | 'CRASH_LOOP'
+  /** The server is switched off. */
+  | 'DISABLED'
   /** Client and server have no era or revision in common; the message says what each speaks. */
   | 'NO_COMMON_REVISION'
   /** The answer is not what the protocol, or the tool's output schema, promises. */
@@ -53,6 +59,13 @@ export type LocalErrorCode =
 /** Whether a request had left when it failed: only `no` makes a retry safe. */
 export type Sent = 'no' | 'maybe';
 
+export interface IsthmusErrorOptions {
+  readonly cause?: unknown;
+  readonly sent?: Sent | undefined;
+  readonly evidence?: readonly string[] | undefined;
+  readonly generation?: number | undefined;
+}
+
 /** A failure on this side of the wire, with a stable code. */
 export class IsthmusError extends Error {
   override readonly name = 'IsthmusError';
@@ -61,16 +74,21 @@ export class IsthmusError extends Error {
   readonly sent: Sent | undefined;
   /** What each step brought, where connecting took several. */
   readonly evidence: readonly string[] | undefined;
+  /** Which life of the server's process it happened in, where a host counts them. */
+  readonly generation: number | undefined;
 
-  constructor(
-    code: LocalErrorCode,
-    message: string,
-    options?: { cause?: unknown; sent?: Sent | undefined; evidence?: readonly string[] },
-  ) {
+  constructor(code: LocalErrorCode, message: string, options?: IsthmusErrorOptions) {
     super(message, options);
     this.code = code;
     this.sent = options?.sent;
     this.evidence = options?.evidence;
+    this.generation = options?.generation;
+  }
+
+  /** The same failure with more known about it; the first one is its cause. */
+  with(options: Omit<IsthmusErrorOptions, 'cause'>): IsthmusError {
+    const { sent, evidence, generation } = this;
+    return new IsthmusError(this.code, this.message, { sent, evidence, generation, ...options, cause: this });
   }
 }
 

@@ -62,7 +62,8 @@ const MAX_DATA = 2000;
 function failed(error: IsthmusError, context: FailureContext): CliError {
   const { connected, stderrTail } = context;
   if (error.code === 'INVALID_OPTION') return new CliError(EXIT.usage, error.message);
-  const died = error.code === 'CHILD_EXITED' || error.code === 'CONNECTION_CLOSED';
+  const died =
+    error.code === 'CHILD_EXITED' || error.code === 'CANNOT_START' || error.code === 'CONNECTION_CLOSED';
   const late = error.code === 'TIMED_OUT' && !connected;
   // The message of a dead child has the line that says most already.
   const tail = (died && stderrTail.length > 1) || late ? stderrTail : [];
@@ -85,11 +86,11 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
   switch (error.code) {
     case 'ADDRESS_UNAVAILABLE':
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
+    case 'CANNOT_START':
+      return error.message.includes('working directory')
+        ? 'Check the folder given with --cwd'
+        : 'Check the spelling, or give the full path; --cwd sets the folder that it runs in';
     case 'CHILD_EXITED':
-      if (error.message.includes('working directory')) return 'Check the folder given with --cwd';
-      if (error.message.includes('could not be started')) {
-        return 'Check the spelling, or give the full path; --cwd sets the folder that it runs in';
-      }
       return connected
         ? 'The server did not survive the request; its own log may say why'
         : 'Run the command by itself to see what it needs; it gets a clean environment, pass variables with --env NAME';

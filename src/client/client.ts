@@ -23,11 +23,11 @@ import type {
   Tool,
 } from '../wire/model.js';
 import type { Changes, Wanted } from './changes.js';
+import type { ClientMemory } from './client-memory.js';
 import type { Verdict } from './negotiate.js';
 import type { OutputChecks } from './output-checks.js';
 import type { ResponseCache } from './response-cache.js';
 import { checkShape } from './result-shapes.js';
-import type { Session } from './session.js';
 
 /** For one call. */
 export interface CallOptions {
@@ -40,6 +40,11 @@ export interface CallOptions {
   readonly onLog?: (entry: LogEntry) => void;
   /** Asks a modern server for logs of this call, from this level on. */
   readonly logLevel?: LoggingLevel;
+  /**
+   * Says that the call may run twice: should the connection be lost before the answer, it is made once more.
+   * Calls that certainly did not leave are made again in any case.
+   */
+  readonly retry?: 'safe';
   /** Asks the server even if the cache has an answer. */
   readonly fresh?: boolean;
 }
@@ -52,13 +57,28 @@ export interface ManualOptions extends CallOptions {
   readonly requestState?: string;
 }
 
+/** What a client needs of the way to its server: one connection after the other, or a share in one. */
+export interface ClientSession {
+  /** Time for one call, unless the call says otherwise. */
+  readonly timeoutMs: number;
+  readonly isClosed: boolean;
+  readonly closed: Promise<void>;
+  /** Of the newest connection. Throws while there has been none. */
+  readonly verdict: Verdict;
+  readonly server: ServerFacts;
+  call(call: OutgoingCall): Promise<JsonObject>;
+  listen(wanted: Wanted): Promise<Changes>;
+  setLogLevel(level: LoggingLevel): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** One API for servers of both eras. */
 export class Client implements AsyncDisposable {
-  readonly #session: Session;
+  readonly #session: ClientSession;
   readonly #cache: ResponseCache;
   readonly #outputs: OutputChecks;
 
-  constructor(session: Session, cache: ResponseCache, outputs: OutputChecks) {
+  constructor(session: ClientSession, { cache, outputs }: ClientMemory) {
     this.#session = session;
     this.#cache = cache;
     this.#outputs = outputs;
@@ -66,7 +86,7 @@ export class Client implements AsyncDisposable {
 
   /** How the era was found out. */
   get verdict(): Verdict {
-    return this.#session.link.verdict;
+    return this.#session.verdict;
   }
 
   get era(): Era {
@@ -79,7 +99,7 @@ export class Client implements AsyncDisposable {
 
   /** What the server says about itself. */
   get server(): ServerFacts {
-    return this.#session.link.caller.server;
+    return this.#session.server;
   }
 
   /** Settles when the client was closed, or when the connection is lost and will not be opened again. */
@@ -278,8 +298,9 @@ export class Client implements AsyncDisposable {
     onRound?: () => void,
   ): Promise<JsonObject> {
     checkTimes(options);
-    const caller = this.#session.ready ?? (await this.#session.caller(options));
-    const result = await caller.call(toCall(method, params, options, this.#session.timeoutMs, onRound));
+    const result = await this.#session.call(
+      toCall(method, params, options, this.#session.timeoutMs, onRound),
+    );
     checkShape(method, result);
     return result;
   }
@@ -320,6 +341,7 @@ function toCall(
     onLog: options.onLog,
     logLevel: options.logLevel,
     manual: options.manual,
+    retry: options.retry,
     onRound,
   };
 }

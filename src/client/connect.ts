@@ -1,10 +1,8 @@
-import type { Change } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import { Client } from './client.js';
-import { negotiate } from './negotiate.js';
+import { ClientMemory } from './client-memory.js';
+import { ownConnection } from './link.js';
 import { type ConnectOptions, resolveConnect } from './options.js';
-import { OutputChecks } from './output-checks.js';
-import { ResponseCache } from './response-cache.js';
 import { Session } from './session.js';
 
 /**
@@ -16,20 +14,10 @@ import { Session } from './session.js';
  * ```
  */
 export async function connect(connector: Connector, options: ConnectOptions = {}): Promise<Client> {
-  const resolved = resolveConnect(options);
-  const cache = new ResponseCache(resolved.clock, resolved.principal);
-  const outputs = new OutputChecks();
-  const settings = {
-    ...resolved,
-    onChange(change: Change) {
-      cache.changed(change);
-      if (change.kind === 'tools') outputs.forget();
-    },
-    onReopened() {
-      cache.clear();
-      outputs.forget();
-    },
-  };
-  const link = await negotiate(connector, settings, { signal: options.signal });
-  return new Client(new Session(connector, settings, link), cache, outputs);
+  const settings = resolveConnect(options);
+  const memory = new ClientMemory(settings.clock, settings.principal);
+  const links = ownConnection(connector, { ...settings, onChange: memory.onChange });
+  const session = new Session(links, { ...settings, onReopened: memory.onReopened });
+  await session.open(options.signal);
+  return new Client(session, memory);
 }

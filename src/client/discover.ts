@@ -1,6 +1,6 @@
 import { within } from '../async/within.js';
 import { describe, type ProbeOutcome } from '../era/classify-probe.js';
-import { envelope } from '../era/modern/client-dialect.js';
+import { envelope } from '../era/modern/client-speaker.js';
 import type { ModernRevision } from '../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import { requestMessage } from '../wire/json-rpc.js';
@@ -59,7 +59,8 @@ function failedProbe(error: unknown): ProbeOutcome {
   }
   const code = error instanceof IsthmusError ? error.code : undefined;
   const message = messageOf(error);
-  if (code === 'CHILD_EXITED' || code === 'CONNECTION_CLOSED') return { kind: 'gone', message, error };
+  if (code === 'CHILD_EXITED' || code === 'CANNOT_START' || code === 'CONNECTION_CLOSED')
+    return { kind: 'gone', message, error };
   if (code === 'INVALID_RESULT' || code === 'RESULT_TOO_LARGE') return { kind: 'unreadable', message };
   throw error;
 }

@@ -1,4 +1,3 @@
-import { capabilitiesOf } from '../era/answers.js';
 import { describe } from '../era/classify-probe.js';
 import { isLegacyRevision, LEGACY_REVISIONS, type LegacyRevision } from '../era/revisions.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
@@ -64,11 +63,11 @@ export function describeRefusal(error: ProtocolError): string {
 
 function request(
   line: ServerLine,
-  { info, answers }: ConnectSettings,
+  { info, capabilities }: ConnectSettings,
   protocolVersion: LegacyRevision,
   timeoutMs: number,
 ): Promise<JsonObject> {
-  const params = { protocolVersion, capabilities: capabilitiesOf(answers), clientInfo: info };
+  const params = { protocolVersion, capabilities, clientInfo: info };
   return line.requests.request({
     what: 'initialize',
     timeoutMs,

@@ -18,7 +18,7 @@ import {
   type ModernRevision,
 } from '../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
-import type { Caller, Era, ServerFacts } from '../exchange/call.js';
+import type { Era, ServerFacts } from '../exchange/call.js';
 import type { Connection, Connector } from '../exchange/connection.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { describeOutcome, discover } from './discover.js';
@@ -45,7 +45,7 @@ export interface Verdict {
 /** A connection whose era is known. */
 export interface Link {
   readonly line: ServerLine;
-  readonly caller: Caller;
+  readonly dialect: ClientDialect;
   readonly verdict: Verdict;
 }
 
@@ -261,7 +261,7 @@ class Negotiation {
     return this.#link(line, dialect, why, source);
   }
 
-  #link(line: ServerLine, dialect: Caller & ClientDialect, why: string, source: Verdict['source']): Link {
+  #link(line: ServerLine, dialect: ClientDialect, why: string, source: Verdict['source']): Link {
     const { clock, cache } = this.#settings;
     const { era, revision } = dialect;
     line.use(dialect);
@@ -285,12 +285,12 @@ class Negotiation {
       ms: clock.now() - this.#started,
       source,
     };
-    return { line, caller: dialect, verdict };
+    return { line, dialect, verdict };
   }
 
   #side(line: ServerLine): ClientSide {
-    const { clock, info, answers, maxRounds, onLog, onChange } = this.#settings;
-    return { connection: line.connection, clock, info, answers, maxRounds, onLog, onChange };
+    const { clock, houseAnswers, questions, maxRounds, onLog, onChange } = this.#settings;
+    return { connection: line.connection, clock, houseAnswers, questions, maxRounds, onLog, onChange };
   }
 
   async #open(): Promise<ServerLine> {
@@ -354,11 +354,8 @@ class Negotiation {
   }
 }
 
-/** The cause is the system's refusal to start the command. */
 function neverStarted(error: unknown): boolean {
-  if (!(error instanceof IsthmusError) || error.code !== 'CHILD_EXITED') return false;
-  const cause = error.cause instanceof IsthmusError ? error.cause.cause : error.cause;
-  return cause !== undefined;
+  return error instanceof IsthmusError && error.code === 'CANNOT_START';
 }
 
 function supportedIn(outcome: ProbeOutcome): readonly string[] | undefined {

@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from '../async/clock.js';
-import type { Answers } from '../era/answers.js';
+import { type Answers, capabilitiesOf } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
+import type { QuestionPolicy } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
 import type { Change } from '../exchange/call.js';
 import type { InvalidMessage } from '../wire/json-rpc.js';
-import type { Implementation, LogEntry } from '../wire/model.js';
+import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import { type EraCache, fileEraCache } from './era-cache.js';
 
 /** `auto` finds out; `modern` and `legacy` insist on an era; a revision insists on that one. */
@@ -49,17 +50,23 @@ export type ConnectSettings = Required<
 > &
   Pick<ConnectOptions, 'onLog' | 'onNoise' | 'principal'> & {
     readonly cache: EraCache | undefined;
+    /** What the server is told when the connection is opened; each voice has its own besides. */
+    readonly capabilities: ClientCapabilities;
+    /** Answers to questions that belong to no call, where several voices share the connection. */
+    readonly houseAnswers: Answers;
+    readonly questions: QuestionPolicy;
     /** Told of every change, so that what is cached can be dropped. */
     readonly onChange: (change: Change) => void;
-    /** Told when a lost connection was opened again. */
-    readonly onReopened: () => void;
   };
 
-export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, 'onChange' | 'onReopened'> {
+export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, 'onChange'> {
   const settings: ReturnType<typeof resolveConnect> = {
     mode: options.mode ?? 'auto',
     info: options.info ?? { name: 'isthmus', version: '0.1.0' },
     answers: options.answers ?? {},
+    capabilities: capabilitiesOf(options.answers ?? {}),
+    houseAnswers: options.answers ?? {},
+    questions: 'adaptive',
     maxRounds: options.maxRounds ?? 16,
     onLog: options.onLog,
     onNoise: options.onNoise,

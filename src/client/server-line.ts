@@ -30,7 +30,7 @@ export class ServerLine implements Receiver {
     this.connection = connection;
     this.#clock = clock;
     this.#onNoise = onNoise;
-    this.requests = new OutboundRequests(clock);
+    this.requests = new OutboundRequests(clock, connection);
     this.ended = this.#end.promise;
     void connection.closed.then(({ error }) => this.#lost(error));
     connection.open(this);
@@ -123,7 +123,7 @@ export class ServerLine implements Receiver {
 
   #lost(cause: Error | undefined): void {
     const error = this.#reason(cause);
-    this.requests.fail(error);
+    this.requests.fail(error, this.#closing);
     this.#dialect?.ended(error);
     this.#end.resolve(error);
   }

@@ -1,24 +1,37 @@
+import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
-import type { Caller } from '../exchange/call.js';
-import type { Connector } from '../exchange/connection.js';
+import type { Caller, Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
 import { ChangeQueue, type Changes, toFilter, type Wanted } from './changes.js';
-import { type Link, negotiate } from './negotiate.js';
-import type { ConnectSettings } from './options.js';
+import type { ClientSession } from './client.js';
+import type { Link, Links } from './link.js';
+import type { Verdict } from './negotiate.js';
+import { mayGoAgain } from './retry.js';
+
+export interface SessionSettings {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Opens another link when one is lost and the next call (or an open `listen`) needs it. */
+  readonly reconnect: boolean;
+  /** Told when a lost link was replaced. */
+  readonly onReopened: () => void;
+}
 
 /**
  * The life of a client beyond one connection: when a connection is lost, the next call opens another one, and
  * what the client had set up (subscriptions, log level) is set up again (LIFE-005, LIFE-007).
  */
-export class Session {
+export class Session implements ClientSession {
   readonly timeoutMs: number;
   readonly closed: Promise<void>;
-  readonly #connector: Connector;
-  readonly #settings: ConnectSettings;
+  readonly #links: Links;
+  readonly #settings: SessionSettings;
   readonly #closed = createDeferred<void>();
   readonly #listens = new Set<Subscription>();
-  #link: Link;
+  /** The newest link, whether or not it is still there. */
+  #link: Link | undefined;
   /** The link that calls go to; a promise while it is being opened. */
   #current: Link | Promise<Link> | undefined;
   #logLevel: LoggingLevel | undefined;
@@ -27,37 +40,38 @@ export class Session {
   /** Why the last connection ended, when no other will be opened. */
   #lost: IsthmusError | undefined;
 
-  constructor(connector: Connector, settings: ConnectSettings, link: Link) {
-    this.#connector = connector;
+  constructor(links: Links, settings: SessionSettings) {
+    this.#links = links;
     this.#settings = settings;
     this.timeoutMs = settings.timeoutMs;
     this.closed = this.#closed.promise;
-    this.#link = link;
-    this.#current = link;
-    this.#watch(link);
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** The newest connection, whether or not it is still there. */
-  get link(): Link {
-    return this.#link;
+  get verdict(): Verdict {
+    return this.#newest.verdict;
   }
 
-  /** Who to call, while there is a connection. */
-  get ready(): Caller | undefined {
+  get server(): ServerFacts {
+    return this.#newest.caller.server;
+  }
+
+  /** Opens the first link, with a signal that calls it off; otherwise the first call does. Once. */
+  async open(signal?: AbortSignal): Promise<void> {
+    const link = await this.#links.open({ remembered: undefined, signal: signal ?? this.#over.signal });
+    this.#link = link;
+    this.#current = link;
+    this.#watch(link);
+  }
+
+  call(call: OutgoingCall): Promise<JsonObject> {
     const current = this.#current;
-    return current === undefined || current instanceof Promise || this.#isClosed ? undefined : current.caller;
-  }
-
-  /** Who to call; at once while there is a connection. Opening another one counts against the call's own time. */
-  async caller({ signal, timeoutMs = this.timeoutMs }: CallerOptions = {}): Promise<Caller> {
-    if (this.#isClosed) throw notSent(this.#lost) ?? isClosed();
-    this.#current ??= this.#reopen();
-    if (!(this.#current instanceof Promise)) return this.#current.caller;
-    return (await this.#wait(this.#current, signal, timeoutMs)).caller;
+    if (current === undefined || current instanceof Promise || this.#isClosed)
+      return this.#callLater(call, 0);
+    return current.caller.call(call).catch((error) => this.#again(error, call, current, 0));
   }
 
   async listen(wanted: Wanted): Promise<Changes> {
@@ -69,7 +83,7 @@ export class Session {
       }),
       stop: () => {},
     };
-    const caller = await this.caller();
+    const { caller } = await this.#opened();
     // Before the server has agreed: a connection that is lost in between is opened again for it.
     this.#listens.add(subscription);
     try {
@@ -82,7 +96,7 @@ export class Session {
   }
 
   async setLogLevel(level: LoggingLevel): Promise<void> {
-    const caller = await this.caller();
+    const { caller } = await this.#opened();
     await caller.setLogLevel(level, this.timeoutMs);
     this.#logLevel = level;
   }
@@ -90,7 +104,7 @@ export class Session {
   async #wait(opening: Promise<Link>, signal: AbortSignal | undefined, timeoutMs: number): Promise<Link> {
     const { clock } = this.#settings;
     const given = createDeferred<never>();
-    const label = this.#connector.label;
+    const { label } = this.#links;
     const onAbort = () =>
       given.reject(
         new IsthmusError('CANCELLED', 'The call was called off', { cause: signal?.reason, sent: 'no' }),
@@ -112,6 +126,13 @@ export class Session {
     }
   }
 
+  /** Something changed on the server that it did not tell of itself. */
+  announce(change: Change): void {
+    for (const { wanted, queue } of this.#listens) {
+      if (change.kind !== 'resource' && wanted[change.kind]) queue.push(change);
+    }
+  }
+
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
@@ -120,13 +141,41 @@ export class Session {
       this.#listens.clear();
     }
     const current = await Promise.resolve(this.#current).catch(() => undefined);
-    await (current ?? this.#link).line.close();
+    await (current ?? this.#link)?.close();
     this.#closed.resolve();
   }
 
+  get #newest(): Link {
+    if (this.#link) return this.#link;
+    const message = `${this.#links.label} has not been connected to yet; the first call does it`;
+    throw new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no' });
+  }
+
+  /** The link to use; at once while there is one. Opening another one counts against the call's own time. */
+  async #opened({ signal, timeoutMs = this.timeoutMs }: Waiting = {}): Promise<Link> {
+    if (this.#isClosed) throw this.#lost?.with({ sent: 'no' }) ?? isClosed();
+    this.#current ??= this.#reopen();
+    if (!(this.#current instanceof Promise)) return this.#current;
+    return this.#wait(this.#current, signal, timeoutMs);
+  }
+
+  async #callLater(call: OutgoingCall, tries: number): Promise<JsonObject> {
+    const link = await this.#opened(call);
+    return link.caller.call(call).catch((error) => this.#again(error, call, link, tries));
+  }
+
+  /** A call that certainly did not leave, or that may run twice, is made again on a fresh link. */
+  #again(error: unknown, call: OutgoingCall, link: Link, tries: number): Promise<JsonObject> {
+    const safe = () => call.retry === 'safe' || this.#links.isSafe(call);
+    if (this.#isClosed || !this.#settings.reconnect || !mayGoAgain(error, safe, tries)) throw error;
+    if (call.signal?.aborted) throw error;
+    if (this.#current === link) this.#current = undefined;
+    return this.#callLater(call, tries + 1);
+  }
+
   #watch(link: Link): void {
-    void link.line.ended.then((error) => {
-      if (this.#link === link && this.#current === link) this.#current = undefined;
+    void link.ended.then((error) => {
+      if (this.#current === link) this.#current = undefined;
       if (this.#isClosed) return;
       if (!this.#settings.reconnect) {
         this.#isClosed = true;
@@ -134,34 +183,37 @@ export class Session {
         for (const { queue } of this.#listens) queue.end(error);
         this.#listens.clear();
         this.#closed.resolve();
-      } else if (this.#listens.size > 0) {
-        // Somebody is waiting for news: do not wait for a call.
-        this.#current ??= this.#reopen();
-        Promise.resolve(this.#current).catch((failure: unknown) => {
-          for (const { queue } of this.#listens) queue.end(failure);
-          this.#listens.clear();
-        });
-      }
+      } else this.#keepListening();
+    });
+  }
+
+  /** Somebody is waiting for news: do not wait for a call. */
+  #keepListening(): void {
+    if (this.#isClosed || this.#listens.size === 0) return;
+    this.#current ??= this.#reopen();
+    Promise.resolve(this.#current).catch((failure: unknown) => {
+      if (this.#links.mayRecover(failure)) return this.#keepListening();
+      for (const { queue } of this.#listens) queue.end(failure);
+      this.#listens.clear();
     });
   }
 
   async #reopen(): Promise<Link> {
-    if (!this.#settings.reconnect) throw notSent(await this.#link.line.ended);
+    const before = this.#link;
+    if (before && !this.#settings.reconnect) throw (await before.ended).with({ sent: 'no' });
     let link: Link | undefined;
     try {
-      const { era } = this.#link.verdict;
-      link = await negotiate(this.#connector, this.#settings, { remembered: era, signal: this.#over.signal });
+      link = await this.#links.open({ remembered: before?.verdict.era, signal: this.#over.signal });
       this.#link = link;
-      // News may have been missed, and it may not even be the same server.
-      this.#settings.onReopened();
+      if (before) this.#settings.onReopened();
       await this.#restore(link.caller);
       this.#current = link;
       this.#watch(link);
       return link;
     } catch (error) {
       this.#current = undefined;
-      await link?.line.close();
-      throw this.#isClosed ? isClosed() : couldNotReopen(this.#connector.label, error);
+      await link?.close();
+      throw this.#isClosed ? isClosed() : couldNotOpen(this.#links.label, error);
     }
   }
 
@@ -198,7 +250,7 @@ export class Session {
 }
 
 /** What a call that has to wait for a connection brings along. */
-export interface CallerOptions {
+interface Waiting {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -208,14 +260,10 @@ function isClosed(): IsthmusError {
 }
 
 /** The handshake may have left; the call that waited for it did not. */
-function couldNotReopen(label: string, error: unknown): IsthmusError {
-  if (error instanceof IsthmusError) return notSent(error)!;
+function couldNotOpen(label: string, error: unknown): IsthmusError {
+  if (error instanceof IsthmusError) return error.with({ sent: 'no' });
   const message = `The connection to ${label} could not be opened again: ${messageOf(error)}`;
   return new IsthmusError('CONNECTION_CLOSED', message, { cause: error, sent: 'no' });
-}
-
-function notSent(error: IsthmusError | undefined): IsthmusError | undefined {
-  return error && new IsthmusError(error.code, error.message, { cause: error, sent: 'no' });
 }
 
 interface Subscription {

@@ -42,6 +42,19 @@ export function capabilitiesOf(answers: Answers): ClientCapabilities {
   };
 }
 
+export function canAnswer(answers: Answers, request: InputRequest): boolean {
+  return missingCapability(lenient(request), capabilitiesOf(answers)) === undefined;
+}
+
+/** What somebody can answer who can ask all of these. */
+export function unionOf(capabilities: readonly ClientCapabilities[]): ClientCapabilities {
+  const union: ClientCapabilities = {};
+  for (const [name, value] of capabilities.flatMap((each) => Object.entries(each))) {
+    Object.assign(union, { [name]: { ...union[name as keyof ClientCapabilities], ...value } });
+  }
+  return union;
+}
+
 /** Answers one question, or rejects with `CANNOT_ANSWER` when nobody declared to. */
 export async function answerQuestion(
   answers: Answers,

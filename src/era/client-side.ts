@@ -1,20 +1,22 @@
 import type { Clock } from '../async/clock.js';
 import { events } from '../events.js';
-import type { Change, OutgoingCall } from '../exchange/call.js';
+import type { Change, Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
 import type { DecodedError, DecodedNotification, DecodedRequest, DecodedResult } from '../wire/json-rpc.js';
-import type { Implementation, LogEntry } from '../wire/model.js';
+import type { LogEntry } from '../wire/model.js';
 import type { Answers } from './answers.js';
+import type { QuestionPolicy, Speaker, Voice } from './voice.js';
 
 /** What a client dialect works with. */
 export interface ClientSide {
   readonly connection: Connection;
   readonly clock: Clock;
-  readonly info: Implementation;
-  readonly answers: Answers;
+  /** Answers to questions that belong to no call. */
+  readonly houseAnswers: Answers;
+  readonly questions: QuestionPolicy;
   /** How many `input_required` rounds one call may take. */
   readonly maxRounds: number;
-  /** Logs that belong to no call. */
+  /** Logs that belong to no voice. */
   readonly onLog: ((entry: LogEntry) => void) | undefined;
   /** Every change that the server tells of, whoever listens. */
   readonly onChange: (change: Change) => void;
@@ -22,6 +24,11 @@ export interface ClientSide {
 
 /** The messages of a server, handed to the dialect of its era. */
 export interface ClientDialect {
+  readonly era: Era;
+  readonly revision: string;
+  readonly server: ServerFacts;
+  /** Lets one more speak over the connection. */
+  join(voice: Voice): Speaker;
   request(request: DecodedRequest): void;
   notification(notification: DecodedNotification): void;
   response(response: DecodedResult | DecodedError): void;

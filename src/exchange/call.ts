@@ -58,6 +58,8 @@ export interface OutgoingCall {
   readonly logLevel?: LoggingLevel | undefined;
   /** Hands `input_required` to the caller instead of answering it. */
   readonly manual?: boolean | undefined;
+  /** It may be made again when the connection was lost while it ran: it does no harm to do it twice. */
+  readonly retry?: 'safe' | undefined;
   /** Told when the call takes a round: its result must not be cached (MRTR-029). */
   readonly onRound?: (() => void) | undefined;
 }

@@ -13,6 +13,10 @@ export interface Connection {
   readonly congested: boolean;
   /** While held nothing is read, as if the output were full. What was read already is still delivered. */
   hold(held: boolean): void;
+  /** How many messages were given to `send`; where it is counted. */
+  readonly sent?: number;
+  /** How many of them have begun to leave; the others certainly did not reach the peer. */
+  readonly begun?: number;
   /** Settles at the peer's first sign of life; a process may be long in starting. */
   readonly life: Promise<void>;
   /** Starts delivery. Called once. */

@@ -15,14 +15,18 @@ import {
  */
 export class OutboundRequests {
   readonly #clock: Clock;
+  readonly #outlet: Outlet | undefined;
   readonly #pending = new Map<RequestId, Pending>();
   #nextId = 0;
-  #suspensions = 0;
+  /** How often the clocks of an owner's requests were stopped. */
+  readonly #suspensions = new Map<unknown, number>();
   #failure: IsthmusError | undefined;
   #timer: { readonly due: number; readonly callOff: () => void } | undefined;
 
-  constructor(clock: Clock) {
+  /** With an outlet that counts, requests that never left are told apart from those that may have. */
+  constructor(clock: Clock, outlet?: Outlet) {
     this.#clock = clock;
+    this.#outlet = outlet;
   }
 
   get size(): number {
@@ -44,6 +48,7 @@ export class OutboundRequests {
       this.#arm(pending.due);
       try {
         options.send(id);
+        pending.mark = this.#outlet?.sent ?? 0;
       } catch (error) {
         pending.reject(error instanceof IsthmusError ? notSent(error) : (error as Error));
       }
@@ -82,21 +87,34 @@ export class OutboundRequests {
     return true;
   }
 
-  /** Stops the clocks of all that is pending, until as many `goOn`. */
-  suspend(): void {
-    this.#suspensions += 1;
-    if (this.#suspensions > 1) return;
+  /** Stops the clocks of all that is pending of one owner, until as many `goOn`. */
+  suspend(owner: unknown): void {
+    const before = this.#suspensions.get(owner) ?? 0;
+    this.#suspensions.set(owner, before + 1);
+    if (before > 0) return;
     const now = this.#clock.now();
-    for (const pending of this.#pending.values()) pending.suspend(now);
+    for (const pending of this.#pending.values()) if (pending.options.owner === owner) pending.suspend(now);
   }
 
-  goOn(): void {
-    this.#suspensions -= 1;
-    if (this.#suspensions > 0) return;
+  goOn(owner: unknown): void {
+    const left = (this.#suspensions.get(owner) ?? 1) - 1;
+    if (left > 0) {
+      this.#suspensions.set(owner, left);
+      return;
+    }
+    this.#suspensions.delete(owner);
     const now = this.#clock.now();
     for (const pending of this.#pending.values()) {
+      if (pending.options.owner !== owner) continue;
       pending.goOn(now);
       this.#arm(pending.due);
+    }
+  }
+
+  /** Nobody waits any longer for what this owner asked: the peer is told, and late answers are ignored. */
+  abandon(owner: unknown, error: IsthmusError): void {
+    for (const pending of [...this.#pending.values()]) {
+      if (pending.options.owner === owner) pending.abandon(error);
     }
   }
 
@@ -105,10 +123,16 @@ export class OutboundRequests {
     return [...this.#pending.values()].map((pending) => pending.options);
   }
 
-  /** No answer can come any more: rejects all that wait and all that will be tried. */
-  fail(error: IsthmusError): void {
+  /**
+   * No answer can come any more: rejects all that wait and all that will be tried. What has not begun to leave
+   * by now never will, unless `leaving` says that it is still being written out.
+   */
+  fail(error: IsthmusError, leaving = false): void {
     this.#failure ??= error;
-    for (const pending of [...this.#pending.values()]) pending.reject(error);
+    const begun = (leaving ? undefined : this.#outlet?.begun) ?? Number.POSITIVE_INFINITY;
+    for (const pending of [...this.#pending.values()]) {
+      pending.reject(pending.mark > begun ? notSent(error) : error);
+    }
     this.#timer?.callOff();
     this.#timer = undefined;
   }
@@ -140,6 +164,12 @@ export class OutboundRequests {
   }
 }
 
+/** Counts messages on their way out, see `Connection`. */
+export interface Outlet {
+  readonly sent?: number;
+  readonly begun?: number;
+}
+
 export interface OutboundOptions {
   /** Named in errors: `elicitation/create`. */
   readonly what: string;
@@ -151,6 +181,10 @@ export interface OutboundOptions {
   giveUp(id: RequestId, why: string): void;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   readonly onLog?: ((params: JsonObject) => void) | undefined;
+  /** On whose behalf it is made; what concerns one owner leaves the requests of others alone. */
+  readonly owner?: unknown;
+  /** Told when it has its answer, or will have none. */
+  readonly onSettled?: (() => void) | undefined;
   /** Modern: this request asked for logs. */
   readonly wantsLogs?: boolean;
 }
@@ -163,6 +197,8 @@ class Pending {
   readonly #onReject: (error: Error) => void;
   /** When its time is up. */
   due: number;
+  /** How many messages had been sent when this one was. */
+  mark = 0;
   /** Progress can move `due` no further than this. */
   #latest: number;
   #suspended: { readonly at: number; readonly left: number } | undefined;
@@ -216,6 +252,10 @@ class Pending {
     this.#suspended = undefined;
   }
 
+  abandon(error: IsthmusError): void {
+    this.#giveUp(error);
+  }
+
   expire(): void {
     const { what, timeoutMs } = this.options;
     const spent = this.due >= this.#latest ? maximumOf(this.options) : timeoutMs;
@@ -232,6 +272,7 @@ class Pending {
   #end(): void {
     this.#requests.forget(this.#id);
     this.options.signal?.removeEventListener('abort', this);
+    this.options.onSettled?.();
   }
 }
 

@@ -66,7 +66,7 @@ function labelOf({ command, args = [] }: CommandOptions): string {
 }
 
 function exitError(options: CommandOptions, child: Child, exit: Awaited<Child['exited']>): IsthmusError {
-  return new IsthmusError('CHILD_EXITED', describeExit(labelOf(options), exit, child.stderr.tail()), {
-    cause: exit.error,
-  });
+  const refused = child.pid === undefined;
+  const message = describeExit(labelOf(options), exit, child.stderr.tail());
+  return new IsthmusError(refused ? 'CANNOT_START' : 'CHILD_EXITED', message, { cause: exit.error });
 }

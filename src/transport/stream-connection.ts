@@ -44,7 +44,11 @@ class StreamConnection implements Connection {
   readonly closed: Promise<ConnectionEnd>;
   readonly life: Promise<void>;
   readonly #options: StreamConnectionOptions;
+  sent = 0;
+  begun = 0;
   readonly #end = createDeferred<ConnectionEnd>();
+  /** How many messages had been sent when the slices that wait were cut. */
+  #sliced = 0;
   #receiver: Receiver | undefined;
   #state: 'open' | 'finishing' | 'closed' = 'open';
   #outbox = '';
@@ -112,6 +116,7 @@ class StreamConnection implements Connection {
   send(message: JsonRpcMessage): void {
     if (this.#state === 'closed') return;
     this.#outbox += `${encodeMessage(message)}\n`;
+    this.sent += 1;
     if (this.#outbox.length > SPILL_AT) this.#spill();
     if (this.#flushDue) return;
     this.#flushDue = true;
@@ -162,9 +167,13 @@ class StreamConnection implements Connection {
 
   #next(): string | Buffer | undefined {
     if (this.#outbox.length > SLICE_BYTES) this.#spill();
-    if (this.#slices.length > 0) return this.#slices.shift();
+    if (this.#slices.length > 0) {
+      this.begun = this.#sliced;
+      return this.#slices.shift();
+    }
     if (this.#outbox === '') return undefined;
     const text = this.#outbox;
+    this.begun = this.sent;
     this.#outbox = '';
     this.#unread += text.length;
     return text;
@@ -174,6 +183,7 @@ class StreamConnection implements Connection {
   #spill(): void {
     const bytes = Buffer.from(this.#outbox);
     this.#outbox = '';
+    this.#sliced = this.sent;
     this.#unread += bytes.length;
     for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
       this.#slices.push(bytes.subarray(at, at + SLICE_BYTES));

@@ -65,7 +65,7 @@ describe('a program that cannot serve', () => {
     async (mode) => {
       const server = command({ command: '/no/such/program' });
       const error = await failure(openClient(server, { mode }));
-      expect(error).toMatchObject({ name: 'IsthmusError', code: 'CHILD_EXITED' });
+      expect(error).toMatchObject({ name: 'IsthmusError', code: 'CANNOT_START' });
       expect(error.message).toContain('/no/such/program');
       expect(error.message).toContain('not found');
       expect(error.message).not.toContain('legacy');
@@ -75,7 +75,7 @@ describe('a program that cannot serve', () => {
   test('because its folder does not exist is told by the folder', async () => {
     const server = command({ command: process.execPath, cwd: '/no/such/folder' });
     const error = await failure(openClient(server));
-    expect(error).toMatchObject({ code: 'CHILD_EXITED' });
+    expect(error).toMatchObject({ code: 'CANNOT_START' });
     expect(error.message).toContain('/no/such/folder');
   });
 

@@ -1,5 +1,6 @@
-import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import type { Caller, Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
+import type { Clock } from '../../async/clock.js';
+import type { IsthmusError } from '../../errors.js';
+import type { ServerFacts } from '../../exchange/call.js';
 import type { OutboundRequests } from '../../exchange/outbound-requests.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
@@ -8,7 +9,6 @@ import {
   type DecodedRequest,
   type DecodedResult,
   errorMessage,
-  isJsonObject,
   isRequestId,
   type JsonObject,
   notificationMessage,
@@ -16,69 +16,94 @@ import {
   requestMessage,
   resultMessage,
 } from '../../wire/json-rpc.js';
-import type { InputRequest, LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
-import { type Answers, answerQuestion } from '../answers.js';
-import { type ClientDialect, type ClientSide, mayExtend, report, tell } from '../client-side.js';
+import type { InputRequest, LoggingLevel } from '../../wire/model.js';
+import { type ClientDialect, type ClientSide, report, tell } from '../client-side.js';
+import { reaches } from '../log-levels.js';
 import { changeOf } from '../notifications.js';
-import { toLog, toProgress } from '../reports.js';
+import { toLog } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
+import type { Speaker, Voice } from '../voice.js';
+import { LegacyQuestions } from './client-questions.js';
+import { LegacySpeaker } from './client-speaker.js';
 import { LegacySubscriptions } from './client-subscriptions.js';
+import { Turns } from './client-turns.js';
+
+/** What the voices on a legacy session share. */
+export interface LegacyLine {
+  readonly revision: LegacyRevision;
+  readonly server: ServerFacts;
+  readonly clock: Clock;
+  readonly requests: OutboundRequests;
+  readonly subscriptions: LegacySubscriptions;
+  readonly turns: Turns;
+  sendRequest(id: RequestId, method: string, params: JsonObject): void;
+  cancel(id: RequestId, reason: string): void;
+  setLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void>;
+  left(speaker: LegacySpeaker, error: IsthmusError): void;
+}
 
 /** The legacy era, calling: one session per connection; the server may ask at any time. */
-export class LegacyClientDialect implements Caller, ClientDialect {
+export class LegacyClientDialect implements ClientDialect, LegacyLine {
   readonly era = 'legacy';
   readonly revision: LegacyRevision;
   readonly server: ServerFacts;
+  readonly clock: Clock;
+  readonly requests: OutboundRequests;
+  readonly subscriptions: LegacySubscriptions;
+  readonly turns: Turns;
   readonly #side: ClientSide;
-  readonly #requests: OutboundRequests;
-  readonly #subscriptions: LegacySubscriptions;
-  /** Questions of the server that are being answered. */
-  readonly #asked = new Map<RequestId, AbortController>();
+  readonly #speakers = new Set<LegacySpeaker>();
+  readonly #questions: LegacyQuestions;
+  /** The level that the session has. */
+  #applied: LoggingLevel | undefined;
 
   constructor(side: ClientSide, requests: OutboundRequests, revision: LegacyRevision, server: ServerFacts) {
     this.#side = side;
-    this.#requests = requests;
+    this.clock = side.clock;
+    this.requests = requests;
     this.revision = revision;
     this.server = server;
-    this.#subscriptions = new LegacySubscriptions(server.capabilities, (method, uri, timeoutMs) =>
+    this.turns = new Turns(side.questions, side.clock);
+    this.#questions = new LegacyQuestions(side, requests, this.turns, this.#speakers);
+    this.subscriptions = new LegacySubscriptions(server.capabilities, (method, uri, timeoutMs) =>
       this.#plain(method, { uri }, timeoutMs),
     );
   }
 
-  call(call: OutgoingCall): Promise<JsonObject> {
-    const { connection } = this.#side;
-    return this.#requests.request({
-      what: call.method,
-      timeoutMs: call.timeoutMs,
-      maxTimeoutMs: call.maxTimeoutMs,
-      signal: call.signal,
-      send: (id) => {
-        const params = mayExtend(call)
-          ? {
-              ...call.params,
-              _meta: { ...(isJsonObject(call.params['_meta']) && call.params['_meta']), progressToken: id },
-            }
-          : call.params;
-        connection.send(requestMessage(id, call.method, params));
-      },
-      giveUp: (requestId, reason) => {
-        connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
-      },
-      onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
-      onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
-    });
+  join(voice: Voice): Speaker {
+    const speaker = new LegacySpeaker(voice, this);
+    this.#speakers.add(speaker);
+    this.#questions.joined();
+    return speaker;
   }
 
-  listen(
-    wanted: SubscriptionFilter,
-    onChange: (change: Change) => void,
-    timeoutMs: number,
-  ): Promise<OpenListen> {
-    return this.#subscriptions.open(wanted, onChange, timeoutMs);
+  left(speaker: LegacySpeaker, error: IsthmusError): void {
+    this.#speakers.delete(speaker);
+    this.#questions.refuse(speaker, error);
+    const level = this.#wantedLevel();
+    if (speaker.logLevel === undefined || level === undefined || level === this.#applied) return;
+    this.#apply(level, QUIET_MS).catch(() => {});
   }
 
-  async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
-    await this.#plain('logging/setLevel', { level }, timeoutMs);
+  sendRequest(id: RequestId, method: string, params: JsonObject): void {
+    this.#side.connection.send(requestMessage(id, method, params));
+  }
+
+  cancel(requestId: RequestId, reason: string): void {
+    this.#side.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
+  }
+
+  async setLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void> {
+    const before = speaker.logLevel;
+    speaker.logLevel = level;
+    const wanted = this.#wantedLevel()!;
+    if (wanted === this.#applied && this.#speakers.size > 1) return;
+    try {
+      await this.#apply(wanted, timeoutMs);
+    } catch (error) {
+      speaker.logLevel = before;
+      throw error;
+    }
   }
 
   request(request: DecodedRequest): void {
@@ -88,28 +113,25 @@ export class LegacyClientDialect implements Caller, ClientDialect {
       const error = { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
       return this.#side.connection.send(errorMessage(id, error));
     }
-    void this.#answer(id, { method, params: params ?? {} } as InputRequest);
+    void this.#questions.answer(id, { method, params: params ?? {} } as InputRequest);
   }
 
   notification(notification: DecodedNotification): void {
     const { method, params = {} } = notification;
     switch (method) {
       case 'notifications/progress':
-        if (this.#requests.progress(params)) return;
+        if (this.requests.progress(params)) return;
         break;
       case 'notifications/message':
         return this.#log(params);
-      case 'notifications/cancelled': {
-        const asked = isRequestId(params['requestId']) ? this.#asked.get(params['requestId']) : undefined;
-        if (!asked) break;
-        asked.abort(new IsthmusError('CANCELLED', 'the server took its question back'));
-        return;
-      }
+      case 'notifications/cancelled':
+        if (isRequestId(params['requestId']) && this.#questions.takeBack(params['requestId'])) return;
+        break;
       default: {
         const change = changeOf(method, params);
         if (change) {
           this.#side.onChange(change);
-          return this.#subscriptions.deliver(change);
+          return this.subscriptions.deliver(change);
         }
       }
     }
@@ -117,41 +139,67 @@ export class LegacyClientDialect implements Caller, ClientDialect {
   }
 
   response(response: DecodedResult | DecodedError): void {
-    if (!this.#requests.settle(response)) report(this.#side, 'an answer to no open request', response);
+    if (this.requests.settle(response)) return;
+    if (response.id !== undefined) this.turns.answered(response.id);
+    report(this.#side, 'an answer to no open request', response);
   }
 
-  ended(error: Error): void {
-    this.#subscriptions.ended(error);
-    for (const asked of this.#asked.values()) asked.abort(error);
+  ended(error: IsthmusError): void {
+    this.subscriptions.ended(error);
+    this.turns.refuse(error.with({ sent: 'no' }));
+    this.#questions.ended(error);
   }
 
   #plain(method: string, params: JsonObject, timeoutMs: number): Promise<JsonObject> {
-    return this.call({ method, params, timeoutMs, maxTimeoutMs: timeoutMs });
+    return this.requests.request({
+      what: method,
+      owner: this,
+      timeoutMs,
+      maxTimeoutMs: timeoutMs,
+      send: (id) => this.sendRequest(id, method, params),
+      giveUp: (id, reason) => this.cancel(id, reason),
+    });
   }
 
-  async #answer(id: RequestId, question: InputRequest): Promise<void> {
-    const { connection, answers } = this.#side;
-    const over = new AbortController();
-    this.#asked.set(id, over);
-    // The wire does not say which call the question belongs to; none of them is to pay for the time it takes.
-    this.#requests.suspend();
+  async #apply(level: LoggingLevel, timeoutMs: number): Promise<void> {
+    const before = this.#applied;
+    this.#applied = level;
     try {
-      const answer = await answerQuestion(answers, question, over.signal);
-      if (!over.signal.aborted) connection.send(resultMessage(id, answer as unknown as JsonObject));
+      await this.#plain('logging/setLevel', { level }, timeoutMs);
     } catch (error) {
-      if (!over.signal.aborted)
-        connection.send(errorMessage(id, refusal(error, isDeclared(question, answers))));
-    } finally {
-      this.#asked.delete(id);
-      this.#requests.goOn();
+      if (this.#applied === level) this.#applied = before;
+      throw error;
     }
   }
 
-  /** A log names no request: it belongs to the only call that wants logs, or to the connection. */
+  /** The most talkative level that anybody wants. */
+  #wantedLevel(): LoggingLevel | undefined {
+    let wanted: LoggingLevel | undefined;
+    for (const { logLevel } of this.#speakers) {
+      if (logLevel !== undefined && (wanted === undefined || reaches(wanted, logLevel))) wanted = logLevel;
+    }
+    return wanted;
+  }
+
+  /** A log names no request. It belongs to the only voice that has a call in flight, or to none. */
   #log(params: JsonObject): void {
-    const wanting = this.#requests.open().filter((open) => open.onLog);
-    if (wanting.length === 1) wanting[0]!.onLog!(params);
-    else tell('onLog', this.#side.onLog, toLog(params));
+    const speaker = this.#logOwner();
+    if (!speaker) return tell('onLog', this.#side.onLog, toLog(params));
+    // Another voice may have made the session more talkative than this one wants it.
+    const threshold = this.#speakers.size > 1 ? (speaker.logLevel ?? 'info') : undefined;
+    speaker.log(params, this.#applied === undefined ? undefined : threshold);
+  }
+
+  #logOwner(): LegacySpeaker | undefined {
+    if (this.#speakers.size === 1) {
+      const [only] = this.#speakers;
+      return this.turns.lingersOfOthers(only!) ? undefined : only;
+    }
+    const owners = new Set(this.requests.open().map(({ owner }) => owner));
+    owners.delete(this);
+    const [owner] = owners;
+    if (owners.size !== 1 || this.turns.lingersOfOthers(owner as LegacySpeaker)) return undefined;
+    return this.#speakers.has(owner as LegacySpeaker) ? (owner as LegacySpeaker) : undefined;
   }
 }
 
@@ -161,22 +209,5 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   'roots/list',
 ]);
 
-function refusal(error: unknown, declared: boolean): { code: number; message: string; data?: unknown } {
-  if (error instanceof ProtocolError) return { code: error.code, message: error.message, data: error.data };
-  if (!(error instanceof IsthmusError) || error.code !== 'CANNOT_ANSWER') {
-    return { code: ErrorCode.InternalError, message: messageOf(error) };
-  }
-  // ELIC-026, SAMP-004: a feature that was declared, in a mode that was not.
-  return { code: declared ? ErrorCode.InvalidParams : ErrorCode.MethodNotFound, message: error.message };
-}
-
-function isDeclared({ method }: InputRequest, answers: Answers): boolean {
-  switch (method) {
-    case 'elicitation/create':
-      return answers.elicit !== undefined;
-    case 'sampling/createMessage':
-      return answers.sample !== undefined;
-    case 'roots/list':
-      return answers.roots !== undefined;
-  }
-}
+/** For what nobody waits for. */
+const QUIET_MS = 10_000;

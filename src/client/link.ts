@@ -1,0 +1,42 @@
+import type { Voice } from '../era/voice.js';
+import type { IsthmusError } from '../errors.js';
+import type { Caller, Era, OutgoingCall } from '../exchange/call.js';
+import type { Connector } from '../exchange/connection.js';
+import { negotiate, type Verdict } from './negotiate.js';
+import type { ConnectSettings } from './options.js';
+
+/** A way to the server that a session uses until it ends. */
+export interface Link {
+  readonly caller: Caller;
+  readonly verdict: Verdict;
+  /** Settles when new calls can no longer go this way, with the reason. */
+  readonly ended: Promise<IsthmusError>;
+  /** Gives it up: what is in flight fails at once. */
+  close(): Promise<void>;
+}
+
+/** Opens one link after the other. */
+export interface Links {
+  /** What a person would call the server; named in errors. */
+  readonly label: string;
+  open(options: { readonly remembered: Era | undefined; readonly signal: AbortSignal }): Promise<Link>;
+  /** Whether opening may work later although it failed with this. */
+  mayRecover(error: unknown): boolean;
+  /** Whether a call may run twice although its maker did not say so. */
+  isSafe(call: OutgoingCall): boolean;
+}
+
+/** A connection of its own for each link, with one voice on it. */
+export function ownConnection(connector: Connector, settings: ConnectSettings): Links {
+  const { info, answers, onLog } = settings;
+  const voice: Voice = { info, answers, onLog };
+  return {
+    label: connector.label,
+    async open({ remembered, signal }) {
+      const { line, dialect, verdict } = await negotiate(connector, settings, { remembered, signal });
+      return { caller: dialect.join(voice), verdict, ended: line.ended, close: () => line.close() };
+    },
+    mayRecover: () => false,
+    isSafe: () => false,
+  };
+}

@@ -1,0 +1,112 @@
+import { IsthmusError } from '../../errors.js';
+import type { Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
+import { mayExtend, tell } from '../client-side.js';
+import { reaches } from '../log-levels.js';
+import { methodFacts } from '../methods.js';
+import { toLog, toProgress } from '../reports.js';
+import type { LegacyRevision } from '../revisions.js';
+import type { Speaker, Voice } from '../voice.js';
+import type { LegacyLine } from './client-dialect.js';
+import type { Turn } from './client-turns.js';
+
+/** One voice on a legacy session. */
+export class LegacySpeaker implements Speaker {
+  readonly era = 'legacy';
+  readonly voice: Voice;
+  readonly #line: LegacyLine;
+  readonly #listens = new Set<OpenListen>();
+  /** What this voice asked for; the session has the most talkative level of all. */
+  logLevel: LoggingLevel | undefined;
+
+  constructor(voice: Voice, line: LegacyLine) {
+    this.voice = voice;
+    this.#line = line;
+  }
+
+  get revision(): LegacyRevision {
+    return this.#line.revision;
+  }
+
+  get server(): ServerFacts {
+    return this.#line.server;
+  }
+
+  call(call: OutgoingCall): Promise<JsonObject> {
+    if (!methodFacts(call.method)?.rounds) return this.#send(call, undefined);
+    const { turns } = this.#line;
+    const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
+    const turn = turns.enter(this, key);
+    return turn ? this.#send(call, turn) : this.#sendInTurn(call, key);
+  }
+
+  async listen(
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+  ): Promise<OpenListen> {
+    const open = await this.#line.subscriptions.open(wanted, onChange, timeoutMs);
+    this.#listens.add(open);
+    void open.ended.then(() => this.#listens.delete(open));
+    return open;
+  }
+
+  setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
+    return this.#line.setLogLevel(this, level, timeoutMs);
+  }
+
+  leave(why: string): void {
+    const error = new IsthmusError('CANCELLED', why, { sent: 'maybe' });
+    this.#line.left(this, error);
+    this.#line.turns.refuse(error.with({ sent: 'no' }), this);
+    this.#line.requests.abandon(this, error);
+    for (const open of this.#listens) open.stop();
+  }
+
+  /** A log names no request: it belongs to the only call that wants logs, or to the voice. */
+  log(params: JsonObject, threshold: LoggingLevel | undefined): void {
+    const entry = toLog(params);
+    if (threshold !== undefined && !reaches(entry.level, threshold)) return;
+    const wanting = this.#line.requests.open().filter(({ owner, onLog }) => owner === this && onLog);
+    if (wanting.length === 1) wanting[0]!.onLog!(params);
+    else tell('onLog', this.voice.onLog, entry);
+  }
+
+  async #sendInTurn(call: OutgoingCall, key: string): Promise<JsonObject> {
+    const { turns, clock } = this.#line;
+    const began = clock.now();
+    const turn = await turns.wait(this, key, call);
+    const waited = clock.now() - began;
+    const timeoutMs = Math.max(1, call.timeoutMs - waited);
+    const maxTimeoutMs = Math.max(1, call.maxTimeoutMs - waited);
+    return this.#send({ ...call, timeoutMs, maxTimeoutMs }, turn);
+  }
+
+  #send(call: OutgoingCall, turn: Turn | undefined): Promise<JsonObject> {
+    const { requests, turns } = this.#line;
+    return requests.request({
+      what: call.method,
+      owner: this,
+      timeoutMs: call.timeoutMs,
+      maxTimeoutMs: call.maxTimeoutMs,
+      signal: call.signal,
+      send: (id) => {
+        const params = mayExtend(call)
+          ? {
+              ...call.params,
+              _meta: { ...(isJsonObject(call.params['_meta']) && call.params['_meta']), progressToken: id },
+            }
+          : call.params;
+        this.#line.sendRequest(id, call.method, params);
+      },
+      giveUp: (requestId, reason) => {
+        if (turn) turns.linger(requestId, turn);
+        this.#line.cancel(requestId, reason);
+      },
+      onSettled: turn && (() => turns.leave(turn)),
+      onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
+      onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import type { Caller } from '../exchange/call.js';
+import type { Implementation, LogEntry } from '../wire/model.js';
+import type { Answers } from './answers.js';
+
+/**
+ * One of those who speak over a connection. A plain client is the only voice on its own; the conversations of a
+ * host share one. What belongs to a voice (calls, questions, subscriptions, logs) never reaches another.
+ */
+export interface Voice {
+  readonly info: Implementation;
+  readonly answers: Answers;
+  /** Its logs that belong to no call. */
+  readonly onLog: ((entry: LogEntry) => void) | undefined;
+}
+
+/** Makes calls in one era, over one connection, for one voice. */
+export interface Speaker extends Caller {
+  /** Ends its calls, questions and subscriptions; the connection goes on for the others. */
+  leave(why: string): void;
+}
+
+/**
+ * What to do about questions that a legacy server asks while several voices have calls in flight; the wire does
+ * not say whose they are.
+ *
+ * - `adaptive`: calls run side by side until the server asks; whatever has asked, or may have, runs alone from
+ *   then on, so that its questions can be attributed.
+ * - `queue`: every call that may lead to a question runs alone.
+ * - `refuse`: nothing waits; a question that cannot be attributed is refused.
+ */
+export type QuestionPolicy = 'adaptive' | 'queue' | 'refuse';
