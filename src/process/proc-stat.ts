@@ -6,6 +6,7 @@ export interface ProcStat {
   readonly pid: number;
   /** `R`, `S`, `D`, `T` (stopped), `t` (held by a debugger), `Z` (zombie), … */
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
   readonly session: number;
   /** Time on a processor, without that of children. */
@@ -25,6 +26,7 @@ export function parseStat(text: string): ProcStat | undefined {
   return {
     pid,
     state: field(3),
+    parent: Number(field(4)),
     group: Number(field(5)),
     session: Number(field(6)),
     cpuTicks: Number(field(14)) + Number(field(15)),

@@ -1,10 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeExit } from '../../src/process/describe-exit.js';
-import { onPosix, readAll, start, startFixture } from './support.js';
+import { onPosix, readAll, start, startFixture, temporaryFolder } from './support.js';
 
 describe('a command that cannot be started', () => {
   it('is a child that has exited with an error', async () => {
@@ -116,10 +115,4 @@ describe('the environment of a child', () => {
 async function environmentOf(options: Parameters<typeof startFixture>[2]) {
   const child = startFixture('child-that-tells-its-environment.mjs', [], options);
   return JSON.parse(await readAll(child.stdout)) as Record<string, string | undefined>;
-}
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'isthmus-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }

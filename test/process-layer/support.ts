@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { isRunning, readAllStats } from '../../src/process/proc-stat.js';
 import { type Child, type ChildOptions, spawnChild } from '../../src/process/spawn-child.js';
 import { fixture } from '../support/child.js';
 
@@ -9,6 +13,7 @@ import { fixture } from '../support/child.js';
 export const QUICK = { closeMs: 150, termMs: 150, killMs: 2000 };
 
 export const onPosix = process.platform !== 'win32';
+export const onLinux = process.platform === 'linux';
 
 /** A child that runs a fixture program, and is killed when the test ends, passed or failed. */
 export function startFixture(
@@ -80,4 +85,36 @@ export function killAtTheEnd(pid: number): number {
     if (isAlive(pid)) process.kill(pid, 'SIGKILL');
   });
   return pid;
+}
+
+/** Who runs in a process group; zombies do not. Linux only. */
+export function membersOf(group: number): readonly number[] {
+  return readAllStats()
+    .filter((stat) => stat.group === group && isRunning(stat))
+    .map(({ pid }) => pid);
+}
+
+/** Kills whoever is left in a process group when the test ends. */
+export function killGroupAtTheEnd(group: number): number {
+  onTestFinished(() => {
+    if (group > 1 && membersOf(group).length > 0) process.kill(-group, 'SIGKILL');
+  });
+  return group;
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A process that only SIGKILL ends, in a group of its own, and of which no guard knows. */
+export async function startStubborn(): Promise<number> {
+  const child = spawn(process.execPath, [fixture('child-that-ignores-sigterm.mjs')], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  });
+  killGroupAtTheEnd(child.pid!);
+  expect(await firstLine(child.stdout)).toBe('ready');
+  return child.pid!;
 }

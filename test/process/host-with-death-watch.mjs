@@ -1,0 +1,44 @@
+// Its vice: it dies without stopping its children, but has a watch for that. It prints, as JSON, the pids of its
+// child (`stubborn`, `shell`, `npx` or `sleep`) and of its watch.
+//   wait    for a signal             exit, throw   as soon as the child runs
+//   at-once SIGKILL in the very turn in which the child was started
+//   close   stops the child and closes the watch; whatever is still open then keeps it from exiting
+import { writeSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createDeathWatch } from '../../dist/process/death-watch.js';
+import { createLedger } from '../../dist/process/ledger.js';
+import { spawnChild } from '../../dist/process/spawn-child.js';
+
+const [kind, how, folder] = process.argv.slice(2);
+const program = (name) => fileURLToPath(new URL(name, import.meta.url));
+const stubborn = program('child-that-ignores-sigterm.mjs');
+const commands = {
+  stubborn: [process.execPath, stubborn],
+  shell: ['sh', '-c', `"${process.execPath}" "${stubborn}" & wait; true`],
+  npx: [process.execPath, program('wrapper-like-npx.mjs')],
+  // The shell is gone at once, and what it has started lives on.
+  leaderless: ['sh', '-c', `"${process.execPath}" "${stubborn}" & read line`],
+  sleep: ['sleep', '600'],
+};
+const [command, ...args] = commands[kind];
+const watch = createDeathWatch({ onTrouble: (error) => process.stderr.write(`${error.message}\n`) });
+const ledger = folder && createLedger({ folder });
+const watchers = ledger ? [ledger] : [watch];
+const child = spawnChild({ command, args, watchers });
+const tell = () => writeSync(1, `${JSON.stringify({ child: child.pid, watch: watch.pid ?? 0 })}\n`);
+if (how === 'at-once') {
+  tell();
+  process.kill(process.pid, 'SIGKILL');
+}
+if (kind === 'sleep') begin();
+else child.stdout.once('data', begin);
+
+async function begin() {
+  tell();
+  if (how === 'exit') process.exit(7);
+  if (how === 'throw') throw new Error('nobody catches this');
+  if (how === 'close') {
+    await child.kill();
+    await watch.close();
+  }
+}
