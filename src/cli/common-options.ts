@@ -24,10 +24,29 @@ export function clientCommand(
 ): Command {
   return new Command(name)
     .description(about.description)
-    .usage(`TARGET${words} [options]\n       isthmus ${name}${words} [options] -- COMMAND ARGS…`)
+    .usage(
+      [
+        `TARGET${words} [options]`,
+        `isthmus ${name}${words} [options] -- COMMAND ARGS…`,
+        `isthmus ${name} --config FILE NAME${words} [options]`,
+      ].join('\n       '),
+    )
     .argument('[words...]')
     .configureHelp({ visibleArguments: () => [] })
-    .option('-m, --mode <mode>', 'auto finds out the era; modern, legacy or a revision insists on it', 'auto')
+    .option(
+      '-c, --config <file>',
+      'take the server NAME of this file; repeatable, and later files win',
+      collect,
+    )
+    .option(
+      '--input <id=value>',
+      'a value that the file leaves to its editor to ask for (input:id); repeatable',
+      toInput,
+    )
+    .option(
+      '-m, --mode <mode>',
+      'auto finds out the era; modern, legacy or a revision insists on it (default: auto)',
+    )
     .option(
       '-t, --timeout <ms>',
       'how long connecting, and each answer, may take (default: 30000 to connect, and 60000 without an answer or progress)',
@@ -76,4 +95,10 @@ function toVariable(text: string, before: Record<string, string> = {}): Record<s
   if (at === 0 || text === '') throw new InvalidArgumentError('Write NAME=VALUE.');
   if (ours === undefined) throw new InvalidArgumentError(`${text} is not set here; write ${text}=VALUE.`);
   return { ...before, [text]: ours };
+}
+
+function toInput(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at <= 0) throw new InvalidArgumentError('Write ID=VALUE.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }

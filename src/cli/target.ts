@@ -7,7 +7,22 @@ import { usageError } from './cli-error.js';
 /** Whom a command talks to. */
 export type Target =
   | { readonly kind: 'socket'; readonly address: string }
-  | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] };
+  | {
+      readonly kind: 'command';
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Set when it comes from a file. */
+      readonly configured?: Configured;
+    };
+
+/** What a file of `--config` says about a command, beyond its words. */
+export interface Configured {
+  readonly files: readonly string[];
+  readonly name: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly inheritEnv?: 'minimal' | 'all' | readonly string[];
+}
 
 export interface CommandSettings {
   readonly cwd?: string | undefined;
@@ -53,7 +68,17 @@ export function takeTarget(
 
 export function connectorOf(target: Target, { cwd, env = {} }: CommandSettings): Connector {
   if (target.kind === 'command') {
-    return stdio({ command: target.command, args: target.args, env, ...(cwd !== undefined && { cwd }) });
+    const { command, args, configured } = target;
+    const folder = cwd ?? configured?.cwd;
+    const connector = stdio({
+      command,
+      args,
+      env: { ...configured?.env, ...env },
+      ...(folder !== undefined && { cwd: folder }),
+      ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
+    });
+    // Its arguments may be secrets that the file took from variables, and people know it by its name.
+    return configured ? { ...connector, label: configured.name } : connector;
   }
   if (cwd !== undefined || Object.keys(env).length > 0) {
     throw usageError(
@@ -66,17 +91,24 @@ export function connectorOf(target: Target, { cwd, env = {} }: CommandSettings):
 
 /** How a person would write a command for this target, ready to be pasted. */
 export function commandLine(name: string, target: Target, ...words: readonly string[]): string {
-  return target.kind === 'socket'
-    ? ['isthmus', name, quote(target.address), ...words].join(' ')
-    : ['isthmus', name, ...words, '--', ...[target.command, ...target.args].map(quote)].join(' ');
+  if (target.kind === 'socket') return ['isthmus', name, quote(target.address), ...words].join(' ');
+  const { command, args, configured } = target;
+  if (!configured) return ['isthmus', name, ...words, '--', ...[command, ...args].map(quote)].join(' ');
+  const files = configured.files.flatMap((file) => ['--config', quote(file)]);
+  return ['isthmus', name, ...files, quote(configured.name), ...words].join(' ');
 }
 
 export const TARGET_HELP = `
 TARGET is unix:PATH or tcp://HOST:PORT. To start a server and talk to it over its stdin and stdout, leave TARGET
-out and put the command at the end, behind --. It gets a clean environment; pass what it needs with --env.`;
+out and put the command at the end, behind --. It gets a clean environment; pass what it needs with --env.
+A server that is in a configuration file already (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) is named
+instead of TARGET: --config FILE NAME. Without NAME, the names are listed.`;
+
+/** Behind the name of what is a URL. */
+export const NOT_OVER_HTTP = 'targets over HTTP are not there yet; they follow in a later version';
 
 const ADDRESS = /^(unix:|tcp:\/\/)/;
-const TARGET_HINT = 'Give unix:PATH, tcp://HOST:PORT, or -- COMMAND ARGS… at the end';
+const TARGET_HINT = 'Give unix:PATH, tcp://HOST:PORT, --config FILE NAME, or -- COMMAND ARGS… at the end';
 
 function isUrl(word: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !word.includes('=');
@@ -84,10 +116,7 @@ function isUrl(word: string): boolean {
 
 function noTarget(name: string, first: string, rest: readonly string[]): Error {
   if (/^(https?|wss?):\/\//i.test(first)) {
-    return usageError(
-      `${first} is a URL, and targets over HTTP are not there yet; they follow in a later version`,
-      TARGET_HINT,
-    );
+    return usageError(`${first} is a URL, and ${NOT_OVER_HTTP}`, TARGET_HINT);
   }
   if (/^tcp:/i.test(first)) return usageError(`"${first}" is no TCP address`, 'Write tcp://127.0.0.1:4000');
   if (isUrl(first)) return usageError(`"${first}" is not a kind of address that is known here`, TARGET_HINT);

@@ -3,11 +3,12 @@ import type { JsonObject } from '../../wire/json-rpc.js';
 import type { LoggingLevel, Tool } from '../../wire/model.js';
 import { type Assignment, fromJson, readArguments, toAssignment } from '../arguments/read-arguments.js';
 import { suggest } from '../arguments/suggest.js';
+import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { usageError } from '../cli-error.js';
 import { type CommonOptions, clientCommand, collect } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
 import { type CliSession, withSession } from '../session.js';
-import { commandLine, type Target, takeTarget } from '../target.js';
+import { commandLine, type Target } from '../target.js';
 import { renderToolResult } from '../terminal/render-content.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -48,13 +49,14 @@ export function callCommand(behind: readonly string[] | undefined): Command {
     examples: [
       'isthmus call unix:/tmp/demo.sock echo text=hi',
       'isthmus call add a=2 b=3 -- isthmus demo',
+      'isthmus call --config .mcp.json weather get_forecast city=Oslo',
       `isthmus call tcp://127.0.0.1:4000 add --args '{"a": 2, "b": 3}' --json`,
       'isthmus call test_elicitation --answer username=ada -- isthmus demo',
     ],
   }).option('--args <json>', 'all arguments at once, as a JSON object');
   return withRequestOptions(command).action(
-    async (words: string[], options: RequestOptions & { args?: string }) => {
-      const { target, rest } = takeTarget('call', words, behind);
+    async (words: string[], given: GivenOptions<RequestOptions & { args?: string }>) => {
+      const { target, rest, options } = await chooseTarget('call', words, behind, given);
       const request = toRequest(target, rest, options.args);
       const terminal = processTerminal();
       process.exitCode = await withSession(target, { ...options, cache: true }, terminal, (session) =>

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { CallOptions, Client } from '../../client/client.js';
+import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { usageError } from '../cli-error.js';
-import { type CommonOptions, clientCommand } from '../common-options.js';
+import { clientCommand } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
 import { type CliSession, withSession } from '../session.js';
-import { takeTarget } from '../target.js';
 import { renderPrompts, renderResources, renderTemplates, renderTools } from '../terminal/render-list.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -14,11 +14,12 @@ export function listCommand(behind: readonly string[] | undefined): Command {
     description: 'List what a server offers; the tools unless something else is named.',
     examples: [
       'isthmus list unix:/tmp/demo.sock',
+      'isthmus list --config .mcp.json weather',
       'isthmus list resources -- npx -y @modelcontextprotocol/server-everything',
       "isthmus list tcp://127.0.0.1:4000 prompts --json | jq '.prompts[].name'",
     ],
-  }).action(async (words: string[], options: CommonOptions) => {
-    const { target, rest } = takeTarget('list', words, behind);
+  }).action(async (words: string[], given: GivenOptions) => {
+    const { target, rest, options } = await chooseTarget('list', words, behind, given);
     const kind = toKind(rest);
     const terminal = processTerminal();
     process.exitCode = await withSession(target, { ...options, cache: true }, terminal, (session) =>

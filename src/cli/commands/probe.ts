@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { usageError } from '../cli-error.js';
 import { type CommonOptions, clientCommand } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
 import { toReport } from '../probe/probe-report.js';
 import { countDropped, probeServer } from '../probe/probe-server.js';
 import { withSession } from '../session.js';
-import { takeTarget } from '../target.js';
 import { renderProbe } from '../terminal/render-probe.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -17,12 +17,13 @@ export function probeCommand(behind: readonly string[] | undefined): Command {
     examples: [
       'isthmus probe -- npx -y @modelcontextprotocol/server-everything',
       'isthmus probe unix:/tmp/demo.sock',
+      'isthmus probe --config .mcp.json weather',
       'isthmus probe tcp://127.0.0.1:4000 --json | jq .odd',
     ],
   })
     .option('--cache', 'believe what was remembered about the server; otherwise it is asked')
-    .action(async (words: string[], options: CommonOptions & { cache?: boolean }) => {
-      const { target, rest } = takeTarget('probe', words, behind);
+    .action(async (words: string[], given: GivenOptions<CommonOptions & { cache?: boolean }>) => {
+      const { target, rest, options } = await chooseTarget('probe', words, behind, given);
       if (rest.length > 0) throw usageError(`probe takes a target and nothing else; what is "${rest[0]}"?`);
       const terminal = processTerminal();
       const noise = { count: 0, sample: '' };

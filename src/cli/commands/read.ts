@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { usageError } from '../cli-error.js';
 import { clientCommand } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
 import { withSession } from '../session.js';
-import { commandLine, takeTarget } from '../target.js';
+import { commandLine } from '../target.js';
 import { renderResource } from '../terminal/render-content.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
 import { type RequestOptions, setLogLevel, withRequestOptions } from './call.js';
@@ -13,11 +14,12 @@ export function readCommand(behind: readonly string[] | undefined): Command {
     description: 'Read a resource. Text is printed; bytes go as they are into a file or a pipe.',
     examples: [
       'isthmus read unix:/tmp/demo.sock demo://clock',
+      'isthmus read --config .mcp.json weather weather://oslo/today',
       'isthmus read test://static-binary -- isthmus demo > picture.png',
     ],
   });
-  return withRequestOptions(command).action(async (words: string[], options: RequestOptions) => {
-    const { target, rest } = takeTarget('read', words, behind);
+  return withRequestOptions(command).action(async (words: string[], given: GivenOptions<RequestOptions>) => {
+    const { target, rest, options } = await chooseTarget('read', words, behind, given);
     const [uri, ...more] = rest;
     if (uri === undefined) {
       const list = commandLine('list', target, 'resources');
