@@ -46,8 +46,9 @@ export function startProcess(options: ChildOptions): Started {
     // Some failures are an 'error' event (ENOENT, EACCES), others are thrown (E2BIG, ENOTDIR, a NUL in a name).
     fail(error as Error);
   }
-  // Without a process there is nothing to wait for; and when file descriptors ran out, there are no pipes.
-  if (child?.pid === undefined) closed.resolve();
+  // What could not be started may have pipes all the same, which Node closes a little later. Where it is thrown,
+  // and when file descriptors ran out, there are none.
+  if (!child?.stdout) closed.resolve();
   const stdin = child?.stdin ?? new Writable().destroy();
   const stdout = child?.stdout ?? Readable.from([]);
   const stderr = child?.stderr ?? Readable.from([]);
