@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../async/clock.js';
 import { within } from '../async/within.js';
 import { messageOf } from '../errors.js';
 import type { ChildWatcher } from './child-watcher.js';
-import { watchProgram } from './death-watch-program.js';
+import { type WatchProgram, watchProgram } from './death-watch-program.js';
 
 /**
  * No child outlives us, not even when we are killed by SIGKILL and nothing here runs any more. A small process of
@@ -23,9 +23,12 @@ export interface DeathWatchOptions {
   readonly clock?: Clock;
   /** It could not be started, or has died. Children go on without it. */
   readonly onTrouble?: (error: Error) => void;
+  /** What it runs; by default what the platform needs. */
+  readonly program?: WatchProgram;
 }
 
-export function createDeathWatch({ clock = systemClock, onTrouble }: DeathWatchOptions = {}): DeathWatch {
+export function createDeathWatch(options: DeathWatchOptions = {}): DeathWatch {
+  const { clock = systemClock, onTrouble, program = watchProgram() } = options;
   const living = new Map<number, number>();
   let watch: ChildProcess | undefined;
   let starts: readonly number[] = [];
@@ -43,7 +46,7 @@ export function createDeathWatch({ clock = systemClock, onTrouble }: DeathWatchO
     starts = starts.filter((at) => clock.now() - at < PERIOD_MS);
     if (starts.length > MAX_RESTARTS) return report(`has died ${starts.length} times within a minute`);
     starts = [...starts, clock.now()];
-    const begun = startWatch((why, cause) => {
+    const begun = startWatch(program, (why, cause) => {
       if (watch === begun) watch = undefined;
       if (closing) return;
       report(why, cause);
@@ -88,8 +91,10 @@ const PERIOD_MS = 60_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const HOME_MS = 1000;
 
-function startWatch(onEnd: (why: string, cause?: unknown) => void): ChildProcess | undefined {
-  const { command, args, env, cwd } = watchProgram();
+function startWatch(
+  { command, args, env, cwd }: WatchProgram,
+  onEnd: (why: string, cause?: unknown) => void,
+): ChildProcess | undefined {
   try {
     // A session of its own: what a terminal sends to our group does not concern it.
     const watch = spawn(command, args, {

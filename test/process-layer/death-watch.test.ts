@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../../scripts/setup.js';
 import { createDeathWatch, type DeathWatchOptions } from '../../src/process/death-watch.js';
+import { watchProgram } from '../../src/process/death-watch-program.js';
 import { readAllStats } from '../../src/process/proc-stat.js';
 import { fixture } from '../support/child.js';
 import {
@@ -59,6 +61,7 @@ describe.runIf(onLinux)('a host with a death watch takes it with it', () => {
     ['dies of an uncaught exception', 'throw', undefined, { code: 1, signal: null }],
     ['dies of SIGTERM', 'wait', 'SIGTERM', { code: null, signal: 'SIGTERM' }],
     ['dies of SIGINT', 'wait', 'SIGINT', { code: null, signal: 'SIGINT' }],
+    ['has stopped its child and has nothing else to do', 'leave', undefined, { code: 0, signal: null }],
     ['has stopped its child and closed the watch', 'close', undefined, { code: 0, signal: null }],
   ] as const)('when it %s', async (_title, how, signal, end) => {
     const host = await startHost('npx', how);
@@ -125,6 +128,38 @@ describe.runIf(onLinux)('the death watch', () => {
     expect(watch.pid).toBeUndefined();
     const child = start({ command: 'sleep', args: ['600'], watchers: [watch] });
     expect(isAlive(child.pid!)).toBe(true);
+  });
+
+  it.each([
+    ['does not exist', { command: '/no/such/shell' }, /^the death watch could not be started: .*ENOENT/],
+    ['cannot even be tried', { command: 'a\0b' }, /^the death watch could not be started: .*null bytes/],
+    [
+      'does not fit',
+      { env: { BIG: 'x'.repeat(8_000_000) } },
+      /^the death watch could not be started: .*E2BIG/,
+    ],
+  ])('costs no child when its program %s', async (_title, wrong, reason) => {
+    const troubles: string[] = [];
+    const program = { ...watchProgram(), ...wrong };
+    const watch = openWatch({ program, onTrouble: ({ message }) => troubles.push(message) });
+    const child = start({ command: 'sleep', args: ['600'], watchers: [watch] });
+    await until('the trouble is told', () => troubles.length > 0);
+    expect(troubles[0]).toMatch(reason);
+    expect([watch.pid, isAlive(child.pid!)]).toEqual([undefined, true]);
+    await watch.close();
+  });
+
+  it('is replaced when it does not read, before what it knows grows too old', async () => {
+    const troubles: string[] = [];
+    const program = { ...watchProgram(), command: '/bin/sleep', args: ['600'] };
+    const watch = openWatch({ program, onTrouble: ({ message }) => troubles.push(message) });
+    watch.started(2 ** 30);
+    for (let pid = 2 ** 30 + 1; troubles.length === 0 && pid < 2 ** 30 + 200_000; pid += 1) {
+      watch.started(pid);
+      watch.ended(pid);
+      if (pid % 1000 === 0) await setImmediate();
+    }
+    expect(troubles[0]).toBe('the death watch has ended by itself (SIGKILL)');
   });
 
   it('settles its close always, and twice', async () => {

@@ -1,8 +1,8 @@
 // Its vice: it dies without stopping its children, but has a watch for that. It prints, as JSON, the pids of its
-// child (`stubborn`, `shell`, `npx` or `sleep`) and of its watch.
+// child and of its watch. With a folder it has a ledger there instead of the watch.
 //   wait    for a signal             exit, throw   as soon as the child runs
 //   at-once SIGKILL in the very turn in which the child was started
-//   close   stops the child and closes the watch; whatever is still open then keeps it from exiting
+//   leave   stops the child, and close   the watch too; whatever is still open then keeps it from exiting
 import { writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createDeathWatch } from '../../dist/process/death-watch.js';
@@ -16,9 +16,8 @@ const commands = {
   stubborn: [process.execPath, stubborn],
   shell: ['sh', '-c', `"${process.execPath}" "${stubborn}" & wait; true`],
   npx: [process.execPath, program('wrapper-like-npx.mjs')],
-  // The shell is gone at once, and what it has started lives on.
+  // The shell goes at the end of its input, and what it has started lives on.
   leaderless: ['sh', '-c', `"${process.execPath}" "${stubborn}" & read line`],
-  sleep: ['sleep', '600'],
 };
 const [command, ...args] = commands[kind];
 const watch = createDeathWatch({ onTrouble: (error) => process.stderr.write(`${error.message}\n`) });
@@ -30,15 +29,12 @@ if (how === 'at-once') {
   tell();
   process.kill(process.pid, 'SIGKILL');
 }
-if (kind === 'sleep') begin();
-else child.stdout.once('data', begin);
+child.stdout.once('data', begin);
 
 async function begin() {
   tell();
   if (how === 'exit') process.exit(7);
   if (how === 'throw') throw new Error('nobody catches this');
-  if (how === 'close') {
-    await child.kill();
-    await watch.close();
-  }
+  if (how === 'leave' || how === 'close') await child.kill();
+  if (how === 'close') await watch.close();
 }
