@@ -42,6 +42,8 @@ export async function isTreeGone(pid: number): Promise<boolean> {
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  // To the system 0 is our own group, and 1 everybody. No child has such a number.
+  if (!(pid > 1)) return;
   try {
     process.kill(-pid, signal);
   } catch {

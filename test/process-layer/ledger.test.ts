@@ -14,7 +14,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../../scripts/setup.js';
 import { createLedger } from '../../src/process/ledger.js';
 import { defaultLedgerFolder } from '../../src/process/ledger-folder.js';
-import { type LedgerRecord, ownRecord, ticksNow } from '../../src/process/ledger-record.js';
+import { type LedgerRecord, ownRecord, parseRecord, ticksNow } from '../../src/process/ledger-record.js';
 import { isLeftover } from '../../src/process/leftovers.js';
 import { readStat } from '../../src/process/proc-stat.js';
 import { startTimeOf } from '../../src/process/process-facts.js';
@@ -184,9 +184,6 @@ describe.runIf(onLinux)('reap', () => {
       'empty.json': '',
       'half.json': JSON.stringify(recordOf([identity(innocent)])).slice(0, -5),
       'null.json': 'null',
-      'everybody.json': JSON.stringify({ ...recordOf([]), children: [{ pid: 1, start: startTimeOf(1) }] }),
-      'negative.json': JSON.stringify({ ...recordOf([]), children: [{ pid: -innocent, start: '1' }] }),
-      'words.json': JSON.stringify({ ...recordOf([]), children: [{ pid: `${innocent}`, start: '1' }] }),
       'huge.json': ' '.repeat(5_000_000) + JSON.stringify(recordOf([identity(innocent)])),
       'notes.txt': 'remember the milk',
     };
@@ -200,6 +197,11 @@ describe.runIf(onLinux)('reap', () => {
     for (const name of Object.keys(files)) utimesSync(join(folder, name), longAgo, longAgo);
     expect(await createLedger({ folder }).reap()).toEqual([]);
     expect([readdirSync(folder), membersOf(innocent)]).toEqual([['folder', 'link.json'], [innocent]]);
+  });
+
+  it.each([0, 1, -5, 1.5, '100', null])('takes %j for no process', (pid) => {
+    expect(parseRecord(JSON.stringify({ ...recordOf([]), children: [{ pid, start: '1' }] }))).toBeUndefined();
+    expect(parseRecord(JSON.stringify({ ...recordOf([]), host: { pid, start: '1' } }))).toBeUndefined();
   });
 
   it('can be done by many hosts at once', async () => {
