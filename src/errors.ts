@@ -64,6 +64,7 @@ export interface IsthmusErrorOptions {
   readonly sent?: Sent | undefined;
   readonly evidence?: readonly string[] | undefined;
   readonly generation?: number | undefined;
+  readonly stderrTail?: string | undefined;
 }
 
 /** A failure on this side of the wire, with a stable code. */
@@ -76,6 +77,8 @@ export class IsthmusError extends Error {
   readonly evidence: readonly string[] | undefined;
   /** Which life of the server's process it happened in, where a host counts them. */
   readonly generation: number | undefined;
+  /** The last of what the server's process wrote to stderr, where one is concerned. */
+  readonly stderrTail: string | undefined;
 
   constructor(code: LocalErrorCode, message: string, options?: IsthmusErrorOptions) {
     super(message, options);
@@ -83,12 +86,14 @@ export class IsthmusError extends Error {
     this.sent = options?.sent;
     this.evidence = options?.evidence;
     this.generation = options?.generation;
+    this.stderrTail = options?.stderrTail;
   }
 
-  /** The same failure with more known about it; the first one is its cause. */
+  /** The same failure with more known about it. */
   with(options: Omit<IsthmusErrorOptions, 'cause'>): IsthmusError {
-    const { sent, evidence, generation } = this;
-    return new IsthmusError(this.code, this.message, { sent, evidence, generation, ...options, cause: this });
+    const { sent, evidence, generation, stderrTail } = this;
+    const known = { sent, evidence, generation, stderrTail };
+    return new IsthmusError(this.code, this.message, { ...known, cause: this.cause, ...options });
   }
 }
 

@@ -13,6 +13,8 @@ export const events = {
   handlerFailed: diagnostics.channel('isthmus:handler-failed'),
   /** A connection ended. `{ connection, reason, error }` */
   closed: diagnostics.channel('isthmus:closed'),
+  /** Something happened to a process of a host; the message is a `HostEvent`. */
+  host: diagnostics.channel('isthmus:host'),
   /** User code wrote to standard output while the protocol owned it. `{ text }` */
   strayOutput: diagnostics.channel('isthmus:stray-output'),
 } as const;

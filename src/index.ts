@@ -1,5 +1,15 @@
-/** The everyday door: define a server and serve it, or connect to one, anywhere. */
+/** The everyday door: define a server and serve it, connect to one anywhere, or keep many. */
 export * from './client/index.js';
+export {
+  type ConversationOptions,
+  createHost,
+  type Host,
+  type HostEvent,
+  type HostOptions,
+  type HostStatus,
+  readServers,
+  type ServerDefinition,
+} from './host/index.js';
 export * from './server/index.js';
 export { type MemoryConnection, type MemoryLink, memory } from './transport/memory.js';
 export { type SocketOptions, type TcpOptions, tcp, unixSocket } from './transport/socket.js';

@@ -317,8 +317,7 @@ class Negotiation {
 
   #withEvidence(error: unknown): unknown {
     if (!(error instanceof IsthmusError) || this.#evidence.length === 0) return error;
-    const { code, message, cause, sent } = error;
-    return new IsthmusError(code, message, { cause, sent, evidence: this.#evidence });
+    return error.with({ evidence: this.#evidence });
   }
 
   #calledOff(): IsthmusError {

@@ -15,6 +15,8 @@ import { type Decoded, type InvalidMessage, type JsonRpcErrorBody, resultMessage
 export class ServerLine implements Receiver {
   readonly connection: Connection;
   readonly requests: OutboundRequests;
+  /** How many messages have come, of whatever kind. */
+  heard = 0;
   /** Settles when the line is lost or closed, with the reason. */
   readonly ended: Promise<IsthmusError>;
   readonly #clock: Clock;
@@ -43,6 +45,7 @@ export class ServerLine implements Receiver {
   }
 
   receive(message: Decoded): void {
+    this.heard += 1;
     switch (message.kind) {
       case 'batch':
         for (const item of message.items) this.receive(item);
@@ -129,8 +132,7 @@ export class ServerLine implements Receiver {
   }
 
   #reason(cause: Error | undefined): IsthmusError {
-    if (cause instanceof IsthmusError)
-      return new IsthmusError(cause.code, cause.message, { cause, sent: 'maybe' });
+    if (cause instanceof IsthmusError) return cause.with({ sent: 'maybe' });
     const message = this.#closing
       ? `The client closed its connection to ${this.connection.label}`
       : `The connection to ${this.connection.label} was lost${cause ? `: ${cause.message}` : ''}`;

@@ -204,6 +204,7 @@ export class Session implements ClientSession {
     let link: Link | undefined;
     try {
       link = await this.#links.open({ remembered: before?.verdict.era, signal: this.#over.signal });
+      if (this.#isClosed) throw isClosed();
       this.#link = link;
       if (before) this.#settings.onReopened();
       await this.#restore(link.caller);

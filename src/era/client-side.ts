@@ -27,8 +27,8 @@ export interface ClientDialect {
   readonly era: Era;
   readonly revision: string;
   readonly server: ServerFacts;
-  /** Lets one more speak over the connection. */
-  join(voice: Voice): Speaker;
+  /** Lets one more speak over the connection. Whoever is `hidden` makes calls but is never asked or told anything. */
+  join(voice: Voice, hidden?: boolean): Speaker;
   request(request: DecodedRequest): void;
   notification(notification: DecodedNotification): void;
   response(response: DecodedResult | DecodedError): void;

@@ -285,5 +285,5 @@ function cancelled(what: string, reason: unknown, sent: 'no' | 'maybe'): Isthmus
 }
 
 function notSent(error: IsthmusError): IsthmusError {
-  return new IsthmusError(error.code, error.message, { cause: error.cause, sent: 'no' });
+  return error.with({ sent: 'no' });
 }

@@ -8,6 +8,8 @@ import { MAX_ANSWER_BYTES } from './socket.js';
 import { createStreamConnection } from './stream-connection.js';
 
 export interface CommandOptions extends ChildOptions {
+  /** What a person would call it, in errors. Default: the command line. */
+  readonly label?: string;
   /** Longer lines cost one call, not the connection. Default 64 MiB. */
   readonly maxLineBytes?: number;
   /** What the process writes to stderr, as it comes; it is drained in any case. Also for a process started again. */
@@ -21,6 +23,8 @@ export interface ChildConnection extends Connection {
   stderr(): Readable;
   /** The last of it. */
   stderrTail(): string;
+  /** Ends the process and all that it started at once, without a word. */
+  kill(): Promise<void>;
 }
 
 /** Starts a process and speaks over its stdin and stdout. The end of the connection ends it, and all its children. */
@@ -44,6 +48,9 @@ export function openChild(options: CommandOptions): ChildConnection {
     pid: child.pid,
     stderr: () => child.stderr.stream(),
     stderrTail: () => child.stderr.tail(),
+    async kill() {
+      await child.kill();
+    },
   });
 }
 
@@ -61,12 +68,14 @@ function offerStderr(child: Child, onStderr: (text: string) => void): void {
     });
 }
 
-function labelOf({ command, args = [] }: CommandOptions): string {
-  return [command, ...args].join(' ');
+function labelOf({ label, command, args = [] }: CommandOptions): string {
+  return label ?? [command, ...args].join(' ');
 }
 
 function exitError(options: CommandOptions, child: Child, exit: Awaited<Child['exited']>): IsthmusError {
   const refused = child.pid === undefined;
-  const message = describeExit(labelOf(options), exit, child.stderr.tail());
-  return new IsthmusError(refused ? 'CANNOT_START' : 'CHILD_EXITED', message, { cause: exit.error });
+  const stderrTail = child.stderr.tail();
+  const message = describeExit(labelOf(options), exit, stderrTail);
+  const code = refused ? 'CANNOT_START' : 'CHILD_EXITED';
+  return new IsthmusError(code, message, { cause: exit.error, stderrTail });
 }

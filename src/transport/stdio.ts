@@ -51,7 +51,7 @@ function lazyCommand(options: CommandOptions): Connector {
     throw new IsthmusError('INVALID_OPTION', 'stdio: command must be the name or path of a program');
   }
   return {
-    label: [command, ...args].join(' '),
+    label: options.label ?? [command, ...args].join(' '),
     identity: JSON.stringify([command, args, cwd, env]),
     async connect() {
       const { openChild } = await import('./child.js');

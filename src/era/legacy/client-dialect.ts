@@ -70,8 +70,9 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     );
   }
 
-  join(voice: Voice): Speaker {
+  join(voice: Voice, hidden = false): Speaker {
     const speaker = new LegacySpeaker(voice, this);
+    if (hidden) return speaker;
     this.#speakers.add(speaker);
     this.#questions.joined();
     return speaker;
@@ -195,11 +196,9 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
       const [only] = this.#speakers;
       return this.turns.lingersOfOthers(only!) ? undefined : only;
     }
-    const owners = new Set(this.requests.open().map(({ owner }) => owner));
-    owners.delete(this);
-    const [owner] = owners;
-    if (owners.size !== 1 || this.turns.lingersOfOthers(owner as LegacySpeaker)) return undefined;
-    return this.#speakers.has(owner as LegacySpeaker) ? (owner as LegacySpeaker) : undefined;
+    const inFlight = new Set(this.requests.open().map(({ owner }) => owner));
+    const [owner, another] = [...this.#speakers].filter((speaker) => inFlight.has(speaker));
+    return owner && !another && !this.turns.lingersOfOthers(owner) ? owner : undefined;
   }
 }
 

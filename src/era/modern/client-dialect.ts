@@ -54,9 +54,9 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
     this.server = server;
   }
 
-  join(voice: Voice): Speaker {
+  join(voice: Voice, hidden = false): Speaker {
     const speaker = new ModernSpeaker(voice, this);
-    this.#speakers.add(speaker);
+    if (!hidden) this.#speakers.add(speaker);
     return speaker;
   }
 

@@ -1,0 +1,80 @@
+import type { Clock } from '../async/clock.js';
+import { Client } from '../client/client.js';
+import { ClientMemory } from '../client/client-memory.js';
+import type { Links } from '../client/link.js';
+import { Session } from '../client/session.js';
+import { type Answers, capabilitiesOf } from '../era/answers.js';
+import type { Change } from '../exchange/call.js';
+import type { Implementation, LogEntry } from '../wire/model.js';
+import type { Member } from './member.js';
+
+/** Who speaks in a conversation, and how it answers. */
+export interface ConversationOptions {
+  /** What this conversation does when the server asks. */
+  readonly answers?: Answers;
+  /** Whose conversation it is, where that is known and proven. Never taken from the server's side. */
+  readonly principal?: string;
+  /** Named in status, logs and errors. Default: the server's name and a number. */
+  readonly name?: string;
+  /** Who is calling, as told to a modern server. Default: the host. */
+  readonly info?: Implementation;
+  /** Its logs that belong to no call. */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** Time for one call, unless the call says otherwise. Default: that of the server. */
+  readonly timeoutMs?: number;
+}
+
+/** A conversation as the host keeps it: the client that the user has, and what the host does with it. */
+export interface Conversation {
+  readonly member: Member;
+  readonly client: Client;
+  /** Something changed on the server. */
+  changed(change: Change): void;
+  /** Something changed that the server did not tell of itself. */
+  announce(change: Change): void;
+  close(): Promise<void>;
+}
+
+export interface ConversationContext {
+  readonly label: string;
+  readonly info: Implementation;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** The ways to the server, for this member. */
+  links(member: Member): Links;
+  /** The conversation has ended. */
+  onClosed(): void;
+}
+
+export function openConversation(options: ConversationOptions, context: ConversationContext): Conversation {
+  const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
+  const { clock, label } = context;
+  const memory = new ClientMemory(clock, principal);
+  const member: Member = {
+    label,
+    principal,
+    voice: { info, answers, onLog },
+    capabilities: capabilitiesOf(answers),
+    links: new Set(),
+  };
+  const session = new Session(context.links(member), {
+    clock,
+    timeoutMs,
+    reconnect: true,
+    onReopened: memory.onReopened,
+  });
+  void session.closed.then(() => {
+    for (const link of [...member.links]) void link.close();
+    context.onClosed();
+  });
+  return {
+    member,
+    client: new Client(session, memory),
+    changed: memory.onChange,
+    announce(change) {
+      memory.onChange(change);
+      session.announce(change);
+    },
+    close: () => session.close(),
+  };
+}

@@ -1,0 +1,158 @@
+import type { Link } from '../client/link.js';
+import { IsthmusError } from '../errors.js';
+import type { ServerSettings } from './definition.js';
+import type { Member } from './member.js';
+import { PoolCaller } from './pool-caller.js';
+import type { LastExit, ProcessStatus } from './status.js';
+import { Supervisor, type SupervisorContext } from './supervisor.js';
+
+export type SupervisorFactory = (
+  owner: string | undefined,
+  members: () => readonly Member[],
+) => SupervisorContext;
+
+/** The processes of one server, and who uses which. */
+export class Fleet {
+  readonly #settings: ServerSettings;
+  readonly #create: SupervisorFactory;
+  readonly #members = new Set<Member>();
+  /** By whom they are for; `''` where all share one, `'0'`, `'1'`, … in a pool. */
+  readonly #supervisors = new Map<string, Supervisor>();
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(settings: ServerSettings, create: SupervisorFactory) {
+    this.#settings = settings;
+    this.#create = create;
+  }
+
+  get supervisors(): readonly Supervisor[] {
+    return [...this.#supervisors.values()];
+  }
+
+  /** All processes that are there before anybody comes. */
+  async start(why: string): Promise<void> {
+    const { processes } = this.#settings;
+    if (processes === 'per-conversation' || processes === 'per-principal') {
+      await Promise.all(this.supervisors.map((supervisor) => supervisor.acquire(why)));
+    } else await Promise.all(this.#common().map((supervisor) => supervisor.acquire(why)));
+  }
+
+  join(member: Member): void {
+    this.#members.add(member);
+  }
+
+  /** A process that was for this member alone ends with it. */
+  leave(member: Member): void {
+    this.#members.delete(member);
+    if (this.#settings.processes !== 'per-conversation') return;
+    const key = this.#keyOf(member);
+    const supervisor = this.#supervisors.get(key);
+    this.#supervisors.delete(key);
+    if (supervisor) this.#see(supervisor.stop(0, 'was for a conversation that has ended'));
+  }
+
+  /** A share in a process for this member; settles when the process is ready. */
+  async open(member: Member): Promise<Link> {
+    if (typeof this.#settings.processes !== 'object') {
+      return (await this.#supervisorOf(member).acquire()).link(member);
+    }
+    const pool = this.#common();
+    // The first that is ready will do; the others get warm meanwhile.
+    const starting = pool.map((supervisor) => supervisor.acquire());
+    const home = leastLoaded(pool)?.current ?? (await firstOf(starting));
+    const link = home.link(member);
+    const caller = new PoolCaller(link.caller, () => leastLoaded(pool)?.current?.link(member).caller);
+    return { ...link, caller };
+  }
+
+  /** Every process is replaced by a fresh one. */
+  async replace(why: string): Promise<void> {
+    if (this.supervisors.length === 0) return this.start(why);
+    await Promise.all(this.supervisors.map((supervisor) => supervisor.replace(why)));
+  }
+
+  async stop(drainMs: number, why: string): Promise<void> {
+    await Promise.all([
+      ...this.supervisors.map((supervisor) => supervisor.stop(drainMs, why)),
+      ...this.#ending,
+    ]);
+  }
+
+  status(): Promise<readonly ProcessStatus[]> {
+    return Promise.all(this.supervisors.map((supervisor) => supervisor.status()));
+  }
+
+  get lastExit(): LastExit | undefined {
+    return this.supervisors
+      .flatMap(({ lastExit }) => lastExit ?? [])
+      .reduce<LastExit | undefined>((last, each) => (last && last.at > each.at ? last : each), undefined);
+  }
+
+  #common(): Supervisor[] {
+    const { processes } = this.#settings;
+    const size = typeof processes === 'object' ? processes.pool : 1;
+    return Array.from({ length: size }, (_, at) => {
+      const key = size === 1 ? '' : String(at);
+      return this.#get(key, size === 1 ? undefined : `#${at + 1}`, () => [...this.#members]);
+    });
+  }
+
+  #supervisorOf(member: Member): Supervisor {
+    const { processes } = this.#settings;
+    const key = this.#keyOf(member);
+    switch (processes) {
+      case 'per-conversation':
+        return this.#get(key, member.label, () => [member]);
+      case 'per-principal':
+        return this.#get(key, member.principal, () =>
+          [...this.#members].filter(({ principal }) => principal === member.principal),
+        );
+      default:
+        return this.#common()[0]!;
+    }
+  }
+
+  #keyOf(member: Member): string {
+    const { processes } = this.#settings;
+    if (processes === 'per-conversation') return member.label;
+    if (processes !== 'per-principal') return '';
+    if (member.principal !== undefined) return member.principal;
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `${member.label}: this server has a process per principal; open the conversation with a principal`,
+      { sent: 'no' },
+    );
+  }
+
+  #get(key: string, owner: string | undefined, members: () => readonly Member[]): Supervisor {
+    let supervisor = this.#supervisors.get(key);
+    if (!supervisor) {
+      supervisor = new Supervisor(this.#create(owner, members));
+      this.#supervisors.set(key, supervisor);
+    }
+    return supervisor;
+  }
+
+  #see(ending: Promise<void>): void {
+    this.#ending.add(ending);
+    void ending.finally(() => this.#ending.delete(ending));
+  }
+}
+
+function leastLoaded(pool: readonly Supervisor[]): Supervisor | undefined {
+  return pool
+    .filter(({ current }) => current)
+    .reduce<Supervisor | undefined>(
+      (least, each) => (least && least.load <= each.load ? least : each),
+      undefined,
+    );
+}
+
+/** The first that succeeds; when none does, the first failure. */
+async function firstOf<T>(attempts: readonly Promise<T>[]): Promise<T> {
+  try {
+    return await Promise.any(attempts);
+  } catch (error) {
+    throw error instanceof AggregateError ? error.errors[0] : error;
+  }
+}

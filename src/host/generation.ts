@@ -1,0 +1,225 @@
+import type { Clock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
+import { within } from '../async/within.js';
+import type { Link } from '../client/link.js';
+import type { Link as Negotiated, Verdict } from '../client/negotiate.js';
+import type { Speaker, Voice } from '../era/voice.js';
+import { IsthmusError } from '../errors.js';
+import type { Caller } from '../exchange/call.js';
+import type { ChildConnection } from '../transport/child.js';
+import { Budget } from './budget.js';
+import { type FirstLists, readFirstLists } from './first-lists.js';
+import { LeasedCaller } from './leased-caller.js';
+import type { Member } from './member.js';
+import type { Receipt } from './status.js';
+
+export interface GenerationOptions {
+  /** The server's name. */
+  readonly label: string;
+  readonly number: number;
+  readonly clock: Clock;
+  readonly maxInFlight: number;
+  readonly maxQueue: number;
+  readonly onQueue: (queued: number, refused: boolean) => void;
+  /** Told whenever the last call or subscription has ended. */
+  readonly onRest: () => void;
+}
+
+/** One life of a process: from its first answer to its end. Conversations take their links from it. */
+export class Generation {
+  readonly number: number;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  /** Settles when the process is gone, or is not to be used any more, with the reason. */
+  readonly ended: Promise<IsthmusError>;
+  /** Settles when the process cannot be spoken to any more. */
+  readonly gone: Promise<IsthmusError>;
+  /** Settles when nothing of the process is left. */
+  readonly closed: Promise<unknown>;
+  readonly calls: Budget;
+  readonly #options: GenerationOptions;
+  readonly #link: Negotiated;
+  readonly #child: ChildConnection;
+  readonly #end = createDeferred<IsthmusError>();
+  readonly #shares = new Map<Member, Link>();
+  readonly #house: Speaker;
+  #listens = 0;
+  #onIdle: (() => void)[] = [];
+  #isRetired = false;
+  #receipt: Receipt;
+
+  constructor(options: GenerationOptions, link: Negotiated, child: ChildConnection, house: Voice) {
+    const { clock, label, number, maxInFlight, maxQueue, onQueue } = options;
+    this.#options = options;
+    this.number = number;
+    this.clock = clock;
+    this.#link = link;
+    this.#child = child;
+    this.startedAt = clock.now();
+    this.calls = new Budget(label, maxInFlight, maxQueue, onQueue);
+    this.ended = this.#end.promise;
+    this.gone = link.line.ended.then((error) => this.blame(error));
+    this.closed = child.closed;
+    void this.gone.then((error) => this.#retire(error));
+    this.#house = link.dialect.join(house, true);
+    this.#receipt = {
+      generation: number,
+      pid: child.pid,
+      handshake: link.verdict.era === 'modern' ? 'server/discover' : 'initialize',
+      handshakeAt: this.startedAt,
+      list: undefined,
+      listError: undefined,
+      complete: false,
+    };
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get verdict(): Verdict {
+    return this.#link.verdict;
+  }
+
+  get receipt(): Receipt {
+    return this.#receipt;
+  }
+
+  get inFlight(): number {
+    return this.calls.taken;
+  }
+
+  get isIdle(): boolean {
+    return this.calls.taken === 0 && this.calls.queued === 0 && this.#listens === 0;
+  }
+
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** For what the host itself asks of the server. */
+  get house(): Caller {
+    return this.#house;
+  }
+
+  stderrTail(): string {
+    return this.#child.stderrTail();
+  }
+
+  /** A share in this process; the same one for the same member. */
+  link(member: Member): Link {
+    const known = this.#shares.get(member);
+    if (known) return known;
+    const speaker = this.#link.dialect.join(member.voice);
+    const forget = () => {
+      this.#shares.delete(member);
+      member.links.delete(link);
+    };
+    const link: Link = {
+      caller: new LeasedCaller(this, speaker),
+      verdict: this.verdict,
+      ended: this.ended,
+      close: async () => {
+        forget();
+        speaker.leave('The conversation has ended');
+      },
+    };
+    this.#shares.set(member, link);
+    member.links.add(link);
+    void this.gone.then(forget);
+    return link;
+  }
+
+  /** A subscription counts as use; the returned function ends it. */
+  holdListen(): () => void {
+    this.#listens += 1;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#listens -= 1;
+      this.rest();
+    };
+  }
+
+  /** Something has ended: perhaps it was the last. */
+  rest(): void {
+    if (this.calls.taken === 0) for (const notify of this.#onIdle.splice(0)) notify();
+    if (this.isIdle) this.#options.onRest();
+  }
+
+  /** A failure, with what is known of the process that it happened in. */
+  blame(error: unknown): IsthmusError {
+    if (error instanceof IsthmusError) {
+      return error.generation === undefined ? error.with({ generation: this.number }) : error;
+    }
+    return new IsthmusError('CONNECTION_CLOSED', String(error), { cause: error, generation: this.number });
+  }
+
+  /** The first lists: the rest of the receipt. */
+  async prove(timeoutMs: number): Promise<FirstLists> {
+    const lists = await readFirstLists(this.#house, timeoutMs);
+    const { first, error } = lists;
+    this.#receipt = {
+      ...this.#receipt,
+      list: first && { ...first, at: this.#options.clock.now() },
+      listError: error,
+      complete: error === undefined,
+    };
+    return lists;
+  }
+
+  /** How many messages have come from the process. */
+  get heard(): number {
+    return this.#link.line.heard;
+  }
+
+  /** Asks something that every server answers, and waits for whatever comes. False when there is nothing to ask. */
+  async knock(timeoutMs: number): Promise<boolean> {
+    const { era, server } = this.#house;
+    const kind = (['tools', 'prompts', 'resources'] as const).find((each) => server.capabilities[each]);
+    const method = era === 'modern' ? 'server/discover' : kind && `${kind}/list`;
+    if (method === undefined) return false;
+    await this.#house
+      .call({ method, params: {}, timeoutMs, maxTimeoutMs: timeoutMs })
+      // An error is as good a sign of life as a result; and silence is what the caller judges.
+      .catch(() => {});
+    return true;
+  }
+
+  /** Takes no new calls; those that wait go elsewhere, those in flight may end. */
+  retire(why: string): void {
+    const message = `${this.#options.label} ${why}`;
+    this.#retire(new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no', generation: this.number }));
+  }
+
+  /** Waits for what is in flight, but no longer than `ms`, and ends the process. Says whether all was done in time. */
+  async drain(ms: number): Promise<boolean> {
+    const done =
+      this.calls.taken === 0 ||
+      (await within(
+        this.#options.clock,
+        ms,
+        Promise.race([new Promise<void>((resolve) => this.#onIdle.push(resolve)), this.gone]),
+      ));
+    await this.close();
+    return done;
+  }
+
+  /** Ends the process in good order; what is in flight fails at once. */
+  async close(): Promise<void> {
+    await this.#link.line.close();
+  }
+
+  /** Ends the process without asking. */
+  kill(): Promise<void> {
+    return this.#child.kill();
+  }
+
+  #retire(error: IsthmusError): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    this.calls.refuseAll(error.with({ sent: 'no' }));
+    this.#end.resolve(error);
+  }
+}

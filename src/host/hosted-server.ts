@@ -1,0 +1,327 @@
+import type { Clock } from '../async/clock.js';
+import { orAborted } from '../async/or-aborted.js';
+import type { Client } from '../client/client.js';
+import type { EraCache } from '../client/era-cache.js';
+import type { Link, Links } from '../client/link.js';
+import { unionOf } from '../era/answers.js';
+import { IsthmusError } from '../errors.js';
+import type { Change, Era } from '../exchange/call.js';
+import type { ChildWatcher } from '../process/child-watcher.js';
+import type { Implementation } from '../wire/model.js';
+import { Budget } from './budget.js';
+import { type Conversation, type ConversationOptions, openConversation } from './conversation.js';
+import { resolveDefinition, type ServerDefinition, type ServerSettings } from './definition.js';
+import { changedLists, type FirstLists } from './first-lists.js';
+import { Fleet } from './fleet.js';
+import type { Generation } from './generation.js';
+import type { HostOccurrence } from './host-event.js';
+import type { Member } from './member.js';
+import { openGeneration } from './open-generation.js';
+import type { ProcessState } from './process-state.js';
+import type { ServerStatus } from './status.js';
+import type { Supervisor, SupervisorContext } from './supervisor.js';
+
+/** What all servers of a host have in common. */
+export interface HostCommons {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly info: Implementation;
+  readonly cache: EraCache | undefined;
+  readonly watchers: readonly ChildWatcher[];
+  /** Places for processes of all servers. */
+  readonly budget: Budget;
+  /** Settles when leftovers of earlier hosts are gone: a server that can run only once must find its place free. */
+  readonly prepared: Promise<unknown>;
+}
+
+/** One server of a host: its definition, its processes, its conversations. */
+export class HostedServer {
+  readonly name: string;
+  readonly #commons: HostCommons;
+  readonly #emit: (occurrence: HostOccurrence) => void;
+  readonly #conversations = new Set<Conversation>();
+  readonly #budget: Budget;
+  #definition: ServerDefinition;
+  #settings: ServerSettings;
+  #fleet: Fleet;
+  #enabled: boolean;
+  #closed = false;
+  /** The change of processes that is under way; whoever needs one waits for it. */
+  #changing: Promise<void> = Promise.resolve();
+  #number = 0;
+  #named = 0;
+  #era: Era | undefined;
+  #lists: FirstLists | undefined;
+
+  constructor(
+    name: string,
+    definition: ServerDefinition,
+    commons: HostCommons,
+    emit: (occurrence: HostOccurrence) => void,
+  ) {
+    this.name = name;
+    this.#commons = commons;
+    this.#emit = emit;
+    this.#definition = definition;
+    this.#settings = resolveDefinition(name, definition);
+    this.#enabled = !this.#settings.disabled;
+    const { maxProcesses, maxQueue } = this.#settings;
+    this.#budget = new Budget(name, maxProcesses, maxQueue, this.#onQueue);
+    this.#fleet = this.#newFleet();
+    this.#startIfEager();
+  }
+
+  get definition(): ServerDefinition {
+    return this.#definition;
+  }
+
+  conversation(options: ConversationOptions): Client {
+    if (this.#closed) throw this.#closedError();
+    if (this.#settings.processes === 'per-principal' && options.principal === undefined) {
+      const message = `${this.name} has a process per principal: open its conversations with a principal`;
+      throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
+    }
+    this.#named += 1;
+    const conversation = openConversation(options, {
+      label: options.name ?? `${this.name}#${this.#named}`,
+      info: this.#commons.info,
+      clock: this.#commons.clock,
+      timeoutMs: this.#settings.timeoutMs,
+      links: (member) => {
+        this.#fleet.join(member);
+        return this.#links(member);
+      },
+      onClosed: () => {
+        this.#conversations.delete(conversation);
+        this.#fleet.leave(conversation.member);
+      },
+    });
+    this.#conversations.add(conversation);
+    return conversation.client;
+  }
+
+  /** Settles when its processes have answered. */
+  async start(): Promise<void> {
+    await this.#changing;
+    this.#checkAvailable();
+    await this.#commons.prepared;
+    await this.#fleet.start('use');
+  }
+
+  /** Ends its processes when what is in flight is done, and starts fresh ones. */
+  restart(): Promise<void> {
+    return this.#change(async () => {
+      this.#checkAvailable();
+      await this.#fleet.replace('is being restarted');
+    });
+  }
+
+  /** Ends its processes when what is in flight is done. Conversations stay; their calls are refused. */
+  disable(): Promise<void> {
+    this.#enabled = false;
+    return this.#change(() => this.#fleet.stop(this.#settings.drainMs, 'is switched off'));
+  }
+
+  async enable(): Promise<void> {
+    if (this.#enabled || this.#closed) return;
+    await this.#change(async () => {
+      this.#enabled = true;
+      this.#replaceFleet();
+    });
+    this.#startIfEager();
+  }
+
+  /** From now on it is defined otherwise; processes of the old definition end when what is in flight is done. */
+  async configure(definition: ServerDefinition): Promise<void> {
+    const settings = resolveDefinition(this.name, definition);
+    await this.#change(async () => {
+      const old = this.#fleet;
+      const { overlap, drainMs } = this.#settings;
+      this.#definition = definition;
+      this.#settings = settings;
+      this.#enabled = !settings.disabled;
+      this.#budget.resize(settings.maxProcesses, settings.maxQueue);
+      // Another command may be of another era.
+      this.#era = undefined;
+      this.#replaceFleet();
+      const ended = old.stop(drainMs, 'has a new configuration');
+      if (!overlap) await ended;
+    });
+    this.#startIfEager();
+  }
+
+  async close(drainMs: number): Promise<void> {
+    this.#closed = true;
+    if (drainMs > 0) await this.#fleet.stop(drainMs, 'is being closed');
+    await Promise.all([...this.#conversations].map((conversation) => conversation.close()));
+    await this.#fleet.stop(0, 'is being closed');
+  }
+
+  async status(): Promise<ServerStatus> {
+    const processes = await this.#fleet.status();
+    const state = bestOf(processes.map((each) => each.state));
+    return {
+      name: this.name,
+      enabled: this.#enabled,
+      state: this.#enabled ? state : 'stopped',
+      ready: processes.some((each) => each.state === 'ready' && each.receipt?.complete === true),
+      model: this.#settings.processes,
+      conversations: this.#conversations.size,
+      inFlight: sum(processes.map((each) => each.inFlight)),
+      queued: sum(processes.map((each) => each.queued)) + this.#budget.queued,
+      restarts: sum(processes.map((each) => each.restarts)),
+      processes,
+      lastExit: this.#fleet.lastExit,
+    };
+  }
+
+  readonly #onQueue = (queued: number, refused: boolean): void => {
+    this.#emit({ kind: 'queue', queued, refused });
+  };
+
+  #links(member: Member): Links {
+    return {
+      label: this.name,
+      open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
+      mayRecover: (error) => !(error instanceof IsthmusError && FINAL.has(error.code)),
+      isSafe: ({ method, params }) =>
+        this.#settings.trustHints &&
+        method === 'tools/call' &&
+        (this.#lists?.harmless.has(String(params['name'])) ?? false),
+    };
+  }
+
+  async #open(member: Member): Promise<Link> {
+    this.#checkAvailable();
+    await this.#commons.prepared;
+    // One change of processes may follow the other.
+    let change: Promise<void> | undefined;
+    while (change !== this.#changing) {
+      change = this.#changing;
+      await change;
+    }
+    this.#checkAvailable();
+    return this.#fleet.open(member);
+  }
+
+  #newFleet(): Fleet {
+    return new Fleet(this.#settings, (owner, members) => this.#supervision(owner, members));
+  }
+
+  #replaceFleet(): void {
+    this.#fleet = this.#newFleet();
+    for (const conversation of this.#conversations) this.#fleet.join(conversation.member);
+  }
+
+  #supervision(owner: string | undefined, members: () => readonly Member[]): SupervisorContext {
+    const { clock, random, budget } = this.#commons;
+    const settings = this.#settings;
+    let supervisor: Supervisor | undefined;
+    return {
+      label: this.name,
+      settings,
+      clock,
+      random,
+      owner,
+      budgets: [this.#budget, budget],
+      isWanted: () => settings.start === 'eager' || members().length > 0,
+      nextNumber: () => {
+        this.#number += 1;
+        return this.#number;
+      },
+      adopt: (self) => {
+        supervisor = self;
+      },
+      open: async (number, signal) => {
+        const generation: Generation = await openGeneration(
+          {
+            label: this.name,
+            number,
+            settings,
+            clock,
+            info: this.#commons.info,
+            capabilities: unionOf([settings.capabilities, ...members().map((each) => each.capabilities)]),
+            remembered: this.#era,
+            cache: this.#commons.cache,
+            watchers: this.#commons.watchers,
+            onQueue: this.#onQueue,
+            onRest: () => supervisor?.rested(generation),
+            onLog: (entry, pid) =>
+              this.#emit({ kind: 'log', generation: number, pid, conversation: undefined, entry }),
+            onStderr: (text, pid) => this.#emit({ kind: 'stderr', generation: number, pid, text }),
+            onChange: (change) => this.#changed(change),
+          },
+          signal,
+        );
+        this.#era = generation.verdict.era;
+        return generation;
+      },
+      onLists: (generation, lists) => this.#onLists(generation, lists),
+      emit: this.#emit,
+    };
+  }
+
+  #changed(change: Change): void {
+    for (const conversation of this.#conversations) conversation.changed(change);
+  }
+
+  /** What is new since the process before: those who listen are told, as the old process would have. */
+  #onLists(generation: Generation, lists: FirstLists): void {
+    const changed = this.#lists ? changedLists(this.#lists.prints, lists.prints) : [];
+    this.#lists = { ...lists, prints: { ...this.#lists?.prints, ...lists.prints } };
+    if (changed.length === 0) return;
+    this.#emit({ kind: 'changed', generation: generation.number, what: changed });
+    for (const conversation of this.#conversations) {
+      for (const kind of changed) conversation.announce({ kind });
+    }
+  }
+
+  /** One change after the other. A change that failed does not keep the next one away. */
+  #change(action: () => Promise<void>): Promise<void> {
+    const changing = this.#changing.then(action);
+    this.#changing = changing.catch(() => {});
+    return changing;
+  }
+
+  #startIfEager(): void {
+    if (this.#settings.start !== 'eager' || !this.#enabled) return;
+    // Whoever asks is told what went wrong, and the status says it, too.
+    this.start().catch(() => {});
+  }
+
+  #checkAvailable(): void {
+    if (this.#closed) throw this.#closedError();
+    if (this.#enabled) return;
+    throw new IsthmusError('DISABLED', `${this.name} is switched off; enable it to use it`, { sent: 'no' });
+  }
+
+  #closedError(): IsthmusError {
+    return new IsthmusError('CONNECTION_CLOSED', `The host of ${this.name} is closed`, { sent: 'no' });
+  }
+}
+
+/** After these nothing is tried again by itself. */
+const FINAL: ReadonlySet<string> = new Set([
+  'CRASH_LOOP',
+  'DISABLED',
+  'INVALID_OPTION',
+  'NO_COMMON_REVISION',
+]);
+
+function bestOf(states: readonly ProcessState[]): ProcessState {
+  return ORDER.find((state) => states.includes(state)) ?? 'idle';
+}
+
+const ORDER: readonly ProcessState[] = [
+  'ready',
+  'starting',
+  'draining',
+  'backing-off',
+  'crash-loop',
+  'idle',
+  'stopped',
+];
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

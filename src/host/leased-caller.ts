@@ -1,0 +1,110 @@
+import type { Speaker } from '../era/voice.js';
+import { IsthmusError } from '../errors.js';
+import type { Caller, Change, Era, OpenListen, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type { LoggingLevel, SubscriptionFilter } from '../wire/model.js';
+import type { Generation } from './generation.js';
+
+/** A conversation's voice in one life of a process, with its calls counted and its failures attributed. */
+export class LeasedCaller implements Caller {
+  readonly #generation: Generation;
+  readonly #speaker: Speaker;
+
+  constructor(generation: Generation, speaker: Speaker) {
+    this.#generation = generation;
+    this.#speaker = speaker;
+  }
+
+  get era(): Era {
+    return this.#speaker.era;
+  }
+
+  get revision(): string {
+    return this.#speaker.revision;
+  }
+
+  get server(): ServerFacts {
+    return this.#speaker.server;
+  }
+
+  get load(): number {
+    return this.#generation.inFlight;
+  }
+
+  call(call: OutgoingCall): Promise<JsonObject> {
+    const generation = this.#generation;
+    if (generation.isRetired) return Promise.reject(this.#retired());
+    if (!generation.calls.tryTake()) return this.#later(call);
+    return this.#now(call);
+  }
+
+  async listen(
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+    timeoutMs: number,
+  ): Promise<OpenListen> {
+    const release = this.#generation.holdListen();
+    try {
+      const open = await this.#speaker.listen(wanted, onChange, timeoutMs);
+      void open.ended.then(release);
+      return open;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
+    return this.#speaker.setLogLevel(level, timeoutMs);
+  }
+
+  #now(call: OutgoingCall): Promise<JsonObject> {
+    const generation = this.#generation;
+    return this.#speaker.call(call).then(
+      (result) => {
+        generation.calls.release();
+        if (generation.inFlight === 0) generation.rest();
+        return result;
+      },
+      (error) => {
+        generation.calls.release();
+        if (generation.inFlight === 0) generation.rest();
+        throw error instanceof IsthmusError ? generation.blame(error) : error;
+      },
+    );
+  }
+
+  /** Waits for room in the process; the wait counts against the call's own time. */
+  async #later(call: OutgoingCall): Promise<JsonObject> {
+    const { clock, calls } = this.#generation;
+    const began = clock.now();
+    const over = new AbortController();
+    const callOff = clock.after(call.timeoutMs, () => {
+      const message = `${call.method} waited ${call.timeoutMs} ms for room: ${calls.taken} calls are in flight`;
+      over.abort(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
+    });
+    const onAbort = () => {
+      const cause = call.signal?.reason;
+      over.abort(new IsthmusError('CANCELLED', `${call.method} was called off`, { cause, sent: 'no' }));
+    };
+    if (call.signal?.aborted) onAbort();
+    call.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      await calls.take(over.signal);
+    } finally {
+      callOff();
+      call.signal?.removeEventListener('abort', onAbort);
+    }
+    const waited = clock.now() - began;
+    const timeoutMs = Math.max(1, call.timeoutMs - waited);
+    return this.#now({ ...call, timeoutMs, maxTimeoutMs: Math.max(timeoutMs, call.maxTimeoutMs - waited) });
+  }
+
+  #retired(): IsthmusError {
+    const message = 'The process takes no more calls';
+    return new IsthmusError('CONNECTION_CLOSED', message, {
+      sent: 'no',
+      generation: this.#generation.number,
+    });
+  }
+}

@@ -1,0 +1,429 @@
+import type { Clock } from '../async/clock.js';
+import { createDeferred, type Deferred } from '../async/deferred.js';
+import { IsthmusError, messageOf } from '../errors.js';
+import { treeFacts } from '../process/process-facts.js';
+import type { Budget } from './budget.js';
+import type { ServerSettings } from './definition.js';
+import type { FirstLists } from './first-lists.js';
+import type { Generation } from './generation.js';
+import { watchHealth } from './health-watch.js';
+import type { HostOccurrence } from './host-event.js';
+import { nextState, type ProcessEvent, type ProcessState } from './process-state.js';
+import { countFailure, decideRestart } from './restart-policy.js';
+import type { LastExit, ProcessStatus } from './status.js';
+
+/** What a supervisor needs of the server that its process belongs to. */
+export interface SupervisorContext {
+  /** The server's name. */
+  readonly label: string;
+  readonly settings: ServerSettings;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Places for processes: of the server, and of the whole host. */
+  readonly budgets: readonly Budget[];
+  /** Whose process it is, where they are not shared. */
+  readonly owner: string | undefined;
+  /** Whether somebody would miss the process: a conversation is open, or it is to be there always. */
+  isWanted(): boolean;
+  /** Starts a process and speaks to it. The number is that of the new life. */
+  open(number: number, signal: AbortSignal): Promise<Generation>;
+  nextNumber(): number;
+  /** Told who supervises. */
+  adopt(supervisor: Supervisor): void;
+  onLists(generation: Generation, lists: FirstLists): void;
+  emit(occurrence: HostOccurrence): void;
+}
+
+/** Keeps one process: starts it, sees it end, starts it again, replaces it, ends it. */
+export class Supervisor {
+  readonly #context: SupervisorContext;
+  #state: ProcessState = 'idle';
+  #current: Generation | undefined;
+  /** What those wait for who need the process; settled by the attempt that is under way, or the next one. */
+  #next: Deferred<Generation> | undefined;
+  #attempt:
+    | { readonly number: number; readonly abort: AbortController; readonly done: Promise<void> }
+    | undefined;
+  #failures = 0;
+  /** How many processes have been ready. */
+  #lives = 0;
+  #number = 0;
+  #lastExit: LastExit | undefined;
+  #lastError: IsthmusError | undefined;
+  #nextAttemptAt: number | undefined;
+  #callOffPause = () => {};
+  #callOffIdle = () => {};
+  #callOffAge = () => {};
+  /** Processes that are being ended. */
+  readonly #leaving = new Set<Promise<void>>();
+
+  constructor(context: SupervisorContext) {
+    this.#context = context;
+    context.adopt(this);
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  get current(): Generation | undefined {
+    return this.#state === 'ready' ? this.#current : undefined;
+  }
+
+  get load(): number {
+    return (this.#current?.inFlight ?? 0) + (this.#current?.calls.queued ?? 0);
+  }
+
+  get restarts(): number {
+    return Math.max(0, this.#lives - 1);
+  }
+
+  get lastExit(): LastExit | undefined {
+    return this.#lastExit;
+  }
+
+  /** The process, when it is ready; starts it when there is none. Rejects as soon as an attempt has failed. */
+  acquire(why = 'use'): Promise<Generation> {
+    switch (this.#state) {
+      case 'ready':
+        return Promise.resolve(this.#current!);
+      case 'idle':
+        void this.#start(why);
+        break;
+      case 'crash-loop':
+        if (this.#context.clock.now() < (this.#nextAttemptAt ?? 0)) return Promise.reject(this.#loopError());
+        void this.#start(why);
+        break;
+      case 'stopped':
+        return Promise.reject(this.#stoppedError());
+      default:
+        break;
+    }
+    return this.#awaitNext();
+  }
+
+  /** Ends the process when what is in flight is done, and starts a fresh one. Settles when that is ready. */
+  async replace(why: string): Promise<void> {
+    if (this.#state === 'stopped') throw this.#stoppedError();
+    this.#failures = 0;
+    const old = this.#current;
+    if (this.#state === 'ready' && old) {
+      const { overlap, drainMs } = this.#context.settings;
+      if (overlap) {
+        await this.#handOver(old, why);
+        return;
+      }
+      this.#drain(old, why);
+      await this.#leave(old, drainMs);
+      if (this.#go('rested')) await this.acquire(why);
+      return;
+    }
+    this.#callOffPause();
+    if (this.#state === 'backing-off' || this.#state === 'crash-loop') this.#go('rested');
+    await this.acquire(why);
+  }
+
+  /** Takes no new calls, and ends when those in flight are done. Settles when nothing is left. */
+  async stop(drainMs: number, why: string): Promise<void> {
+    const error = new IsthmusError('CONNECTION_CLOSED', `${this.#context.label} ${why}`, { sent: 'no' });
+    const old = this.#current;
+    const wasReady = this.#state === 'ready';
+    this.#go('stop');
+    this.#lastError ??= error;
+    this.#callOffPause();
+    this.#callOffIdle();
+    this.#callOffAge();
+    this.#settleNext(error);
+    this.#attempt?.abort.abort(error);
+    if (wasReady && old) {
+      this.#announceDrain(old, why);
+      old.retire(why);
+      this.#current = undefined;
+      await this.#leave(old, drainMs);
+    }
+    await this.#attempt?.done;
+    await Promise.all(this.#leaving);
+  }
+
+  async status(): Promise<ProcessStatus> {
+    const { clock, owner } = this.#context;
+    const current = this.#current;
+    return {
+      state: this.#state,
+      generation: current?.number ?? this.#number,
+      pid: current?.pid,
+      owner,
+      era: current?.verdict.era,
+      verdict: current?.verdict,
+      uptimeMs: current && clock.now() - current.startedAt,
+      restarts: this.restarts,
+      inFlight: current?.inFlight ?? 0,
+      queued: current?.calls.queued ?? 0,
+      receipt: current?.receipt,
+      lastExit: this.#lastExit,
+      nextAttemptAt: this.#nextAttemptAt,
+      facts: current?.pid === undefined ? undefined : await treeFacts(current.pid),
+    };
+  }
+
+  /** Nothing is in flight, and nobody listens. */
+  rested(generation: Generation): void {
+    const { settings, clock } = this.#context;
+    this.#callOffIdle();
+    if (settings.idleMs === undefined || generation !== this.#current || this.#state !== 'ready') return;
+    this.#callOffIdle = clock.after(
+      settings.idleMs,
+      () => {
+        if (this.#current !== generation || !generation.isIdle || this.#state !== 'ready') return;
+        this.#drain(generation, `was not used for ${settings.idleMs} ms`);
+        void this.#leave(generation, 0).then(() => {
+          this.#go('rested');
+          // Somebody may have come meanwhile.
+          if (this.#next) void this.#start('use');
+        });
+      },
+      { background: true },
+    );
+  }
+
+  #awaitNext(): Promise<Generation> {
+    this.#next ??= createDeferred();
+    this.#next.promise.catch(() => {});
+    return this.#next.promise;
+  }
+
+  async #start(why: string): Promise<void> {
+    if (!this.#go('start')) return;
+    this.#nextAttemptAt = undefined;
+    this.#callOffPause();
+    const done = createDeferred<void>();
+    const abort = new AbortController();
+    const number = this.#context.nextNumber();
+    this.#number = number;
+    this.#attempt = { number, abort, done: done.promise };
+    try {
+      const generation = await this.#open(number, why, abort.signal);
+      if (abort.signal.aborted) await generation.close();
+      else this.#ready(generation);
+    } catch (error) {
+      if (!abort.signal.aborted) this.#startFailed(error, number, why);
+    } finally {
+      this.#attempt = undefined;
+      done.resolve();
+    }
+  }
+
+  /** With a place in every budget, given back when the process is gone. */
+  async #open(number: number, why: string, signal: AbortSignal): Promise<Generation> {
+    const { budgets, emit } = this.#context;
+    const taken: Budget[] = [];
+    const giveBack = () => {
+      for (const budget of taken.splice(0)) budget.release();
+    };
+    try {
+      for (const budget of budgets) {
+        await budget.take(signal);
+        taken.push(budget);
+      }
+      emit({ kind: 'start', generation: number, why });
+      const generation = await this.#context.open(number, signal);
+      void generation.closed.then(giveBack);
+      return generation;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  #ready(generation: Generation): void {
+    const { emit, clock, settings } = this.#context;
+    this.#go('answered');
+    this.#current = generation;
+    this.#lives += 1;
+    const { pid, number, verdict } = generation;
+    emit({ kind: 'ready', generation: number, pid, era: verdict.era, ms: verdict.ms });
+    void generation.gone.then((error) => this.#ended(generation, error));
+    this.#settleNext(generation);
+    void this.#prove(generation);
+    this.rested(generation);
+    this.#callOffAge();
+    if (settings.maxAgeMs !== undefined) {
+      this.#callOffAge = clock.after(
+        settings.maxAgeMs,
+        () => {
+          if (this.#current === generation) this.replace('is being replaced at its age').catch(() => {});
+        },
+        { background: true },
+      );
+    }
+    if (settings.health) watchHealth(generation, settings.health, clock, emit);
+  }
+
+  async #prove(generation: Generation): Promise<void> {
+    const lists = await generation.prove(this.#context.settings.timeoutMs);
+    if (generation.isRetired) return;
+    this.#context.onLists(generation, lists);
+    this.#context.emit({ kind: 'receipt', receipt: generation.receipt });
+  }
+
+  #startFailed(thrown: unknown, number: number, why: string): void {
+    const error =
+      thrown instanceof IsthmusError
+        ? thrown.with({ generation: number, sent: 'no' })
+        : new IsthmusError('CONNECTION_CLOSED', messageOf(thrown), { cause: thrown, sent: 'no' });
+    // Nothing was started; whoever asked is told, and nobody else is concerned.
+    if (error.code === 'BUSY') {
+      this.#go('rested');
+      return this.#settleNext(error);
+    }
+    this.#record(error, number, undefined, 'start', false);
+    const refused = error.code === 'CANNOT_START' && why !== 'crash';
+    if (refused) this.#go('rested');
+    else this.#afterFailure(0, error);
+    this.#settleNext(error);
+  }
+
+  #ended(generation: Generation, error: IsthmusError): void {
+    if (this.#current !== generation) return;
+    this.#current = undefined;
+    this.#callOffIdle();
+    this.#callOffAge();
+    if (this.#state !== 'ready') return;
+    this.#record(error, generation.number, generation.pid, 'run', false);
+    this.#afterFailure(this.#context.clock.now() - generation.startedAt, error);
+  }
+
+  #afterFailure(ranMs: number, error: IsthmusError): void {
+    const { settings, clock, random, emit } = this.#context;
+    this.#lastError = error;
+    if (!settings.restart) {
+      this.#go('rested');
+      return;
+    }
+    this.#failures = countFailure(settings.restart, this.#failures, ranMs);
+    const decision = decideRestart(settings.restart, this.#failures, random());
+    if (decision.kind === 'give-up') {
+      this.#go('gave-up');
+      this.#nextAttemptAt = clock.now() + settings.restart.stableMs;
+      emit({ kind: 'crash-loop', attempts: decision.attempts, reason: error.message });
+      return this.#settleNext(this.#loopError());
+    }
+    this.#go('failed');
+    this.#nextAttemptAt = clock.now() + decision.delayMs;
+    emit({ kind: 'restart', attempt: decision.attempt, delayMs: decision.delayMs });
+    const background = !this.#next && !this.#context.isWanted();
+    this.#callOffPause = clock.after(decision.delayMs, () => this.#pauseOver(), { background });
+  }
+
+  #pauseOver(): void {
+    if (this.#state !== 'backing-off') return;
+    // A hand-over was under way when the old process ended.
+    if (this.#attempt) return void this.#attempt.done.then(() => this.#pauseOver());
+    if (this.#next || this.#context.isWanted()) void this.#start('crash');
+    else {
+      this.#nextAttemptAt = undefined;
+      this.#go('rested');
+    }
+  }
+
+  /** Starts the fresh process first; the old one serves until it is there. */
+  async #handOver(old: Generation, why: string): Promise<void> {
+    const { settings, nextNumber, emit } = this.#context;
+    const abort = new AbortController();
+    const done = createDeferred<void>();
+    const number = nextNumber();
+    this.#attempt = { number, abort, done: done.promise };
+    try {
+      const fresh = await this.#open(number, why, abort.signal);
+      if (abort.signal.aborted) return await fresh.close();
+      this.#number = number;
+      this.#announceDrain(old, why);
+      this.#current = fresh;
+      old.retire(why);
+      void this.#leave(old, settings.drainMs);
+      if (this.#state !== 'ready') this.#go('start');
+      this.#ready(fresh);
+    } catch (error) {
+      emit({
+        kind: 'exit',
+        generation: number,
+        pid: undefined,
+        phase: 'start',
+        expected: false,
+        reason: messageOf(error),
+      });
+      throw error;
+    } finally {
+      this.#attempt = undefined;
+      done.resolve();
+    }
+  }
+
+  #drain(generation: Generation, why: string): void {
+    this.#go('drain');
+    this.#announceDrain(generation, why);
+    this.#callOffIdle();
+    this.#callOffAge();
+    generation.retire(why);
+  }
+
+  #announceDrain({ number, pid, inFlight }: Generation, why: string): void {
+    this.#context.emit({ kind: 'drain', generation: number, pid, why, inFlight });
+  }
+
+  /** Sees a retired process out. */
+  async #leave(generation: Generation, drainMs: number): Promise<void> {
+    const { number, pid } = generation;
+    const leaving = generation.drain(drainMs).then((inTime) => {
+      if (!inTime && drainMs > 0) {
+        const why = `calls were still in flight after ${drainMs} ms`;
+        this.#context.emit({ kind: 'kill', generation: number, pid, why });
+      }
+      if (this.#current === generation) this.#current = undefined;
+      this.#record(undefined, number, pid, 'run', true);
+    });
+    this.#leaving.add(leaving);
+    await leaving;
+    this.#leaving.delete(leaving);
+  }
+
+  #record(
+    error: IsthmusError | undefined,
+    generation: number,
+    pid: number | undefined,
+    phase: 'start' | 'run',
+    expected: boolean,
+  ): void {
+    const reason = error?.message ?? 'it was told to end';
+    this.#context.emit({ kind: 'exit', generation, pid, phase, expected, reason });
+    if (expected) return;
+    const at = this.#context.clock.now();
+    this.#lastExit = { at, generation, phase, reason, stderrTail: error?.stderrTail ?? '' };
+  }
+
+  #go(event: ProcessEvent): boolean {
+    const next = nextState(this.#state, event);
+    if (next === undefined) return false;
+    this.#state = next;
+    return true;
+  }
+
+  #settleNext(outcome: Generation | IsthmusError): void {
+    const next = this.#next;
+    this.#next = undefined;
+    if (outcome instanceof IsthmusError) next?.reject(outcome);
+    else next?.resolve(outcome);
+  }
+
+  #loopError(): IsthmusError {
+    const { label } = this.#context;
+    const last = this.#lastError;
+    const message = `${label} ended ${this.#failures} times in a row and is not started again by itself; the last time: ${last?.message}`;
+    const { stderrTail, generation } = last ?? {};
+    return new IsthmusError('CRASH_LOOP', message, { cause: last, sent: 'no', stderrTail, generation });
+  }
+
+  #stoppedError(): IsthmusError {
+    return this.#lastError?.with({ sent: 'no' }) ?? new IsthmusError('CONNECTION_CLOSED', 'stopped');
+  }
+}
