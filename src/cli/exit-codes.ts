@@ -16,7 +16,7 @@ export const EXIT_HELP = `
 Exit codes:
   0  it worked
   1  the tool ran and reported an error (isError)
-  2  the command line makes no sense
+  2  the command line, or the configuration file, makes no sense
   3  cannot connect to the server
   4  the server refused the request, did not answer it properly or in time, or went away
   130  interrupted by Ctrl-C`;

@@ -70,15 +70,15 @@ export function connectorOf(target: Target, { cwd, env = {} }: CommandSettings):
   if (target.kind === 'command') {
     const { command, args, configured } = target;
     const folder = cwd ?? configured?.cwd;
-    const connector = stdio({
+    return stdio({
       command,
       args,
+      // Its arguments may be secrets that the file took from variables, and people know it by its name.
+      ...(configured && { label: configured.name }),
       env: { ...configured?.env, ...env },
       ...(folder !== undefined && { cwd: folder }),
       ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
     });
-    // Its arguments may be secrets that the file took from variables, and people know it by its name.
-    return configured ? { ...connector, label: configured.name } : connector;
   }
   if (cwd !== undefined || Object.keys(env).length > 0) {
     throw usageError(

@@ -90,7 +90,8 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
   }
   for (const option of COUNTS) {
     const value = definition[option];
-    if (value !== undefined && !isCount(value)) {
+    // A queue may have no places at all.
+    if (value !== undefined && !isCount(value) && !(option === 'maxQueue' && value === 0)) {
       throw fail(`${option} must be a positive whole number, got ${String(value)}`);
     }
   }
