@@ -6,7 +6,8 @@ import { killTreesNow } from './kill-tree.js';
  * that it started. The returned function ends the watch; only while children live do we listen at all.
  *
  * Nobody can act on SIGKILL, nor after a crash of Node itself. Then the remedy is in the child: its stdin is
- * closed by the system when we die, and the protocol tells it to exit on that.
+ * closed by the system when we die, and the protocol tells it to exit on that. For children that do not heed it
+ * there are the death watch and the ledger.
  */
 export function guardAgainstOrphaning(pid: number): () => void {
   if (living.size === 0) listen();
