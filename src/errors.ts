@@ -31,6 +31,10 @@ export type LocalErrorCode =
   | 'CANCELLED'
   /** A bounded resource is used up. */
   | 'BUSY'
+  /** The server wants to know who asks (401, 403), or refuses who asked. */
+  | 'UNAUTHORIZED'
+  /** The answer was an HTTP status and no message; the error has the status. */
+  | 'HTTP_STATUS'
   /** The address cannot be listened on or reached. */
   | 'ADDRESS_UNAVAILABLE'
   /** A value cannot be written as JSON. */
@@ -65,6 +69,7 @@ export interface IsthmusErrorOptions {
   readonly evidence?: readonly string[] | undefined;
   readonly generation?: number | undefined;
   readonly stderrTail?: string | undefined;
+  readonly status?: number | undefined;
 }
 
 /** A failure on this side of the wire, with a stable code. */
@@ -77,6 +82,8 @@ export class IsthmusError extends Error {
   readonly evidence: readonly string[] | undefined;
   /** Which life of the server's process it happened in, where a host counts them. */
   readonly generation: number | undefined;
+  /** The HTTP status, where there was one. */
+  readonly status: number | undefined;
   /** The last of what the server's process wrote to stderr, where one is concerned. */
   readonly stderrTail: string | undefined;
 
@@ -86,13 +93,14 @@ export class IsthmusError extends Error {
     this.sent = options?.sent;
     this.evidence = options?.evidence;
     this.generation = options?.generation;
+    this.status = options?.status;
     this.stderrTail = options?.stderrTail;
   }
 
   /** The same failure with more known about it. */
   with(options: Omit<IsthmusErrorOptions, 'cause'>): IsthmusError {
-    const { sent, evidence, generation, stderrTail } = this;
-    const known = { sent, evidence, generation, stderrTail };
+    const { sent, evidence, generation, stderrTail, status } = this;
+    const known = { sent, evidence, generation, stderrTail, status };
     return new IsthmusError(this.code, this.message, { ...known, cause: this.cause, ...options });
   }
 }

@@ -6,7 +6,13 @@ import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
 import { OutboundRequests } from '../exchange/outbound-requests.js';
-import { type Decoded, type InvalidMessage, type JsonRpcErrorBody, resultMessage } from '../wire/json-rpc.js';
+import {
+  type Decoded,
+  type InvalidMessage,
+  type JsonRpcErrorBody,
+  type RequestId,
+  resultMessage,
+} from '../wire/json-rpc.js';
 
 /**
  * A connection to a server before and after its era is known: requests and their answers, noise that is
@@ -82,6 +88,10 @@ export class ServerLine implements Receiver {
   }
 
   drained(): void {}
+
+  failed(id: RequestId, error: IsthmusError): void {
+    this.requests.reject(id, error);
+  }
 
   /** Rejects what waits, at once, and closes when the last words (a cancellation, say) have left. Always settles. */
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
-import type { Decoded, JsonRpcMessage } from '../wire/json-rpc.js';
+import type { IsthmusError } from '../errors.js';
+import type { Decoded, JsonRpcMessage, RequestId } from '../wire/json-rpc.js';
 
 /**
  * A connection moves messages and nothing else. It knows framing and backpressure, not MCP. Answers sent in
@@ -21,8 +22,11 @@ export interface Connection {
   readonly life: Promise<void>;
   /** Starts delivery. Called once. */
   open(receiver: Receiver): void;
-  /** Queues a message. Throws `NOT_ENCODABLE`; after the end it is silently dropped. */
-  send(message: JsonRpcMessage): void;
+  /**
+   * Queues a message. Throws `NOT_ENCODABLE`; after the end it is silently dropped. `about` is the request of the
+   * peer that the message belongs to, where it belongs to one: over HTTP it leaves on the stream of that request.
+   */
+  send(message: JsonRpcMessage, about?: RequestId): void;
   /** Writes out what is queued, then closes. Always settles, also when the peer never reads again (bounded). */
   finish(): Promise<void>;
   /** Closes at once; what is queued is lost. Twice is harmless. */
@@ -45,6 +49,8 @@ export interface Receiver {
   inputEnded(): void;
   /** Something was taken by the peer and output has room: start what waited for it. */
   drained(): void;
+  /** One request of ours will have no answer, though the connection lives on (over HTTP each has a fate of its own). */
+  failed?(id: RequestId, error: IsthmusError): void;
 }
 
 /** Opens connections to one place; each call opens a fresh one (for a command: a fresh process). */
