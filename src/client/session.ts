@@ -170,7 +170,8 @@ export class Session implements ClientSession {
     if (this.#isClosed || !this.#settings.reconnect || !mayGoAgain(error, safe, tries)) throw error;
     if (call.signal?.aborted) throw error;
     if (this.#current === link) this.#current = undefined;
-    return this.#callLater(call, tries + 1);
+    const again = this.#callLater(call, tries + 1);
+    return error.sent === 'no' ? again : again.catch((later) => Promise.reject(mayHaveRun(later, error)));
   }
 
   #watch(link: Link): void {
@@ -258,6 +259,12 @@ interface Waiting {
 
 function isClosed(): IsthmusError {
   return new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
+}
+
+/** Whatever became of the second attempt: the first one may have run. */
+function mayHaveRun(later: unknown, first: IsthmusError): unknown {
+  if (!(later instanceof IsthmusError) || later.sent !== 'no') return later;
+  return later.with({ sent: 'maybe', generation: later.generation ?? first.generation });
 }
 
 /** The handshake may have left; the call that waited for it did not. */

@@ -201,7 +201,15 @@ export class HostedServer {
       await change;
     }
     this.#checkAvailable();
-    return this.#fleet.open(member);
+    const fleet = this.#fleet;
+    try {
+      return await fleet.open(member);
+    } catch (error) {
+      // While it waited, the server was switched off, or is defined otherwise now.
+      this.#checkAvailable();
+      if (fleet !== this.#fleet) return this.#open(member);
+      throw error;
+    }
   }
 
   #newFleet(): Fleet {
