@@ -45,11 +45,16 @@ export function sendError(side: ServingSide, call: InboundCall, error: JsonRpcEr
 }
 
 /** Progress and logs are for the moment: when the peer does not read, or JSON cannot hold them, they are dropped. */
-export function sendInPassing(side: ServingSide, method: string, params: JsonObject): void {
+export function sendInPassing(
+  side: ServingSide,
+  method: string,
+  params: JsonObject,
+  about: InboundCall['id'],
+): void {
   const { connection } = side;
   if (connection.congested) return dropped(side, 'the peer does not read', params);
   try {
-    connection.send(notificationMessage(method, params));
+    connection.send(notificationMessage(method, params), about);
   } catch (error) {
     dropped(side, messageOf(error), params);
   }

@@ -98,6 +98,14 @@ export interface ServerFacts {
   readonly instructions: string | undefined;
 }
 
+/** An argument that travels in the header `Mcp-Param-…`, too, so that others can route by it. */
+export interface HeaderParam {
+  readonly header: string;
+  /** Where it is among the arguments. */
+  readonly path: readonly string[];
+  readonly type: 'string' | 'integer' | 'boolean';
+}
+
 /** Something that changed on the serving side and that peers may have asked to hear of. */
 export type Change =
   | { readonly kind: 'tools' }
@@ -116,6 +124,8 @@ export interface Service {
   readonly discoveryCache: CacheHints | undefined;
   capabilities(): ServerCapabilities;
   handle(call: Call): JsonObject | Promise<JsonObject>;
+  /** The arguments of a tool that a modern HTTP client repeats in headers (`x-mcp-header`). */
+  headerParams?(tool: string): readonly HeaderParam[];
   /** Calls back on every change until the returned function is called. */
   watch(onChange: (change: Change) => void): () => void;
 }

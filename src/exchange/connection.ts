@@ -1,5 +1,6 @@
 import type { IsthmusError } from '../errors.js';
 import type { Decoded, JsonRpcMessage, RequestId } from '../wire/json-rpc.js';
+import type { Era, HeaderParam } from './call.js';
 
 /**
  * A connection moves messages and nothing else. It knows framing and backpressure, not MCP. Answers sent in
@@ -66,7 +67,13 @@ export interface Connector {
 export interface Listener {
   /** True when the connection is the process's own stdin and stdout: its end is the end of the process. */
   readonly ownsProcess: boolean;
-  listen(accept: (connection: Connection) => void): Promise<Listening>;
+  listen(accept: (connection: Connection) => void, served: ServedFacts): Promise<Listening>;
+}
+
+/** What a listener may have to know of what is served behind it, to tell the eras apart and to check headers. */
+export interface ServedFacts {
+  readonly eras: readonly Era[];
+  headerParams(tool: string): readonly HeaderParam[];
 }
 
 export interface Listening {

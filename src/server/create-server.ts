@@ -147,6 +147,7 @@ export function createServer(options: ServerOptions): Server {
       return capabilities;
     },
     handle: (call) => handle(call),
+    headerParams: (toolName) => tools.get(toolName)?.headerParams ?? [],
     watch: feed.watch,
     tool: (toolName, definition, handler) => addTool(tools, toolName, definition, handler),
     resource: (uri, definition, handler) => addResource(resources, uri, definition, handler),

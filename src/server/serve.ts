@@ -4,7 +4,7 @@ import { type ServedConnection, serveConnection } from '../era/serve-connection.
 import { resolveServing, type ServingSettings } from '../era/serving.js';
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
-import type { Connection, Listener, Listening } from '../exchange/connection.js';
+import type { Connection, Listener, Listening, ServedFacts } from '../exchange/connection.js';
 import { ownProcess } from './own-process.js';
 
 export interface ServeOptions extends Partial<ServingSettings> {
@@ -56,7 +56,11 @@ export async function serve(
     void served.done.then(() => open.delete(served));
   };
 
-  const listening = await listenOnAll(all, accept).catch(async (error: unknown) => {
+  const facts: ServedFacts = {
+    eras: settings.eras,
+    headerParams: (tool) => service.headerParams?.(tool) ?? [],
+  };
+  const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
     // What another listener accepted meanwhile must not outlive the failure.
     leaving = true;
     await Promise.all([...open].map((served) => served.close(0)));
@@ -101,12 +105,13 @@ export async function serve(
 async function listenOnAll(
   listeners: readonly Listener[],
   accept: (connection: Connection) => void,
+  facts: ServedFacts,
 ): Promise<Listening[]> {
   const listening = new Map<Listener, Listening>();
   // The process's own streams come last: they are read as soon as they are opened, and cannot be given back.
   const inOrder = [...listeners].sort((a, b) => Number(a.ownsProcess) - Number(b.ownsProcess));
   try {
-    for (const listener of inOrder) listening.set(listener, await listener.listen(accept));
+    for (const listener of inOrder) listening.set(listener, await listener.listen(accept, facts));
   } catch (error) {
     await Promise.all([...listening.values()].map((place) => place.stop()));
     throw error;

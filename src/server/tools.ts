@@ -1,7 +1,8 @@
 import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
+import { readHeaderParams } from '../era/modern/headers.js';
 import { messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
-import type { Call } from '../exchange/call.js';
+import type { Call, HeaderParam } from '../exchange/call.js';
 import type { Checked } from '../schema/json-schema.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
@@ -48,6 +49,8 @@ export interface RegisteredTool {
   readonly listed: Tool;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
+  /** Arguments that travel in headers, too. */
+  readonly headerParams: readonly HeaderParam[];
   readonly run: (args: never, ctx: Context) => unknown;
 }
 
@@ -71,8 +74,16 @@ export function addTool<I extends AnySchema | undefined, O extends AnySchema | u
     listed: defined(listed) as unknown as Tool,
     input: compiledInput,
     output: compiledOutput,
+    headerParams: headerParamsOf(owner, inputSchema),
     run: run as RegisteredTool['run'],
   });
+}
+
+/** HDR: clients leave a tool out whose annotations are wrong; its author should hear of it first. */
+function headerParamsOf(owner: string, inputSchema: JsonObject): readonly HeaderParam[] {
+  const read = readHeaderParams(inputSchema);
+  if (read.kind === 'invalid') throw invalidSchema(owner, read.why);
+  return read.params;
 }
 
 /** Runs a tool. Promises appear only where the tool or its schema make one. */

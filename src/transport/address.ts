@@ -1,16 +1,18 @@
 import { IsthmusError } from '../errors.js';
 import type { Connector, Listener } from '../exchange/connection.js';
+import { http } from './http.js';
 import { tcp, unixSocket } from './socket.js';
 import { stdio } from './stdio.js';
 
-/** A listener for what people write on a command line: `stdio`, `unix:PATH` or `tcp://HOST:PORT`. */
+/** A listener for what people write on a command line: `stdio`, `unix:PATH`, `tcp://HOST:PORT`, `http://HOST:PORT/PATH`. */
 export function listenerFor(address: string): Listener {
   if (address === 'stdio') return stdio();
+  if (address.startsWith('http://')) return http(httpPlace(address));
   const socket = socketAt(address);
   if (socket) return socket;
   throw new IsthmusError(
     'INVALID_OPTION',
-    `Cannot listen on "${address}": write stdio, unix:/path/to.sock or tcp://127.0.0.1:4000 (port 0 takes a free one)`,
+    `Cannot listen on "${address}": write stdio, unix:/path/to.sock, tcp://127.0.0.1:4000 or http://127.0.0.1:8080/mcp (port 0 takes a free one)`,
   );
 }
 
@@ -22,6 +24,16 @@ export function connectorFor(address: string): Connector {
     'INVALID_OPTION',
     `Cannot connect to "${address}": write unix:/path/to.sock or tcp://127.0.0.1:4000`,
   );
+}
+
+function httpPlace(address: string): { host: string; port: number; path: string } {
+  if (!URL.canParse(address)) throw new IsthmusError('INVALID_OPTION', `"${address}" is no URL`);
+  const { hostname, port, pathname } = new URL(address);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 80 : Number(port),
+    path: pathname === '/' ? '/mcp' : pathname,
+  };
 }
 
 function socketAt(address: string): (Listener & Connector) | undefined {

@@ -10,7 +10,7 @@ export function demoCommand(): Command {
     .description('Serve the embedded demo server: something to talk to, in both eras.')
     .option(
       '-l, --listen <address>',
-      'stdio, unix:PATH or tcp://HOST:PORT (port 0 takes a free one); repeatable (default: stdio)',
+      'stdio, unix:PATH, tcp://HOST:PORT or http://HOST:PORT/PATH (port 0 takes a free one); repeatable (default: stdio)',
       (address: string, before: string[]) => [...before, address],
       [] as string[],
     )
@@ -36,6 +36,7 @@ Examples:
   isthmus demo                                  # a stdio server, for a host to launch
   isthmus demo < requests.jsonl                 # answers all, then exits 0
   isthmus demo --listen tcp://127.0.0.1:4000 --listen unix:/tmp/demo.sock
+  isthmus demo --listen http://127.0.0.1:8080/mcp
 `;
 
 /** On stderr: stdout may belong to the protocol. */

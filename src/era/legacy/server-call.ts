@@ -1,7 +1,7 @@
 import { IsthmusError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
 import { LazyAbort } from '../../exchange/lazy-abort.js';
-import type { JsonObject } from '../../wire/json-rpc.js';
+import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
 import type {
   InputRequest,
   InputResponse,
@@ -14,12 +14,14 @@ import type {
 export interface LegacySession {
   readonly peer: Peer;
   progress(call: LegacyServerCall, update: ProgressUpdate): void;
-  log(entry: LogEntry): void;
-  ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
+  log(call: LegacyServerCall, entry: LogEntry): void;
+  ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
 /** A legacy call as its handler sees it: one request, answered once, free to send requests of its own. */
 export class LegacyServerCall implements Call {
+  /** The request that it answers. */
+  readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject;
   readonly #session: LegacySession;
@@ -32,7 +34,8 @@ export class LegacyServerCall implements Call {
   live = true;
   #lastProgress = Number.NEGATIVE_INFINITY;
 
-  constructor(session: LegacySession, method: string, params: JsonObject) {
+  constructor(session: LegacySession, id: RequestId, method: string, params: JsonObject) {
+    this.id = id;
     this.#session = session;
     this.method = method;
     this.params = params;
@@ -53,7 +56,7 @@ export class LegacyServerCall implements Call {
   }
 
   log(entry: LogEntry): void {
-    if (this.live) this.#session.log(entry);
+    if (this.live) this.#session.log(this, entry);
   }
 
   ask(request: InputRequest): Promise<InputResponse> {
@@ -63,7 +66,7 @@ export class LegacyServerCall implements Call {
       );
     }
     this.#questions ??= new AbortController();
-    return this.#session.ask(request, this.#questions.signal);
+    return this.#session.ask(this, request, this.#questions.signal);
   }
 
   end(): void {

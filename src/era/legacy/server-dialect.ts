@@ -165,20 +165,17 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     if (!isRequestId(progressToken)) return;
     const { message, ...plain } = update;
     const said = message !== undefined && isAtLeast(this.revision, '2025-03-26');
-    sendInPassing(this.#side, 'notifications/progress', {
-      progressToken,
-      ...plain,
-      ...(said && { message }),
-    });
+    const params = { progressToken, ...plain, ...(said && { message }) };
+    sendInPassing(this.#side, 'notifications/progress', params, call.id);
   }
 
-  log(entry: LogEntry): void {
+  log(call: LegacyServerCall, entry: LogEntry): void {
     if (this.#declared?.logging && reaches(entry.level, this.#logLevel))
-      sendInPassing(this.#side, 'notifications/message', { ...entry });
+      sendInPassing(this.#side, 'notifications/message', { ...entry }, call.id);
   }
 
-  ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
-    return this.#questions.ask(request, signal);
+  ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    return this.#questions.ask(request, signal, call.id);
   }
 
   get awaitsPeer(): boolean {
@@ -233,7 +230,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
 
   #run(inbound: InboundCall, method: string, params: JsonObject, mayAsk: boolean): void {
     const { service, calls, settings } = this.#side;
-    const call = new LegacyServerCall(this, method, params);
+    const call = new LegacyServerCall(this, inbound.id, method, params);
     inbound.onCancel = (reason) => call.cancel(reason);
     let finished = false;
     const finish = () => {

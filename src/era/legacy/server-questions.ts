@@ -52,7 +52,7 @@ export class ServerQuestions {
   }
 
   /** Sends a question as the revision can carry it; the signal calls it off. */
-  async ask(question: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+  async ask(question: InputRequest, signal: AbortSignal, about: RequestId): Promise<InputResponse> {
     const { method } = question;
     const missing = missingCapability(question, this.#peer.capabilities);
     if (missing) {
@@ -61,7 +61,7 @@ export class ServerQuestions {
     const projected = projectQuestion(question, this.#revision, randomUUID);
     if (projected.kind === 'inexpressible') throw new IsthmusError('CAPABILITY_MISSING', projected.why);
     const { askTimeoutMs } = this.#side.settings;
-    const answer = await this.#request(method, projected.params, askTimeoutMs, signal).catch(
+    const answer = await this.#request(method, projected.params, askTimeoutMs, signal, about).catch(
       (error: unknown) => {
         throw error instanceof ProtocolError ? refusedByPeer(method, error) : error;
       },
@@ -98,6 +98,7 @@ export class ServerQuestions {
     params: JsonObject | undefined,
     timeoutMs: number,
     signal?: AbortSignal,
+    about?: RequestId,
   ): Promise<JsonObject> {
     const { connection, calls } = this.#side;
     return this.#requests.request({
@@ -108,14 +109,14 @@ export class ServerQuestions {
         // The id doubles as progress token, so that a client at work can ask for more time.
         const meta = params?.['_meta'];
         const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
-        const send = () => connection.send(requestMessage(id, method, { ...params, _meta }));
+        const send = () => connection.send(requestMessage(id, method, { ...params, _meta }), about);
         if (this.#ready) send();
         else this.#heldBack.set(id, send);
         calls.reviewInput();
       },
       giveUp: (requestId, reason) => {
         if (this.#heldBack.delete(requestId)) return;
-        connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
+        connection.send(notificationMessage('notifications/cancelled', { requestId, reason }), about);
       },
     });
   }

@@ -251,13 +251,13 @@ class StreamAttachment implements Attachment {
   progress(update: ProgressUpdate): void {
     const { progressToken } = this.#envelope;
     if (progressToken === undefined) return;
-    sendInPassing(this.#side, 'notifications/progress', { progressToken, ...update });
+    sendInPassing(this.#side, 'notifications/progress', { progressToken, ...update }, this.inbound.id);
   }
 
   /** LOG-001: only a server that declares logging logs. */
   log(entry: LogEntry): void {
     if (this.#side.service.capabilities().logging)
-      sendInPassing(this.#side, 'notifications/message', { ...entry });
+      sendInPassing(this.#side, 'notifications/message', { ...entry }, this.inbound.id);
   }
 }
 

@@ -1,0 +1,167 @@
+import type { Era } from '../exchange/call.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import {
+  type Decoded,
+  type DecodedNotification,
+  type DecodedRequest,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  type RequestId,
+} from '../wire/json-rpc.js';
+import { claimsModern, META } from './meta-keys.js';
+import { readEnvelope, unsupportedVersion } from './modern/envelope.js';
+import {
+  decodeHeaderValue,
+  type HeaderParam,
+  headerMatches,
+  headerParamValue,
+  routingName,
+} from './modern/headers.js';
+import { isLegacyRevision, isModernRevision } from './revisions.js';
+
+/** What a POST means: its era is chosen from its content, each time. */
+export type HttpRoute =
+  | { readonly kind: 'modern'; readonly request: DecodedRequest }
+  | { readonly kind: 'modern-notification'; readonly notification: DecodedNotification }
+  /** A handshake: the beginning of a legacy session. */
+  | { readonly kind: 'initialize'; readonly request: DecodedRequest }
+  /** Anything else of the legacy era; it belongs to the session that the headers name. */
+  | { readonly kind: 'legacy'; readonly message: Decoded; readonly revision: string | undefined }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly error: JsonRpcErrorBody;
+      readonly id: RequestId | undefined;
+    };
+
+export interface HttpFacts {
+  /** By its lower-case name. */
+  header(name: string): string | undefined;
+  readonly message: Decoded;
+  readonly eras: readonly Era[];
+  readonly principal: string | undefined;
+  /** The arguments of a tool that travel in headers, too. */
+  headerParams(tool: string): readonly HeaderParam[];
+}
+
+export function classifyHttp(facts: HttpFacts): HttpRoute {
+  const { message, eras } = facts;
+  const version = facts.header('mcp-protocol-version')?.trim();
+  if (!isModern(message, version, eras)) {
+    if (message.kind === 'invalid') return refused(400, message.error, message.id);
+    if (message.kind === 'request' && message.method === 'initialize')
+      return { kind: 'initialize', request: message };
+    return { kind: 'legacy', message, revision: version };
+  }
+  switch (message.kind) {
+    case 'batch':
+      return refused(
+        400,
+        {
+          code: ErrorCode.InvalidRequest,
+          message: 'Invalid request: batches exist only in revision 2025-03-26',
+        },
+        undefined,
+      );
+    case 'invalid':
+      return refused(400, message.error, message.id);
+    case 'notification':
+      return { kind: 'modern-notification', notification: message };
+    case 'request':
+      return classifyModern(message, version, facts);
+    default:
+      // JRPC-014: a modern client has nothing to answer.
+      return refused(
+        400,
+        {
+          code: ErrorCode.InvalidRequest,
+          message: 'Invalid request: this is an answer, and nothing was asked',
+        },
+        undefined,
+      );
+  }
+}
+
+/** The status of an answer that is an error and nothing else (wire sheet §6). */
+export function httpStatusOf({ code }: JsonRpcErrorBody): number {
+  switch (code) {
+    case ErrorCode.MethodNotFound:
+      return 404;
+    case ErrorCode.HeaderMismatch:
+    case ErrorCode.MissingClientCapability:
+    case ErrorCode.UnsupportedProtocolVersion:
+    case ErrorCode.ParseError:
+    case ErrorCode.InvalidRequest:
+      return 400;
+    default:
+      return 200;
+  }
+}
+
+/** A version header that no legacy revision has counts as modern, so that its sender hears what is spoken here. */
+function isModern(message: Decoded, version: string | undefined, eras: readonly Era[]): boolean {
+  if (!eras.includes('modern')) return false;
+  if (!eras.includes('legacy')) return true;
+  if (message.kind === 'request' || message.kind === 'notification') {
+    if (claimsModern(message.params)) return true;
+    // A session that ended its handshake in a revision we do not know cannot be: initialize speaks for itself.
+    if (message.method === 'initialize') return false;
+  }
+  return version !== undefined && !isLegacyRevision(version);
+}
+
+function classifyModern(request: DecodedRequest, version: string | undefined, facts: HttpFacts): HttpRoute {
+  const { id, method, params } = request;
+  const mismatch = (message: string) => refused(400, { code: ErrorCode.HeaderMismatch, message }, id);
+  if (version === undefined) return mismatch('The header MCP-Protocol-Version is missing');
+  if (!isModernRevision(version)) return refused(400, unsupportedVersion(version), id);
+  const claimed = isJsonObject(params?.['_meta']) ? params['_meta'][META.protocolVersion] : undefined;
+  if (typeof claimed === 'string' && claimed !== version) {
+    return mismatch(`The header MCP-Protocol-Version says ${version}, and params._meta says ${claimed}`);
+  }
+  const envelope = readEnvelope(params, facts.principal);
+  if (envelope.kind === 'refused') return refused(400, envelope.error, id);
+  const problem = headerProblem(method, params, facts);
+  if (problem !== undefined) return mismatch(problem);
+  // Under modern rules there is no such method (VER-005).
+  if (method === 'initialize') {
+    return refused(404, { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` }, id);
+  }
+  return { kind: 'modern', request };
+}
+
+/** The headers by which others route and judge a request say what its body says, or it is refused. */
+function headerProblem(method: string, params: JsonObject | undefined, facts: HttpFacts): string | undefined {
+  const named = facts.header('mcp-method');
+  if (named === undefined) return 'The header Mcp-Method is missing';
+  if (named.trim() !== method)
+    return `The header Mcp-Method says ${named.trim()}, and the body says ${method}`;
+  const name = routingName(method, params);
+  if (name === undefined) return undefined;
+  const header = facts.header('mcp-name');
+  if (header === undefined) return 'The header Mcp-Name is missing';
+  const decoded = decodeHeaderValue(header);
+  if (decoded.kind === 'undecodable') return 'The header Mcp-Name cannot be decoded';
+  if (decoded.value !== name) return 'The header Mcp-Name does not say what the body says';
+  return method === 'tools/call' ? paramProblem(name, params, facts) : undefined;
+}
+
+function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpFacts): string | undefined {
+  for (const param of facts.headerParams(tool)) {
+    const name = `Mcp-Param-${param.header}`;
+    const value = headerParamValue(param, params?.['arguments']);
+    const header = facts.header(name.toLowerCase());
+    if (value === undefined) {
+      if (header !== undefined) return `The header ${name} has a value, and the argument has none`;
+      continue;
+    }
+    if (header === undefined) return `The header ${name} is missing`;
+    if (!headerMatches(param, value, header)) return `The header ${name} does not say what the body says`;
+  }
+  return undefined;
+}
+
+function refused(status: number, error: JsonRpcErrorBody, id: RequestId | undefined): HttpRoute {
+  return { kind: 'refused', status, error, id };
+}

@@ -1,0 +1,34 @@
+import type { HttpExchange, HttpHeaders } from './exchange.js';
+import type { HttpEndpointSettings } from './options.js';
+import { metadataUrl } from './protected-resource.js';
+
+export type Caller =
+  | { readonly kind: 'known'; readonly principal: string | undefined }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly why: string;
+      readonly headers: HttpHeaders;
+    };
+
+/** Asks the hook who it is. A hook that fails lets nobody in. */
+export async function identify(exchange: HttpExchange, settings: HttpEndpointSettings): Promise<Caller> {
+  const { authenticate, protectedResource, path } = settings;
+  const { method, target } = exchange;
+  let verdict: Awaited<ReturnType<NonNullable<typeof authenticate>>>;
+  try {
+    verdict = await authenticate!({ method, target, header: (name) => exchange.header(name.toLowerCase()) });
+  } catch {
+    return { kind: 'refused', status: 500, why: 'It could not be found out who asks', headers: {} };
+  }
+  if (typeof verdict === 'string') return { kind: 'known', principal: verdict };
+  const { status, challenge } = verdict ?? { status: 401 as const, challenge: undefined };
+  const where = protectedResource && `resource_metadata="${metadataUrl(exchange, protectedResource, path)}"`;
+  const parts = [where, challenge].filter((part) => part !== undefined);
+  return {
+    kind: 'refused',
+    status,
+    why: status === 401 ? 'Authorization is required' : 'This is not allowed to whoever asks',
+    headers: { 'www-authenticate': ['Bearer', parts.join(', ')].join(' ').trim() },
+  };
+}

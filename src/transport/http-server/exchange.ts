@@ -1,0 +1,34 @@
+/** One HTTP request and its answer, whatever library carries it. Header names are lower case. */
+export interface HttpExchange {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Where the request came in: true on a loopback address, undefined where that is not known. */
+  readonly isLocal: boolean | undefined;
+  header(name: string): string | undefined;
+  /** Reads the body, once. */
+  body(maxBytes: number): Promise<HttpBody>;
+  /** Answers in one piece. */
+  respond(status: number, headers: HttpHeaders, body?: string): void;
+  /** Answers piece by piece. */
+  stream(status: number, headers: HttpHeaders): HttpStream;
+  /** Calls back, once, when the client has gone before the answer was complete. */
+  onGone(callback: () => void): void;
+}
+
+export type HttpHeaders = Readonly<Record<string, string>>;
+
+export type HttpBody =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'too-large' }
+  /** The client went away, or took too long. */
+  | { readonly kind: 'gone' };
+
+export interface HttpStream {
+  /** How much waits to be taken by the client. */
+  readonly waiting: number;
+  write(text: string): void;
+  /** Writes out what waits, then ends the answer. */
+  end(): void;
+  onDrain(callback: () => void): void;
+}

@@ -1,0 +1,86 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createDeferred } from '../../async/deferred.js';
+import { IsthmusError } from '../../errors.js';
+import type { Listener } from '../../exchange/connection.js';
+import { Endpoint } from './endpoint.js';
+import { NodeExchange } from './node-exchange.js';
+import type { HttpEndpointOptions } from './options.js';
+
+export interface HttpListenOptions extends HttpEndpointOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 takes a free one. Default 8080. */
+  readonly port?: number;
+  /** How long a client may take over the headers of a request. Default 10 s. */
+  readonly headersTimeoutMs?: number;
+  /** How long a client may take over a whole request, its body included. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** How long an idle connection is kept. Default 60 s. */
+  readonly idleTimeoutMs?: number;
+  /** How long the headers of a request may be. Default 16 KiB. */
+  readonly maxHeaderBytes?: number;
+  /** Connections at the same time; more are closed at once. Default: as many as the system gives. */
+  readonly maxConnections?: number;
+}
+
+/** Serves HTTP on a port of its own. */
+export function httpListener(options: HttpListenOptions): Listener {
+  const { host = '127.0.0.1', port = 8080 } = options;
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65535)) {
+    throw new IsthmusError('INVALID_OPTION', `port must be from 0 to 65535, got ${String(port)}`);
+  }
+  const endpoint = new Endpoint(options);
+  return {
+    ownsProcess: false,
+    async listen(accept, served) {
+      const server = createServer(
+        {
+          headersTimeout: options.headersTimeoutMs ?? 10_000,
+          requestTimeout: options.requestTimeoutMs ?? 30_000,
+          keepAliveTimeout: options.idleTimeoutMs ?? 60_000,
+          maxHeaderSize: options.maxHeaderBytes ?? 16 * 1024,
+          // How often the two above are looked at; the default of 30 s would let them pass by far.
+          connectionsCheckingInterval: 1000,
+        },
+        (request, response) => void endpoint.handle(new NodeExchange(request, response)),
+      );
+      if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
+      const ended = createDeferred<void>();
+      await bind(server, host, port);
+      endpoint.begin(accept, served);
+      server.on('close', () => ended.resolve());
+      return {
+        address: `http://${authority(server, host)}${endpoint.settings.path ?? ''}`,
+        ended: ended.promise,
+        async stop() {
+          endpoint.stop();
+          server.close();
+          server.closeIdleConnections();
+        },
+      };
+    },
+  };
+}
+
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  const bound = createDeferred<void>();
+  server.once('error', bound.reject);
+  server.listen(port, host, () => bound.resolve());
+  try {
+    await bound.promise;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'it is in use' : message;
+    throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on http://${host}:${port}: ${why}`, {
+      cause: error,
+    });
+  }
+  server.removeListener('error', bound.reject);
+  server.on('error', () => {});
+}
+
+function authority(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

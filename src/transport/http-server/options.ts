@@ -1,0 +1,154 @@
+import { type Clock, systemClock } from '../../async/clock.js';
+import { IsthmusError } from '../../errors.js';
+import { type EventStore, memoryEventStore } from './event-store.js';
+
+/** What a hook may look at before anything else of a request is read. */
+export interface HttpRequestFacts {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** By its name, in any case. */
+  header(name: string): string | undefined;
+}
+
+/** Who asks: a name that is the same for the same caller. Undefined: nobody that is known, which is refused (401). */
+export type Authenticate = (
+  request: HttpRequestFacts,
+) => string | Refusal | undefined | Promise<string | Refusal | undefined>;
+
+/** A refusal in the hook's own words: 401 without one, 403 for somebody who is known and may not. */
+export interface Refusal {
+  readonly status: 401 | 403;
+  /** For `WWW-Authenticate`: `error="insufficient_scope", scope="files:write"`. */
+  readonly challenge?: string;
+}
+
+/** RFC 9728: who gives out the tokens for this server. */
+export interface ProtectedResource {
+  readonly authorizationServers: readonly string[];
+  /** The server as clients know it. Default: the address that was asked for. */
+  readonly resource?: string;
+  readonly scopes?: readonly string[];
+  readonly documentation?: string;
+}
+
+export interface CorsOptions {
+  /** Pages of these origins may call; `*` for all. */
+  readonly origins: readonly string[] | '*';
+  /** Headers besides those of the protocol. */
+  readonly headers?: readonly string[];
+}
+
+export interface HttpEndpointOptions {
+  /** Where it is. Default `/mcp`; handlers that are mounted somewhere take every path with `undefined`. */
+  readonly path?: string | undefined;
+  /** Names under which it may be asked for, with or without port. Default on a loopback address: loopback names. */
+  readonly allowedHosts?: readonly string[];
+  /** Pages that may ask. Default: those of its own host, and on a loopback address those of loopback names. */
+  readonly allowedOrigins?: readonly string[];
+  /** Off unless set. */
+  readonly cors?: CorsOptions;
+  readonly authenticate?: Authenticate;
+  readonly protectedResource?: ProtectedResource;
+  /** Longer bodies are refused (413). Default 4 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Calls at work at the same time, of all clients; the next one is told to come back (503). Default 1024. */
+  readonly maxRequests?: number;
+  /** Open `subscriptions/listen` of all clients. Default 1024. */
+  readonly maxStreams?: number;
+  /** A sign of life on a silent stream, and on an answer that takes long. Default 15 s. */
+  readonly keepAliveMs?: number;
+  /** `sessions` (default), `stateless` (a legacy client can call, and cannot be asked), or what `eras` excludes. */
+  readonly legacy?: 'sessions' | 'stateless';
+  readonly maxSessions?: number;
+  /** A session without calls and streams is forgotten after this. Default 30 min. */
+  readonly sessionIdleMs?: number;
+  /** What clients can resume from: a store for each session, or `false` for none. Default: in memory, bounded. */
+  readonly eventStore?: (() => EventStore) | false;
+  /** How long clients are asked to wait before they resume a stream. */
+  readonly retryMs?: number;
+  /** Streams of clients that can resume (2025-11-25) are let go after this, to be polled. Default: never. */
+  readonly pollAfterMs?: number;
+  /** Also serves the transport of 2024-11-05. Default off; `true` is `/sse` and `/message`. */
+  readonly sse?: boolean | { readonly path: string; readonly messagePath: string };
+  readonly clock?: Clock;
+}
+
+export interface HttpEndpointSettings
+  extends Required<
+    Omit<
+      HttpEndpointOptions,
+      | 'path'
+      | 'allowedHosts'
+      | 'allowedOrigins'
+      | 'cors'
+      | 'authenticate'
+      | 'protectedResource'
+      | 'retryMs'
+      | 'pollAfterMs'
+      | 'sse'
+      | 'eventStore'
+    >
+  > {
+  readonly path: string | undefined;
+  readonly allowedHosts: ReadonlySet<string> | undefined;
+  readonly allowedOrigins: ReadonlySet<string> | undefined;
+  readonly cors: CorsOptions | undefined;
+  readonly authenticate: Authenticate | undefined;
+  readonly protectedResource: ProtectedResource | undefined;
+  readonly retryMs: number | undefined;
+  readonly pollAfterMs: number | undefined;
+  readonly sse: { readonly path: string; readonly messagePath: string } | undefined;
+  readonly eventStore: (() => EventStore) | undefined;
+}
+
+export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSettings {
+  for (const name of COUNTS) {
+    const value = options[name];
+    if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive whole number, got ${String(value)}`);
+  }
+  for (const path of [options.path, ...Object.values(typeof options.sse === 'object' ? options.sse : {})]) {
+    if (path !== undefined && !path.startsWith('/')) {
+      throw new IsthmusError('INVALID_OPTION', `a path begins with /, got ${path}`);
+    }
+  }
+  if (options.legacy !== undefined && options.legacy !== 'sessions' && options.legacy !== 'stateless') {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `legacy must be sessions or stateless, got ${String(options.legacy)}`,
+    );
+  }
+  return {
+    path: 'path' in options ? options.path : '/mcp',
+    allowedHosts: options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase())),
+    allowedOrigins:
+      options.allowedOrigins && new Set(options.allowedOrigins.map((each) => each.toLowerCase())),
+    cors: options.cors,
+    authenticate: options.authenticate,
+    protectedResource: options.protectedResource,
+    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+    maxRequests: options.maxRequests ?? 1024,
+    maxStreams: options.maxStreams ?? 1024,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    legacy: options.legacy ?? 'sessions',
+    maxSessions: options.maxSessions ?? 1000,
+    sessionIdleMs: options.sessionIdleMs ?? 30 * 60_000,
+    eventStore: options.eventStore === false ? undefined : (options.eventStore ?? (() => memoryEventStore())),
+    retryMs: options.retryMs,
+    pollAfterMs: options.pollAfterMs,
+    sse: options.sse === true ? { path: '/sse', messagePath: '/message' } : options.sse || undefined,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+const COUNTS = [
+  'maxBodyBytes',
+  'maxRequests',
+  'maxStreams',
+  'keepAliveMs',
+  'maxSessions',
+  'sessionIdleMs',
+  'retryMs',
+  'pollAfterMs',
+] as const;

@@ -1,0 +1,116 @@
+import { createDeferred } from '../../async/deferred.js';
+import { httpStatusOf } from '../../era/classify-http.js';
+import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
+import { encodeMessage } from '../../wire/codec.js';
+import type { Decoded, JsonRpcMessage } from '../../wire/json-rpc.js';
+import { JSON_HEADERS, messageEvent } from './event-text.js';
+import { EventWriter } from './event-writer.js';
+import type { HttpExchange, HttpHeaders } from './exchange.js';
+
+export interface PostOptions {
+  readonly exchange: HttpExchange;
+  /** What is delivered when the connection is opened. */
+  readonly messages: readonly Decoded[];
+  readonly principal: string | undefined;
+  /** On every answer (CORS). */
+  readonly headers: HttpHeaders;
+  readonly now: () => number;
+  /** An answer that belongs to something we said in the client's name; it goes no further. */
+  readonly swallow?: (message: JsonRpcMessage) => boolean;
+  /** Errors have a status of their own (modern), or all answers are 200 (legacy). */
+  readonly statuses: boolean;
+}
+
+/**
+ * One POST as a connection: one request in, its notifications and its answer out. The answer is plain JSON unless
+ * something has to be said before it. When the client hangs up the connection is lost, which calls off the request.
+ */
+export class PostConnection implements Connection {
+  readonly label = 'http';
+  readonly principal: string | undefined;
+  readonly life = Promise.resolve();
+  readonly closed: Promise<ConnectionEnd>;
+  readonly #options: PostOptions;
+  readonly #end = createDeferred<ConnectionEnd>();
+  readonly #startedAt: number;
+  #receiver: Receiver | undefined;
+  #writer: EventWriter | undefined;
+  #over = false;
+
+  constructor(options: PostOptions) {
+    this.#options = options;
+    this.principal = options.principal;
+    this.closed = this.#end.promise;
+    this.#startedAt = options.now();
+  }
+
+  get congested(): boolean {
+    return (this.#writer?.waiting ?? 0) > CONGESTED_AT;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** When the client heard of us last. */
+  get lastAt(): number {
+    return this.#writer?.lastAt ?? this.#startedAt;
+  }
+
+  hold(): void {}
+
+  open(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
+    for (const message of this.#options.messages) receiver.receive(message);
+  }
+
+  send(message: JsonRpcMessage): void {
+    if (this.#over || this.#options.swallow?.(message)) return;
+    const text = encodeMessage(message);
+    if ('method' in message) return this.#stream().write(messageEvent(text), this.#options.now());
+    if (this.#writer) {
+      this.#writer.write(messageEvent(text), this.#options.now());
+      this.#writer.end();
+    } else {
+      const status = this.#options.statuses && 'error' in message ? httpStatusOf(message.error) : 200;
+      this.#options.exchange.respond(status, { ...JSON_HEADERS, ...this.#options.headers }, text);
+    }
+    this.#shut({ kind: 'finished' });
+  }
+
+  /** A sign of life on an answer that takes long. */
+  keepAlive(now: number): void {
+    if (!this.#over) this.#stream().keepAlive(now);
+  }
+
+  async finish(): Promise<void> {
+    this.#writer?.end();
+    this.#shut({ kind: 'finished' });
+  }
+
+  close(): void {
+    this.#writer?.end();
+    if (!this.#writer && !this.#over) {
+      this.#options.exchange.respond(503, { ...this.#options.headers, 'retry-after': '1' });
+    }
+    this.#shut({ kind: 'closed' });
+  }
+
+  #stream(): EventWriter {
+    const { exchange, headers, now } = this.#options;
+    this.#writer ??= new EventWriter(exchange, headers, now(), () => {
+      if (!this.congested) this.#receiver?.drained();
+    });
+    return this.#writer;
+  }
+
+  #shut(end: ConnectionEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#end.resolve(end);
+  }
+}
+
+/** Where "the client does not read" begins. */
+const CONGESTED_AT = 1024 * 1024;

@@ -1,0 +1,295 @@
+import { createDeferred } from '../../async/deferred.js';
+import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
+import { encodeMessage } from '../../wire/codec.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import {
+  type Decoded,
+  type DecodedNotification,
+  errorMessage,
+  isRequestId,
+  type JsonRpcMessage,
+  type RequestId,
+} from '../../wire/json-rpc.js';
+import type { EventStore } from './event-store.js';
+import { JSON_HEADERS } from './event-text.js';
+import type { HttpExchange, HttpHeaders } from './exchange.js';
+import { SessionStream } from './session-stream.js';
+
+export interface SessionOptions {
+  readonly id: string;
+  readonly principal: string | undefined;
+  readonly store: EventStore | undefined;
+  readonly retryMs: number | undefined;
+  /** POST streams of clients that know how to resume are closed after this; undefined: they stay. */
+  readonly pollAfterMs: number | undefined;
+  /** On every answer, with the session's id. */
+  readonly headers: HttpHeaders;
+  now(): number;
+}
+
+/**
+ * A legacy session as one connection, assembled from its POSTs and its standing GET. The end of one of them is
+ * not the end of anything else: a client that lost a stream may come back for it.
+ */
+export class SessionConnection implements Connection {
+  readonly id: string;
+  readonly label: string;
+  readonly principal: string | undefined;
+  readonly life = Promise.resolve();
+  readonly closed: Promise<ConnectionEnd>;
+  readonly #options: SessionOptions;
+  readonly #end = createDeferred<ConnectionEnd>();
+  readonly #posts = new Map<RequestId, Post>();
+  readonly #streams = new Map<string, SessionStream>();
+  readonly #standing: SessionStream;
+  /** For the standing stream, while there is none. */
+  readonly #unheard: string[] = [];
+  readonly #held: (() => void)[] = [];
+  #receiver: Receiver | undefined;
+  #isHeld = false;
+  #over = false;
+  #count = 0;
+  /** Known with the answer to initialize. */
+  revision: string | undefined;
+  lastUsedAt: number;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.label = `http session ${options.id.slice(0, 8)}`;
+    this.principal = options.principal;
+    this.closed = this.#end.promise;
+    this.lastUsedAt = options.now();
+    this.#standing = this.#newStream();
+  }
+
+  get congested(): boolean {
+    let waiting = 0;
+    for (const stream of this.#streams.values()) waiting += stream.waiting;
+    return waiting > CONGESTED_AT;
+  }
+
+  /** Nothing runs, and nobody listens. */
+  get isIdle(): boolean {
+    return this.#posts.size === 0 && !this.#standing.isRead;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  hold(held: boolean): void {
+    this.#isHeld = held;
+    while (!this.#isHeld) {
+      const deliver = this.#held.shift();
+      if (!deliver) return;
+      deliver();
+    }
+  }
+
+  open(receiver: Receiver): void {
+    this.#receiver = receiver;
+  }
+
+  /** A POST of this session. The answer to it ends with the last answer to its requests. */
+  post(exchange: HttpExchange, message: Decoded): void {
+    const { headers, now } = this.#options;
+    this.lastUsedAt = now();
+    const items = message.kind === 'batch' ? message.items : [message];
+    const requests = items.filter((item) => item.kind === 'request');
+    const twice = requests.find(({ id }) => this.#posts.has(id));
+    if (twice) return refuseTwice(exchange, headers, twice.id);
+    const post =
+      requests.length > 0
+        ? new Post(exchange, this.#newStream(), requests.length, message.kind === 'batch', now())
+        : undefined;
+    for (const { id } of requests) this.#posts.set(id, post!);
+    const deliver = () => {
+      this.#delivering = post;
+      this.#receiver?.receive(message);
+      this.#delivering = undefined;
+      for (const item of items) if (item.kind === 'notification') this.#heed(item);
+    };
+    if (this.#isHeld && post) this.#held.push(deliver);
+    else deliver();
+    if (!post) exchange.respond(202, headers);
+  }
+
+  /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
+  get(exchange: HttpExchange, lastEventId: string | undefined): boolean {
+    this.lastUsedAt = this.#options.now();
+    if (lastEventId === undefined) {
+      this.#standing.attach(exchange, this.#options.headers);
+      for (const json of this.#unheard.splice(0)) this.#standing.send(json);
+      return true;
+    }
+    const missed = this.#options.store?.after(lastEventId);
+    const stream = missed && this.#streams.get(missed.stream);
+    if (!missed || !stream) return false;
+    stream.attach(exchange, this.#options.headers, missed.events);
+    return true;
+  }
+
+  send(message: JsonRpcMessage, about?: RequestId): void {
+    if (this.#over) return;
+    const json = encodeMessage(message);
+    if (!('method' in message)) return this.#answer(message.id ?? undefined, json, message);
+    const post = about === undefined ? undefined : this.#posts.get(about);
+    if (post) {
+      if (!post.stream.begun) this.#begin(post);
+      post.stream.send(json);
+    } else if (this.#standing.begun) this.#standing.send(json);
+    else if (this.#unheard.length < MAX_UNHEARD) this.#unheard.push(json);
+  }
+
+  keepAlive(now: number, everyMs: number): void {
+    for (const post of new Set(this.#posts.values())) {
+      if (post.stream.begun) continue;
+      if (now - post.startedAt >= everyMs) this.#begin(post);
+    }
+    for (const stream of this.#streams.values()) {
+      if (stream.lastAt !== undefined && now - stream.lastAt >= everyMs) stream.keepAlive(now);
+    }
+    const { pollAfterMs } = this.#options;
+    if (pollAfterMs === undefined || !this.#primes) return;
+    for (const post of new Set(this.#posts.values())) {
+      if (post.stream.isRead && now - post.startedAt >= pollAfterMs) post.stream.detach();
+    }
+  }
+
+  async finish(): Promise<void> {
+    this.close();
+  }
+
+  close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const post of new Set(this.#posts.values())) {
+      if (!post.stream.begun) post.exchange.respond(404, this.#options.headers);
+    }
+    this.#posts.clear();
+    for (const stream of this.#streams.values()) stream.end();
+    this.#end.resolve({ kind: 'closed' });
+  }
+
+  /** The POST whose messages are being delivered right now: an error without id can only belong to it. */
+  #delivering: Post | undefined;
+
+  get #primes(): boolean {
+    return this.#options.store !== undefined && (this.revision ?? '') >= '2025-11-25';
+  }
+
+  #answer(id: RequestId | undefined, json: string, message: JsonRpcMessage): void {
+    const { headers, now } = this.#options;
+    this.lastUsedAt = now();
+    this.revision ??= revisionIn(message);
+    const post = id === undefined ? this.#delivering : this.#posts.get(id);
+    if (!post) return;
+    if (id !== undefined) this.#posts.delete(id);
+    const ended = id === undefined || post.answered();
+    if (post.stream.begun) {
+      post.stream.send(json);
+      if (!ended) return;
+      post.stream.end();
+      if (!this.#options.store) this.#streams.delete(post.stream.name);
+      return;
+    }
+    post.answers.push(json);
+    if (!ended) return;
+    this.#streams.delete(post.stream.name);
+    const status = id === undefined && 'error' in message ? 400 : 200;
+    const body = post.isBatch && id !== undefined ? `[${post.answers.join(',')}]` : json;
+    post.exchange.respond(status, { ...JSON_HEADERS, ...headers }, body);
+  }
+
+  /** What the client called off gets no answer; the answer to its POST ends all the same. */
+  #heed({ method, params }: DecodedNotification): void {
+    const id = params?.['requestId'];
+    const post = method === 'notifications/cancelled' && isRequestId(id) ? this.#posts.get(id) : undefined;
+    if (!post || !isRequestId(id)) return;
+    this.#posts.delete(id);
+    if (!post.answered()) return;
+    if (!post.stream.begun) this.#begin(post);
+    post.stream.end();
+  }
+
+  /** Something is to be said before the answer: from now on it is a stream. */
+  #begin(post: Post): void {
+    post.stream.attach(post.exchange, this.#options.headers);
+    for (const json of post.answers.splice(0)) post.stream.send(json);
+  }
+
+  #newStream(): SessionStream {
+    this.#count += 1;
+    const { store, retryMs, now } = this.#options;
+    const self = this;
+    const stream = new SessionStream(String(this.#count), {
+      store,
+      retryMs,
+      get primes() {
+        return self.#primes;
+      },
+      now,
+      onDrain: () => {
+        if (!this.congested) this.#receiver?.drained();
+      },
+    });
+    this.#streams.set(stream.name, stream);
+    if (this.#streams.size > MAX_STREAMS) this.#forgetOld();
+    return stream;
+  }
+
+  /** Streams that have ended are kept for those who come back, but not for ever. */
+  #forgetOld(): void {
+    for (const [name, stream] of this.#streams) {
+      if (stream.isOver) this.#streams.delete(name);
+      if (this.#streams.size <= MAX_STREAMS / 2) return;
+    }
+  }
+}
+
+/** A POST that waits for the answers to its requests. */
+class Post {
+  readonly exchange: HttpExchange;
+  readonly stream: SessionStream;
+  readonly isBatch: boolean;
+  readonly answers: string[] = [];
+  readonly startedAt: number;
+  #open: number;
+
+  constructor(
+    exchange: HttpExchange,
+    stream: SessionStream,
+    requests: number,
+    isBatch: boolean,
+    startedAt: number,
+  ) {
+    this.startedAt = startedAt;
+    this.exchange = exchange;
+    this.stream = stream;
+    this.#open = requests;
+    this.isBatch = isBatch;
+  }
+
+  /** One more request has its answer. True when it was the last. */
+  answered(): boolean {
+    this.#open -= 1;
+    return this.#open <= 0;
+  }
+}
+
+/** The first answer of a session is that to initialize. */
+function revisionIn(message: JsonRpcMessage): string | undefined {
+  const revision = 'result' in message ? message.result['protocolVersion'] : undefined;
+  return typeof revision === 'string' ? revision : undefined;
+}
+
+function refuseTwice(exchange: HttpExchange, headers: HttpHeaders, id: RequestId): void {
+  const message = `A request with id ${JSON.stringify(id)} is still in flight`;
+  const body = encodeMessage(errorMessage(id, { code: ErrorCode.InvalidRequest, message }));
+  exchange.respond(400, { ...JSON_HEADERS, ...headers }, body);
+}
+
+const CONGESTED_AT = 1024 * 1024;
+const MAX_UNHEARD = 100;
+const MAX_STREAMS = 512;
