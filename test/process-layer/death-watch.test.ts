@@ -171,7 +171,7 @@ describe.runIf(onLinux)('the death watch', () => {
     const watch = openWatch();
     const child = await startStubborn();
     watch.started(child);
-    const pid = watch.pid!;
+    const pid = killAtTheEnd(watch.pid!);
     process.kill(pid, 'SIGSTOP'); // It hears nothing any more.
     const closing = watch.close();
     expect(watch.close()).toBe(closing);

@@ -188,7 +188,10 @@ describe.runIf(onLinux)('reap', () => {
       'notes.txt': 'remember the milk',
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    symlinkSync('/dev/zero', join(folder, 'link.json'));
+    // A record, but not in this folder, of which we know who may write to it.
+    const elsewhere = temporaryFolder();
+    write(elsewhere, 'dead.json', recordOf([identity(innocent)]));
+    symlinkSync(join(elsewhere, 'dead.json'), join(folder, 'link.json'));
     mkdirSync(join(folder, 'folder'));
     const names = [...Object.keys(files), 'folder', 'link.json'].sort();
     expect(await createLedger({ folder }).reap()).toEqual([]);
