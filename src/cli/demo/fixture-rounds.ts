@@ -74,7 +74,8 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_prompt',
     { description: 'Asks before it answers' },
     (_args, ctx) => {
-      const name = textAnswer(ctx.answers?.['user_name'], 'name');
+      // The referee answers with a field of its own naming.
+      const name = anyText(ctx.answers?.['user_name']);
       return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Write to ${name}.`;
     },
   );
@@ -117,6 +118,12 @@ const askModel: InputRequest = {
 const askRoots: InputRequest = { method: 'roots/list' };
 
 /** A field of an accepted form; an answer that is not one is no answer. */
+function anyText(answer: unknown): string | undefined {
+  const content = isJsonObject(answer) && answer['action'] === 'accept' ? answer['content'] : undefined;
+  const values = isJsonObject(content) ? Object.values(content) : [];
+  return values.find((value) => typeof value === 'string');
+}
+
 function textAnswer(answer: unknown, field: string): string | undefined {
   if (!isJsonObject(answer) || answer['action'] !== 'accept') return undefined;
   const content = answer['content'];
