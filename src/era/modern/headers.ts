@@ -1,60 +1,175 @@
+import { isUtf8 } from 'node:buffer';
 import type { HeaderParam } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
 export type { HeaderParam };
 
-/** `Mcp-Name` of a request; undefined for methods that have none. */
+/** What `Mcp-Name` repeats of a request (HTTP-030); `undefined` for methods that have none. */
 export function routingName(method: string, params: JsonObject | undefined): string | undefined {
-  const value =
-    method === 'resources/read'
-      ? params?.['uri']
-      : method === 'tools/call' || method === 'prompts/get'
-        ? params?.['name']
-        : undefined;
-  return typeof value === 'string' ? value : undefined;
+  const member = NAMED_BY.get(method);
+  const name = member === undefined ? undefined : params?.[member];
+  return typeof name === 'string' ? name : undefined;
 }
 
+/** As it is where a header can hold it, else as Base64 between markers (HTTP-053, HTTP-054, HTTP-056). */
 export function encodeHeaderValue(value: string | number | boolean): string {
   const text = String(value);
-  const plain = /^[\x20-\x7e]*$/.test(text) && text.trim() === text && !SENTINEL.test(text);
-  return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+  if (PLAIN.test(text) && !(text.startsWith(OPENING) && text.endsWith(CLOSING))) return text;
+  return `${OPENING}${Buffer.from(text).toString('base64')}${CLOSING}`;
 }
 
-export function decodeHeaderValue(
-  text: string,
-): { readonly kind: 'value'; readonly value: string } | { readonly kind: 'undecodable' } {
+/** The other way. What a correct sender cannot have written is undecodable (HTTP-057, HTTP-059). */
+export function decodeHeaderValue(text: string): HeaderValue {
   const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, '');
   const encoded = SENTINEL.exec(trimmed)?.[1];
-  if (encoded === undefined) return { kind: 'value', value: trimmed };
+  if (encoded === undefined) return VISIBLE.test(trimmed) ? { kind: 'value', value: trimmed } : UNDECODABLE;
   const bytes = Buffer.from(encoded, 'base64');
-  if (bytes.toString('base64') !== encoded) return { kind: 'undecodable' };
-  try {
-    return { kind: 'value', value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch {
-    return { kind: 'undecodable' };
-  }
+  // Node reads Base64 leniently; only what it would write itself is exact.
+  if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) return UNDECODABLE;
+  return { kind: 'value', value: bytes.toString() };
 }
 
-const SENTINEL = /^=\?base64\?(.*)\?=$/s;
+export type HeaderValue =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'undecodable' };
 
-export function readHeaderParams(
-  inputSchema: unknown,
-):
+export type HeaderParams =
   | { readonly kind: 'valid'; readonly params: readonly HeaderParam[] }
-  | { readonly kind: 'invalid'; readonly why: string } {
-  return isJsonObject(inputSchema) ? { kind: 'valid', params: [] } : { kind: 'valid', params: [] };
+  | { readonly kind: 'invalid'; readonly why: string };
+
+/** The `x-mcp-header` annotations of an input schema. One that breaks the rules spoils the tool (HTTP-040 … HTTP-046). */
+export function readHeaderParams(inputSchema: unknown): HeaderParams {
+  const params: HeaderParam[] = [];
+  const taken = new Set<string>();
+  // A list instead of recursion: the depth of a schema is for its author to choose, not our stack.
+  const places: Place[] = [{ schema: inputSchema, path: [], straight: true }];
+  for (let place = places.pop(); place; place = places.pop()) {
+    const { schema, path } = place;
+    if (!isJsonObject(schema)) continue;
+    if (Object.hasOwn(schema, ANNOTATION)) {
+      const read = readAnnotation(place, schema, taken);
+      if (typeof read === 'string') {
+        return { kind: 'invalid', why: `${ANNOTATION} at ${path.join('.') || 'the root'} ${read}` };
+      }
+      params.push(read);
+    }
+    places.push(...placesIn(place, schema));
+  }
+  return { kind: 'valid', params };
 }
 
+/** What stands in the arguments at that exact place; `undefined` means that there is no header (HTTP-049, HTTP-050). */
 export function headerParamValue(param: HeaderParam, args: unknown): string | number | boolean | undefined {
-  let value: unknown = args;
-  for (const step of param.path) value = isJsonObject(value) ? value[step] : undefined;
+  let value = args;
+  for (const step of param.path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? value
     : undefined;
 }
 
-export function headerMatches(param: HeaderParam, value: string | number | boolean, header: string): boolean {
-  const decoded = decodeHeaderValue(header);
+/** Whether a header says the same as the body; numbers are compared as numbers (HTTP-037, HTTP-058). */
+export function headerMatches(
+  param: HeaderParam,
+  value: string | number | boolean,
+  headerText: string,
+): boolean {
+  const decoded = decodeHeaderValue(headerText);
   if (decoded.kind === 'undecodable') return false;
-  return param.type === 'integer' ? Number(decoded.value) === value : decoded.value === String(value);
+  if (param.type === 'integer' && typeof value === 'number') {
+    return NUMBER.test(decoded.value) && Number(decoded.value) === value;
+  }
+  return decoded.value === String(value);
 }
+
+const NAMED_BY = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+/** Printable ASCII without blanks at its ends, which HTTP would take off. */
+const PLAIN = /^(?! )[ -~]*(?<! )$/;
+/** What may stand in a header at all. */
+const VISIBLE = /^[\t -~]*$/;
+const OPENING = '=?base64?';
+const CLOSING = '?=';
+/** Lowercase only: other spellings are plain text (HTTP-055). */
+const SENTINEL = /^=\?base64\?(.*)\?=$/s;
+const UNDECODABLE: HeaderValue = { kind: 'undecodable' };
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+const ANNOTATION = 'x-mcp-header';
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+interface Place {
+  readonly schema: unknown;
+  readonly path: readonly string[];
+  /** Reached from the root through `properties` alone. */
+  readonly straight: boolean;
+}
+
+function readAnnotation(
+  { path, straight }: Place,
+  schema: JsonObject,
+  taken: Set<string>,
+): HeaderParam | string {
+  const { [ANNOTATION]: header, type } = schema;
+  if (!straight || path.length === 0) return 'is not on a property that is reached through properties alone';
+  if (typeof header !== 'string' || !TOKEN.test(header)) {
+    return `is no name for a header: ${JSON.stringify(header)}`;
+  }
+  if (!TYPES.has(type)) return `is on type ${JSON.stringify(type)} instead of string, integer or boolean`;
+  if (taken.has(header.toLowerCase())) return `repeats the name ${header}`;
+  taken.add(header.toLowerCase());
+  return { header, path, type: type as HeaderParam['type'] };
+}
+
+function placesIn({ path, straight }: Place, schema: JsonObject): Place[] {
+  const places: Place[] = [];
+  for (const [keyword, value] of Object.entries(schema)) {
+    const shape = SUBSCHEMAS.get(keyword);
+    if (shape === 'map' && isJsonObject(value)) {
+      const goesOn = straight && keyword === 'properties';
+      for (const [name, sub] of Object.entries(value)) {
+        places.push({ schema: sub, path: [...path, name], straight: goesOn });
+      }
+    } else if (shape === 'schemas') {
+      for (const sub of Array.isArray(value) ? value : [value]) {
+        places.push({ schema: sub, path: [...path, keyword], straight: false });
+      }
+    }
+  }
+  // The last is looked at first; in the schema's own order the complaint is about the second of two equal names.
+  return places.reverse();
+}
+
+/** Where JSON Schema keeps schemas inside schemas; elsewhere (`default`, `const`, …) the annotation is mere data. */
+const SUBSCHEMAS = new Map<string, 'map' | 'schemas'>([
+  ...(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'] as const).map(
+    (keyword) => [keyword, 'map'] as const,
+  ),
+  ...(
+    [
+      'items',
+      'prefixItems',
+      'additionalItems',
+      'unevaluatedItems',
+      'contains',
+      'additionalProperties',
+      'unevaluatedProperties',
+      'propertyNames',
+      'allOf',
+      'anyOf',
+      'oneOf',
+      'not',
+      'if',
+      'then',
+      'else',
+      'contentSchema',
+    ] as const
+  ).map((keyword) => [keyword, 'schemas'] as const),
+]);
