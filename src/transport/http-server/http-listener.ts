@@ -55,6 +55,8 @@ export function httpListener(options: HttpListenOptions): Listener {
         ended: ended.promise,
         async stop() {
           endpoint.stop();
+          // A client that has had its answer is not waited for.
+          server.keepAliveTimeout = 1;
           server.close();
           server.closeIdleConnections();
         },
