@@ -20,8 +20,10 @@ export interface Links {
   /** What a person would call the server; named in errors. */
   readonly label: string;
   open(options: { readonly remembered: Era | undefined; readonly signal: AbortSignal }): Promise<Link>;
-  /** Whether opening may work later although it failed with this. */
-  mayRecover(error: unknown): boolean;
+  /** Whether another link is opened by itself, for those who listen, after one ended with this. */
+  survivesEnd(error: IsthmusError): boolean;
+  /** Whether opening is tried again by itself, for those who listen, after it failed. */
+  survivesFailure(): boolean;
   /** Whether a call may run twice although its maker did not say so. */
   isSafe(call: OutgoingCall): boolean;
 }
@@ -36,7 +38,8 @@ export function ownConnection(connector: Connector, settings: ConnectSettings): 
       const { line, dialect, verdict } = await negotiate(connector, settings, { remembered, signal });
       return { caller: dialect.join(voice), verdict, ended: line.ended, close: () => line.close() };
     },
-    mayRecover: () => false,
+    survivesEnd: () => true,
+    survivesFailure: () => false,
     isSafe: () => false,
   };
 }

@@ -181,10 +181,10 @@ export class Session implements ClientSession {
       if (!this.#settings.reconnect) {
         this.#isClosed = true;
         this.#lost = error;
-        for (const { queue } of this.#listens) queue.end(error);
-        this.#listens.clear();
+        this.#endListens(error);
         this.#closed.resolve();
-      } else this.#keepListening();
+      } else if (this.#links.survivesEnd(error)) this.#keepListening();
+      else this.#endListens(error);
     });
   }
 
@@ -193,10 +193,14 @@ export class Session implements ClientSession {
     if (this.#isClosed || this.#listens.size === 0) return;
     this.#current ??= this.#reopen();
     Promise.resolve(this.#current).catch((failure: unknown) => {
-      if (this.#links.mayRecover(failure)) return this.#keepListening();
-      for (const { queue } of this.#listens) queue.end(failure);
-      this.#listens.clear();
+      if (this.#links.survivesFailure()) this.#keepListening();
+      else this.#endListens(failure);
     });
+  }
+
+  #endListens(error: unknown): void {
+    for (const { queue } of this.#listens) queue.end(error);
+    this.#listens.clear();
   }
 
   async #reopen(): Promise<Link> {

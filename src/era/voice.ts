@@ -15,6 +15,8 @@ export interface Voice {
 
 /** Makes calls in one era, over one connection, for one voice. */
 export interface Speaker extends Caller {
+  /** True while it answers a question: what it calls meanwhile must not wait for others. */
+  readonly isAsked: boolean;
   /** Ends its calls, questions and subscriptions; the connection goes on for the others. */
   leave(why: string): void;
 }

@@ -41,6 +41,11 @@ export class Budget {
     return true;
   }
 
+  /** For those who would wait for themselves. */
+  takeAnyway(): void {
+    this.#taken += 1;
+  }
+
   /** Rejects with `BUSY` when too many wait already; with the signal's reason when it is aborted. */
   take(signal?: AbortSignal): Promise<void> {
     if (this.tryTake()) return Promise.resolve();

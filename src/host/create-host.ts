@@ -97,6 +97,8 @@ export function createHost(options: HostOptions = {}): Host {
     prepared: within(systemClock, PREPARE_MS, reaping),
   };
   const servers = new Map<string, HostedServer>();
+  /** No longer configured, with calls still in flight. */
+  const leaving = new Set<HostedServer>();
   const add = (name: string, definition: ServerDefinition) => {
     servers.set(name, new HostedServer(name, definition, commons, (occurrence) => emit(name, occurrence)));
   };
@@ -110,13 +112,16 @@ export function createHost(options: HostOptions = {}): Host {
   const open = () => {
     if (closing) throw new IsthmusError('CONNECTION_CLOSED', 'The host is closed', { sent: 'no' });
   };
-  for (const [name, definition] of Object.entries(options.servers ?? {})) add(name, definition);
+  const first = Object.entries(options.servers ?? {});
+  // All of them before the first is started.
+  for (const [name, definition] of first) resolveDefinition(name, definition);
 
   const close = async (drainMs: number): Promise<void> => {
-    await Promise.all([...servers.values()].map((server) => server.close(drainMs)));
+    await Promise.all([...servers.values(), ...leaving].map((server) => server.close(drainMs)));
     ledger?.close();
     await deathWatch.close();
   };
+  for (const [name, definition] of first) add(name, definition);
   const host: Host = {
     conversation(name, conversation = {}) {
       open();
@@ -145,7 +150,8 @@ export function createHost(options: HostOptions = {}): Host {
       for (const [name, server] of [...servers]) {
         if (Object.hasOwn(definitions, name)) continue;
         servers.delete(name);
-        changes.push(server.close(DRAIN_MS));
+        leaving.add(server);
+        changes.push(server.close(DRAIN_MS).finally(() => leaving.delete(server)));
       }
       for (const [name, definition] of Object.entries(definitions)) {
         const known = servers.get(name);

@@ -16,8 +16,8 @@ export class Fleet {
   readonly #settings: ServerSettings;
   readonly #create: SupervisorFactory;
   readonly #members = new Set<Member>();
-  /** By whom they are for; `''` where all share one, `'0'`, `'1'`, … in a pool. */
-  readonly #supervisors = new Map<string, Supervisor>();
+  /** By whom they are for: a conversation, a principal, or a place in the pool (0 where all share one). */
+  readonly #supervisors = new Map<Member | string | number, Supervisor>();
   readonly #ending = new Set<Promise<void>>();
 
   constructor(settings: ServerSettings, create: SupervisorFactory) {
@@ -45,24 +45,33 @@ export class Fleet {
   leave(member: Member): void {
     this.#members.delete(member);
     if (this.#settings.processes !== 'per-conversation') return;
-    const key = this.#keyOf(member);
-    const supervisor = this.#supervisors.get(key);
-    this.#supervisors.delete(key);
+    const supervisor = this.#supervisors.get(member);
+    this.#supervisors.delete(member);
     if (supervisor) this.#see(supervisor.stop(0, 'was for a conversation that has ended'));
   }
 
   /** A share in a process for this member; settles when the process is ready. */
   async open(member: Member): Promise<Link> {
+    if (!this.#members.has(member)) {
+      throw new IsthmusError('CANCELLED', 'The conversation has ended', { sent: 'no' });
+    }
     if (typeof this.#settings.processes !== 'object') {
       return (await this.#supervisorOf(member).acquire()).link(member);
     }
     const pool = this.#common();
     // The first that is ready will do; the others get warm meanwhile.
     const starting = pool.map((supervisor) => supervisor.acquire());
+    for (const attempt of starting) attempt.catch(() => {});
     const home = leastLoaded(pool)?.current ?? (await firstOf(starting));
     const link = home.link(member);
     const caller = new PoolCaller(link.caller, () => leastLoaded(pool)?.current?.link(member).caller);
     return { ...link, caller };
+  }
+
+  /** Whether a process for this member is there, or on its way without anybody asking for it. */
+  isRecovering(member: Member): boolean {
+    if (typeof this.#settings.processes === 'object') return this.#common().some(isRecovering);
+    return isRecovering(this.#supervisorOf(member));
   }
 
   /** Every process is replaced by a fresh one. */
@@ -92,39 +101,31 @@ export class Fleet {
     const { processes } = this.#settings;
     const size = typeof processes === 'object' ? processes.pool : 1;
     return Array.from({ length: size }, (_, at) => {
-      const key = size === 1 ? '' : String(at);
-      return this.#get(key, size === 1 ? undefined : `#${at + 1}`, () => [...this.#members]);
+      return this.#get(at, size === 1 ? undefined : `#${at + 1}`, () => [...this.#members]);
     });
   }
 
   #supervisorOf(member: Member): Supervisor {
-    const { processes } = this.#settings;
-    const key = this.#keyOf(member);
-    switch (processes) {
+    switch (this.#settings.processes) {
       case 'per-conversation':
-        return this.#get(key, member.label, () => [member]);
-      case 'per-principal':
-        return this.#get(key, member.principal, () =>
-          [...this.#members].filter(({ principal }) => principal === member.principal),
+        return this.#get(member, member.label, () => [member]);
+      case 'per-principal': {
+        const { principal } = member;
+        if (principal === undefined) throw noPrincipal(member.label);
+        return this.#get(principal, principal, () =>
+          [...this.#members].filter((each) => each.principal === principal),
         );
+      }
       default:
         return this.#common()[0]!;
     }
   }
 
-  #keyOf(member: Member): string {
-    const { processes } = this.#settings;
-    if (processes === 'per-conversation') return member.label;
-    if (processes !== 'per-principal') return '';
-    if (member.principal !== undefined) return member.principal;
-    throw new IsthmusError(
-      'INVALID_OPTION',
-      `${member.label}: this server has a process per principal; open the conversation with a principal`,
-      { sent: 'no' },
-    );
-  }
-
-  #get(key: string, owner: string | undefined, members: () => readonly Member[]): Supervisor {
+  #get(
+    key: Member | string | number,
+    owner: string | undefined,
+    members: () => readonly Member[],
+  ): Supervisor {
     let supervisor = this.#supervisors.get(key);
     if (!supervisor) {
       supervisor = new Supervisor(this.#create(owner, members));
@@ -137,6 +138,15 @@ export class Fleet {
     this.#ending.add(ending);
     void ending.finally(() => this.#ending.delete(ending));
   }
+}
+
+function noPrincipal(label: string): IsthmusError {
+  const message = `${label}: this server has a process per principal; open the conversation with a principal`;
+  return new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
+}
+
+function isRecovering({ state }: Supervisor): boolean {
+  return state === 'ready' || state === 'starting' || state === 'draining' || state === 'backing-off';
 }
 
 function leastLoaded(pool: readonly Supervisor[]): Supervisor | undefined {

@@ -110,18 +110,18 @@ export class Generation {
   link(member: Member): Link {
     const known = this.#shares.get(member);
     if (known) return known;
-    const speaker = this.#link.dialect.join(member.voice);
+    const caller = new LeasedCaller(this, this.#link.dialect.join(member.voice));
     const forget = () => {
       this.#shares.delete(member);
       member.links.delete(link);
     };
     const link: Link = {
-      caller: new LeasedCaller(this, speaker),
+      caller,
       verdict: this.verdict,
       ended: this.ended,
       close: async () => {
         forget();
-        speaker.leave('The conversation has ended');
+        caller.leave('The conversation has ended');
       },
     };
     this.#shares.set(member, link);

@@ -3,7 +3,7 @@ import { orAborted } from '../async/or-aborted.js';
 import type { Client } from '../client/client.js';
 import type { EraCache } from '../client/era-cache.js';
 import type { Link, Links } from '../client/link.js';
-import { unionOf } from '../era/answers.js';
+import { capabilitiesOf, unionOf } from '../era/answers.js';
 import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { ChildWatcher } from '../process/child-watcher.js';
@@ -44,6 +44,8 @@ export class HostedServer {
   #definition: ServerDefinition;
   #settings: ServerSettings;
   #fleet: Fleet;
+  /** Of earlier definitions, with calls still in flight. */
+  readonly #retired = new Set<Fleet>();
   #enabled: boolean;
   #closed = false;
   /** The change of processes that is under way; whoever needs one waits for it. */
@@ -124,27 +126,26 @@ export class HostedServer {
 
   async enable(): Promise<void> {
     if (this.#enabled || this.#closed) return;
-    await this.#change(async () => {
-      this.#enabled = true;
-      this.#replaceFleet();
-    });
+    // At once, so that the last word holds, in whatever order the changes get done.
+    this.#enabled = true;
+    await this.#change(async () => this.#replaceFleet());
     this.#startIfEager();
   }
 
   /** From now on it is defined otherwise; processes of the old definition end when what is in flight is done. */
   async configure(definition: ServerDefinition): Promise<void> {
     const settings = resolveDefinition(this.name, definition);
+    this.#enabled = !settings.disabled;
     await this.#change(async () => {
       const old = this.#fleet;
       const { overlap, drainMs } = this.#settings;
       this.#definition = definition;
       this.#settings = settings;
-      this.#enabled = !settings.disabled;
       this.#budget.resize(settings.maxProcesses, settings.maxQueue);
       // Another command may be of another era.
       this.#era = undefined;
       this.#replaceFleet();
-      const ended = old.stop(drainMs, 'has a new configuration');
+      const ended = this.#retire(old, drainMs);
       if (!overlap) await ended;
     });
     this.#startIfEager();
@@ -152,9 +153,10 @@ export class HostedServer {
 
   async close(drainMs: number): Promise<void> {
     this.#closed = true;
-    if (drainMs > 0) await this.#fleet.stop(drainMs, 'is being closed');
+    const fleets = () => [this.#fleet, ...this.#retired];
+    if (drainMs > 0) await Promise.all(fleets().map((fleet) => fleet.stop(drainMs, CLOSING)));
     await Promise.all([...this.#conversations].map((conversation) => conversation.close()));
-    await this.#fleet.stop(0, 'is being closed');
+    await Promise.all(fleets().map((fleet) => fleet.stop(0, CLOSING)));
   }
 
   async status(): Promise<ServerStatus> {
@@ -183,7 +185,9 @@ export class HostedServer {
     return {
       label: this.name,
       open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
-      mayRecover: (error) => !(error instanceof IsthmusError && FINAL.has(error.code)),
+      // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
+      survivesEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
+      survivesFailure: () => this.#enabled && !this.#closed && this.#fleet.isRecovering(member),
       isSafe: ({ method, params }) =>
         this.#settings.trustHints &&
         method === 'tools/call' &&
@@ -221,6 +225,12 @@ export class HostedServer {
     for (const conversation of this.#conversations) this.#fleet.join(conversation.member);
   }
 
+  async #retire(fleet: Fleet, drainMs: number): Promise<void> {
+    this.#retired.add(fleet);
+    await fleet.stop(drainMs, 'has a new configuration');
+    this.#retired.delete(fleet);
+  }
+
   #supervision(owner: string | undefined, members: () => readonly Member[]): SupervisorContext {
     const { clock, random, budget } = this.#commons;
     const settings = this.#settings;
@@ -248,7 +258,11 @@ export class HostedServer {
             settings,
             clock,
             info: this.#commons.info,
-            capabilities: unionOf([settings.capabilities, ...members().map((each) => each.capabilities)]),
+            capabilities: unionOf([
+              settings.capabilities,
+              capabilitiesOf(settings.answers),
+              ...members().map((each) => each.capabilities),
+            ]),
             remembered: this.#era,
             cache: this.#commons.cache,
             watchers: this.#commons.watchers,
@@ -308,13 +322,7 @@ export class HostedServer {
   }
 }
 
-/** After these nothing is tried again by itself. */
-const FINAL: ReadonlySet<string> = new Set([
-  'CRASH_LOOP',
-  'DISABLED',
-  'INVALID_OPTION',
-  'NO_COMMON_REVISION',
-]);
+const CLOSING = 'is being closed';
 
 function bestOf(states: readonly ProcessState[]): ProcessState {
   return ORDER.find((state) => states.includes(state)) ?? 'idle';

@@ -9,6 +9,8 @@ import type { Generation } from './generation.js';
 export class LeasedCaller implements Caller {
   readonly #generation: Generation;
   readonly #speaker: Speaker;
+  /** Calls that wait for room. */
+  readonly #waiting = new Set<AbortController>();
 
   constructor(generation: Generation, speaker: Speaker) {
     this.#generation = generation;
@@ -34,8 +36,17 @@ export class LeasedCaller implements Caller {
   call(call: OutgoingCall): Promise<JsonObject> {
     const generation = this.#generation;
     if (generation.isRetired) return Promise.reject(this.#retired());
-    if (!generation.calls.tryTake()) return this.#later(call);
+    // Whoever is being asked holds a place already, and the answer that would free it may need this call.
+    if (this.#speaker.isAsked) generation.calls.takeAnyway();
+    else if (!generation.calls.tryTake()) return this.#later(call);
     return this.#now(call);
+  }
+
+  /** The conversation has ended: what waits for room is not made any more. */
+  leave(why: string): void {
+    const error = new IsthmusError('CANCELLED', why, { sent: 'no' });
+    for (const over of this.#waiting) over.abort(error);
+    this.#speaker.leave(why);
   }
 
   async listen(
@@ -89,9 +100,11 @@ export class LeasedCaller implements Caller {
     };
     if (call.signal?.aborted) onAbort();
     call.signal?.addEventListener('abort', onAbort, { once: true });
+    this.#waiting.add(over);
     try {
       await calls.take(over.signal);
     } finally {
+      this.#waiting.delete(over);
       callOff();
       call.signal?.removeEventListener('abort', onAbort);
     }

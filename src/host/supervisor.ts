@@ -55,7 +55,8 @@ export class Supervisor {
   #callOffIdle = () => {};
   #callOffAge = () => {};
   /** Processes that are being ended. */
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #leaving = new Map<Generation, Promise<void>>();
+  #replacing: Promise<void> | undefined;
 
   constructor(context: SupervisorContext) {
     this.#context = context;
@@ -103,7 +104,15 @@ export class Supervisor {
   }
 
   /** Ends the process when what is in flight is done, and starts a fresh one. Settles when that is ready. */
-  async replace(why: string): Promise<void> {
+  replace(why: string): Promise<void> {
+    // Two reasons at the same time make one fresh process.
+    this.#replacing ??= this.#replace(why).finally(() => {
+      this.#replacing = undefined;
+    });
+    return this.#replacing;
+  }
+
+  async #replace(why: string): Promise<void> {
     if (this.#state === 'stopped') throw this.#stoppedError();
     this.#failures = 0;
     const old = this.#current;
@@ -135,14 +144,16 @@ export class Supervisor {
     this.#callOffAge();
     this.#settleNext(error);
     this.#attempt?.abort.abort(error);
+    // Some may be on their way out with more time than there is now.
+    for (const generation of this.#leaving.keys()) void generation.drain(drainMs);
     if (wasReady && old) {
       this.#announceDrain(old, why);
       old.retire(why);
       this.#current = undefined;
-      await this.#leave(old, drainMs);
+      void this.#leave(old, drainMs);
     }
     await this.#attempt?.done;
-    await Promise.all(this.#leaving);
+    await Promise.all(this.#leaving.values());
   }
 
   async status(): Promise<ProcessStatus> {
@@ -382,9 +393,9 @@ export class Supervisor {
       if (this.#current === generation) this.#current = undefined;
       this.#record(undefined, number, pid, 'run', true);
     });
-    this.#leaving.add(leaving);
+    this.#leaving.set(generation, leaving);
     await leaving;
-    this.#leaving.delete(leaving);
+    this.#leaving.delete(generation);
   }
 
   #record(

@@ -17,6 +17,7 @@ export class LegacySpeaker implements Speaker {
   readonly voice: Voice;
   readonly #line: LegacyLine;
   readonly #listens = new Set<OpenListen>();
+  #left: IsthmusError | undefined;
   /** What this voice asked for; the session has the most talkative level of all. */
   logLevel: LoggingLevel | undefined;
 
@@ -33,7 +34,12 @@ export class LegacySpeaker implements Speaker {
     return this.#line.server;
   }
 
+  get isAsked(): boolean {
+    return this.#line.turns.isAnswering(this);
+  }
+
   call(call: OutgoingCall): Promise<JsonObject> {
+    if (this.#left) return Promise.reject(this.#left);
     if (!methodFacts(call.method)?.rounds) return this.#send(call, undefined);
     const { turns } = this.#line;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
@@ -58,8 +64,9 @@ export class LegacySpeaker implements Speaker {
 
   leave(why: string): void {
     const error = new IsthmusError('CANCELLED', why, { sent: 'maybe' });
+    this.#left = error.with({ sent: 'no' });
     this.#line.left(this, error);
-    this.#line.turns.refuse(error.with({ sent: 'no' }), this);
+    this.#line.turns.refuse(this.#left, this);
     this.#line.requests.abandon(this, error);
     for (const open of this.#listens) open.stop();
   }

@@ -8,7 +8,8 @@ export interface Turn {
   readonly owner: object;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
-  readonly alone: boolean;
+  /** Nobody else may run beside it. From the beginning, or since it has asked. */
+  alone: boolean;
   asked: boolean;
 }
 
@@ -120,6 +121,8 @@ export class Turns {
     const certain = turns.length === 1;
     for (const turn of turns) {
       turn.asked = true;
+      // It may ask again, and then, too, it has to be clear who is meant.
+      if (owners.size === 1 && this.#policy === 'adaptive') turn.alone = true;
       this.#suspects.set(turn.key, certain ? Number.POSITIVE_INFINITY : this.#suspicion(turn.key));
     }
     const [owner] = owners;
@@ -130,6 +133,10 @@ export class Turns {
   lingersOfOthers(owner: object): boolean {
     const now = this.#clock.now();
     return [...this.#lingering.values()].some(({ turn, until }) => turn.owner !== owner && until > now);
+  }
+
+  isAnswering(owner: object): boolean {
+    return this.#answering.has(owner);
   }
 
   answering(owner: object, change: 1 | -1): void {
@@ -177,7 +184,8 @@ export class Turns {
 
   #admit(): void {
     for (;;) {
-      const [next] = this.#waiting;
+      // Whoever is being asked would wait for itself behind the others.
+      const next = this.#waiting.find(({ owner }) => this.#answering.has(owner)) ?? this.#waiting[0];
       if (!next) return;
       const alone = this.#runsAlone(next.key);
       const others = this.#owners.size > (this.#owners.has(next.owner) ? 1 : 0);

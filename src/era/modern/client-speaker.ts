@@ -28,6 +28,7 @@ export class ModernSpeaker implements Speaker {
   /** Built once; a call adds its token or level. */
   readonly #meta: JsonObject;
   #logLevel: LoggingLevel | undefined;
+  #left: IsthmusError | undefined;
   readonly #listens = new Set<OpenListen>();
   /** Rounds whose questions are being answered. */
   readonly #answering = new Set<AbortController>();
@@ -46,7 +47,12 @@ export class ModernSpeaker implements Speaker {
     return this.#line.server;
   }
 
+  get isAsked(): boolean {
+    return this.#answering.size > 0;
+  }
+
   async call(call: OutgoingCall): Promise<JsonObject> {
+    if (this.#left) throw this.#left;
     const result = await this.#send(call, call.params);
     return result['resultType'] === 'input_required' && !call.manual
       ? this.#answerRounds(call, result)
@@ -98,6 +104,7 @@ export class ModernSpeaker implements Speaker {
 
   leave(why: string): void {
     const error = new IsthmusError('CANCELLED', why, { sent: 'maybe' });
+    this.#left = error.with({ sent: 'no' });
     this.#line.left(this);
     for (const over of this.#answering) over.abort(error);
     // In good order, before the rest is called off: somebody may be waiting for their end.
