@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { Turns } from '../../../src/era/legacy/client-turns.js';
+import type { QuestionPolicy } from '../../../src/era/voice.js';
+import { IsthmusError } from '../../../src/errors.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const [A, B, C] = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];
+const LONG = { timeoutMs: 1_000_000 };
+
+function turns(policy: QuestionPolicy = 'adaptive') {
+  const clock = new FakeClock();
+  return { clock, turns: new Turns(policy, clock) };
+}
+
+async function pending(work: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const note = () => {
+    settled = true;
+  };
+  work.then(note, note);
+  for (let each = 0; each < 5; each += 1) await Promise.resolve();
+  return !settled;
+}
+
+describe('whose question it is', () => {
+  it('is nobody’s while nothing is in flight', () => {
+    expect(turns().turns.attribute()).toEqual({ kind: 'nobody' });
+  });
+
+  it('is the owner’s of the only call, and of several calls of one owner', () => {
+    const { turns: it } = turns();
+    it.enter(A, 'x');
+    expect(it.attribute()).toEqual({ kind: 'one', owner: A });
+    it.enter(A, 'y');
+    expect(it.attribute()).toEqual({ kind: 'one', owner: A });
+  });
+
+  it('is undecided with calls of two owners, and decided again when one has left', () => {
+    const { turns: it } = turns();
+    const mine = it.enter(A, 'x')!;
+    it.enter(B, 'y');
+    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    it.leave(mine);
+    it.leave(mine);
+    expect(it.attribute()).toEqual({ kind: 'one', owner: B });
+  });
+
+  it('may still be that of a call that was given up, until its answer or for a minute', () => {
+    const { turns: it, clock } = turns('refuse');
+    const mine = it.enter(A, 'x')!;
+    it.leave(mine);
+    it.linger(7, mine);
+    expect(it.attribute()).toEqual({ kind: 'one', owner: A });
+    it.enter(B, 'y');
+    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    expect(it.lingersOfOthers(B)).toBe(true);
+    expect(it.lingersOfOthers(A)).toBe(false);
+    it.answered('7');
+    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    it.answered(7);
+    expect(it.attribute()).toEqual({ kind: 'one', owner: B });
+    it.linger(8, mine);
+    clock.advance(59_999);
+    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    clock.advance(1);
+    expect(it.attribute()).toEqual({ kind: 'one', owner: B });
+    expect(it.lingersOfOthers(B)).toBe(false);
+  });
+});
+
+describe('adaptive', () => {
+  it('lets everything in until something has asked, and then that alone', async () => {
+    const { turns: it } = turns();
+    const mine = it.enter(A, 'ask')!;
+    it.attribute();
+    it.leave(mine);
+    expect(it.enter(A, 'ask')?.alone).toBe(true);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    // The owner of the lone call is not in its own way.
+    expect(it.enter(A, 'echo')).toBeDefined();
+  });
+
+  it('keeps for ever what asked beyond doubt, and what may have only until it ran alone three times', () => {
+    const { turns: it } = turns();
+    const both = [it.enter(A, 'sure')!, it.enter(B, 'perhaps')!];
+    it.attribute();
+    for (const turn of both) it.leave(turn);
+    for (const alone of [true, true, true, false]) {
+      const turn = it.enter(B, 'perhaps')!;
+      expect(turn.alone).toBe(alone);
+      it.leave(turn);
+    }
+    for (let times = 0; times < 5; times += 1) {
+      const turn = it.enter(A, 'sure')!;
+      if (times === 0) it.attribute();
+      expect(turn.alone).toBe(true);
+      it.leave(turn);
+    }
+  });
+
+  it('does not distinguish tools by their arguments, but by their names', () => {
+    const { turns: it } = turns();
+    const mine = it.enter(A, 'tools/call ask')!;
+    it.attribute();
+    it.leave(mine);
+    expect(it.enter(A, 'tools/call echo')?.alone).toBe(false);
+  });
+});
+
+describe('those who wait', () => {
+  it('go in the order of their arrival, and nobody overtakes them', async () => {
+    const { turns: it } = turns('queue');
+    const first = it.enter(A, 'x')!;
+    const order: string[] = [];
+    const wait = (owner: object, name: string) =>
+      it.wait(owner, name, LONG).then((turn) => {
+        order.push(name);
+        return turn;
+      });
+    const second = wait(B, 'b');
+    const third = wait(C, 'c');
+    expect(it.enter(A, 'late')).toBeUndefined();
+    const fourth = wait(A, 'late');
+    it.leave(first);
+    it.leave(await second);
+    it.leave(await third);
+    it.leave(await fourth);
+    expect(order).toEqual(['b', 'c', 'late']);
+  });
+
+  it('are overtaken by whoever is being asked: it would wait for itself', () => {
+    const { turns: it } = turns('queue');
+    it.enter(A, 'ask');
+    void it.wait(B, 'ask', LONG);
+    expect(it.enter(A, 'nested')).toBeUndefined();
+    it.answering(A, 1);
+    expect(it.enter(A, 'nested')).toBeDefined();
+    it.answering(A, -1);
+    expect(it.enter(A, 'nested')).toBeUndefined();
+  });
+
+  it('all go at once where nothing has to run alone any more', async () => {
+    const { turns: it } = turns();
+    const asked = it.enter(A, 'ask')!;
+    it.attribute();
+    it.leave(asked);
+    const alone = it.enter(A, 'ask')!;
+    const waiting = [it.wait(B, 'echo', LONG), it.wait(C, 'echo', LONG)];
+    it.leave(alone);
+    expect((await Promise.all(waiting)).map(({ owner }) => owner)).toEqual([B, C]);
+  });
+
+  it('give up at the end of their time, or when they are called off, and let the next one go', async () => {
+    const { turns: it, clock } = turns('queue');
+    const first = it.enter(A, 'x')!;
+    const over = new AbortController();
+    const second = it.wait(B, 'tools/call b', { timeoutMs: 1000 });
+    const third = it.wait(C, 'tools/call c', { timeoutMs: 5000, signal: over.signal });
+    const fourth = it.wait(B, 'tools/call d', LONG);
+    clock.advance(1000);
+    await expect(second).rejects.toMatchObject({ code: 'TIMED_OUT', sent: 'no' });
+    over.abort('changed my mind');
+    await expect(third).rejects.toMatchObject({ code: 'CANCELLED', sent: 'no', cause: 'changed my mind' });
+    expect(await pending(fourth)).toBe(true);
+    it.leave(first);
+    expect((await fourth).owner).toBe(B);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('are refused when it was over before it began', async () => {
+    const { turns: it } = turns('queue');
+    it.enter(A, 'x');
+    await expect(it.wait(B, 'tools/call b', { ...LONG, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'CANCELLED',
+      sent: 'no',
+    });
+  });
+
+  it('are refused together when their owner leaves, and the others are not', async () => {
+    const { turns: it, clock } = turns('queue');
+    const first = it.enter(A, 'x')!;
+    const gone = [it.wait(B, 'b', LONG), it.wait(B, 'b', LONG)];
+    const kept = it.wait(C, 'c', LONG);
+    it.refuse(new IsthmusError('CANCELLED', 'left', { sent: 'no' }), B);
+    for (const each of gone) await expect(each).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(await pending(kept)).toBe(true);
+    it.leave(first);
+    expect((await kept).owner).toBe(C);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('are 1024 at most', async () => {
+    const { turns: it } = turns('queue');
+    it.enter(A, 'x');
+    const waiting = Array.from({ length: 1024 }, () => it.wait(B, 'b', LONG));
+    await expect(it.wait(B, 'b', LONG)).rejects.toMatchObject({ code: 'BUSY', sent: 'no' });
+    it.refuse(new IsthmusError('CANCELLED', 'left', { sent: 'no' }));
+    expect((await Promise.allSettled(waiting)).every(({ status }) => status === 'rejected')).toBe(true);
+  });
+});
