@@ -1,4 +1,3 @@
-import { within } from '../async/within.js';
 import { describe, type ProbeOutcome } from '../era/classify-probe.js';
 import { envelope } from '../era/modern/client-speaker.js';
 import type { ModernRevision } from '../era/revisions.js';
@@ -33,7 +32,8 @@ export async function discover(
   const idless = new Promise<ProbeOutcome>((resolve) => {
     line.onIdlessError = (error) => resolve({ kind: 'idless', error });
   });
-  const silence = silenceOf(line, settings).then(
+  const waiting = waitForSilence(line, settings);
+  const silence = waiting.passed.then(
     (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
   );
   try {
@@ -41,15 +41,32 @@ export async function discover(
     return { outcome, late: answer.catch(() => undefined) };
   } finally {
     line.onIdlessError = undefined;
+    waiting.callOff();
   }
 }
 
 /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
-async function silenceOf(line: ServerLine, { clock, bootMs, silenceMs }: ConnectSettings): Promise<void> {
-  if (!(await within(clock, bootMs, line.connection.life))) return;
-  await new Promise<void>((resolve) => {
-    clock.after(silenceMs, resolve, { background: true });
+function waitForSilence(
+  line: ServerLine,
+  { clock, bootMs, silenceMs }: ConnectSettings,
+): { readonly passed: Promise<void>; callOff(): void } {
+  let callOff = () => {};
+  let over = false;
+  const passed = new Promise<void>((resolve) => {
+    callOff = clock.after(bootMs, resolve, { background: true });
+    void line.connection.life.then(() => {
+      if (over) return;
+      callOff();
+      callOff = clock.after(silenceMs, resolve, { background: true });
+    });
   });
+  return {
+    passed,
+    callOff() {
+      over = true;
+      callOff();
+    },
+  };
 }
 
 /** Only an end is an end: a server that lives is not started again. */

@@ -82,7 +82,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
   if (typeof definition.command !== 'string' || definition.command === '') {
     throw fail('command must be the name or path of a program');
   }
-  if (typeof processes === 'string' ? !MODELS.has(processes) : !isCount(processes.pool)) {
+  if (typeof processes === 'string' ? !MODELS.has(processes) : !isCount(processes?.pool)) {
     throw fail('processes must be shared, per-conversation, per-principal, or { pool: n }');
   }
   if (mode !== 'auto' && mode !== 'modern' && mode !== 'legacy' && eraOf(mode) === undefined) {
@@ -123,6 +123,15 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
     capabilities: definition.capabilities ?? {},
     questions: definition.questions ?? 'adaptive',
   };
+  if (settings.start !== 'lazy' && settings.start !== 'eager') {
+    throw fail(`start must be lazy or eager, got ${String(settings.start)}`);
+  }
+  if (!POLICIES.has(settings.questions)) {
+    throw fail(`questions must be adaptive, queue or refuse, got ${String(settings.questions)}`);
+  }
+  if (settings.restart && settings.restart.jitter > 1) {
+    throw fail(`restart.jitter must be from 0 to 1, got ${settings.restart.jitter}`);
+  }
   for (const value of [...Object.values(settings.restart ?? {}), ...Object.values(settings.health ?? {})]) {
     if (!(Number.isFinite(value) && value >= 0))
       throw fail(`times and counts must not be negative, got ${value}`);
@@ -131,6 +140,8 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
 }
 
 const MODELS: ReadonlySet<string> = new Set(['shared', 'per-conversation', 'per-principal']);
+
+const POLICIES: ReadonlySet<string> = new Set(['adaptive', 'queue', 'refuse']);
 
 const COUNTS = [
   'maxProcesses',

@@ -7,6 +7,7 @@ import type { Speaker, Voice } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
 import type { Caller } from '../exchange/call.js';
 import type { ChildConnection } from '../transport/child.js';
+import type { LogEntry } from '../wire/model.js';
 import { Budget } from './budget.js';
 import { type FirstLists, readFirstLists } from './first-lists.js';
 import { LeasedCaller } from './leased-caller.js';
@@ -21,6 +22,8 @@ export interface GenerationOptions {
   readonly maxInFlight: number;
   readonly maxQueue: number;
   readonly onQueue: (queued: number, refused: boolean) => void;
+  /** Told of logs that are known to belong to a conversation. */
+  readonly onMemberLog: (member: Member, entry: LogEntry) => void;
   /** Told whenever the last call or subscription has ended. */
   readonly onRest: () => void;
 }
@@ -110,7 +113,15 @@ export class Generation {
   link(member: Member): Link {
     const known = this.#shares.get(member);
     if (known) return known;
-    const caller = new LeasedCaller(this, this.#link.dialect.join(member.voice));
+    const onLog = (entry: LogEntry) => this.#options.onMemberLog(member, entry);
+    const voice: Voice = {
+      ...member.voice,
+      onLog(entry) {
+        onLog(entry);
+        member.voice.onLog?.(entry);
+      },
+    };
+    const caller = new LeasedCaller(this, this.#link.dialect.join(voice), onLog);
     const forget = () => {
       this.#shares.delete(member);
       member.links.delete(link);

@@ -270,6 +270,10 @@ export class HostedServer {
             onRest: () => supervisor?.rested(generation),
             onLog: (entry, pid) =>
               this.#emit({ kind: 'log', generation: number, pid, conversation: undefined, entry }),
+            onMemberLog: ({ label }, entry) => {
+              const { pid } = generation;
+              this.#emit({ kind: 'log', generation: number, pid, conversation: label, entry });
+            },
             onStderr: (text, pid) => this.#emit({ kind: 'stderr', generation: number, pid, text }),
             onChange: (change) => this.#changed(change),
           },

@@ -2,19 +2,21 @@ import type { Speaker } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
 import type { Caller, Change, Era, OpenListen, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
-import type { LoggingLevel, SubscriptionFilter } from '../wire/model.js';
+import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../wire/model.js';
 import type { Generation } from './generation.js';
 
 /** A conversation's voice in one life of a process, with its calls counted and its failures attributed. */
 export class LeasedCaller implements Caller {
   readonly #generation: Generation;
   readonly #speaker: Speaker;
+  readonly #onLog: (entry: LogEntry) => void;
   /** Calls that wait for room. */
   readonly #waiting = new Set<AbortController>();
 
-  constructor(generation: Generation, speaker: Speaker) {
+  constructor(generation: Generation, speaker: Speaker, onLog: (entry: LogEntry) => void) {
     this.#generation = generation;
     this.#speaker = speaker;
+    this.#onLog = onLog;
   }
 
   get era(): Era {
@@ -71,7 +73,7 @@ export class LeasedCaller implements Caller {
 
   #now(call: OutgoingCall): Promise<JsonObject> {
     const generation = this.#generation;
-    return this.#speaker.call(call).then(
+    return this.#speaker.call(call.onLog ? this.#overheard(call) : call).then(
       (result) => {
         generation.calls.release();
         if (generation.inFlight === 0) generation.rest();
@@ -83,6 +85,17 @@ export class LeasedCaller implements Caller {
         throw error instanceof IsthmusError ? generation.blame(error) : error;
       },
     );
+  }
+
+  /** The host hears the logs of a call, too. */
+  #overheard(call: OutgoingCall): OutgoingCall {
+    return {
+      ...call,
+      onLog: (entry) => {
+        this.#onLog(entry);
+        call.onLog?.(entry);
+      },
+    };
   }
 
   /** Waits for room in the process; the wait counts against the call's own time. */

@@ -55,7 +55,10 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   readonly #speakers = new Set<LegacySpeaker>();
   readonly #questions: LegacyQuestions;
   /** The level that the session has. */
-  #applied: LoggingLevel | undefined;
+  #applied: { readonly level: LoggingLevel; readonly done: Promise<unknown> } | undefined;
+  /** Who has ever set a level. */
+  readonly #talkative = new WeakSet<LegacySpeaker>();
+  #talkativeCount = 0;
 
   constructor(side: ClientSide, requests: OutboundRequests, revision: LegacyRevision, server: ServerFacts) {
     this.#side = side;
@@ -65,8 +68,10 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.server = server;
     this.turns = new Turns(side.questions, side.clock);
     this.#questions = new LegacyQuestions(side, requests, this.turns, this.#speakers);
-    this.subscriptions = new LegacySubscriptions(server.capabilities, (method, uri, timeoutMs) =>
-      this.#plain(method, { uri }, timeoutMs),
+    this.subscriptions = new LegacySubscriptions(
+      server.capabilities,
+      this.clock,
+      (method, uri, timeoutMs, signal) => this.#plain(method, { uri }, timeoutMs, signal),
     );
   }
 
@@ -81,9 +86,10 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   left(speaker: LegacySpeaker, error: IsthmusError): void {
     this.#speakers.delete(speaker);
     this.#questions.refuse(speaker, error);
-    const level = this.#wantedLevel();
-    if (speaker.logLevel === undefined || level === undefined || level === this.#applied) return;
-    this.#apply(level, QUIET_MS).catch(() => {});
+    if (speaker.logLevel === undefined || this.#speakers.size === 0) return;
+    // There is no way to say "as before"; this is what servers without an order are expected to send.
+    const level = this.#wantedLevel() ?? 'info';
+    if (level !== this.#applied?.level) this.#apply(level, QUIET_MS).catch(() => {});
   }
 
   sendRequest(id: RequestId, method: string, params: JsonObject): void {
@@ -97,10 +103,13 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   async setLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void> {
     const before = speaker.logLevel;
     speaker.logLevel = level;
+    if (!this.#talkative.has(speaker)) this.#talkativeCount += 1;
+    this.#talkative.add(speaker);
     const wanted = this.#wantedLevel()!;
-    if (wanted === this.#applied && this.#speakers.size > 1) return;
+    const shared = this.#speakers.size > 1 && wanted === this.#applied?.level;
     try {
-      await this.#apply(wanted, timeoutMs);
+      // Whoever wants the same waits for the same answer.
+      await (shared ? this.#applied!.done : this.#apply(wanted, timeoutMs));
     } catch (error) {
       speaker.logLevel = before;
       throw error;
@@ -151,12 +160,13 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.#questions.ended(error);
   }
 
-  #plain(method: string, params: JsonObject, timeoutMs: number): Promise<JsonObject> {
+  #plain(method: string, params: JsonObject, timeoutMs: number, signal?: AbortSignal): Promise<JsonObject> {
     return this.requests.request({
       what: method,
       owner: this,
       timeoutMs,
       maxTimeoutMs: timeoutMs,
+      signal,
       send: (id) => this.sendRequest(id, method, params),
       giveUp: (id, reason) => this.cancel(id, reason),
     });
@@ -164,11 +174,12 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
 
   async #apply(level: LoggingLevel, timeoutMs: number): Promise<void> {
     const before = this.#applied;
-    this.#applied = level;
+    const applied = { level, done: this.#plain('logging/setLevel', { level }, timeoutMs) };
+    this.#applied = applied;
     try {
-      await this.#plain('logging/setLevel', { level }, timeoutMs);
+      await applied.done;
     } catch (error) {
-      if (this.#applied === level) this.#applied = before;
+      if (this.#applied === applied) this.#applied = before;
       throw error;
     }
   }
@@ -186,9 +197,9 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   #log(params: JsonObject): void {
     const speaker = this.#logOwner();
     if (!speaker) return tell('onLog', this.#side.onLog, toLog(params));
-    // Another voice may have made the session more talkative than this one wants it.
-    const threshold = this.#speakers.size > 1 ? (speaker.logLevel ?? 'info') : undefined;
-    speaker.log(params, this.#applied === undefined ? undefined : threshold);
+    // Another voice may have made the session more talkative than this one wants it, and may be gone by now.
+    const byOthers = this.#talkativeCount > (this.#talkative.has(speaker) ? 1 : 0);
+    speaker.log(params, byOthers ? (speaker.logLevel ?? 'info') : undefined);
   }
 
   #logOwner(): LegacySpeaker | undefined {

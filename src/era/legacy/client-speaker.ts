@@ -1,6 +1,6 @@
 import { IsthmusError } from '../../errors.js';
 import type { Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
-import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
 import { mayExtend, tell } from '../client-side.js';
 import { reaches } from '../log-levels.js';
@@ -99,13 +99,7 @@ export class LegacySpeaker implements Speaker {
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
       send: (id) => {
-        const params = mayExtend(call)
-          ? {
-              ...call.params,
-              _meta: { ...(isJsonObject(call.params['_meta']) && call.params['_meta']), progressToken: id },
-            }
-          : call.params;
-        this.#line.sendRequest(id, call.method, params);
+        this.#line.sendRequest(id, call.method, withToken(call, id));
       },
       giveUp: (requestId, reason) => {
         if (turn) turns.linger(requestId, turn);
@@ -116,4 +110,12 @@ export class LegacySpeaker implements Speaker {
       onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
     });
   }
+}
+
+/** The token of a request is its id, and never one that the caller made up: it could be the id of another's. */
+function withToken(call: OutgoingCall, id: RequestId): JsonObject {
+  const { _meta: own } = call.params;
+  if (own === undefined && !mayExtend(call)) return call.params;
+  const { progressToken, ...rest } = isJsonObject(own) ? own : {};
+  return { ...call.params, _meta: mayExtend(call) ? { ...rest, progressToken: id } : rest };
 }

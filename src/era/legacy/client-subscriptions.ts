@@ -1,5 +1,7 @@
+import type { Clock } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
-import { ProtocolError } from '../../errors.js';
+import { within } from '../../async/within.js';
+import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Change, ListenEnd, OpenListen } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
@@ -11,19 +13,14 @@ import { isPartOf } from '../notifications.js';
  */
 export class LegacySubscriptions {
   readonly #capabilities: ServerCapabilities;
-  readonly #request: (method: string, uri: string, timeoutMs: number) => Promise<unknown>;
+  readonly #clock: Clock;
+  readonly #request: SubscriptionRequest;
   readonly #open = new Set<Subscription>();
-  /** Per URI: how many listen, and the server's consent. */
-  readonly #uses = new Map<
-    string,
-    { count: number; readonly consent: Promise<unknown>; timeoutMs: number }
-  >();
+  readonly #uses = new Map<string, Use>();
 
-  constructor(
-    capabilities: ServerCapabilities,
-    request: (method: string, uri: string, timeoutMs: number) => Promise<unknown>,
-  ) {
+  constructor(capabilities: ServerCapabilities, clock: Clock, request: SubscriptionRequest) {
     this.#capabilities = capabilities;
+    this.#clock = clock;
     this.#request = request;
   }
 
@@ -82,15 +79,26 @@ export class LegacySubscriptions {
     }
   }
 
-  /** Whoever comes second waits for the same consent as the first. */
+  /** Whoever comes second waits for the same consent as the first, each as long as it has patience. */
   async #subscribe(uri: string, timeoutMs: number): Promise<void> {
     let use = this.#uses.get(uri);
     if (use) use.count += 1;
     else {
-      use = { count: 1, consent: this.#request('resources/subscribe', uri, timeoutMs), timeoutMs };
+      const over = new AbortController();
+      const consent = this.#request('resources/subscribe', uri, FOREVER_MS, over.signal);
+      use = { count: 1, consent, timeoutMs, over, given: false };
+      const begun = use;
+      consent.then(
+        () => {
+          begun.given = true;
+        },
+        () => {},
+      );
       this.#uses.set(uri, use);
     }
-    await use.consent;
+    if (await within(this.#clock, timeoutMs, use.consent)) return void (await use.consent);
+    const message = `resources/subscribe was not answered within ${timeoutMs} ms`;
+    throw new IsthmusError('TIMED_OUT', message, { sent: 'maybe' });
   }
 
   #stop(subscription: Subscription): void {
@@ -101,12 +109,33 @@ export class LegacySubscriptions {
       use.count -= 1;
       if (use.count > 0) continue;
       this.#uses.delete(uri);
+      if (!use.given) use.over.abort(new IsthmusError('CANCELLED', 'nobody waits for it any more'));
       const undo = () => this.#request('resources/unsubscribe', uri, use.timeoutMs);
       use.consent.then(undo).catch(() => {});
     }
     subscription.end(undefined);
   }
 }
+
+/** Sends a request about a URI; the signal calls it off. */
+export type SubscriptionRequest = (
+  method: string,
+  uri: string,
+  timeoutMs: number,
+  signal?: AbortSignal,
+) => Promise<unknown>;
+
+/** A URI that is subscribed to: how many listen, and the server's consent. */
+interface Use {
+  count: number;
+  readonly consent: Promise<unknown>;
+  readonly timeoutMs: number;
+  readonly over: AbortController;
+  given: boolean;
+}
+
+/** Those who wait have their own limits. */
+const FOREVER_MS = 2 ** 40;
 
 interface Subscription {
   readonly uris: Set<string>;

@@ -31,6 +31,8 @@ export interface ModernLine {
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
   cancel(id: RequestId, reason: string): void;
   left(speaker: ModernSpeaker): void;
+  /** A request that had asked for logs was given up, and may still be running over there. */
+  gaveUp(id: RequestId, speaker: ModernSpeaker): void;
 }
 
 /** The modern era, calling: nothing is remembered between requests, and the server sends none. */
@@ -44,6 +46,7 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
   readonly listens = new ClientListens();
   readonly #side: ClientSide;
   readonly #speakers = new Set<ModernSpeaker>();
+  readonly #lingering = new Map<RequestId, { readonly speaker: ModernSpeaker; readonly until: number }>();
 
   constructor(side: ClientSide, requests: OutboundRequests, revision: ModernRevision, server: ServerFacts) {
     this.#side = side;
@@ -62,6 +65,12 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
 
   left(speaker: ModernSpeaker): void {
     this.#speakers.delete(speaker);
+  }
+
+  gaveUp(id: RequestId, speaker: ModernSpeaker): void {
+    const now = this.clock.now();
+    for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
+    this.#lingering.set(id, { speaker, until: now + LINGER_MS });
   }
 
   onChange(change: Change): void {
@@ -103,7 +112,9 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
   }
 
   response(response: DecodedResult | DecodedError): void {
-    if (!this.requests.settle(response)) report(this.#side, 'an answer to no open request', response);
+    if (this.requests.settle(response)) return;
+    if (response.id !== undefined) this.#lingering.delete(response.id);
+    report(this.#side, 'an answer to no open request', response);
   }
 
   ended(error: Error): void {
@@ -117,11 +128,19 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
   #log(params: JsonObject): void {
     const wanting = this.requests.open().filter((open) => open.wantsLogs);
     const [only, another] = wanting;
-    if (only?.onLog && !another) return only.onLog(params);
-    const owners = new Set(wanting.map(({ owner }) => owner));
+    const now = this.clock.now();
+    const lingering = [...this.#lingering.values()].filter(({ until }) => until > now);
+    const owners = new Set([
+      ...wanting.map(({ owner }) => owner),
+      ...lingering.map(({ speaker }) => speaker),
+    ]);
+    if (only?.onLog && !another && owners.size === 1) return only.onLog(params);
     const [owner] = owners.size > 0 ? owners : this.#speakers;
     const speaker = owners.size === 1 || (owners.size === 0 && this.#speakers.size === 1) ? owner : undefined;
     if (speaker instanceof ModernSpeaker) speaker.log(toLog(params));
     else tell('onLog', this.#side.onLog, toLog(params));
   }
 }
+
+/** How long a call that was given up may still log. */
+const LINGER_MS = 60_000;

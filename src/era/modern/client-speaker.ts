@@ -130,6 +130,7 @@ export class ModernSpeaker implements Speaker {
 
   async #send(call: OutgoingCall, params: JsonObject): Promise<JsonObject> {
     const line = this.#line;
+    const wantsLogs = this.#levelOf(call) !== undefined;
     const result = await line.requests.request({
       what: call.method,
       owner: this,
@@ -137,10 +138,13 @@ export class ModernSpeaker implements Speaker {
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
       send: (id) => line.sendRequest(id, call.method, this.#withMeta(call, params, id)),
-      giveUp: (id, reason) => line.cancel(id, reason),
+      giveUp: (id, reason) => {
+        if (wantsLogs) line.gaveUp(id, this);
+        line.cancel(id, reason);
+      },
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
       onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
-      wantsLogs: this.#levelOf(call) !== undefined,
+      wantsLogs,
     });
     checkResultType(call.method, result);
     return result;
@@ -157,8 +161,10 @@ export class ModernSpeaker implements Speaker {
     const { _meta: own } = params;
     // The literal member before the spread: the other way round costs several times as much per call.
     if (!wantsProgress && level === undefined && own === undefined) return { _meta: this.#meta, ...params };
+    // The token is the id, and never one that the caller made up: it could be the id of another's request.
+    const { progressToken, ...rest } = isJsonObject(own) ? own : {};
     const _meta = {
-      ...(isJsonObject(own) && own),
+      ...rest,
       ...this.#meta,
       ...(wantsProgress && { progressToken: id }),
       ...(level !== undefined && { [META.logLevel]: level }),
