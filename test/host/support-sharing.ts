@@ -277,6 +277,11 @@ export function gate<T = void>(): { readonly promise: Promise<T>; open(value: T)
   return { promise, open: (value) => open(value) };
 }
 
+/** Settles when the host has read the lists that it reads at the start, so that much time can pass. */
+export async function isProven(host: { readonly seen: readonly HostEvent[] }): Promise<void> {
+  while (!host.seen.some(({ kind }) => kind === 'receipt')) await settle(1);
+}
+
 /** Turns of the event loop: what needs no other process and no time has happened. */
 export async function settle(turns = 10): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
