@@ -83,11 +83,12 @@ export class Session implements ClientSession {
       }),
       stop: () => {},
     };
-    const { caller } = await this.#opened();
-    // Before the server has agreed: a connection that is lost in between is opened again for it.
-    this.#listens.add(subscription);
     try {
-      await this.#subscribe(caller, subscription);
+      await this.#onLink(async ({ caller }) => {
+        // Before the server has agreed: a connection that is lost in between is opened again for it.
+        this.#listens.add(subscription);
+        await this.#subscribe(caller, subscription);
+      });
     } catch (error) {
       this.#listens.delete(subscription);
       throw error;
@@ -96,8 +97,7 @@ export class Session implements ClientSession {
   }
 
   async setLogLevel(level: LoggingLevel): Promise<void> {
-    const { caller } = await this.#opened();
-    await caller.setLogLevel(level, this.timeoutMs);
+    await this.#onLink(({ caller }) => caller.setLogLevel(level, this.timeoutMs));
     this.#logLevel = level;
   }
 
@@ -157,6 +157,20 @@ export class Session implements ClientSession {
     this.#current ??= this.#reopen();
     if (!(this.#current instanceof Promise)) return this.#current;
     return this.#wait(this.#current, signal, timeoutMs);
+  }
+
+  /** Does something that leaves no trace when it did not leave; then it is done on the next link. */
+  async #onLink(action: (link: Link) => Promise<void>): Promise<void> {
+    for (let tries = 0; ; tries += 1) {
+      const link = await this.#opened();
+      try {
+        return await action(link);
+      } catch (error) {
+        const again = this.#settings.reconnect && mayGoAgain(error, () => false, tries);
+        if (this.#isClosed || !again) throw error;
+        if (this.#current === link) this.#current = undefined;
+      }
+    }
   }
 
   async #callLater(call: OutgoingCall, tries: number): Promise<JsonObject> {

@@ -34,9 +34,13 @@ export class Budget {
     return this.#waiting.length;
   }
 
+  get hasRoom(): boolean {
+    return this.#taken < this.#places && this.#waiting.length === 0;
+  }
+
   /** At once, or not at all. */
   tryTake(): boolean {
-    if (this.#taken >= this.#places || this.#waiting.length > 0) return false;
+    if (!this.hasRoom) return false;
     this.#taken += 1;
     return true;
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../async/clock.js';
-import { createDeferred } from '../async/deferred.js';
+import { createDeferred, type Deferred } from '../async/deferred.js';
 import { within } from '../async/within.js';
 import type { Link } from '../client/link.js';
 import type { Link as Negotiated, Verdict } from '../client/negotiate.js';
@@ -44,11 +44,14 @@ export class Generation {
   readonly #link: Negotiated;
   readonly #child: ChildConnection;
   readonly #end = createDeferred<IsthmusError>();
-  readonly #shares = new Map<Member, Link>();
+  /** Each has an end of its own: what hangs on a promise of the process stays for as long as the process does. */
+  readonly #shares = new Map<Member, { readonly link: Link; readonly end: Deferred<IsthmusError> }>();
   readonly #house: Speaker;
   #listens = 0;
   #onIdle: (() => void)[] = [];
-  #isRetired = false;
+  #retired: IsthmusError | undefined;
+  #isClosing = false;
+  #diedOf: IsthmusError | undefined;
   #receipt: Receipt;
 
   constructor(options: GenerationOptions, link: Negotiated, child: ChildConnection, house: Voice) {
@@ -63,7 +66,12 @@ export class Generation {
     this.ended = this.#end.promise;
     this.gone = link.line.ended.then((error) => this.blame(error));
     this.closed = child.closed;
-    void this.gone.then((error) => this.#retire(error));
+    void this.gone.then((error) => {
+      if (!this.#isClosing) this.#diedOf = error;
+      this.#retire(error);
+      for (const [member, { link: share }] of this.#shares) member.links.delete(share);
+      this.#shares.clear();
+    });
     this.#house = link.dialect.join(house, true);
     this.#receipt = {
       generation: number,
@@ -97,7 +105,7 @@ export class Generation {
   }
 
   get isRetired(): boolean {
-    return this.#isRetired;
+    return this.#retired !== undefined;
   }
 
   /** For what the host itself asks of the server. */
@@ -112,7 +120,9 @@ export class Generation {
   /** A share in this process; the same one for the same member. */
   link(member: Member): Link {
     const known = this.#shares.get(member);
-    if (known) return known;
+    if (known) return known.link;
+    const end = createDeferred<IsthmusError>();
+    if (this.#retired) end.resolve(this.#retired);
     const onLog = (entry: LogEntry) => this.#options.onMemberLog(member, entry);
     const voice: Voice = {
       ...member.voice,
@@ -122,22 +132,18 @@ export class Generation {
       },
     };
     const caller = new LeasedCaller(this, this.#link.dialect.join(voice), onLog);
-    const forget = () => {
-      this.#shares.delete(member);
-      member.links.delete(link);
-    };
     const link: Link = {
       caller,
       verdict: this.verdict,
-      ended: this.ended,
+      ended: end.promise,
       close: async () => {
-        forget();
+        this.#shares.delete(member);
+        member.links.delete(link);
         caller.leave('The conversation has ended');
       },
     };
-    this.#shares.set(member, link);
+    this.#shares.set(member, { link, end });
     member.links.add(link);
-    void this.gone.then(forget);
     return link;
   }
 
@@ -217,8 +223,14 @@ export class Generation {
     return done;
   }
 
+  /** Why it ended, when nobody had told it to. */
+  get diedOf(): IsthmusError | undefined {
+    return this.#diedOf;
+  }
+
   /** Ends the process in good order; what is in flight fails at once. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#link.line.close();
   }
 
@@ -228,9 +240,10 @@ export class Generation {
   }
 
   #retire(error: IsthmusError): void {
-    if (this.#isRetired) return;
-    this.#isRetired = true;
+    if (this.#retired) return;
+    this.#retired = error;
     this.calls.refuseAll(error.with({ sent: 'no' }));
+    for (const { end } of this.#shares.values()) end.resolve(error);
     this.#end.resolve(error);
   }
 }

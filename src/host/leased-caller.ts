@@ -56,6 +56,7 @@ export class LeasedCaller implements Caller {
     onChange: (change: Change) => void,
     timeoutMs: number,
   ): Promise<OpenListen> {
+    if (this.#generation.isRetired) throw this.#retired();
     const release = this.#generation.holdListen();
     try {
       const open = await this.#speaker.listen(wanted, onChange, timeoutMs);
@@ -67,7 +68,8 @@ export class LeasedCaller implements Caller {
     }
   }
 
-  setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
+  async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
+    if (this.#generation.isRetired) throw this.#retired();
     return this.#speaker.setLogLevel(level, timeoutMs);
   }
 

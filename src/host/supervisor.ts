@@ -118,7 +118,8 @@ export class Supervisor {
     const old = this.#current;
     if (this.#state === 'ready' && old) {
       const { overlap, drainMs } = this.#context.settings;
-      if (overlap) {
+      // Where only the old process could make room for the new one, it has to go first.
+      if (overlap && this.#context.budgets.every((budget) => budget.hasRoom)) {
         await this.#handOver(old, why);
         return;
       }
@@ -233,7 +234,7 @@ export class Supervisor {
     };
     try {
       for (const budget of budgets) {
-        await budget.take(signal);
+        if (!budget.tryTake()) await budget.take(signal);
         taken.push(budget);
       }
       emit({ kind: 'start', generation: number, why });
@@ -391,7 +392,8 @@ export class Supervisor {
         this.#context.emit({ kind: 'kill', generation: number, pid, why });
       }
       if (this.#current === generation) this.#current = undefined;
-      this.#record(undefined, number, pid, 'run', true);
+      const { diedOf } = generation;
+      this.#record(diedOf, number, pid, 'run', diedOf === undefined);
     });
     this.#leaving.set(generation, leaving);
     await leaving;
