@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { killAll } from './lib/child.js';
 import { benchClients, CLIENTS } from './lib/client-bench.js';
 import { GOALS, judge, nameCell } from './lib/goals.js';
+import { benchHost } from './lib/host-bench.js';
 import { ensureInstalled } from './lib/install.js';
 import { measureCell, measureStarts } from './lib/measure.js';
 import { createProgress } from './lib/progress.js';
@@ -20,6 +21,8 @@ for isthmus, a bare Node loop (the limit) and the official TypeScript servers v2
   --quick            about 20 s instead of about 90 s; a first look, too short to quote
   --clients          clients instead: calls per second, client CPU per call, latency, and connect with a
                      first call to a server that is slow to boot
+  --host             the host instead: CPU of calls by 50 conversations over one shared process beside one plain
+                     client, and the time from a restart or a crash to a process that answers
   --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')};
                      with --clients: ${CLIENTS.map(({ name }) => name).join(', ')}
   --era <era>        modern or legacy; both unless given
@@ -61,8 +64,12 @@ if (options.kind === 'help') {
   process.stderr.write(`bench: ${options.why}\n\n${HELP}`);
   process.exitCode = 2;
 } else {
-  const measure =
-    options.kind === 'clients' ? benchClients({ ...options, about: aboutRun() }) : main(options);
+  const about = aboutRun();
+  const measure = {
+    run: () => main(/** @type {Options} */ (options)),
+    clients: () => benchClients({ .../** @type {ClientsOptions} */ (options), about }),
+    host: () => benchHost({ .../** @type {HostOptions} */ (options), about }),
+  }[options.kind]();
   process.exitCode = await measure.catch((error) => {
     process.stderr.write(`bench: ${error.message}\n`);
     return 1;
@@ -159,8 +166,16 @@ function aboutRun() {
  */
 
 /**
+ * @typedef {object} HostOptions
+ * @property {'host'} kind
+ * @property {import('./lib/subjects.js').Era[]} eras
+ * @property {boolean} quick
+ * @property {boolean} json
+ */
+
+/**
  * @param {string[]} args
- * @returns {Options | ClientsOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
+ * @returns {Options | ClientsOptions | HostOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
  */
 function readOptions(args) {
   let values;
@@ -171,6 +186,7 @@ function readOptions(args) {
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         clients: { type: 'boolean', default: false },
+        host: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         only: { type: 'string' },
         era: { type: 'string' },
@@ -190,6 +206,10 @@ function readOptions(args) {
   /** @type {import('./lib/subjects.js').Era[]} */
   const eras = values.era === undefined ? ['modern', 'legacy'] : [values.era];
   const { quick = false, json = false } = values;
+  if (values.host && (values.clients || values.only !== undefined)) {
+    return { kind: 'wrong', why: '--host stands alone: it has subjects of its own' };
+  }
+  if (values.host) return { kind: 'host', eras, quick, json };
   if (values.clients) return { kind: 'clients', names, eras, quick, json };
   const subjects = SUBJECTS.filter(({ name }) => names.includes(name));
   return { kind: 'run', subjects, eras, quick, json };

@@ -3,10 +3,8 @@
  * starts the same bare loop over stdio, so that what differs is the client alone.
  */
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { startNode } from './child.js';
+import { startClient } from './client-process.js';
 import { nameCell, ratio } from './goals.js';
 import { ensureInstalled } from './install.js';
 import { median } from './measure.js';
@@ -39,9 +37,7 @@ const QUICK_EFFORT = { boots: 3, warmUpCalls: 3000, warmUpAtMostMs: 1200, rounds
 const IN_FLIGHT = [64, 1];
 const TEXT_BYTES = 64;
 /** What must have been negotiated: a client that measures the wrong era is a failure. */
-const REVISIONS = { modern: '2026-07-28', legacy: '2025-11-25' };
-/** No order takes longer than this; a client that hangs is a failure, not a hanging benchmark. */
-const PATIENCE_MS = 30_000;
+export const REVISIONS = { modern: '2026-07-28', legacy: '2025-11-25' };
 
 /**
  * @param {{ names: readonly string[], eras: readonly Era[], quick: boolean, json: boolean, about: object }} options
@@ -109,7 +105,7 @@ async function measureCell(clients, cell, effort, onFailure, onProgress) {
   const { era, inFlight } = cell;
   let peers = clients.map((client) => ({
     client,
-    process: startClient(client),
+    process: startSubject(client),
     rounds: /** @type {ClientRound[]} */ ([]),
   }));
   /** @param {(peer: typeof peers[number]) => Promise<void>} work */
@@ -162,7 +158,7 @@ async function measureBoots(clients, server, effort, onFailure, onProgress) {
   for (let boot = 0; boot < effort.boots; boot += 1) {
     for (const result of results.filter(({ failed }) => !failed)) {
       onProgress(boot / effort.boots, result.client.title);
-      const process = startClient(result.client);
+      const process = startSubject(result.client);
       try {
         await process.ready();
         const order = { kind: 'open', mode: 'auto', revision: REVISIONS[server], args };
@@ -180,53 +176,16 @@ async function measureBoots(clients, server, effort, onFailure, onProgress) {
     .map(({ client, allMs }) => ({ client: client.name, server, medianMs: median(allMs), allMs }));
 }
 
-/**
- * A client's process and the orders it takes, one at a time. Every failure carries what it last said.
- * @param {Subject} client
- */
-function startClient({ name, needs }) {
-  const program = join(BENCHMARKS, 'clients', PROGRAMS[/** @type {keyof typeof PROGRAMS} */ (name)]);
-  const child = startNode([program], ROOT);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ended = child.exited.then((how) => ({ error: `the client ${how}` }));
-  const answer = async () => {
-    const next = lines.next().then(({ value, done }) => (done ? ended : JSON.parse(value)));
-    const message = await within(PATIENCE_MS, Promise.race([next, ended]));
-    if (message.error === undefined) return message;
-    const missing = needs !== undefined && !existsSync(needs) ? '; run `npm run build` first' : '';
-    const said = child.stderrTail();
-    throw new Error(`${message.error}${missing}${said && `; last stderr:\n${said.replace(/^/gm, '    ')}`}`);
-  };
-  return {
-    ready: answer,
-    order(/** @type {object} */ order) {
-      child.stdin.write(`${JSON.stringify(order)}\n`);
-      return answer();
-    },
-    close: child.close,
-  };
-}
-
-/**
- * @template T
- * @param {number} ms
- * @param {Promise<T>} work
- * @returns {Promise<T | { error: string }>}
- */
-async function within(ms, work) {
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  const limit = new Promise((/** @type {(late: { error: string }) => void} */ resolve) => {
-    timer = setTimeout(() => resolve({ error: `no answer within ${ms} ms` }), ms);
-  });
-  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+/** @param {Subject} client */
+function startSubject({ name, needs }) {
+  return startClient(PROGRAMS[/** @type {keyof typeof PROGRAMS} */ (name)], needs);
 }
 
 /**
  * @param {readonly ClientRound[]} rounds
  * @returns {ClientRound}
  */
-function medianRound(rounds) {
+export function medianRound(rounds) {
   const of = (/** @type {(round: ClientRound) => number} */ pick) => median(rounds.map(pick));
   return {
     calls: rounds.reduce((sum, { calls }) => sum + calls, 0),
