@@ -20,6 +20,8 @@ export interface Links {
   /** What a person would call the server; named in errors. */
   readonly label: string;
   open(options: { readonly remembered: Era | undefined; readonly signal: AbortSignal }): Promise<Link>;
+  /** A call waits for a link from now on, until the returned function is called. Throws when too many do. */
+  waitInLine(): () => void;
   /** Whether another link is opened by itself, for those who listen, after one ended with this. */
   survivesEnd(error: IsthmusError): boolean;
   /** Whether opening is tried again by itself, for those who listen, after it failed. */
@@ -38,6 +40,7 @@ export function ownConnection(connector: Connector, settings: ConnectSettings): 
       const { line, dialect, verdict } = await negotiate(connector, settings, { remembered, signal });
       return { caller: dialect.join(voice), verdict, ended: line.ended, close: () => line.close() };
     },
+    waitInLine: () => () => {},
     survivesEnd: () => true,
     survivesFailure: () => false,
     isSafe: () => false,

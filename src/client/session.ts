@@ -156,7 +156,15 @@ export class Session implements ClientSession {
     if (this.#isClosed) throw this.#lost?.with({ sent: 'no' }) ?? isClosed();
     this.#current ??= this.#reopen();
     if (!(this.#current instanceof Promise)) return this.#current;
-    return this.#wait(this.#current, signal, timeoutMs);
+    const opening = this.#current;
+    // Whether or not anybody waits for it.
+    opening.catch(() => {});
+    const leave = this.#links.waitInLine();
+    try {
+      return await this.#wait(opening, signal, timeoutMs);
+    } finally {
+      leave();
+    }
   }
 
   /** Does something that leaves no trace when it did not leave; then it is done on the next link. */

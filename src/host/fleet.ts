@@ -4,7 +4,7 @@ import type { ServerSettings } from './definition.js';
 import type { Member } from './member.js';
 import { PoolCaller } from './pool-caller.js';
 import type { LastExit, ProcessStatus } from './status.js';
-import { Supervisor, type SupervisorContext } from './supervisor.js';
+import { type StartReason, Supervisor, type SupervisorContext } from './supervisor.js';
 
 export type SupervisorFactory = (
   owner: string | undefined,
@@ -30,7 +30,7 @@ export class Fleet {
   }
 
   /** All processes that are there before anybody comes. */
-  async start(why: string): Promise<void> {
+  async start(why: StartReason): Promise<void> {
     const { processes } = this.#settings;
     if (processes === 'per-conversation' || processes === 'per-principal') {
       await Promise.all(this.supervisors.map((supervisor) => supervisor.acquire(why)));
@@ -75,7 +75,7 @@ export class Fleet {
   }
 
   /** Every process is replaced by a fresh one. */
-  async replace(why: string): Promise<void> {
+  async replace(why: 'restart'): Promise<void> {
     if (this.supervisors.length === 0) return this.start(why);
     await Promise.all(this.supervisors.map((supervisor) => supervisor.replace(why)));
   }

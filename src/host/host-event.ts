@@ -9,8 +9,12 @@ export type HostEvent = HostOccurrence & {
 };
 
 export type HostOccurrence =
-  /** A process is being started. `why`: `use`, `eager`, `restart`, `crash`, `age`. */
-  | { readonly kind: 'start'; readonly generation: number; readonly why: string }
+  /** A process is being started. */
+  | {
+      readonly kind: 'start';
+      readonly generation: number;
+      readonly why: 'use' | 'eager' | 'restart' | 'crash' | 'age';
+    }
   /** It has answered; calls go to it. */
   | {
       readonly kind: 'ready';

@@ -50,6 +50,8 @@ export class HostedServer {
   #closed = false;
   /** The change of processes that is under way; whoever needs one waits for it. */
   #changing: Promise<void> = Promise.resolve();
+  /** Calls that wait for a process. */
+  #waiting = 0;
   #number = 0;
   #named = 0;
   #era: Era | undefined;
@@ -103,18 +105,18 @@ export class HostedServer {
   }
 
   /** Settles when its processes have answered. */
-  async start(): Promise<void> {
+  async start(why: 'use' | 'eager' = 'use'): Promise<void> {
     await this.#changing;
     this.#checkAvailable();
     await this.#commons.prepared;
-    await this.#fleet.start('use');
+    await this.#fleet.start(why);
   }
 
   /** Ends its processes when what is in flight is done, and starts fresh ones. */
   restart(): Promise<void> {
     return this.#change(async () => {
       this.#checkAvailable();
-      await this.#fleet.replace('is being restarted');
+      await this.#fleet.replace('restart');
     });
   }
 
@@ -170,7 +172,7 @@ export class HostedServer {
       model: this.#settings.processes,
       conversations: this.#conversations.size,
       inFlight: sum(processes.map((each) => each.inFlight)),
-      queued: sum(processes.map((each) => each.queued)) + this.#budget.queued,
+      queued: sum(processes.map((each) => each.queued)) + this.#waiting,
       restarts: sum(processes.map((each) => each.restarts)),
       processes,
       lastExit: this.#fleet.lastExit,
@@ -185,6 +187,7 @@ export class HostedServer {
     return {
       label: this.name,
       open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
+      waitInLine: () => this.#waitInLine(),
       // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
       survivesEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
       survivesFailure: () => this.#enabled && !this.#closed && this.#fleet.isRecovering(member),
@@ -192,6 +195,20 @@ export class HostedServer {
         this.#settings.trustHints &&
         method === 'tools/call' &&
         (this.#lists?.harmless.has(String(params['name'])) ?? false),
+    };
+  }
+
+  #waitInLine(): () => void {
+    // Whoever starts the process has to wait for it; a queue without places is for the others.
+    const places = Math.max(1, this.#settings.maxQueue);
+    if (this.#waiting >= places) {
+      this.#onQueue(this.#waiting, true);
+      const message = `${this.name} is busy: ${this.#waiting} calls wait for a process; try again later`;
+      throw new IsthmusError('BUSY', message, { sent: 'no' });
+    }
+    this.#waiting += 1;
+    return () => {
+      this.#waiting -= 1;
     };
   }
 
@@ -312,7 +329,7 @@ export class HostedServer {
   #startIfEager(): void {
     if (this.#settings.start !== 'eager' || !this.#enabled) return;
     // Whoever asks is told what went wrong, and the status says it, too.
-    this.start().catch(() => {});
+    this.start('eager').catch(() => {});
   }
 
   #checkAvailable(): void {

@@ -12,6 +12,9 @@ import { nextState, type ProcessEvent, type ProcessState } from './process-state
 import { countFailure, decideRestart } from './restart-policy.js';
 import type { LastExit, ProcessStatus } from './status.js';
 
+/** Why a process is started. */
+export type StartReason = 'use' | 'eager' | 'restart' | 'crash' | 'age';
+
 /** What a supervisor needs of the server that its process belongs to. */
 export interface SupervisorContext {
   /** The server's name. */
@@ -84,7 +87,7 @@ export class Supervisor {
   }
 
   /** The process, when it is ready; starts it when there is none. Rejects as soon as an attempt has failed. */
-  acquire(why = 'use'): Promise<Generation> {
+  acquire(why: StartReason = 'use'): Promise<Generation> {
     switch (this.#state) {
       case 'ready':
         return Promise.resolve(this.#current!);
@@ -104,7 +107,7 @@ export class Supervisor {
   }
 
   /** Ends the process when what is in flight is done, and starts a fresh one. Settles when that is ready. */
-  replace(why: string): Promise<void> {
+  replace(why: 'restart' | 'age'): Promise<void> {
     // Two reasons at the same time make one fresh process.
     this.#replacing ??= this.#replace(why).finally(() => {
       this.#replacing = undefined;
@@ -112,7 +115,7 @@ export class Supervisor {
     return this.#replacing;
   }
 
-  async #replace(why: string): Promise<void> {
+  async #replace(why: 'restart' | 'age'): Promise<void> {
     if (this.#state === 'stopped') throw this.#stoppedError();
     this.#failures = 0;
     const old = this.#current;
@@ -123,7 +126,7 @@ export class Supervisor {
         await this.#handOver(old, why);
         return;
       }
-      this.#drain(old, why);
+      this.#drain(old, REPLACED[why]);
       await this.#leave(old, drainMs);
       if (this.#go('rested')) await this.acquire(why);
       return;
@@ -204,7 +207,7 @@ export class Supervisor {
     return this.#next.promise;
   }
 
-  async #start(why: string): Promise<void> {
+  async #start(why: StartReason): Promise<void> {
     if (!this.#go('start')) return;
     this.#nextAttemptAt = undefined;
     this.#callOffPause();
@@ -226,7 +229,7 @@ export class Supervisor {
   }
 
   /** With a place in every budget, given back when the process is gone. */
-  async #open(number: number, why: string, signal: AbortSignal): Promise<Generation> {
+  async #open(number: number, why: StartReason, signal: AbortSignal): Promise<Generation> {
     const { budgets, emit } = this.#context;
     const taken: Budget[] = [];
     const giveBack = () => {
@@ -263,7 +266,7 @@ export class Supervisor {
       this.#callOffAge = clock.after(
         settings.maxAgeMs,
         () => {
-          if (this.#current === generation) this.replace('is being replaced at its age').catch(() => {});
+          if (this.#current === generation) this.replace('age').catch(() => {});
         },
         { background: true },
       );
@@ -278,7 +281,7 @@ export class Supervisor {
     this.#context.emit({ kind: 'receipt', receipt: generation.receipt });
   }
 
-  #startFailed(thrown: unknown, number: number, why: string): void {
+  #startFailed(thrown: unknown, number: number, why: StartReason): void {
     const error =
       thrown instanceof IsthmusError
         ? thrown.with({ generation: number, sent: 'no' })
@@ -339,7 +342,7 @@ export class Supervisor {
   }
 
   /** Starts the fresh process first; the old one serves until it is there. */
-  async #handOver(old: Generation, why: string): Promise<void> {
+  async #handOver(old: Generation, why: 'restart' | 'age'): Promise<void> {
     const { settings, nextNumber, emit } = this.#context;
     const abort = new AbortController();
     const done = createDeferred<void>();
@@ -349,9 +352,9 @@ export class Supervisor {
       const fresh = await this.#open(number, why, abort.signal);
       if (abort.signal.aborted) return await fresh.close();
       this.#number = number;
-      this.#announceDrain(old, why);
+      this.#announceDrain(old, REPLACED[why]);
       this.#current = fresh;
-      old.retire(why);
+      old.retire(REPLACED[why]);
       void this.#leave(old, settings.drainMs);
       if (this.#state !== 'ready') this.#go('start');
       this.#ready(fresh);
@@ -440,3 +443,6 @@ export class Supervisor {
     return this.#lastError?.with({ sent: 'no' }) ?? new IsthmusError('CONNECTION_CLOSED', 'stopped');
   }
 }
+
+/** What happens to the old process, as a person would say it behind the name of the server. */
+const REPLACED = { restart: 'is being restarted', age: 'is being replaced at its age' } as const;
