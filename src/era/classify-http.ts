@@ -114,8 +114,14 @@ function isModern(message: Decoded, version: string | undefined, eras: readonly 
 function classifyModern(request: DecodedRequest, version: string | undefined, facts: HttpFacts): HttpRoute {
   const { id, method, params } = request;
   const mismatch = (message: string) => refused(400, { code: ErrorCode.HeaderMismatch, message }, id);
-  if (version === undefined) return mismatch('The header MCP-Protocol-Version is missing');
-  if (!isModernRevision(version)) return refused(400, unsupportedVersion(version), id);
+  if (version === undefined) {
+    // VER-009: a client of the other era learns what is spoken here.
+    if (method === 'initialize' && !claimsModern(params))
+      return refused(400, unsupportedVersion(asked(params)), id);
+    return mismatch('The header MCP-Protocol-Version is missing');
+  }
+  const spoken = isModernRevision(version) || (isLegacyRevision(version) && facts.eras.includes('legacy'));
+  if (!spoken) return refused(400, unsupportedVersion(version), id);
   const claimed = isJsonObject(params?.['_meta']) ? params['_meta'][META.protocolVersion] : undefined;
   if (typeof claimed === 'string' && claimed !== version) {
     return mismatch(`The header MCP-Protocol-Version says ${version}, and params._meta says ${claimed}`);
@@ -129,6 +135,10 @@ function classifyModern(request: DecodedRequest, version: string | undefined, fa
     return refused(404, { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` }, id);
   }
   return { kind: 'modern', request };
+}
+
+function asked(params: JsonObject | undefined): string {
+  return String(params?.['protocolVersion'] ?? '');
 }
 
 /** The headers by which others route and judge a request say what its body says, or it is refused. */

@@ -21,6 +21,10 @@ export interface Connection {
   readonly begun?: number;
   /** Settles at the peer's first sign of life; a process may be long in starting. */
   readonly life: Promise<void>;
+  /** Every request is answered or fails, however late: silence says nothing about the peer. */
+  readonly answersAll?: boolean;
+  /** False when nothing more can be asked here, though what is in flight may still be answered. */
+  readonly usable?: boolean;
   /** Starts delivery. Called once. */
   open(receiver: Receiver): void;
   /**
@@ -83,4 +87,6 @@ export interface Listening {
   readonly ended: Promise<void>;
   /** Stops accepting and frees the address. Open connections are not touched. Twice is harmless. */
   stop(): Promise<void>;
+  /** All connections are over: closes what is still open below them, within a bound. */
+  release?(): Promise<void>;
 }

@@ -61,7 +61,10 @@ export class OutboundRequests {
     const pending = this.#pending.get(answer.id);
     if (!pending) return false;
     if (answer.kind === 'result') pending.resolve(answer.result);
-    else pending.reject(new ProtocolError(answer.error.code, answer.error.message, answer.error.data));
+    else {
+      const { code, message, data } = answer.error;
+      pending.reject(new ProtocolError(code, message, data, answer.status));
+    }
     return true;
   }
 

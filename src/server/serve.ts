@@ -72,6 +72,7 @@ export async function serve(
     leaving = true;
     await Promise.all(listening.map((place) => place.stop()));
     await Promise.all([...open].map((served) => served.close(graceMs)));
+    await Promise.all(listening.map((place) => place.release?.()));
     runtime.close();
   };
 

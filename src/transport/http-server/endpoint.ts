@@ -16,7 +16,7 @@ import { JSON_HEADERS } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 import { accepts, admit, isJson, preflightHeaders } from './guard.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
-import { PostConnection } from './post-connection.js';
+import { PostConnection, type PostOptions } from './post-connection.js';
 import { isMetadataPath, resourceMetadata } from './protected-resource.js';
 import { Sessions } from './sessions.js';
 import { SseConnections } from './sse-2024.js';
@@ -191,7 +191,8 @@ export class Endpoint {
     if (listens && this.#streams >= this.settings.maxStreams) {
       return busy(exchange, `All ${this.settings.maxStreams} subscriptions are taken`, headers, request.id);
     }
-    const connection = this.#open([request], exchange, principal, headers, true, undefined, listens);
+    const post = { messages: [request], exchange, principal, headers, statuses: true };
+    const connection = this.#open(post, listens);
     if (connection && listens) {
       this.#streams += 1;
       void connection.closed.then(() => {
@@ -208,37 +209,29 @@ export class Endpoint {
     principal: string | undefined,
     headers: HttpHeaders,
   ): void {
-    const { messages, swallow, expectsAnswer } = asStateless(message, revision);
-    if (!expectsAnswer) return exchange.respond(202, headers);
-    this.#open(messages, exchange, principal, headers, false, swallow, false);
+    const post = asStateless(message, revision);
+    if (post.kind === 'refused') {
+      return exchange.respond(400, { ...JSON_HEADERS, ...headers }, errorBody(undefined, post.error));
+    }
+    if (post.kind === 'calls') {
+      const { messages, swallow, batch } = post;
+      this.#open({ messages, exchange, principal, headers, statuses: false, swallow, batch }, false);
+      return;
+    }
+    const { refusals, isBatch } = post;
+    if (refusals.length === 0) return exchange.respond(202, headers);
+    exchange.respond(400, { ...JSON_HEADERS, ...headers }, isBatch ? `[${refusals.join(',')}]` : refusals[0]);
   }
 
-  #open(
-    messages: readonly Decoded[],
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-    statuses: boolean,
-    swallow: ConstructorParameters<typeof PostConnection>[0]['swallow'],
-    listens: boolean,
-  ): PostConnection | undefined {
+  #open(options: Omit<PostOptions, 'now'>, listens: boolean): PostConnection | undefined {
     const { clock, maxRequests } = this.settings;
     if (!listens && this.#posts.size - this.#streams >= maxRequests) {
-      const [first] = messages;
+      const first = options.messages.at(-1);
       const id = first?.kind === 'request' ? first.id : undefined;
-      busy(exchange, `${maxRequests} requests are being worked on`, headers, id);
+      busy(options.exchange, `${maxRequests} requests are being worked on`, options.headers, id);
       return undefined;
     }
-    const now = () => clock.now();
-    const connection = new PostConnection({
-      exchange,
-      messages,
-      principal,
-      headers,
-      now,
-      statuses,
-      ...(swallow && { swallow }),
-    });
+    const connection = new PostConnection({ ...options, now: () => clock.now() });
     this.#accept!(connection);
     if (connection.isOver) return connection;
     this.#posts.add(connection);

@@ -1,6 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
+import { within } from '../../async/within.js';
 import { IsthmusError } from '../../errors.js';
 import type { Listener } from '../../exchange/connection.js';
 import { Endpoint } from './endpoint.js';
@@ -34,16 +37,22 @@ export function httpListener(options: HttpListenOptions): Listener {
   return {
     ownsProcess: false,
     async listen(accept, served) {
+      const answering = new Set<ServerResponse>();
+      const requestTimeout = options.requestTimeoutMs ?? 30_000;
       const server = createServer(
         {
-          headersTimeout: options.headersTimeoutMs ?? 10_000,
-          requestTimeout: options.requestTimeoutMs ?? 30_000,
+          headersTimeout: Math.min(options.headersTimeoutMs ?? 10_000, requestTimeout),
+          requestTimeout,
           keepAliveTimeout: options.idleTimeoutMs ?? 60_000,
           maxHeaderSize: options.maxHeaderBytes ?? 16 * 1024,
           // How often the two above are looked at; the default of 30 s would let them pass by far.
           connectionsCheckingInterval: 1000,
         },
-        (request, response) => void endpoint.handle(new NodeExchange(request, response)),
+        (request, response) => {
+          answering.add(response);
+          response.once('close', () => answering.delete(response));
+          void endpoint.handle(new NodeExchange(request, response));
+        },
       );
       if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
       const ended = createDeferred<void>();
@@ -60,10 +69,19 @@ export function httpListener(options: HttpListenOptions): Listener {
           server.close();
           server.closeIdleConnections();
         },
+        async release() {
+          // What was said last may still be on its way; but nobody waits for those who do not read, or say nothing.
+          const ends = [...answering].map((response) => once(response, 'close'));
+          await within(systemClock, LAST_BYTES_MS, Promise.all(ends));
+          server.closeAllConnections();
+        },
       };
     },
   };
 }
+
+/** How long the last bytes of answers may take once everything has ended. */
+const LAST_BYTES_MS = 1000;
 
 async function bind(server: Server, host: string, port: number): Promise<void> {
   const bound = createDeferred<void>();

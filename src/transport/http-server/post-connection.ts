@@ -16,9 +16,11 @@ export interface PostOptions {
   readonly headers: HttpHeaders;
   readonly now: () => number;
   /** An answer that belongs to something we said in the client's name; it goes no further. */
-  readonly swallow?: (message: JsonRpcMessage) => boolean;
+  readonly swallow?: ((message: JsonRpcMessage) => boolean) | undefined;
   /** Errors have a status of their own (modern), or all answers are 200 (legacy). */
   readonly statuses: boolean;
+  /** A batch: how many answers it gets, and those that it has already. */
+  readonly batch?: { readonly expected: number; readonly refusals: readonly string[] } | undefined;
 }
 
 /**
@@ -36,6 +38,7 @@ export class PostConnection implements Connection {
   #receiver: Receiver | undefined;
   #writer: EventWriter | undefined;
   #over = false;
+  readonly #answers: string[] = [];
 
   constructor(options: PostOptions) {
     this.#options = options;
@@ -69,12 +72,18 @@ export class PostConnection implements Connection {
     if (this.#over || this.#options.swallow?.(message)) return;
     const text = encodeMessage(message);
     if ('method' in message) return this.#stream().write(messageEvent(text), this.#options.now());
+    const { batch, statuses, exchange, headers } = this.#options;
+    this.#answers.push(text);
+    this.#writer?.write(messageEvent(text), this.#options.now());
+    if (batch && this.#answers.length < batch.expected) return;
     if (this.#writer) {
-      this.#writer.write(messageEvent(text), this.#options.now());
+      for (const refusal of batch?.refusals ?? [])
+        this.#writer.write(messageEvent(refusal), this.#options.now());
       this.#writer.end();
     } else {
-      const status = this.#options.statuses && 'error' in message ? httpStatusOf(message.error) : 200;
-      this.#options.exchange.respond(status, { ...JSON_HEADERS, ...this.#options.headers }, text);
+      const status = statuses && 'error' in message ? httpStatusOf(message.error) : 200;
+      const body = batch ? `[${[...batch.refusals, ...this.#answers].join(',')}]` : text;
+      exchange.respond(status, { ...JSON_HEADERS, ...headers }, body);
     }
     this.#shut({ kind: 'finished' });
   }
@@ -99,10 +108,13 @@ export class PostConnection implements Connection {
 
   #stream(): EventWriter {
     const { exchange, headers, now } = this.#options;
-    this.#writer ??= new EventWriter(exchange, headers, now(), () => {
+    if (this.#writer) return this.#writer;
+    const writer = new EventWriter(exchange, headers, now(), () => {
       if (!this.congested) this.#receiver?.drained();
     });
-    return this.#writer;
+    this.#writer = writer;
+    for (const text of this.#answers) writer.write(messageEvent(text), now());
+    return writer;
   }
 
   #shut(end: ConnectionEnd): void {

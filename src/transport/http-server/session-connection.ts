@@ -1,15 +1,16 @@
 import { createDeferred } from '../../async/deferred.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
-import { ErrorCode } from '../../wire/error-codes.js';
 import {
   type Decoded,
   type DecodedNotification,
   errorMessage,
   isRequestId,
+  type JsonRpcErrorBody,
   type JsonRpcMessage,
   type RequestId,
 } from '../../wire/json-rpc.js';
+import { batchProblem, contentsOf, inFlight } from './batch.js';
 import type { EventStore } from './event-store.js';
 import { JSON_HEADERS } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
@@ -95,24 +96,28 @@ export class SessionConnection implements Connection {
   post(exchange: HttpExchange, message: Decoded): void {
     const { headers, now } = this.#options;
     this.lastUsedAt = now();
-    const items = message.kind === 'batch' ? message.items : [message];
-    const requests = items.filter((item) => item.kind === 'request');
+    const problem = batchProblem(message, this.revision);
+    if (problem) return refuse(exchange, headers, undefined, problem);
+    const { isBatch, requests, messages, refusals } = contentsOf(message);
     const twice = requests.find(({ id }) => this.#posts.has(id));
-    if (twice) return refuseTwice(exchange, headers, twice.id);
+    if (twice) return refuse(exchange, headers, twice.id, inFlight(twice.id));
+    const answers = [...refusals];
     const post =
       requests.length > 0
-        ? new Post(exchange, this.#newStream(), requests.length, message.kind === 'batch', now())
+        ? new Post(exchange, this.#newStream(), requests.length, isBatch, answers, now())
         : undefined;
     for (const { id } of requests) this.#posts.set(id, post!);
     const deliver = () => {
-      this.#delivering = post;
-      this.#receiver?.receive(message);
-      this.#delivering = undefined;
-      for (const item of items) if (item.kind === 'notification') this.#heed(item);
+      for (const item of messages) {
+        this.#receiver?.receive(item);
+        if (item.kind === 'notification') this.#heed(item);
+      }
     };
     if (this.#isHeld && post) this.#held.push(deliver);
     else deliver();
-    if (!post) exchange.respond(202, headers);
+    if (post) return;
+    if (refusals.length === 0) return exchange.respond(202, headers);
+    exchange.respond(400, { ...JSON_HEADERS, ...headers }, isBatch ? `[${refusals.join(',')}]` : refusals[0]);
   }
 
   /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
@@ -172,9 +177,6 @@ export class SessionConnection implements Connection {
     this.#end.resolve({ kind: 'closed' });
   }
 
-  /** The POST whose messages are being delivered right now: an error without id can only belong to it. */
-  #delivering: Post | undefined;
-
   get #primes(): boolean {
     return this.#options.store !== undefined && (this.revision ?? '') >= '2025-11-25';
   }
@@ -183,10 +185,10 @@ export class SessionConnection implements Connection {
     const { headers, now } = this.#options;
     this.lastUsedAt = now();
     this.revision ??= revisionIn(message);
-    const post = id === undefined ? this.#delivering : this.#posts.get(id);
-    if (!post) return;
-    if (id !== undefined) this.#posts.delete(id);
-    const ended = id === undefined || post.answered();
+    const post = id === undefined ? undefined : this.#posts.get(id);
+    if (!post || id === undefined) return;
+    this.#posts.delete(id);
+    const ended = post.answered();
     if (post.stream.begun) {
       post.stream.send(json);
       if (!ended) return;
@@ -197,9 +199,8 @@ export class SessionConnection implements Connection {
     post.answers.push(json);
     if (!ended) return;
     this.#streams.delete(post.stream.name);
-    const status = id === undefined && 'error' in message ? 400 : 200;
-    const body = post.isBatch && id !== undefined ? `[${post.answers.join(',')}]` : json;
-    post.exchange.respond(status, { ...JSON_HEADERS, ...headers }, body);
+    const body = post.isBatch ? `[${post.answers.join(',')}]` : json;
+    post.exchange.respond(200, { ...JSON_HEADERS, ...headers }, body);
   }
 
   /** What the client called off gets no answer; the answer to its POST ends all the same. */
@@ -253,7 +254,8 @@ class Post {
   readonly exchange: HttpExchange;
   readonly stream: SessionStream;
   readonly isBatch: boolean;
-  readonly answers: string[] = [];
+  /** What the answer will be, as long as it is no stream. */
+  readonly answers: string[];
   readonly startedAt: number;
   #open: number;
 
@@ -262,8 +264,10 @@ class Post {
     stream: SessionStream,
     requests: number,
     isBatch: boolean,
+    answers: string[],
     startedAt: number,
   ) {
+    this.answers = answers;
     this.startedAt = startedAt;
     this.exchange = exchange;
     this.stream = stream;
@@ -284,10 +288,13 @@ function revisionIn(message: JsonRpcMessage): string | undefined {
   return typeof revision === 'string' ? revision : undefined;
 }
 
-function refuseTwice(exchange: HttpExchange, headers: HttpHeaders, id: RequestId): void {
-  const message = `A request with id ${JSON.stringify(id)} is still in flight`;
-  const body = encodeMessage(errorMessage(id, { code: ErrorCode.InvalidRequest, message }));
-  exchange.respond(400, { ...JSON_HEADERS, ...headers }, body);
+function refuse(
+  exchange: HttpExchange,
+  headers: HttpHeaders,
+  id: RequestId | undefined,
+  error: JsonRpcErrorBody,
+): void {
+  exchange.respond(400, { ...JSON_HEADERS, ...headers }, encodeMessage(errorMessage(id, error)));
 }
 
 const CONGESTED_AT = 1024 * 1024;
