@@ -1,5 +1,5 @@
-/** Installs the dependencies of package-lock.json unless they are already there. */
-export function ensureInstalled(): Promise<void>;
+/** Installs the dependencies of package-lock.json, or of that in a folder of the checkout, unless they are there. */
+export function ensureInstalled(folder?: string): Promise<void>;
 
 /** Compiles src/ to dist/ unless dist/ already is what src/ compiles to. */
 export function ensureBuilt(): Promise<void>;

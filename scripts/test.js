@@ -1,4 +1,5 @@
 // npm test: everything. With arguments (npm test -- test/wire) only the tests, narrowed by vitest.
+import { conformance } from '../conformance/stage.js';
 import { examples } from './examples.js';
 import { runSteps } from './report.js';
 import { ensureInstalled, runMain } from './setup.js';
@@ -12,6 +13,7 @@ const everything = [
   { title: 'lint', step: lint },
   { title: 'tests', step: () => tests(), needs: ['build'] },
   { title: 'examples', step: examples, needs: ['build'] },
+  { title: 'conformance', step: () => conformance(), needs: ['build'] },
 ];
 
 // Not held up by a build that fails: who narrows is in the middle of something, and most tests read src/.

@@ -1,28 +1,32 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { withLock } from './lock.js';
 import { progress, SetupError } from './main.js';
-import { inRoot } from './paths.js';
+import { inRoot, root } from './paths.js';
 import { describeEnd, run } from './run.js';
 
-const stampPath = inRoot('node_modules/.isthmus-install');
-
-/** Installs the dependencies of package-lock.json unless they are already there. */
-export async function ensureInstalled() {
-  const wanted = await fingerprint();
+/**
+ * Installs the dependencies of a folder's package-lock.json unless they are already there: of the checkout,
+ * or of a folder in it that has a manifest of its own.
+ */
+export async function ensureInstalled(name = '') {
+  const folder = name === '' ? root : inRoot(name);
+  const stampPath = join(folder, 'node_modules/.isthmus-install');
+  const wanted = await fingerprint(folder);
   if ((await readIfThere(stampPath)) === wanted) return;
-  await withLock(inRoot('.cache/install.lock'), async () => {
+  await withLock(inRoot('.cache', name === '' ? 'install.lock' : `install-${name}.lock`), async () => {
     const stamp = await readIfThere(stampPath);
     if (stamp === wanted) return;
     // Somebody's own `npm install` does not stamp; repeating it would only cost them time.
     const otherNode = stamp !== undefined && platformOf(stamp) !== platformOf(wanted);
-    if (otherNode || !(await isInstalledByHand())) await install();
+    if (otherNode || !(await isInstalledByHand(folder))) await install(folder, name);
     await writeFile(stampPath, wanted);
   });
 }
 
-async function fingerprint() {
-  const lock = await readFile(inRoot('package-lock.json'));
+async function fingerprint(folder) {
+  const lock = await readFile(join(folder, 'package-lock.json'));
   const major = process.versions.node.split('.')[0];
   const hash = createHash('sha256').update(lock).digest('hex');
   return `${hash} node ${major} ${process.platform} ${process.arch}\n`;
@@ -34,11 +38,11 @@ function platformOf(stamp) {
 }
 
 /** Whether npm's own record of node_modules agrees with package-lock.json. */
-async function isInstalledByHand() {
-  const record = await readIfThere(inRoot('node_modules/.package-lock.json'));
+async function isInstalledByHand(folder) {
+  const record = await readIfThere(join(folder, 'node_modules/.package-lock.json'));
   if (record === undefined) return false;
   const installed = JSON.parse(record).packages;
-  const { '': _, ...locked } = JSON.parse(await readFile(inRoot('package-lock.json'), 'utf8')).packages;
+  const { '': _, ...locked } = (await readLock(folder)).packages;
   const same = (path) =>
     installed[path]?.version === locked[path]?.version &&
     installed[path]?.integrity === locked[path]?.integrity;
@@ -48,17 +52,17 @@ async function isInstalledByHand() {
   );
 }
 
-async function install() {
-  progress('installing dependencies (npm ci) …');
-  let result = await runNpm('ci');
-  if (!result.ok && (await lacksOnlyOptional(result.output))) {
+async function install(folder, name) {
+  progress(`installing dependencies${name && ` of ${name}`} (npm ci) …`);
+  let result = await runNpm(folder, 'ci');
+  if (!result.ok && (await lacksOnlyOptional(folder, result.output))) {
     progress('package-lock.json lacks packages for other platforms, so npm install does it …');
-    result = await runNpm('install', '--no-save');
+    result = await runNpm(folder, 'install', '--no-save');
   }
   if (result.ok) return;
   throw new SetupError(
     [
-      `Installing the dependencies failed: ${describeEnd(result)}`,
+      `Installing the dependencies${name && ` of ${name}`} failed: ${describeEnd(result)}`,
       result.output.trimEnd(),
       'Check that the npm registry can be reached (npm ping) and that package.json and package-lock.json',
       'agree (npm install), then run the same command again.',
@@ -71,21 +75,21 @@ async function install() {
  * registry does not offer a tool's binary for every platform has such gaps; `npm install` fills them and
  * keeps to the lock otherwise. Any other disagreement is an error that someone has to look at.
  */
-async function lacksOnlyOptional(output) {
+async function lacksOnlyOptional(folder, output) {
   if (output.includes('Invalid: lock file')) return false;
   const missing = [...output.matchAll(/Missing: (.+)@\S* from lock file/g)].map((match) => match[1]);
-  const { packages } = JSON.parse(await readFile(inRoot('package-lock.json'), 'utf8'));
+  const { packages } = await readLock(folder);
   const optional = new Set(
     Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {})),
   );
   return missing.length > 0 && missing.every((name) => optional.has(name));
 }
 
-function runNpm(...args) {
+function runNpm(cwd, ...args) {
   // --include=dev: under NODE_ENV=production npm would leave out the compiler.
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   const { command, first, shell } = npm();
-  return run(command, [...first, ...args, ...flags], { shell });
+  return run(command, [...first, ...args, ...flags], { cwd, shell });
 }
 
 /** The npm that runs us when there is one, else the one on the PATH (a script on Windows, hence the shell). */
@@ -93,6 +97,10 @@ function npm() {
   const running = process.env.npm_execpath;
   if (running?.endsWith('npm-cli.js')) return { command: process.execPath, first: [running], shell: false };
   return { command: 'npm', first: [], shell: process.platform === 'win32' };
+}
+
+async function readLock(folder) {
+  return JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'));
 }
 
 async function readIfThere(path) {

@@ -5,20 +5,24 @@ const ownGroup = process.platform !== 'win32';
 const running = new Set();
 
 /**
- * Runs a command in the checkout and resolves, never rejects, with
+ * Runs a command, in the checkout unless told otherwise, and resolves, never rejects, with
  * `{ ok, code, signal, timedOut, output, ms }`.
  *
  * `output: 'inherit'` shows what the command writes, `'collect'` (the default) keeps it. The command gets
  * no stdin, and when it ends, or overstays `limitMs`, whatever it has started ends with it.
  */
-export function run(command, args, { output = 'collect', limitMs = 600_000, env = process.env, shell } = {}) {
+export function run(
+  command,
+  args,
+  { output = 'collect', limitMs = 600_000, cwd = root, env = process.env, shell } = {},
+) {
   return new Promise((resolve) => {
     const startedAt = performance.now();
     const chunks = [];
     let timedOut = false;
     const stream = output === 'inherit' ? 'inherit' : 'pipe';
     const child = spawn(command, args, {
-      cwd: root,
+      cwd,
       env,
       shell,
       stdio: ['ignore', stream, stream],

@@ -1,0 +1,66 @@
+// What the referee is expected to say. The version of the referee is pinned, so these are facts, not wishes: a
+// run that says something else, better or worse, is red until somebody has looked and changed this file.
+
+const tasks = 'the tasks extension is not offered, and the server does not declare it';
+
+/**
+ * Per revision: how many scenarios are scored, how many successful checks those have in all (a check that
+ * silently turns into "not applicable" would otherwise stay green), and how each unscored scenario ends.
+ * `passes`: at least one success, nothing else; `fails`: at least one failure; `says nothing`: no verdict.
+ */
+export const SERVER = {
+  '2025-11-25': {
+    scored: 30,
+    successes: 69,
+    unscored: {
+      'server-session-lifecycle': { ends: 'passes', why: 'added after the release of the revision' },
+      'json-schema-2020-12': { ends: 'passes', why: 'pending' },
+      'server-sse-polling': {
+        ends: 'says nothing',
+        why: 'pending; it wants a stream for a call that is answered with plain JSON, as is allowed',
+      },
+    },
+  },
+  '2026-07-28': {
+    scored: 37,
+    successes: 120,
+    unscored: {
+      'json-schema-2020-12': { ends: 'passes', why: 'pending' },
+      'http-header-validation': { ends: 'passes', why: 'pending' },
+      'http-custom-header-server-validation': { ends: 'passes', why: 'pending' },
+      'tasks-lifecycle': { ends: 'fails', why: tasks },
+      'tasks-capability-negotiation': { ends: 'fails', why: tasks },
+      'tasks-wire-fields': { ends: 'fails', why: tasks },
+      'tasks-request-state-removal': { ends: 'fails', why: tasks },
+      'tasks-mrtr-input': { ends: 'fails', why: tasks },
+      'tasks-request-headers': { ends: 'fails', why: tasks },
+      'tasks-dispatch-and-envelope': { ends: 'fails', why: tasks },
+      'tasks-required-task-error': { ends: 'fails', why: tasks },
+      'tasks-mrtr-composition': { ends: 'fails', why: tasks },
+      'tasks-status-notifications': { ends: 'says nothing', why: `${tasks}; the scenario skips itself` },
+    },
+  },
+};
+
+/** Per revision: the scenarios of the client apart from `auth/`, with the number of successful checks of each. */
+export const CLIENT = {
+  '2025-03-26': {},
+  '2025-06-18': { initialize: 1, tools_call: 1 },
+  '2025-11-25': {
+    initialize: 1,
+    tools_call: 1,
+    'elicitation-sep1034-client-defaults': 5,
+    'sse-retry': 3,
+    'json-schema-2020-12-preservation': 1,
+  },
+  '2026-07-28': {
+    tools_call: 1,
+    'request-metadata': 1,
+    'sep-2322-client-request-state': 5,
+    'http-standard-headers': 1,
+    'http-custom-headers': 1,
+    'http-invalid-tool-headers': 1,
+    'json-schema-ref-no-deref': 1,
+    'json-schema-2020-12-preservation': 1,
+  },
+};

@@ -1,0 +1,32 @@
+export interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+}
+
+export interface Row {
+  readonly verdict: 'passed' | 'failed' | 'noted';
+  readonly scenario: string;
+  readonly text: string;
+}
+
+/** One requirement set in server mode. */
+export function judgeServer(facts: {
+  readonly listed: { readonly scored: readonly string[]; readonly unscored: readonly string[] };
+  readonly results: ReadonlyMap<string, readonly Check[]>;
+  readonly expected: {
+    readonly scored: number;
+    readonly successes: number;
+    readonly unscored: Readonly<Record<string, { readonly ends: string; readonly why: string }>>;
+  };
+}): { rows: Row[]; summary: string };
+
+/** One scenario in client mode. */
+export function judgeClient(
+  scenario: string,
+  facts: {
+    readonly exit: string | undefined;
+    readonly checks: readonly Check[] | undefined;
+    readonly successes: number | undefined;
+  },
+): Row;
