@@ -8,11 +8,14 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: number;
   readonly data: unknown;
+  /** The HTTP status that it came with, where that was an error, too. */
+  readonly status: number | undefined;
 
-  constructor(code: number, message: string, data?: unknown) {
+  constructor(code: number, message: string, data?: unknown, status?: number) {
     super(message);
     this.code = code;
     this.data = data;
+    this.status = status;
   }
 }
 

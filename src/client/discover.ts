@@ -1,4 +1,4 @@
-import { describe, type ProbeOutcome } from '../era/classify-probe.js';
+import { decidesEra, describe, type ProbeOutcome } from '../era/classify-probe.js';
 import { envelope } from '../era/modern/client-speaker.js';
 import type { ModernRevision } from '../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
@@ -28,11 +28,15 @@ export async function discover(
         line.connection.send(requestMessage(id, 'server/discover', { _meta: envelope(settings, revision) })),
       giveUp: () => {},
     })
-    .then((result): ProbeOutcome => ({ kind: 'result', result }), failedProbe);
+    .then(
+      (result): ProbeOutcome => ({ kind: 'result', result }),
+      (error) => (line.connection.answersAll ? failedOverHttp(error) : failedProbe(error)),
+    );
   const idless = new Promise<ProbeOutcome>((resolve) => {
     line.onIdlessError = (error) => resolve({ kind: 'idless', error });
   });
-  const waiting = waitForSilence(line, settings);
+  // Where every request has its answer or its failure, the time that it takes says nothing.
+  const waiting = line.connection.answersAll ? NO_SILENCE : waitForSilence(line, settings);
   const silence = waiting.passed.then(
     (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
   );
@@ -44,6 +48,8 @@ export async function discover(
     waiting.callOff();
   }
 }
+
+const NO_SILENCE = { passed: new Promise<never>(() => {}), callOff() {} };
 
 /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
 function waitForSilence(
@@ -69,10 +75,21 @@ function waitForSilence(
   };
 }
 
+/** A lost connection is the network's doing there, and no server was stopped by it. */
+function failedOverHttp(error: unknown): ProbeOutcome {
+  const { status, message } = error as { status?: number; message: string };
+  if (status !== undefined && status > 299 && !decidesEra(status)) throw error;
+  if (!(error instanceof IsthmusError)) return failedProbe(error);
+  if (error.code === 'HTTP_STATUS') return { kind: 'status', status: status!, message };
+  if (error.code === 'CONNECTION_CLOSED') throw error;
+  return failedProbe(error);
+}
+
 /** Only an end is an end: a server that lives is not started again. */
 function failedProbe(error: unknown): ProbeOutcome {
   if (error instanceof ProtocolError) {
-    return { kind: 'error', error: { code: error.code, message: error.message, data: error.data } };
+    const { code, message, data, status } = error;
+    return { kind: 'error', error: { code, message, data }, status };
   }
   const code = error instanceof IsthmusError ? error.code : undefined;
   const message = messageOf(error);
@@ -89,6 +106,8 @@ export function describeOutcome(outcome: ProbeOutcome): string {
       return 'server/discover was answered with a result';
     case 'error':
       return `server/discover was answered with ${describe(outcome.error)}`;
+    case 'status':
+      return `server/discover was refused: ${outcome.message}`;
     case 'idless':
       return `server/discover was answered with an error without id: ${describe(outcome.error)}`;
     case 'unreadable':

@@ -9,6 +9,8 @@ import type { ConnectSettings } from './options.js';
 export interface Link {
   readonly caller: Caller;
   readonly verdict: Verdict;
+  /** Whether calls can go this way at this moment, where that is known; a call may fail alone, without the link. */
+  readonly isUsable?: boolean;
   /** Settles when new calls can no longer go this way, with the reason. */
   readonly ended: Promise<IsthmusError>;
   /** Gives it up: what is in flight fails at once. */
@@ -38,7 +40,15 @@ export function ownConnection(connector: Connector, settings: ConnectSettings): 
     label: connector.label,
     async open({ remembered, signal }) {
       const { line, dialect, verdict } = await negotiate(connector, settings, { remembered, signal });
-      return { caller: dialect.join(voice), verdict, ended: line.ended, close: () => line.close() };
+      return {
+        caller: dialect.join(voice),
+        verdict,
+        get isUsable() {
+          return line.isUsable;
+        },
+        ended: line.ended,
+        close: () => line.close(),
+      };
     },
     waitInLine: () => () => {},
     survivesEnd: () => true,

@@ -1,8 +1,10 @@
 import { within } from '../async/within.js';
 import {
   classifyProbe,
+  decidesEra,
   describe,
   eraOf,
+  lacksDiscover,
   type ProbeOutcome,
   type ProbeVerdict,
 } from '../era/classify-probe.js';
@@ -75,6 +77,8 @@ class Negotiation {
   #respawned = false;
   /** The server has answered `server/discover`, if only with an error: asking again would bring nothing new. */
   #probeAnswered = false;
+  /** It may be a modern server that has no `server/discover`. */
+  #lacksDiscover = false;
   /** It was silent for too long, but modern after all. */
   #answeredLate = false;
   #remembered: Promise<void> | undefined;
@@ -115,6 +119,7 @@ class Negotiation {
       const outcome = await this.#discover(revision);
       const verdict = classifyProbe(outcome, tried);
       this.#probeAnswered = outcome.kind !== 'silence' && outcome.kind !== 'gone';
+      this.#lacksDiscover = lacksDiscover(outcome);
       if (verdict.kind === 'retry') {
         revision = verdict.revision;
         continue;
@@ -154,6 +159,7 @@ class Negotiation {
     try {
       return await this.#legacyOrForward(LATEST_LEGACY, 'it was legacy before', 'cache', false);
     } catch (error) {
+      if (isNoEvidence(error)) throw error;
       this.#evidence.push(`what was remembered did not hold: ${messageOf(error)}`);
       await this.#line?.close();
       this.#line = undefined;
@@ -186,15 +192,28 @@ class Negotiation {
     try {
       return await this.#legacy(revision, why, source, gone);
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
+      if (!isRefusal(error)) throw error;
       const namesModern = namedVersions(error).some(isModernRevision);
+      if (this.#lacksDiscover) return this.#undiscovered(error);
       if (this.#probeAnswered && !namesModern) throw this.#refusedInitialize(error);
-      this.#evidence.push(`initialize was refused with ${describe(error)}`);
+      this.#evidence.push(`initialize was refused with ${inWords(error)}`);
       return this.#forward(error);
     }
   }
 
-  async #forward(refusal: ProtocolError): Promise<Link> {
+  /** Neither era's opening is known there, and the first was refused as only modern servers do: wire sheet §10. */
+  #undiscovered(refusal: Refused): Link {
+    this.#evidence.push(`initialize was refused with ${inWords(refusal)}`);
+    const nothing: ServerFacts = { info: undefined, capabilities: {}, instructions: undefined };
+    return this.#modern(
+      LATEST_MODERN,
+      nothing,
+      'it answered server/discover with HTTP 404 and -32601',
+      'probe',
+    );
+  }
+
+  async #forward(refusal: Refused): Promise<Link> {
     const outcome = await this.#discover(LATEST_MODERN);
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
@@ -249,7 +268,8 @@ class Negotiation {
     return this.#link(line, dialect, why, source);
   }
 
-  #refusedInitialize(error: ProtocolError): IsthmusError {
+  #refusedInitialize(error: Refused): IsthmusError {
+    if (error instanceof IsthmusError) return error;
     const { mode } = this.#settings;
     const insists = eraOf(mode) ? `, and this client insists on ${mode}` : '';
     return this.#noCommon(`${describeRefusal(error)}${insists}`, error);
@@ -351,6 +371,25 @@ class Negotiation {
       cause,
     });
   }
+}
+
+/** The server does not want `initialize`. */
+type Refused = ProtocolError | IsthmusError;
+
+function isRefusal(error: unknown): error is Refused {
+  if (error instanceof ProtocolError) return error.status === undefined || decidesEra(error.status);
+  return error instanceof IsthmusError && error.code === 'HTTP_STATUS' && decidesEra(error.status!);
+}
+
+function inWords(error: Refused): string {
+  return error instanceof ProtocolError ? describe(error) : `HTTP ${error.status}`;
+}
+
+/** It would fail in any era. */
+function isNoEvidence(error: unknown): boolean {
+  const { status } = error as { status?: number };
+  if (status !== undefined) return !decidesEra(status);
+  return error instanceof IsthmusError && error.code === 'ADDRESS_UNAVAILABLE';
 }
 
 function neverStarted(error: unknown): boolean {

@@ -30,6 +30,7 @@ export class ServerLine implements Receiver {
   readonly #onNoise: ((line: InvalidMessage) => void) | undefined;
   #dialect: ClientDialect | undefined;
   #closing = false;
+  #isOver = false;
   readonly #early: Decoded[] = [];
   /** While the era is being found out: an error without id can only mean the probe. */
   onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
@@ -42,6 +43,11 @@ export class ServerLine implements Receiver {
     this.ended = this.#end.promise;
     void connection.closed.then(({ error }) => this.#lost(error));
     connection.open(this);
+  }
+
+  /** Whether calls can still be made here. */
+  get isUsable(): boolean {
+    return !this.#isOver && this.connection.usable !== false;
   }
 
   /** From now on the era is known. What came in the same breath as the last answer is handed over, too. */
@@ -135,6 +141,7 @@ export class ServerLine implements Receiver {
   }
 
   #lost(cause: Error | undefined): void {
+    this.#isOver = true;
     const error = this.#reason(cause);
     this.requests.fail(error, this.#closing);
     this.#dialect?.ended(error);

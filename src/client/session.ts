@@ -1,7 +1,7 @@
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
-import type { Caller, Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type { Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
 import { ChangeQueue, type Changes, toFilter, type Wanted } from './changes.js';
@@ -84,10 +84,10 @@ export class Session implements ClientSession {
       stop: () => {},
     };
     try {
-      await this.#onLink(async ({ caller }) => {
+      await this.#onLink(async (link) => {
         // Before the server has agreed: a connection that is lost in between is opened again for it.
         this.#listens.add(subscription);
-        await this.#subscribe(caller, subscription);
+        await this.#subscribe(link, subscription);
       });
     } catch (error) {
       this.#listens.delete(subscription);
@@ -154,13 +154,12 @@ export class Session implements ClientSession {
   /** The link to use; at once while there is one. Opening another one counts against the call's own time. */
   async #opened({ signal, timeoutMs = this.timeoutMs }: Waiting = {}): Promise<Link> {
     if (this.#isClosed) throw this.#lost?.with({ sent: 'no' }) ?? isClosed();
-    this.#current ??= this.#reopen();
-    if (!(this.#current instanceof Promise)) return this.#current;
-    const opening = this.#current;
-    // Whether or not anybody waits for it.
-    opening.catch(() => {});
+    const current = this.#current;
+    if (current && !(current instanceof Promise)) return current;
     const leave = this.#links.waitInLine();
     try {
+      const opening = current ?? this.#reopen();
+      this.#current ??= opening;
       return await this.#wait(opening, signal, timeoutMs);
     } finally {
       leave();
@@ -176,7 +175,7 @@ export class Session implements ClientSession {
       } catch (error) {
         const again = this.#settings.reconnect && mayGoAgain(error, () => false, tries);
         if (this.#isClosed || !again) throw error;
-        if (this.#current === link) this.#current = undefined;
+        this.#giveUp(link);
       }
     }
   }
@@ -191,9 +190,14 @@ export class Session implements ClientSession {
     const safe = () => call.retry === 'safe' || this.#links.isSafe(call);
     if (this.#isClosed || !this.#settings.reconnect || !mayGoAgain(error, safe, tries)) throw error;
     if (call.signal?.aborted) throw error;
-    if (this.#current === link) this.#current = undefined;
+    this.#giveUp(link);
     const again = this.#callLater(call, tries + 1);
     return error.sent === 'no' ? again : again.catch((later) => Promise.reject(mayHaveRun(later, error)));
+  }
+
+  /** A request failed there. Where each has a fate of its own, the link may be as good as before. */
+  #giveUp(link: Link): void {
+    if (this.#current === link && !link.isUsable) this.#current = undefined;
   }
 
   #watch(link: Link): void {
@@ -234,7 +238,7 @@ export class Session implements ClientSession {
       if (this.#isClosed) throw isClosed();
       this.#link = link;
       if (before) this.#settings.onReopened();
-      await this.#restore(link.caller);
+      await this.#restore(link);
       this.#current = link;
       this.#watch(link);
       return link;
@@ -246,23 +250,24 @@ export class Session implements ClientSession {
   }
 
   /** What the fresh server refuses is lost by itself; it must not cost the connection, nor the call that waits for it. */
-  async #restore(caller: Caller): Promise<void> {
+  async #restore(link: Link): Promise<void> {
+    const { caller } = link;
     const refused = (error: unknown) => {
       if (!(error instanceof ProtocolError)) throw error;
       return error;
     };
     if (this.#logLevel !== undefined) await caller.setLogLevel(this.#logLevel, this.timeoutMs).catch(refused);
     for (const subscription of this.#listens) {
-      const error = await this.#subscribe(caller, subscription).catch(refused);
+      const error = await this.#subscribe(link, subscription).catch(refused);
       if (!error) continue;
       this.#listens.delete(subscription);
       subscription.queue.end(error);
     }
   }
 
-  async #subscribe(caller: Caller, subscription: Subscription): Promise<void> {
+  async #subscribe(link: Link, subscription: Subscription): Promise<void> {
     const { wanted, queue } = subscription;
-    const open = await caller.listen(toFilter(wanted), (change) => queue.push(change), this.timeoutMs);
+    const open = await link.caller.listen(toFilter(wanted), (change) => queue.push(change), this.timeoutMs);
     // The reader may have left meanwhile.
     if (!this.#listens.has(subscription)) return open.stop();
     queue.honoured = open.honoured;
@@ -270,12 +275,38 @@ export class Session implements ClientSession {
     void open.ended.then(({ error }) => {
       // A lost connection is followed by a reconnect; whatever else ends it is the server's last word.
       const isLoss = error instanceof IsthmusError && !this.#isClosed && this.#settings.reconnect;
-      if (isLoss || subscription.stop !== open.stop) return;
+      if (subscription.stop !== open.stop || !this.#listens.has(subscription)) return;
+      if (isLoss) return link.isUsable ? this.#subscribeAgain(link, subscription, 0) : undefined;
       this.#listens.delete(subscription);
       queue.end(error);
     });
   }
+
+  /** The stream of one subscription was lost, and the connection was not (over HTTP each has its own). */
+  #subscribeAgain(link: Link, subscription: Subscription, tries: number): void {
+    const delay = Math.min(RESUBSCRIBE_MS * 2 ** tries, MAX_RESUBSCRIBE_MS);
+    const callOff = this.#settings.clock.after(delay, () => {
+      this.#over.signal.removeEventListener('abort', callOff);
+      // A connection that was lost meanwhile took all its subscriptions along.
+      if (this.#isClosed || this.#current !== link || !this.#listens.has(subscription)) return;
+      this.#subscribe(link, subscription).then(
+        // News may have been missed.
+        () => this.#settings.onReopened(),
+        (error) => {
+          if (mayComeBack(error)) return this.#subscribeAgain(link, subscription, tries + 1);
+          this.#listens.delete(subscription);
+          subscription.queue.end(error);
+        },
+      );
+    });
+    subscription.stop = callOff;
+    this.#over.signal.addEventListener('abort', callOff, { once: true });
+  }
 }
+
+/** How long after a subscription was lost by itself it is opened again; twice as long each time that this fails. */
+const RESUBSCRIBE_MS = 500;
+const MAX_RESUBSCRIBE_MS = 30_000;
 
 /** What a call that has to wait for a connection brings along. */
 interface Waiting {
@@ -286,6 +317,15 @@ interface Waiting {
 function isClosed(): IsthmusError {
   return new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
 }
+
+/** A network or a server that is away, for now. */
+function mayComeBack(error: unknown): boolean {
+  if (!(error instanceof IsthmusError)) return false;
+  const isAway = error.code === 'HTTP_STATUS' && (error.status === 429 || (error.status ?? 0) >= 500);
+  return isAway || AWAY.has(error.code);
+}
+
+const AWAY: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'ADDRESS_UNAVAILABLE', 'TIMED_OUT']);
 
 /** Whatever became of the second attempt: the first one may have run. */
 function mayHaveRun(later: unknown, first: IsthmusError): unknown {

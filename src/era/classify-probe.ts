@@ -16,7 +16,10 @@ import {
 /** What came back when a server was asked `server/discover`. */
 export type ProbeOutcome =
   | { readonly kind: 'result'; readonly result: JsonObject }
-  | { readonly kind: 'error'; readonly error: JsonRpcErrorBody }
+  /** `status`: that of HTTP, where it was an error, too. */
+  | { readonly kind: 'error'; readonly error: JsonRpcErrorBody; readonly status?: number | undefined }
+  /** HTTP: refused without a message. */
+  | { readonly kind: 'status'; readonly status: number; readonly message: string }
   /** An error that names no request: it can only mean the probe. */
   | { readonly kind: 'idless'; readonly error: JsonRpcErrorBody }
   /** An answer that cannot be read. */
@@ -44,6 +47,8 @@ export function classifyProbe(outcome: ProbeOutcome, tried: readonly string[]): 
       return classifyResult(outcome.result);
     case 'error':
       return classifyError(outcome.error, tried);
+    case 'status':
+      return legacy(`it answered server/discover with HTTP ${outcome.status}`);
     case 'idless':
       return legacy(`it answered server/discover with an error without id (${describe(outcome.error)})`);
     case 'unreadable':
@@ -107,6 +112,23 @@ function withoutModern(supported: readonly unknown[], where: string): ProbeVerdi
     kind: 'incompatible',
     why: `it speaks ${supported.join(', ') || 'nothing that it names'}; this client speaks ${[...LEGACY_REVISIONS, ...MODERN_REVISIONS].join(', ')}`,
   };
+}
+
+/**
+ * Whether a failure over HTTP says anything about the era. Authorization, overload, broken servers and networks
+ * do not: whoever asks again may get another answer (wire sheet §10).
+ */
+export function decidesEra(status: number): boolean {
+  return status >= 400 && status < 500 && !UNDECIDED.has(status);
+}
+
+const UNDECIDED: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429]);
+
+/** The way in which only modern servers lack a method (ERR-016); gateways before legacy servers say it, too. */
+export function lacksDiscover(outcome: ProbeOutcome): boolean {
+  return (
+    outcome.kind === 'error' && outcome.status === 404 && outcome.error.code === ErrorCode.MethodNotFound
+  );
 }
 
 const MODERN_ERRORS: ReadonlySet<number> = new Set([

@@ -1,6 +1,9 @@
-import type { Listener } from '../exchange/connection.js';
+import type { Connector, Listener } from '../exchange/connection.js';
+import { httpConnector } from './http-client/connector.js';
+import type { HttpConnectOptions } from './http-client/options.js';
 import { type HttpListenOptions, httpListener } from './http-server/http-listener.js';
 
+export type { Challenge, HeaderRecord, HttpConnectOptions } from './http-client/options.js';
 export {
   type EventStore,
   type EventStoreOptions,
@@ -18,7 +21,14 @@ export type {
   Refusal,
 } from './http-server/options.js';
 
+/** Connects to the server at a URL, in whichever era it speaks, over Streamable HTTP or HTTP with SSE. */
+export function http(url: string | URL, options?: HttpConnectOptions): Connector;
 /** Serves both eras over HTTP, on a port of its own. */
-export function http(options: HttpListenOptions = {}): Listener {
-  return httpListener(options);
+export function http(options?: HttpListenOptions): Listener;
+export function http(
+  first: string | URL | HttpListenOptions = {},
+  options?: HttpConnectOptions,
+): Connector | Listener {
+  if (typeof first === 'string' || first instanceof URL) return httpConnector(first, options);
+  return httpListener(first);
 }

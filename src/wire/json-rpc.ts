@@ -72,6 +72,8 @@ export interface DecodedError {
   readonly kind: 'error';
   readonly id: RequestId | undefined;
   readonly error: JsonRpcErrorBody;
+  /** The HTTP status that it came with, where that was an error, too. */
+  readonly status?: number;
 }
 
 /** A line that is not a message. `error` is ready to be sent back; `id` is set when it could be recovered. */

@@ -1,0 +1,71 @@
+import type { Dispatcher } from 'undici';
+import type { HttpSettings } from './options.js';
+
+/** One request of HTTP, as it is written. */
+export interface HttpRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Its answer, whose body is still to be read. */
+export interface HttpAnswer {
+  readonly status: number;
+  header(name: string): string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Lets go of a body that nobody reads. */
+  discard(): void;
+}
+
+/** Makes one request; follows nothing and repeats nothing. */
+export type Dispatch = (request: HttpRequest) => Promise<HttpAnswer>;
+
+/** Over pools of undici, which is loaded here and now; through proxies where the environment names some. */
+export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> {
+  const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+  const options = {
+    connect: { timeout: settings.connectTimeoutMs },
+    // Calls have deadlines of their own, and a stream may be silent for as long as it likes.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const dispatcher: Dispatcher = PROXIES.some((name) => process.env[name])
+    ? new EnvHttpProxyAgent(options)
+    : new Agent(options);
+  return async ({ url, ...rest }) => {
+    const { statusCode, headers, body } = await request(url, { ...rest, dispatcher });
+    // What is abandoned ends with an error that would otherwise have no listener.
+    body.on('error', () => {});
+    return {
+      status: statusCode,
+      header(name) {
+        const value = headers[name];
+        return Array.isArray(value) ? value.join(', ') : value;
+      },
+      body,
+      // A short rest is read to its end, so that the connection can be used again.
+      discard: () => void body.dump({ limit: DUMP_BYTES }).catch(() => {}),
+    };
+  };
+}
+
+/** Over a `fetch` of the caller's. */
+export function fetchDispatch(fetch: typeof globalThis.fetch): Dispatch {
+  return async ({ url, ...rest }) => {
+    const response = await fetch(url, { ...rest, redirect: 'manual' });
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name) ?? undefined,
+      body: (response.body as AsyncIterable<Uint8Array> | null) ?? NOTHING,
+      discard: () => void response.body?.cancel().catch(() => {}),
+    };
+  };
+}
+
+const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'];
+const DUMP_BYTES = 16 * 1024;
+const NOTHING: AsyncIterable<Uint8Array> = {
+  async *[Symbol.asyncIterator]() {},
+};

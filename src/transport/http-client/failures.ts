@@ -1,0 +1,66 @@
+import { STATUS_CODES } from 'node:http';
+import { IsthmusError, messageOf, type Sent } from '../../errors.js';
+
+/** No answer came: says why, and whether the request may have arrived. */
+export function networkFailure(error: unknown, label: string): IsthmusError {
+  if (error instanceof IsthmusError) return error;
+  const cause = rootOf(error);
+  const { code = '', syscall } = cause as NodeJS.ErrnoException;
+  if (code === 'UND_ERR_INVALID_ARG') {
+    return new IsthmusError('INVALID_OPTION', `${label} cannot be asked: ${messageOf(cause)}`, {
+      cause: error,
+      sent: 'no',
+    });
+  }
+  if (NEVER_CONNECTED.test(code) || syscall === 'connect' || syscall === 'getaddrinfo') {
+    const why = code === 'ECONNREFUSED' ? 'nobody listens there' : messageOf(cause);
+    return new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot connect to ${label}: ${why}`, {
+      cause: error,
+      sent: 'no',
+    });
+  }
+  return lost(`${label} broke off: ${messageOf(cause)}`, error);
+}
+
+export function lost(message: string, cause?: unknown): IsthmusError {
+  return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe' });
+}
+
+/** The answer is a status and no message. */
+export function statusFailure(label: string, answer: StatusFacts): IsthmusError {
+  const { status, words, retryAfterMs, wwwAuthenticate } = answer;
+  const name = STATUS_CODES[status];
+  const message = [
+    `${label} answered with HTTP ${status}${name ? ` ${name}` : ''}`,
+    words && `: ${words}`,
+    wwwAuthenticate && ` (WWW-Authenticate: ${wwwAuthenticate})`,
+    retryAfterMs !== undefined && `; it asks to be left alone for ${Math.ceil(retryAfterMs / 1000)} s`,
+  ];
+  const code = status === 401 || status === 403 ? 'UNAUTHORIZED' : 'HTTP_STATUS';
+  const sent: Sent = NOT_PROCESSED.has(status) ? 'no' : 'maybe';
+  return new IsthmusError(code, message.filter(Boolean).join(''), { status, sent });
+}
+
+export interface StatusFacts {
+  readonly status: number;
+  /** The first of what the body says, for people. */
+  readonly words?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly wwwAuthenticate?: string | undefined;
+}
+
+/** `fetch` wraps what happened, and several addresses that all failed come as one error. */
+function rootOf(error: unknown): unknown {
+  const { cause, errors } = Object(error) as { cause?: unknown; errors?: unknown[] };
+  if (cause instanceof Error) return rootOf(cause);
+  return Array.isArray(errors) && errors[0] instanceof Error ? errors[0] : error;
+}
+
+/** Failures that come before the first byte of a request can leave. */
+const NEVER_CONNECTED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_.*|.*_CERT|ERR_TLS_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*)$/;
+
+/** Statuses that say that the request was turned away before anything was done about it. */
+const NOT_PROCESSED: ReadonlySet<number> = new Set([
+  301, 302, 303, 307, 308, 401, 403, 404, 405, 406, 413, 415, 429, 503,
+]);

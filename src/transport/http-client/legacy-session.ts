@@ -1,0 +1,48 @@
+import { ErrorCode } from '../../wire/error-codes.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import type { HttpAnswer } from './dispatch.js';
+import type { Refusal } from './read-answer.js';
+
+/** What a legacy server gave out in the handshake and wants to see with every request (SESS-004, LHTTP-024). */
+export class LegacySession {
+  #id: string | undefined;
+  #revision: string | undefined;
+
+  /** The handshake began anew: what came before is void. */
+  begin(): void {
+    this.#id = undefined;
+    this.#revision = undefined;
+  }
+
+  /** The answer that carries the InitializeResult. */
+  assigned(answer: HttpAnswer): void {
+    if (answer.status === 200) this.#id = answer.header('mcp-session-id') || undefined;
+  }
+
+  agreed(result: JsonObject): void {
+    const { protocolVersion } = result;
+    if (typeof protocolVersion === 'string') this.#revision = protocolVersion;
+  }
+
+  get hasId(): boolean {
+    return this.#id !== undefined;
+  }
+
+  get headers(): Record<string, string> {
+    return {
+      ...(this.#id !== undefined && { 'mcp-session-id': this.#id }),
+      ...(this.#revision !== undefined && { 'mcp-protocol-version': this.#revision }),
+    };
+  }
+
+  /**
+   * Whether a refusal means that the server no longer knows the session. That is 404 (SESS-007), unless it is
+   * about the method; servers in the field that were started again say 400 and complain about the session.
+   */
+  isLostBy({ status, message }: Pick<Refusal, 'status' | 'message'>): boolean {
+    if (!this.hasId) return false;
+    if (status === 404) return message?.id === undefined || message.error.code !== ErrorCode.MethodNotFound;
+    if (status !== 400 || !message || message.id !== undefined) return false;
+    return /\bsession\b|not initialized/i.test(message.error.message);
+  }
+}

@@ -1,0 +1,119 @@
+import { type Clock, systemClock } from '../../async/clock.js';
+import { IsthmusError } from '../../errors.js';
+import { MAX_ANSWER_BYTES } from '../socket.js';
+
+export type HeaderRecord = Readonly<Record<string, string>>;
+
+export interface HttpConnectOptions {
+  /** Sent with every request; a function is asked for each. Never sent to another origin. */
+  readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
+  /**
+   * The server wants to know who asks. What is returned replaces headers of the same name from now on, and the
+   * request is made once more; `undefined` gives up. Concurrent requests wait for one answer.
+   */
+  readonly onUnauthorized?: (
+    challenge: Challenge,
+  ) => HeaderRecord | undefined | Promise<HeaderRecord | undefined>;
+  /** Makes the requests instead of undici, which then is not loaded. Proxies are its business, too. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Something that a person should know and that nothing else reports: a tool that was left out of a list. */
+  readonly onWarning?: (warning: string) => void;
+  /** How long a server that is busy (429, 503 with `Retry-After`) is waited for. Default 10 s; 0: not at all. */
+  readonly maxRetryAfterMs?: number;
+  /** Default 5. */
+  readonly maxRedirects?: number;
+  /** Follows redirects to other origins, too, without the headers above. Default false. */
+  readonly allowCrossOriginRedirects?: boolean;
+  /** A longer answer costs one call. Default 64 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Requests that are open at the same time; the others wait. Default 256. */
+  readonly maxConcurrent?: number;
+  /**
+   * The transport of 2024-11-05 (HTTP with SSE): `auto` where `initialize` is refused as it was then, `only`
+   * without asking first, `never`. Default `auto`.
+   */
+  readonly sse?: 'auto' | 'only' | 'never';
+  /** Time for the TCP and TLS handshakes. Default 10 s. */
+  readonly connectTimeoutMs?: number;
+  /** Time for what has no deadline of its own: notifications, answers, opening a stream. Default 30 s. */
+  readonly postTimeoutMs?: number;
+  readonly clock?: Clock;
+}
+
+/** A 401. */
+export interface Challenge {
+  readonly url: string;
+  readonly status: number;
+  /** The header `WWW-Authenticate`. */
+  readonly wwwAuthenticate: string | undefined;
+}
+
+type Optional = 'headers' | 'onUnauthorized' | 'fetch' | 'onWarning';
+export type HttpSettings = Required<Omit<HttpConnectOptions, Optional>> & Pick<HttpConnectOptions, Optional>;
+
+export function resolveHttp(options: HttpConnectOptions): HttpSettings {
+  const settings: HttpSettings = {
+    ...options,
+    maxRetryAfterMs: options.maxRetryAfterMs ?? 10_000,
+    maxRedirects: options.maxRedirects ?? 5,
+    allowCrossOriginRedirects: options.allowCrossOriginRedirects ?? false,
+    maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+    maxConcurrent: options.maxConcurrent ?? 256,
+    sse: options.sse ?? 'auto',
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    postTimeoutMs: options.postTimeoutMs ?? 30_000,
+    clock: options.clock ?? systemClock,
+  };
+  for (const [name, least] of NUMBERS) {
+    if (Number.isSafeInteger(settings[name]) && settings[name] >= least) continue;
+    throw invalid(`${name} must be a whole number of at least ${least}, got ${String(settings[name])}`);
+  }
+  if (!['auto', 'only', 'never'].includes(settings.sse)) {
+    throw invalid(`sse must be auto, only or never, got ${String(settings.sse)}`);
+  }
+  if (typeof settings.headers !== 'function') checkHeaders(settings.headers ?? {});
+  return settings;
+}
+
+/** An `http:` or `https:` URL without user and password. */
+export function httpUrl(text: string | URL): URL {
+  const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw invalid(`"${String(text)}" is no http:// or https:// URL`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw invalid(`${nameOf(url)}: user and password belong into the header Authorization, not into the URL`);
+  }
+  url.hash = '';
+  return url;
+}
+
+/** Without its query, which may hold secrets. */
+export function nameOf(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
+
+/** What cannot be sent is refused by its name; values are secrets. */
+export function checkHeaders(headers: HeaderRecord): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      throw invalid(`${JSON.stringify(name)} is no name for a header`);
+    }
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw invalid(`the value of the header ${name} has characters that a header cannot hold`);
+    }
+  }
+}
+
+const NUMBERS = [
+  ['maxRetryAfterMs', 0],
+  ['maxRedirects', 0],
+  ['maxAnswerBytes', 1],
+  ['maxConcurrent', 1],
+  ['connectTimeoutMs', 1],
+  ['postTimeoutMs', 1],
+] as const;
+
+function invalid(message: string): IsthmusError {
+  return new IsthmusError('INVALID_OPTION', `http: ${message}`, { sent: 'no' });
+}
