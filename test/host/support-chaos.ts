@@ -210,12 +210,12 @@ async function rage(
   for (let version = 1; !isOver(); version += 1) {
     await sleep(10 + random.upTo(60));
     const deed = random.pick<Deed>(['kill', 'kill', 'kill', 'restart', 'disable', 'configure']);
-    did[deed] += 1;
+    if (deed !== 'kill') did[deed] += 1;
     switch (deed) {
       case 'kill': {
         const { chaos } = (await host.status()).servers;
         const alive = chaos!.processes.flatMap(({ pid }) => pid ?? []);
-        if (alive.length > 0) kill(random.pick(alive));
+        if (alive.length > 0 && kill(random.pick(alive))) did.kill += 1;
         break;
       }
       case 'restart':
@@ -287,11 +287,11 @@ function countingClock(): Clock & { pending(): number } {
   };
 }
 
-function kill(pid: number): void {
+function kill(pid: number): boolean {
   try {
-    process.kill(pid, 'SIGKILL');
+    return process.kill(pid, 'SIGKILL');
   } catch {
-    // It was faster.
+    return false; // It was faster.
   }
 }
 
