@@ -9,7 +9,7 @@ import { type StartReason, Supervisor, type SupervisorContext } from './supervis
 export type SupervisorFactory = (
   owner: string | undefined,
   members: () => readonly Member[],
-) => SupervisorContext;
+) => Omit<SupervisorContext, 'onIdle'>;
 
 /** The processes of one server, and who uses which. */
 export class Fleet {
@@ -44,6 +44,7 @@ export class Fleet {
   /** A process that was for this member alone ends with it. */
   leave(member: Member): void {
     this.#members.delete(member);
+    if (member.principal !== undefined) this.#forget(member.principal);
     if (this.#settings.processes !== 'per-conversation') return;
     const supervisor = this.#supervisors.get(member);
     this.#supervisors.delete(member);
@@ -128,10 +129,21 @@ export class Fleet {
   ): Supervisor {
     let supervisor = this.#supervisors.get(key);
     if (!supervisor) {
-      supervisor = new Supervisor(this.#create(owner, members));
+      const onIdle = () => this.#forget(key);
+      supervisor = new Supervisor({ ...this.#create(owner, members), onIdle });
       this.#supervisors.set(key, supervisor);
     }
     return supervisor;
+  }
+
+  /** Nothing is kept for a principal who has gone, once the process has, too. */
+  #forget(key: Member | string | number): void {
+    if (
+      this.#settings.processes !== 'per-principal' ||
+      this.#supervisors.get(key as string)?.state !== 'idle'
+    )
+      return;
+    if (![...this.#members].some(({ principal }) => principal === key)) this.#supervisors.delete(key);
   }
 
   #see(ending: Promise<void>): void {

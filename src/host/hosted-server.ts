@@ -12,14 +12,14 @@ import { Budget } from './budget.js';
 import { type Conversation, type ConversationOptions, openConversation } from './conversation.js';
 import { resolveDefinition, type ServerDefinition, type ServerSettings } from './definition.js';
 import { changedLists, type FirstLists } from './first-lists.js';
-import { Fleet } from './fleet.js';
+import { Fleet, type SupervisorFactory } from './fleet.js';
 import type { Generation } from './generation.js';
 import type { HostOccurrence } from './host-event.js';
 import type { Member } from './member.js';
 import { openGeneration } from './open-generation.js';
 import type { ProcessState } from './process-state.js';
 import type { ServerStatus } from './status.js';
-import type { Supervisor, SupervisorContext } from './supervisor.js';
+import type { Supervisor } from './supervisor.js';
 
 /** What all servers of a host have in common. */
 export interface HostCommons {
@@ -248,7 +248,7 @@ export class HostedServer {
     this.#retired.delete(fleet);
   }
 
-  #supervision(owner: string | undefined, members: () => readonly Member[]): SupervisorContext {
+  #supervision(owner: string | undefined, members: () => readonly Member[]): ReturnType<SupervisorFactory> {
     const { clock, random, budget } = this.#commons;
     const settings = this.#settings;
     let supervisor: Supervisor | undefined;

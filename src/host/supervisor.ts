@@ -35,6 +35,8 @@ export interface SupervisorContext {
   adopt(supervisor: Supervisor): void;
   onLists(generation: Generation, lists: FirstLists): void;
   emit(occurrence: HostOccurrence): void;
+  /** There is no process, and none is on its way. */
+  onIdle(): void;
 }
 
 /** Keeps one process: starts it, sees it end, starts it again, replaces it, ends it. */
@@ -421,6 +423,7 @@ export class Supervisor {
     const next = nextState(this.#state, event);
     if (next === undefined) return false;
     this.#state = next;
+    if (next === 'idle') this.#context.onIdle();
     return true;
   }
 

@@ -86,9 +86,13 @@ export class Endpoint {
     if (admission.kind === 'refused') return refuse(exchange, admission.status, admission.why, {});
     const { headers } = admission;
     if (exchange.method === 'OPTIONS' && settings.cors) {
-      return exchange.respond(204, preflightHeaders(headers, settings.cors));
+      const requested = exchange.header('access-control-request-headers');
+      return exchange.respond(204, preflightHeaders(headers, settings.cors, requested));
     }
     if (settings.protectedResource && isMetadataPath(path, settings.path)) {
+      if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+        return refuse(exchange, 405, 'This is only to be read', { ...headers, allow: 'GET' });
+      }
       const body = JSON.stringify(resourceMetadata(exchange, settings.protectedResource, settings.path));
       return exchange.respond(200, { ...JSON_HEADERS, ...headers }, body);
     }

@@ -21,11 +21,18 @@ export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): A
 }
 
 /** The answer to a browser that asks before it asks. */
-export function preflightHeaders(headers: HttpHeaders, cors: CorsOptions): HttpHeaders {
+export function preflightHeaders(
+  headers: HttpHeaders,
+  cors: CorsOptions,
+  requested: string | undefined,
+): HttpHeaders {
+  // Arguments of tools travel in headers whose names only the tools know.
+  const params = (requested ?? '').split(',').map((name) => name.trim());
+  const named = params.filter((name) => /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/i.test(name));
   return {
     ...headers,
     'access-control-allow-methods': 'POST, GET, DELETE',
-    'access-control-allow-headers': [...PROTOCOL_HEADERS, ...(cors.headers ?? [])].join(', '),
+    'access-control-allow-headers': [...PROTOCOL_HEADERS, ...(cors.headers ?? []), ...named].join(', '),
     'access-control-max-age': '86400',
   };
 }
