@@ -551,10 +551,10 @@ describe('time', () => {
     await server.next();
     await isProven(host);
     clock.advance(400);
-    server.elicit(1, 'Take your time');
-    await asked.promise;
     const other = failure(b.request('completion/complete', {}, { timeoutMs: 1000 }));
     await server.expect('completion/complete');
+    server.elicit(1, 'Take your time');
+    await asked.promise;
     clock.advance(1000);
     expect(await other).toMatchObject({ code: 'TIMED_OUT', sent: 'maybe' });
     clock.advance(100_000);
