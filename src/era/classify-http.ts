@@ -52,6 +52,8 @@ export function classifyHttp(facts: HttpFacts): HttpRoute {
     if (message.kind === 'invalid') return refused(400, message.error, message.id);
     if (message.kind === 'request' && message.method === 'initialize')
       return { kind: 'initialize', request: message };
+    if (version !== undefined && !isLegacyRevision(version))
+      return refused(400, noRevision(version), idOf(message));
     return { kind: 'legacy', message, revision: version };
   }
   switch (message.kind) {
@@ -81,6 +83,16 @@ export function classifyHttp(facts: HttpFacts): HttpRoute {
         undefined,
       );
   }
+}
+
+/** LHTTP-026; of no code that only modern servers use, or a client would take us for one. */
+export function noRevision(version: string): JsonRpcErrorBody {
+  const message = `The header MCP-Protocol-Version names no revision that is spoken here: ${version}`;
+  return { code: ErrorCode.InvalidRequest, message };
+}
+
+function idOf(message: Decoded): RequestId | undefined {
+  return message.kind === 'request' ? message.id : undefined;
 }
 
 /** The status of an answer that is an error and nothing else (wire sheet §6). */

@@ -1,5 +1,6 @@
 import { createDeferred } from '../../async/deferred.js';
-import { classifyHttp, type HttpRoute } from '../../era/classify-http.js';
+import { classifyHttp, type HttpRoute, noRevision } from '../../era/classify-http.js';
+import { isLegacyRevision } from '../../era/revisions.js';
 import { IsthmusError } from '../../errors.js';
 import type { Connection, Listening, ServedFacts } from '../../exchange/connection.js';
 import { decodeLine, encodeMessage } from '../../wire/codec.js';
@@ -228,19 +229,24 @@ export class Endpoint {
   }
 
   #open(options: Omit<PostOptions, 'now'>, listens: boolean): PostConnection | undefined {
-    const { clock, maxRequests } = this.settings;
-    if (!listens && this.#posts.size - this.#streams >= maxRequests) {
-      const first = options.messages.at(-1);
-      const id = first?.kind === 'request' ? first.id : undefined;
-      busy(options.exchange, `${maxRequests} requests are being worked on`, options.headers, id);
+    const { clock } = this.settings;
+    if (!listens && this.#isFull(options.exchange, options.headers, options.messages.at(-1)!))
       return undefined;
-    }
     const connection = new PostConnection({ ...options, now: () => clock.now() });
     this.#accept!(connection);
     if (connection.isOver) return connection;
     this.#posts.add(connection);
     void connection.closed.then(() => this.#posts.delete(connection));
     return connection;
+  }
+
+  /** True when there is too much to do; then that was the answer. */
+  #isFull(exchange: HttpExchange, headers: HttpHeaders, message: Decoded): boolean {
+    const { maxRequests } = this.settings;
+    if (this.#posts.size - this.#streams + this.#sessions.inFlight < maxRequests) return false;
+    const id = message.kind === 'request' ? message.id : undefined;
+    busy(exchange, `${maxRequests} requests are being worked on`, headers, id);
+    return true;
   }
 
   #initialize(
@@ -269,7 +275,10 @@ export class Endpoint {
       return exchange.respond(400, { ...JSON_HEADERS, ...headers }, errorBody(id, error));
     }
     const session = this.#sessions.find(sessionId, principal);
-    if (session) return session.post(exchange, message);
+    if (session && (isAnswerOrNews(message) || !this.#isFull(exchange, headers, message))) {
+      return session.post(exchange, message);
+    }
+    if (session) return;
     exchange.respond(404, { ...JSON_HEADERS, ...headers }, errorBody(id, UNKNOWN_SESSION));
   }
 
@@ -280,6 +289,14 @@ export class Endpoint {
         ...headers,
         allow: this.#allowed,
       });
+    }
+    const version = exchange.header('mcp-protocol-version')?.trim();
+    if (version !== undefined && !isLegacyRevision(version)) {
+      return exchange.respond(
+        400,
+        { ...JSON_HEADERS, ...headers },
+        errorBody(undefined, noRevision(version)),
+      );
     }
     const sessionId = exchange.header('mcp-session-id');
     if (sessionId === undefined) {
@@ -329,6 +346,11 @@ const UNKNOWN_SESSION: JsonRpcErrorBody = {
   code: ErrorCode.InvalidRequest,
   message: 'There is no such session (any more): open one with initialize',
 };
+
+/** What must get through however much there is to do: it may be what others wait for. */
+function isAnswerOrNews(message: Decoded): boolean {
+  return message.kind !== 'request' && message.kind !== 'batch';
+}
 
 function errorBody(id: RequestId | undefined, error: JsonRpcErrorBody): string {
   return encodeMessage(errorMessage(id, error));

@@ -135,7 +135,8 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     maxSessions: options.maxSessions ?? 1000,
     sessionIdleMs: options.sessionIdleMs ?? 30 * 60_000,
     eventStore: options.eventStore === false ? undefined : (options.eventStore ?? (() => memoryEventStore())),
-    retryMs: options.retryMs,
+    // Whoever is let go is told when to come back.
+    retryMs: options.retryMs ?? (options.pollAfterMs === undefined ? undefined : 1000),
     pollAfterMs: options.pollAfterMs,
     sse: options.sse === true ? { path: '/sse', messagePath: '/message' } : options.sse || undefined,
     clock: options.clock ?? systemClock,

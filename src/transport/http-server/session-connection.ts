@@ -25,6 +25,10 @@ export interface SessionOptions {
   readonly pollAfterMs: number | undefined;
   /** On every answer, with the session's id. */
   readonly headers: HttpHeaders;
+  /** The same without it: for a handshake that failed. */
+  readonly plainHeaders: HttpHeaders;
+  /** Counts the requests of all sessions that wait for their answers. */
+  readonly tally: { inFlight: number };
   now(): number;
 }
 
@@ -107,6 +111,7 @@ export class SessionConnection implements Connection {
         ? new Post(exchange, this.#newStream(), requests.length, isBatch, answers, now())
         : undefined;
     for (const { id } of requests) this.#posts.set(id, post!);
+    this.#options.tally.inFlight += requests.length;
     const deliver = () => {
       for (const item of messages) {
         this.#receiver?.receive(item);
@@ -155,10 +160,19 @@ export class SessionConnection implements Connection {
     for (const stream of this.#streams.values()) {
       if (stream.lastAt !== undefined && now - stream.lastAt >= everyMs) stream.keepAlive(now);
     }
+    this.#letGo(now);
+  }
+
+  /** Clients that can resume are let go after a while, and come back for the rest. */
+  #letGo(now: number): void {
     const { pollAfterMs } = this.#options;
     if (pollAfterMs === undefined || !this.#primes) return;
     for (const post of new Set(this.#posts.values())) {
-      if (post.stream.isRead && now - post.startedAt >= pollAfterMs) post.stream.detach();
+      const { stream } = post;
+      if (!stream.begun && now - post.startedAt >= pollAfterMs) {
+        this.#begin(post);
+        stream.detach();
+      } else if (stream.isRead && now - stream.attachedAt >= pollAfterMs) stream.detach();
     }
   }
 
@@ -172,6 +186,7 @@ export class SessionConnection implements Connection {
     for (const post of new Set(this.#posts.values())) {
       if (!post.stream.begun) post.exchange.respond(404, this.#options.headers);
     }
+    this.#options.tally.inFlight -= this.#posts.size;
     this.#posts.clear();
     for (const stream of this.#streams.values()) stream.end();
     this.#end.resolve({ kind: 'closed' });
@@ -188,6 +203,7 @@ export class SessionConnection implements Connection {
     const post = id === undefined ? undefined : this.#posts.get(id);
     if (!post || id === undefined) return;
     this.#posts.delete(id);
+    this.#options.tally.inFlight -= 1;
     const ended = post.answered();
     if (post.stream.begun) {
       post.stream.send(json);
@@ -199,6 +215,11 @@ export class SessionConnection implements Connection {
     post.answers.push(json);
     if (!ended) return;
     this.#streams.delete(post.stream.name);
+    if (this.revision === undefined && 'error' in message) {
+      // SESS-001: a handshake that failed opens nothing.
+      post.exchange.respond(200, { ...JSON_HEADERS, ...this.#options.plainHeaders }, json);
+      return this.close();
+    }
     const body = post.isBatch ? `[${post.answers.join(',')}]` : json;
     post.exchange.respond(200, { ...JSON_HEADERS, ...headers }, body);
   }
@@ -209,6 +230,7 @@ export class SessionConnection implements Connection {
     const post = method === 'notifications/cancelled' && isRequestId(id) ? this.#posts.get(id) : undefined;
     if (!post || !isRequestId(id)) return;
     this.#posts.delete(id);
+    this.#options.tally.inFlight -= 1;
     if (!post.answered()) return;
     if (!post.stream.begun) this.#begin(post);
     post.stream.end();

@@ -23,6 +23,8 @@ export class SessionStream {
   /** It has been a stream of events, and cannot become a plain answer any more. */
   #begun = false;
   isOver = false;
+  /** When somebody began to read it, the last time. */
+  attachedAt = 0;
 
   constructor(name: string, context: StreamContext) {
     this.name = name;
@@ -55,6 +57,7 @@ export class SessionStream {
     this.#writer?.end();
     const writer = new EventWriter(exchange, headers, now(), onDrain);
     this.#writer = writer;
+    this.attachedAt = now();
     const resumed = this.#begun;
     this.#begun = true;
     exchange.onGone(() => {

@@ -7,6 +7,7 @@ import { SessionConnection } from './session-connection.js';
 export class Sessions {
   readonly #settings: HttpEndpointSettings;
   readonly #open = new Map<string, SessionConnection>();
+  readonly #tally = { inFlight: 0 };
 
   constructor(settings: HttpEndpointSettings) {
     this.#settings = settings;
@@ -18,6 +19,11 @@ export class Sessions {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** Requests of all sessions that wait for their answers. */
+  get inFlight(): number {
+    return this.#tally.inFlight;
   }
 
   /** Undefined when there is no room; sessions that nobody uses make room, the oldest first. */
@@ -32,6 +38,8 @@ export class Sessions {
       retryMs,
       pollAfterMs,
       headers: { ...headers, 'mcp-session-id': id },
+      plainHeaders: headers,
+      tally: this.#tally,
       now: () => clock.now(),
     });
     this.#open.set(id, session);
