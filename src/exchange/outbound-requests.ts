@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../async/clock.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import {
@@ -221,7 +222,7 @@ class Pending {
     this.#onReject = onReject;
     this.#latest = now + maximumOf(options);
     this.due = Math.min(now + options.timeoutMs, this.#latest);
-    options.signal?.addEventListener('abort', this, { once: true });
+    if (options.signal) listenTo(options.signal, this);
   }
 
   /** The signal's listener. */
@@ -278,6 +279,17 @@ class Pending {
     this.options.onSettled?.();
   }
 }
+
+/** One signal for many calls is what signals are for: no reason to warn of a leak. */
+function listenTo(signal: AbortSignal, listener: Pending): void {
+  if (!known.has(signal)) {
+    known.add(signal);
+    setMaxListeners(0, signal);
+  }
+  signal.addEventListener('abort', listener, { once: true });
+}
+
+const known = new WeakSet<AbortSignal>();
 
 function maximumOf({ timeoutMs, maxTimeoutMs = timeoutMs * 4 }: OutboundOptions): number {
   return maxTimeoutMs;

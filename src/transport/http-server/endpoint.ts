@@ -131,7 +131,8 @@ export class Endpoint {
   }
 
   #placeOf(path: string): 'mcp' | 'sse' | 'message' | undefined {
-    const { sse, path: own } = this.settings;
+    const { path: own } = this.settings;
+    const sse = this.#served?.eras.includes('legacy') ? this.settings.sse : undefined;
     if (sse && path === sse.path) return 'sse';
     if (sse && path === sse.messagePath) return 'message';
     return own === undefined || path === own ? 'mcp' : undefined;

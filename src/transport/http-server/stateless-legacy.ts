@@ -36,10 +36,19 @@ export function asStateless(message: Decoded, revision: string | undefined): Sta
       { kind: 'notification', method: 'notifications/initialized', params: undefined },
       ...messages,
     ],
-    swallow: (answer) => !('method' in answer) && answer.id === HANDSHAKE,
+    swallow: firstAnswerOf(HANDSHAKE),
     batch,
   };
 }
 
-/** No client has this id: it is a string that only we would think of. */
+/** Only the first: the client may use the same id. */
+function firstAnswerOf(id: string): (answer: JsonRpcMessage) => boolean {
+  let swallowed = false;
+  return (answer) => {
+    if (swallowed || 'method' in answer || answer.id !== id) return false;
+    swallowed = true;
+    return true;
+  };
+}
+
 const HANDSHAKE = 'isthmus:handshake';
