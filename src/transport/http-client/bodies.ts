@@ -44,12 +44,10 @@ export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
 }
 
-/** What a person needs of a body that is no message: the title of a page, or its first words. */
+/** What a person needs of a body that is no message: its first words; those of a page begin with its title. */
 export function firstWords(body: Buffer): string {
   const text = body.toString();
-  const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1];
-  const bare =
-    title?.trim() || text.replace(/<(script|style)\b.*?<\/\1\s*>/gis, ' ').replace(/<[^>]*>/g, ' ');
+  const bare = text.replace(/<(script|style)\b.*?<\/\1\s*>/gis, ' ').replace(/<[^>]*>/g, ' ');
   const words = bare
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .replaceAll('\uFFFD', '')
