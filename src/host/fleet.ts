@@ -4,7 +4,8 @@ import type { ServerSettings } from './definition.js';
 import type { Member } from './member.js';
 import { PoolCaller } from './pool-caller.js';
 import type { LastExit, ProcessStatus } from './status.js';
-import { type StartReason, Supervisor, type SupervisorContext } from './supervisor.js';
+import { Supervisor } from './supervisor.js';
+import type { StartReason, SupervisorContext } from './supervisor-context.js';
 
 export type SupervisorFactory = (
   owner: string | undefined,

@@ -1,43 +1,13 @@
-import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import { treeFacts } from '../process/process-facts.js';
-import type { Budget } from './budget.js';
-import type { ServerSettings } from './definition.js';
-import type { FirstLists } from './first-lists.js';
+import { Exits } from './exits.js';
 import type { Generation } from './generation.js';
 import { watchHealth } from './health-watch.js';
-import type { HostOccurrence } from './host-event.js';
 import { nextState, type ProcessEvent, type ProcessState } from './process-state.js';
 import { countFailure, decideRestart } from './restart-policy.js';
 import type { LastExit, ProcessStatus } from './status.js';
-
-/** Why a process is started. */
-export type StartReason = 'use' | 'eager' | 'restart' | 'crash' | 'age';
-
-/** What a supervisor needs of the server that its process belongs to. */
-export interface SupervisorContext {
-  /** The server's name. */
-  readonly label: string;
-  readonly settings: ServerSettings;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** Places for processes: of the server, and of the whole host. */
-  readonly budgets: readonly Budget[];
-  /** Whose process it is, where they are not shared. */
-  readonly owner: string | undefined;
-  /** Whether somebody would miss the process: a conversation is open, or it is to be there always. */
-  isWanted(): boolean;
-  /** Starts a process and speaks to it. The number is that of the new life. */
-  open(number: number, signal: AbortSignal): Promise<Generation>;
-  nextNumber(): number;
-  /** Told who supervises. */
-  adopt(supervisor: Supervisor): void;
-  onLists(generation: Generation, lists: FirstLists): void;
-  emit(occurrence: HostOccurrence): void;
-  /** There is no process, and none is on its way. */
-  onIdle(): void;
-}
+import { openInPlace, type StartReason, type SupervisorContext } from './supervisor-context.js';
 
 /** Keeps one process: starts it, sees it end, starts it again, replaces it, ends it. */
 export class Supervisor {
@@ -53,18 +23,17 @@ export class Supervisor {
   /** How many processes have been ready. */
   #lives = 0;
   #number = 0;
-  #lastExit: LastExit | undefined;
-  #lastError: IsthmusError | undefined;
+  readonly #exits: Exits;
+  #stopped: IsthmusError | undefined;
   #nextAttemptAt: number | undefined;
   #callOffPause = () => {};
   #callOffIdle = () => {};
   #callOffAge = () => {};
-  /** Processes that are being ended. */
-  readonly #leaving = new Map<Generation, Promise<void>>();
   #replacing: Promise<void> | undefined;
 
   constructor(context: SupervisorContext) {
     this.#context = context;
+    this.#exits = new Exits(context.clock, context.emit);
     context.adopt(this);
   }
 
@@ -85,7 +54,7 @@ export class Supervisor {
   }
 
   get lastExit(): LastExit | undefined {
-    return this.#lastExit;
+    return this.#exits.last;
   }
 
   /** The process, when it is ready; starts it when there is none. Rejects as soon as an attempt has failed. */
@@ -97,11 +66,13 @@ export class Supervisor {
         void this.#start(why);
         break;
       case 'crash-loop':
-        if (this.#context.clock.now() < (this.#nextAttemptAt ?? 0)) return Promise.reject(this.#loopError());
+        if (this.#context.clock.now() < (this.#nextAttemptAt ?? 0)) {
+          return Promise.reject(this.#exits.crashLoop(this.#context.label, this.#failures));
+        }
         void this.#start(why);
         break;
       case 'stopped':
-        return Promise.reject(this.#stoppedError());
+        return Promise.reject(this.#stopped);
       default:
         break;
     }
@@ -118,7 +89,7 @@ export class Supervisor {
   }
 
   async #replace(why: 'restart' | 'age'): Promise<void> {
-    if (this.#state === 'stopped') throw this.#stoppedError();
+    if (this.#state === 'stopped') throw this.#stopped;
     this.#failures = 0;
     const old = this.#current;
     if (this.#state === 'ready' && old) {
@@ -144,14 +115,13 @@ export class Supervisor {
     const old = this.#current;
     const wasReady = this.#state === 'ready';
     this.#go('stop');
-    this.#lastError ??= error;
+    this.#stopped ??= error;
     this.#callOffPause();
     this.#callOffIdle();
     this.#callOffAge();
     this.#settleNext(error);
     this.#attempt?.abort.abort(error);
-    // Some may be on their way out with more time than there is now.
-    for (const generation of this.#leaving.keys()) void generation.drain(drainMs);
+    this.#exits.hurry(drainMs);
     if (wasReady && old) {
       this.#announceDrain(old, why);
       old.retire(why);
@@ -159,7 +129,7 @@ export class Supervisor {
       void this.#leave(old, drainMs);
     }
     await this.#attempt?.done;
-    await Promise.all(this.#leaving.values());
+    await this.#exits.done();
   }
 
   async status(): Promise<ProcessStatus> {
@@ -177,7 +147,7 @@ export class Supervisor {
       inFlight: current?.inFlight ?? 0,
       queued: current?.calls.queued ?? 0,
       receipt: current?.receipt,
-      lastExit: this.#lastExit,
+      lastExit: this.#exits.last,
       nextAttemptAt: this.#nextAttemptAt,
       facts: current?.pid === undefined ? undefined : await treeFacts(current.pid),
     };
@@ -219,7 +189,7 @@ export class Supervisor {
     this.#number = number;
     this.#attempt = { number, abort, done: done.promise };
     try {
-      const generation = await this.#open(number, why, abort.signal);
+      const generation = await openInPlace(this.#context, number, why, abort.signal);
       if (abort.signal.aborted) await generation.close();
       else this.#ready(generation);
     } catch (error) {
@@ -227,28 +197,6 @@ export class Supervisor {
     } finally {
       this.#attempt = undefined;
       done.resolve();
-    }
-  }
-
-  /** With a place in every budget, given back when the process is gone. */
-  async #open(number: number, why: StartReason, signal: AbortSignal): Promise<Generation> {
-    const { budgets, emit } = this.#context;
-    const taken: Budget[] = [];
-    const giveBack = () => {
-      for (const budget of taken.splice(0)) budget.release();
-    };
-    try {
-      for (const budget of budgets) {
-        if (!budget.tryTake()) await budget.take(signal);
-        taken.push(budget);
-      }
-      emit({ kind: 'start', generation: number, why });
-      const generation = await this.#context.open(number, signal);
-      void generation.closed.then(giveBack);
-      return generation;
-    } catch (error) {
-      giveBack();
-      throw error;
     }
   }
 
@@ -284,16 +232,13 @@ export class Supervisor {
   }
 
   #startFailed(thrown: unknown, number: number, why: StartReason): void {
-    const error =
-      thrown instanceof IsthmusError
-        ? thrown.with({ generation: number, sent: 'no' })
-        : new IsthmusError('CONNECTION_CLOSED', messageOf(thrown), { cause: thrown, sent: 'no' });
+    const error = asStartError(thrown, number);
     // Nothing was started; whoever asked is told, and nobody else is concerned.
     if (error.code === 'BUSY') {
       this.#go('rested');
       return this.#settleNext(error);
     }
-    this.#record(error, number, undefined, 'start', false);
+    this.#exits.record(error, 'start', number, undefined);
     const refused = error.code === 'CANNOT_START' && why !== 'crash';
     if (refused) this.#go('rested');
     else this.#afterFailure(0, error);
@@ -306,13 +251,12 @@ export class Supervisor {
     this.#callOffIdle();
     this.#callOffAge();
     if (this.#state !== 'ready') return;
-    this.#record(error, generation.number, generation.pid, 'run', false);
+    this.#exits.record(error, 'run', generation.number, generation.pid);
     this.#afterFailure(this.#context.clock.now() - generation.startedAt, error);
   }
 
   #afterFailure(ranMs: number, error: IsthmusError): void {
-    const { settings, clock, random, emit } = this.#context;
-    this.#lastError = error;
+    const { label, settings, clock, random, emit } = this.#context;
     if (!settings.restart) {
       this.#go('rested');
       return;
@@ -323,7 +267,7 @@ export class Supervisor {
       this.#go('gave-up');
       this.#nextAttemptAt = clock.now() + settings.restart.stableMs;
       emit({ kind: 'crash-loop', attempts: decision.attempts, reason: error.message });
-      return this.#settleNext(this.#loopError());
+      return this.#settleNext(this.#exits.crashLoop(label, this.#failures));
     }
     this.#go('failed');
     this.#nextAttemptAt = clock.now() + decision.delayMs;
@@ -345,13 +289,13 @@ export class Supervisor {
 
   /** Starts the fresh process first; the old one serves until it is there. */
   async #handOver(old: Generation, why: 'restart' | 'age'): Promise<void> {
-    const { settings, nextNumber, emit } = this.#context;
+    const { settings, nextNumber } = this.#context;
     const abort = new AbortController();
     const done = createDeferred<void>();
     const number = nextNumber();
     this.#attempt = { number, abort, done: done.promise };
     try {
-      const fresh = await this.#open(number, why, abort.signal);
+      const fresh = await openInPlace(this.#context, number, why, abort.signal);
       if (abort.signal.aborted) return await fresh.close();
       this.#number = number;
       this.#announceDrain(old, REPLACED[why]);
@@ -361,14 +305,8 @@ export class Supervisor {
       if (this.#state !== 'ready') this.#go('start');
       this.#ready(fresh);
     } catch (error) {
-      emit({
-        kind: 'exit',
-        generation: number,
-        pid: undefined,
-        phase: 'start',
-        expected: false,
-        reason: messageOf(error),
-      });
+      // The old process serves on; what could not replace it is known all the same.
+      this.#exits.record(asStartError(error, number), 'start', number, undefined);
       throw error;
     } finally {
       this.#attempt = undefined;
@@ -390,33 +328,8 @@ export class Supervisor {
 
   /** Sees a retired process out. */
   async #leave(generation: Generation, drainMs: number): Promise<void> {
-    const { number, pid } = generation;
-    const leaving = generation.drain(drainMs).then((inTime) => {
-      if (!inTime && drainMs > 0) {
-        const why = `calls were still in flight after ${drainMs} ms`;
-        this.#context.emit({ kind: 'kill', generation: number, pid, why });
-      }
-      if (this.#current === generation) this.#current = undefined;
-      const { diedOf } = generation;
-      this.#record(diedOf, number, pid, 'run', diedOf === undefined);
-    });
-    this.#leaving.set(generation, leaving);
-    await leaving;
-    this.#leaving.delete(generation);
-  }
-
-  #record(
-    error: IsthmusError | undefined,
-    generation: number,
-    pid: number | undefined,
-    phase: 'start' | 'run',
-    expected: boolean,
-  ): void {
-    const reason = error?.message ?? 'it was told to end';
-    this.#context.emit({ kind: 'exit', generation, pid, phase, expected, reason });
-    if (expected) return;
-    const at = this.#context.clock.now();
-    this.#lastExit = { at, generation, phase, reason, stderrTail: error?.stderrTail ?? '' };
+    await this.#exits.leave(generation, drainMs);
+    if (this.#current === generation) this.#current = undefined;
   }
 
   #go(event: ProcessEvent): boolean {
@@ -433,19 +346,12 @@ export class Supervisor {
     if (outcome instanceof IsthmusError) next?.reject(outcome);
     else next?.resolve(outcome);
   }
-
-  #loopError(): IsthmusError {
-    const { label } = this.#context;
-    const last = this.#lastError;
-    const message = `${label} ended ${this.#failures} times in a row and is not started again by itself; the last time: ${last?.message}`;
-    const { stderrTail, generation } = last ?? {};
-    return new IsthmusError('CRASH_LOOP', message, { cause: last, sent: 'no', stderrTail, generation });
-  }
-
-  #stoppedError(): IsthmusError {
-    return this.#lastError?.with({ sent: 'no' }) ?? new IsthmusError('CONNECTION_CLOSED', 'stopped');
-  }
 }
 
 /** What happens to the old process, as a person would say it behind the name of the server. */
 const REPLACED = { restart: 'is being restarted', age: 'is being replaced at its age' } as const;
+
+function asStartError(thrown: unknown, generation: number): IsthmusError {
+  if (thrown instanceof IsthmusError) return thrown.with({ generation, sent: 'no' });
+  return new IsthmusError('CONNECTION_CLOSED', messageOf(thrown), { cause: thrown, sent: 'no', generation });
+}
