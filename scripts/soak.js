@@ -1,7 +1,6 @@
 // npm run soak: many calls through one shared process, and the memory must stay flat. Not part of npm test.
 //   npm run soak -- --calls 100000 --era modern
 
-import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -80,8 +79,6 @@ async function soakAll(host, era, calls) {
 function scenes(host, calls) {
   const talks = Array.from({ length: CONVERSATIONS }, () => host.conversation('demo'));
   const forever = new AbortController();
-  // Many calls at a time with one signal is what is meant here.
-  setMaxListeners(0, forever.signal);
   const few = Math.max(1, Math.round(calls / 20));
   return [
     ['calls', calls, (n) => echo(talks[n % CONVERSATIONS], n)],
