@@ -11,6 +11,7 @@ export {
   type ServerDefinition,
 } from './host/index.js';
 export * from './server/index.js';
+export { type HttpHandler, type HttpListenOptions, http, httpHandler } from './transport/http.js';
 export { type MemoryConnection, type MemoryLink, memory } from './transport/memory.js';
 export { type SocketOptions, type TcpOptions, tcp, unixSocket } from './transport/socket.js';
 export { type CommandOptions, type StdioOptions, stdio } from './transport/stdio.js';

@@ -26,6 +26,7 @@ describe('the exports of the package', () => {
       './client',
       './stdio',
       './socket',
+      './http',
       './host',
       './package.json',
     ]);
