@@ -1,5 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolResultSchema,
   CreateMessageRequestSchema,
@@ -12,6 +15,7 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { EVERYTHING, friendlyAnswers, type Peer, type Question, type Session } from './peer.js';
+import type { Recording } from './recording.js';
 import type { Json } from './revision.js';
 
 /** `@modelcontextprotocol/sdk` 1.x, which knows the legacy era only. */
@@ -55,16 +59,14 @@ export const officialV1: Peer = {
         notifications.push(notification as unknown as Json);
       });
     }
-    const transport = new StdioClientTransport({
-      command: recording.command,
-      args: recording.args,
-      stderr: 'inherit',
-    });
+    const transport = transportTo(recording);
+    const tellTransport = transport.setProtocolVersion?.bind(transport);
     let revision: string | undefined;
     // The v1 client tells the agreed revision to its transport only.
     Object.assign(transport, {
       setProtocolVersion: (agreed: string) => {
         revision = agreed;
+        tellTransport?.(agreed);
       },
     });
 
@@ -124,6 +126,17 @@ export const officialV1: Peer = {
     return session;
   },
 };
+
+function transportTo({ command, args, http }: Recording): Transport {
+  if (!http) return new StdioClientTransport({ command, args, stderr: 'inherit' });
+  const { kind, url, fetch } = http;
+  // Its types say `sessionId?: string` and mean that it may be undefined.
+  return (
+    kind === 'sse'
+      ? new SSEClientTransport(url, { fetch })
+      : new StreamableHTTPClientTransport(url, { fetch })
+  ) as Transport;
+}
 
 /** The v1 client gives one page per call. */
 async function allPages(

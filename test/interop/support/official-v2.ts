@@ -1,6 +1,13 @@
-import { Client, type ClientOptions, type VersionNegotiationMode } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientOptions,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { EVERYTHING, friendlyAnswers, type Peer, type Question, type Session, WATCHED } from './peer.js';
+import type { Recording } from './recording.js';
 import type { Json } from './revision.js';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
@@ -96,11 +103,7 @@ export function officialV2(mode: VersionNegotiationMode, expected: Pick<Peer, 'e
         complaints,
         close: () => client.close(),
       };
-      const transport = new StdioClientTransport({
-        command: recording.command,
-        args: recording.args,
-        stderr: 'inherit',
-      });
+      const transport = transportTo(recording);
       try {
         await client.connect(transport);
       } catch (error) {
@@ -110,4 +113,12 @@ export function officialV2(mode: VersionNegotiationMode, expected: Pick<Peer, 'e
       return session;
     },
   };
+}
+
+function transportTo({ command, args, http }: Recording): Parameters<Client['connect']>[0] {
+  if (!http) return new StdioClientTransport({ command, args, stderr: 'inherit' });
+  const { kind, url, fetch } = http;
+  return kind === 'sse'
+    ? new SSEClientTransport(url, { fetch })
+    : new StreamableHTTPClientTransport(url, { fetch });
 }

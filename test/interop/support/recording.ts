@@ -25,12 +25,23 @@ export interface Life {
 export interface Recording {
   readonly command: string;
   readonly args: string[];
+  /** Where the server listens instead, when it is not reached through its stdin and stdout. */
+  readonly http?: HttpSide;
   /** The processes launched so far, oldest first. */
   lives(): Life[];
   /** The process that the client talks to; a client that probes on a sibling has had one before. */
   life(): Life;
   /** Sees to it that no process is left, by force if it must, and removes the record. */
   close(): Promise<void>;
+}
+
+/** A server that a client reaches by HTTP, with a `fetch` that keeps what passes. */
+export interface HttpSide {
+  readonly kind: 'streamable' | 'sse';
+  readonly url: URL;
+  readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
+  /** Asks the server to end, and waits until it has. */
+  stop(): Promise<void>;
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
