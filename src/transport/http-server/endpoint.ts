@@ -1,35 +1,27 @@
 import { createDeferred } from '../../async/deferred.js';
-import { classifyHttp, type HttpRoute, noRevision } from '../../era/classify-http.js';
-import { isLegacyRevision } from '../../era/revisions.js';
+import { classifyHttp, type HttpRoute } from '../../era/classify-http.js';
 import { IsthmusError } from '../../errors.js';
 import type { Connection, Listening, ServedFacts } from '../../exchange/connection.js';
-import { decodeLine, encodeMessage } from '../../wire/codec.js';
+import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
-import {
-  type Decoded,
-  type DecodedRequest,
-  errorMessage,
-  type JsonRpcErrorBody,
-  type RequestId,
-} from '../../wire/json-rpc.js';
+import type { Decoded } from '../../wire/json-rpc.js';
 import { identify } from './authentication.js';
 import { JSON_HEADERS } from './event-text.js';
-import type { HttpExchange, HttpHeaders } from './exchange.js';
+import type { HttpExchange } from './exchange.js';
 import { accepts, admit, isJson, preflightHeaders } from './guard.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
-import { PostConnection, type PostOptions } from './post-connection.js';
 import { isMetadataPath, resourceMetadata } from './protected-resource.js';
-import { Sessions } from './sessions.js';
+import { SessionDesk } from './session-desk.js';
+import { ShortPosts } from './short-posts.js';
 import { SseConnections } from './sse-2024.js';
-import { asStateless } from './stateless-legacy.js';
+import { busy, refuse, respondError, type Visit } from './visit.js';
 
 /** One address for both eras: every request becomes a connection, or a part of one. */
 export class Endpoint {
   readonly settings: HttpEndpointSettings;
-  readonly #sessions: Sessions;
+  readonly #sessions: SessionDesk;
+  readonly #posts: ShortPosts;
   readonly #sse: SseConnections;
-  readonly #posts = new Set<PostConnection>();
-  #streams = 0;
   #accept: ((connection: Connection) => void) | undefined;
   #served: ServedFacts | undefined;
   #callOffTick: (() => void) | undefined;
@@ -38,13 +30,9 @@ export class Endpoint {
 
   constructor(options: HttpEndpointOptions) {
     this.settings = resolveEndpoint(options);
-    this.#sessions = new Sessions(this.settings);
+    this.#sessions = new SessionDesk(this.settings, this.#isFull);
+    this.#posts = new ShortPosts(this.settings, this.#isFull);
     this.#sse = new SseConnections(this.settings);
-  }
-
-  /** How many sessions are open. */
-  get sessions(): number {
-    return this.#sessions.size;
   }
 
   begin(accept: (connection: Connection) => void, served: ServedFacts): Listening {
@@ -72,11 +60,8 @@ export class Endpoint {
       await this.#handle(exchange);
     } catch {
       // Whatever it was, it is nobody's business out there.
-      exchange.respond(
-        500,
-        JSON_HEADERS,
-        errorBody(undefined, { code: ErrorCode.InternalError, message: 'Internal error' }),
-      );
+      const error = { code: ErrorCode.InternalError, message: 'Internal error' };
+      respondError({ exchange, headers: {} }, 500, undefined, error);
     }
   }
 
@@ -84,42 +69,38 @@ export class Endpoint {
     const path = exchange.target.split('?', 1)[0]!;
     const { settings } = this;
     const admission = admit(exchange, settings);
-    if (admission.kind === 'refused') return refuse(exchange, admission.status, admission.why, {});
+    if (admission.kind === 'refused') {
+      return refuse({ exchange, headers: {} }, admission.status, admission.why);
+    }
     const { headers } = admission;
+    const stranger = { exchange, headers };
     if (exchange.method === 'OPTIONS' && settings.cors) {
       const requested = exchange.header('access-control-request-headers');
       return exchange.respond(204, preflightHeaders(headers, settings.cors, requested));
     }
     if (settings.protectedResource && isMetadataPath(path, settings.path)) {
       if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-        return refuse(exchange, 405, 'This is only to be read', { ...headers, allow: 'GET' });
+        return refuse(stranger, 405, 'This is only to be read', { allow: 'GET' });
       }
       const body = JSON.stringify(resourceMetadata(exchange, settings.protectedResource, settings.path));
       return exchange.respond(200, { ...JSON_HEADERS, ...headers }, body);
     }
     const place = this.#placeOf(path);
-    if (place === undefined) return refuse(exchange, 404, `There is nothing at ${path}`, headers);
-    if (this.#stopped || !this.#accept) return busy(exchange, 'The server is stopping', headers);
+    if (place === undefined) return refuse(stranger, 404, `There is nothing at ${path}`);
+    if (this.#stopped || !this.#accept) return busy(stranger, 'The server is stopping');
     const caller = settings.authenticate ? await identify(exchange, settings) : NOBODY;
-    if (caller.kind === 'refused') {
-      return refuse(exchange, caller.status, caller.why, { ...headers, ...caller.headers });
-    }
-    const { principal } = caller;
-    if (place === 'sse' || place === 'message') {
-      return this.#sse.handle(place, exchange, principal, headers, this.#accept);
-    }
+    if (caller.kind === 'refused') return refuse(stranger, caller.status, caller.why, caller.headers);
+    const visit: Visit = { exchange, headers, principal: caller.principal };
+    if (place !== 'mcp') return this.#sse.handle(place, exchange, visit.principal, headers, this.#accept);
     switch (exchange.method) {
       case 'POST':
-        return this.#post(exchange, principal, headers);
+        return this.#post(visit);
       case 'GET':
       case 'DELETE':
-        return this.#session(exchange, principal, headers);
-      default:
-        return refuse(exchange, 405, `${exchange.method} is not for MCP`, {
-          ...headers,
-          allow: this.#allowed,
-        });
+        // These are of the legacy era only.
+        if (this.#hasSessions) return this.#sessions.other(visit, this.#allowed);
     }
+    refuse(visit, 405, `${exchange.method} is not served here`, { allow: this.#allowed });
   }
 
   get #hasSessions(): boolean {
@@ -138,189 +119,54 @@ export class Endpoint {
     return own === undefined || path === own ? 'mcp' : undefined;
   }
 
-  async #post(exchange: HttpExchange, principal: string | undefined, headers: HttpHeaders): Promise<void> {
+  async #post(visit: Visit): Promise<void> {
+    const { exchange, principal } = visit;
+    const { maxBodyBytes } = this.settings;
     if (!isJson(exchange.header('content-type'))) {
-      return refuse(exchange, 415, 'The body of a POST is application/json', headers);
+      return refuse(visit, 415, 'The body of a POST is application/json');
     }
     if (!accepts(exchange, 'application/json', 'text/event-stream')) {
-      return refuse(exchange, 406, 'Accept must list application/json and text/event-stream', headers);
+      return refuse(visit, 406, 'Accept must list application/json and text/event-stream');
     }
-    const body = await exchange.body(this.settings.maxBodyBytes);
+    const body = await exchange.body(maxBodyBytes);
     if (body.kind === 'gone') return;
-    if (body.kind === 'too-large') {
-      return refuse(exchange, 413, `The body is longer than ${this.settings.maxBodyBytes} bytes`, headers);
-    }
+    if (body.kind === 'too-large') return refuse(visit, 413, `The body is longer than ${maxBodyBytes} bytes`);
     const { eras, headerParams } = this.#served!;
     const message = decodeLine(body.bytes);
     const header = (name: string) => exchange.header(name);
-    const route = classifyHttp({ header, message, eras, principal, headerParams });
-    this.#follow(route, exchange, principal, headers);
+    this.#follow(classifyHttp({ header, message, eras, principal, headerParams }), visit);
   }
 
-  #follow(
-    route: HttpRoute,
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-  ): void {
+  #follow(route: HttpRoute, visit: Visit): void {
+    const accept = this.#accept!;
+    const stateless = this.settings.legacy === 'stateless';
     switch (route.kind) {
       case 'refused':
-        return exchange.respond(
-          route.status,
-          { ...JSON_HEADERS, ...headers },
-          errorBody(route.id, route.error),
-        );
+        return respondError(visit, route.status, route.id, route.error);
       case 'modern-notification':
-        return exchange.respond(202, headers);
+        return visit.exchange.respond(202, visit.headers);
       case 'modern':
-        return this.#modern(route.request, exchange, principal, headers);
+        return this.#posts.modern(route.request, visit, accept);
       case 'initialize':
-        if (this.settings.legacy === 'stateless') {
-          return this.#stateless(route.request, undefined, exchange, principal, headers);
-        }
-        return this.#initialize(route.request, exchange, principal, headers);
+        if (stateless) return this.#posts.stateless(route.request, undefined, visit, accept);
+        return this.#sessions.initialize(route.request, visit, accept);
       case 'legacy':
-        if (this.settings.legacy === 'stateless') {
-          return this.#stateless(route.message, route.revision, exchange, principal, headers);
-        }
-        return this.#legacy(route.message, exchange, principal, headers);
+        if (stateless) return this.#posts.stateless(route.message, route.revision, visit, accept);
+        return this.#sessions.post(route.message, visit);
     }
-  }
-
-  #modern(
-    request: DecodedRequest,
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-  ): void {
-    const listens = request.method === 'subscriptions/listen';
-    if (listens && this.#streams >= this.settings.maxStreams) {
-      return busy(exchange, `All ${this.settings.maxStreams} subscriptions are taken`, headers, request.id);
-    }
-    const post = { messages: [request], exchange, principal, headers, statuses: true };
-    const connection = this.#open(post, listens);
-    if (connection && listens) {
-      this.#streams += 1;
-      void connection.closed.then(() => {
-        this.#streams -= 1;
-      });
-    }
-  }
-
-  /** A legacy client without a session: each POST stands for itself, with a handshake that we make for it. */
-  #stateless(
-    message: Decoded,
-    revision: string | undefined,
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-  ): void {
-    const post = asStateless(message, revision);
-    if (post.kind === 'refused') {
-      return exchange.respond(400, { ...JSON_HEADERS, ...headers }, errorBody(undefined, post.error));
-    }
-    if (post.kind === 'calls') {
-      const { messages, swallow, batch } = post;
-      this.#open({ messages, exchange, principal, headers, statuses: false, swallow, batch }, false);
-      return;
-    }
-    const { refusals, isBatch } = post;
-    if (refusals.length === 0) return exchange.respond(202, headers);
-    exchange.respond(400, { ...JSON_HEADERS, ...headers }, isBatch ? `[${refusals.join(',')}]` : refusals[0]);
-  }
-
-  #open(options: Omit<PostOptions, 'now'>, listens: boolean): PostConnection | undefined {
-    const { clock } = this.settings;
-    if (!listens && this.#isFull(options.exchange, options.headers, options.messages.at(-1)!))
-      return undefined;
-    const connection = new PostConnection({ ...options, now: () => clock.now() });
-    this.#accept!(connection);
-    if (connection.isOver) return connection;
-    this.#posts.add(connection);
-    void connection.closed.then(() => this.#posts.delete(connection));
-    return connection;
   }
 
   /** True when there is too much to do; then that was the answer. */
-  #isFull(exchange: HttpExchange, headers: HttpHeaders, message: Decoded): boolean {
+  readonly #isFull = (visit: Visit, message: Decoded): boolean => {
     const { maxRequests } = this.settings;
-    if (this.#posts.size - this.#streams + this.#sessions.inFlight < maxRequests) return false;
-    const id = message.kind === 'request' ? message.id : undefined;
-    busy(exchange, `${maxRequests} requests are being worked on`, headers, id);
+    if (this.#posts.inFlight + this.#sessions.inFlight < maxRequests) return false;
+    busy(
+      visit,
+      `${maxRequests} requests are being worked on`,
+      message.kind === 'request' ? message.id : undefined,
+    );
     return true;
-  }
-
-  #initialize(
-    request: DecodedRequest,
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-  ): void {
-    const session = this.#sessions.create(principal, headers);
-    if (!session)
-      return busy(exchange, `All ${this.settings.maxSessions} sessions are taken`, headers, request.id);
-    this.#accept!(session);
-    session.post(exchange, request);
-  }
-
-  #legacy(
-    message: Decoded,
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-  ): void {
-    const id = message.kind === 'request' ? message.id : undefined;
-    const sessionId = exchange.header('mcp-session-id');
-    if (sessionId === undefined) {
-      const error = { code: ErrorCode.InvalidRequest, message: NO_SESSION };
-      return exchange.respond(400, { ...JSON_HEADERS, ...headers }, errorBody(id, error));
-    }
-    const session = this.#sessions.find(sessionId, principal);
-    if (session && (isAnswerOrNews(message) || !this.#isFull(exchange, headers, message))) {
-      return session.post(exchange, message);
-    }
-    if (session) return;
-    exchange.respond(404, { ...JSON_HEADERS, ...headers }, errorBody(id, UNKNOWN_SESSION));
-  }
-
-  /** GET and DELETE are of the legacy era only. */
-  #session(exchange: HttpExchange, principal: string | undefined, headers: HttpHeaders): void {
-    if (!this.#hasSessions) {
-      return refuse(exchange, 405, `${exchange.method} is not served here`, {
-        ...headers,
-        allow: this.#allowed,
-      });
-    }
-    const version = exchange.header('mcp-protocol-version')?.trim();
-    if (version !== undefined && !isLegacyRevision(version)) {
-      return exchange.respond(
-        400,
-        { ...JSON_HEADERS, ...headers },
-        errorBody(undefined, noRevision(version)),
-      );
-    }
-    const sessionId = exchange.header('mcp-session-id');
-    if (sessionId === undefined) {
-      return exchange.method === 'GET'
-        ? refuse(exchange, 405, 'A stream belongs to a session; there is none', {
-            ...headers,
-            allow: this.#allowed,
-          })
-        : refuse(exchange, 400, NO_SESSION, headers);
-    }
-    const session = this.#sessions.find(sessionId, principal);
-    if (!session)
-      return exchange.respond(404, { ...JSON_HEADERS, ...headers }, errorBody(undefined, UNKNOWN_SESSION));
-    if (exchange.method === 'DELETE') {
-      session.close();
-      return exchange.respond(204, headers);
-    }
-    if (!accepts(exchange, 'text/event-stream')) {
-      return refuse(exchange, 406, 'Accept must list text/event-stream', headers);
-    }
-    if (session.get(exchange, exchange.header('last-event-id'))) return;
-    refuse(exchange, 400, 'Last-Event-ID names no event that is still known', headers);
-  }
+  };
 
   /** One clock for all: signs of life, and sessions that nobody uses any more. */
   #tick(): void {
@@ -330,10 +176,9 @@ export class Endpoint {
       pauseMs,
       () => {
         const now = clock.now();
-        for (const post of this.#posts) if (now - post.lastAt >= keepAliveMs) post.keepAlive(now);
-        for (const session of this.#sessions.all) session.keepAlive(now, keepAliveMs);
+        this.#posts.keepAlive(now, keepAliveMs);
+        this.#sessions.tick(now, keepAliveMs);
         this.#sse.keepAlive(now);
-        this.#sessions.expire(now);
         if (!this.#stopped) this.#tick();
       },
       { background: true },
@@ -342,27 +187,3 @@ export class Endpoint {
 }
 
 const NOBODY = { kind: 'known', principal: undefined } as const;
-const NO_SESSION = 'The header Mcp-Session-Id is missing: open a session with initialize';
-const UNKNOWN_SESSION: JsonRpcErrorBody = {
-  code: ErrorCode.InvalidRequest,
-  message: 'There is no such session (any more): open one with initialize',
-};
-
-/** What must get through however much there is to do: it may be what others wait for. */
-function isAnswerOrNews(message: Decoded): boolean {
-  return message.kind !== 'request' && message.kind !== 'batch';
-}
-
-function errorBody(id: RequestId | undefined, error: JsonRpcErrorBody): string {
-  return encodeMessage(errorMessage(id, error));
-}
-
-function refuse(exchange: HttpExchange, status: number, why: string, headers: HttpHeaders): void {
-  const body = errorBody(undefined, { code: ErrorCode.InvalidRequest, message: why });
-  exchange.respond(status, { ...JSON_HEADERS, ...headers }, body);
-}
-
-function busy(exchange: HttpExchange, why: string, headers: HttpHeaders, id?: RequestId): void {
-  const body = errorBody(id, { code: ErrorCode.InternalError, message: `${why}; try again later` });
-  exchange.respond(503, { ...JSON_HEADERS, ...headers, 'retry-after': '1' }, body);
-}

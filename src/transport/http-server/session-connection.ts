@@ -4,9 +4,7 @@ import { encodeMessage } from '../../wire/codec.js';
 import {
   type Decoded,
   type DecodedNotification,
-  errorMessage,
   isRequestId,
-  type JsonRpcErrorBody,
   type JsonRpcMessage,
   type RequestId,
 } from '../../wire/json-rpc.js';
@@ -15,6 +13,7 @@ import type { EventStore } from './event-store.js';
 import { JSON_HEADERS } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 import { SessionStream } from './session-stream.js';
+import { respondError, respondRefusals } from './visit.js';
 
 export interface SessionOptions {
   readonly id: string;
@@ -101,10 +100,10 @@ export class SessionConnection implements Connection {
     const { headers, now } = this.#options;
     this.lastUsedAt = now();
     const problem = batchProblem(message, this.revision);
-    if (problem) return refuse(exchange, headers, undefined, problem);
+    if (problem) return respondError({ exchange, headers }, 400, undefined, problem);
     const { isBatch, requests, messages, refusals } = contentsOf(message);
     const twice = requests.find(({ id }) => this.#posts.has(id));
-    if (twice) return refuse(exchange, headers, twice.id, inFlight(twice.id));
+    if (twice) return respondError({ exchange, headers }, 400, twice.id, inFlight(twice.id));
     const answers = [...refusals];
     const post =
       requests.length > 0
@@ -121,8 +120,7 @@ export class SessionConnection implements Connection {
     if (this.#isHeld && post) this.#held.push(deliver);
     else deliver();
     if (post) return;
-    if (refusals.length === 0) return exchange.respond(202, headers);
-    exchange.respond(400, { ...JSON_HEADERS, ...headers }, isBatch ? `[${refusals.join(',')}]` : refusals[0]);
+    respondRefusals({ exchange, headers }, refusals, isBatch);
   }
 
   /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
@@ -308,15 +306,6 @@ class Post {
 function revisionIn(message: JsonRpcMessage): string | undefined {
   const revision = 'result' in message ? message.result['protocolVersion'] : undefined;
   return typeof revision === 'string' ? revision : undefined;
-}
-
-function refuse(
-  exchange: HttpExchange,
-  headers: HttpHeaders,
-  id: RequestId | undefined,
-  error: JsonRpcErrorBody,
-): void {
-  exchange.respond(400, { ...JSON_HEADERS, ...headers }, encodeMessage(errorMessage(id, error)));
 }
 
 const CONGESTED_AT = 1024 * 1024;

@@ -1,0 +1,85 @@
+import { noRevision } from '../../era/classify-http.js';
+import { isLegacyRevision } from '../../era/revisions.js';
+import type { Connection } from '../../exchange/connection.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import type { Decoded, DecodedRequest, JsonRpcErrorBody } from '../../wire/json-rpc.js';
+import { accepts } from './guard.js';
+import type { HttpEndpointSettings } from './options.js';
+import { Sessions } from './sessions.js';
+import { busy, refuse, respondError, type Visit } from './visit.js';
+
+/** Where requests of legacy sessions arrive. */
+export class SessionDesk {
+  readonly #settings: HttpEndpointSettings;
+  readonly #sessions: Sessions;
+  readonly #isFull: (visit: Visit, message: Decoded) => boolean;
+
+  /** `isFull` has answered when it is true. */
+  constructor(settings: HttpEndpointSettings, isFull: (visit: Visit, message: Decoded) => boolean) {
+    this.#settings = settings;
+    this.#sessions = new Sessions(settings);
+    this.#isFull = isFull;
+  }
+
+  get inFlight(): number {
+    return this.#sessions.inFlight;
+  }
+
+  initialize(request: DecodedRequest, visit: Visit, accept: (connection: Connection) => void): void {
+    const session = this.#sessions.create(visit.principal, visit.headers);
+    if (!session) return busy(visit, `All ${this.#settings.maxSessions} sessions are taken`, request.id);
+    accept(session);
+    session.post(visit.exchange, request);
+  }
+
+  post(message: Decoded, visit: Visit): void {
+    const id = message.kind === 'request' ? message.id : undefined;
+    const sessionId = visit.exchange.header('mcp-session-id');
+    if (sessionId === undefined) return respondError(visit, 400, id, NO_SESSION);
+    const session = this.#sessions.find(sessionId, visit.principal);
+    if (!session) return respondError(visit, 404, id, UNKNOWN_SESSION);
+    // Answers and news must get through however much there is to do: it may be what others wait for.
+    const asks = message.kind === 'request' || message.kind === 'batch';
+    if (!asks || !this.#isFull(visit, message)) session.post(visit.exchange, message);
+  }
+
+  /** GET and DELETE. */
+  other(visit: Visit, allow: string): void {
+    const { exchange, principal, headers } = visit;
+    const version = exchange.header('mcp-protocol-version')?.trim();
+    if (version !== undefined && !isLegacyRevision(version)) {
+      return respondError(visit, 400, undefined, noRevision(version));
+    }
+    const sessionId = exchange.header('mcp-session-id');
+    if (sessionId === undefined) {
+      return exchange.method === 'GET'
+        ? refuse(visit, 405, 'A stream belongs to a session; there is none', { allow })
+        : respondError(visit, 400, undefined, NO_SESSION);
+    }
+    const session = this.#sessions.find(sessionId, principal);
+    if (!session) return respondError(visit, 404, undefined, UNKNOWN_SESSION);
+    if (exchange.method === 'DELETE') {
+      session.close();
+      return exchange.respond(204, headers);
+    }
+    if (!accepts(exchange, 'text/event-stream')) {
+      return refuse(visit, 406, 'Accept must list text/event-stream');
+    }
+    if (session.get(exchange, exchange.header('last-event-id'))) return;
+    refuse(visit, 400, 'Last-Event-ID names no event that is still known');
+  }
+
+  tick(now: number, keepAliveMs: number): void {
+    for (const session of this.#sessions.all) session.keepAlive(now, keepAliveMs);
+    this.#sessions.expire(now);
+  }
+}
+
+const NO_SESSION: JsonRpcErrorBody = {
+  code: ErrorCode.InvalidRequest,
+  message: 'The header Mcp-Session-Id is missing: open a session with initialize',
+};
+const UNKNOWN_SESSION: JsonRpcErrorBody = {
+  code: ErrorCode.InvalidRequest,
+  message: 'There is no such session (any more): open one with initialize',
+};

@@ -1,0 +1,49 @@
+import { encodeMessage } from '../../wire/codec.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import { errorMessage, type JsonRpcErrorBody, type RequestId } from '../../wire/json-rpc.js';
+import { JSON_HEADERS } from './event-text.js';
+import type { HttpExchange, HttpHeaders } from './exchange.js';
+
+/** A request that was let in: who asks, and what goes on every answer. */
+export interface Visit {
+  readonly exchange: HttpExchange;
+  readonly principal: string | undefined;
+  readonly headers: HttpHeaders;
+}
+
+type Answerable = Pick<Visit, 'exchange' | 'headers'>;
+
+export function respondError(
+  { exchange, headers }: Answerable,
+  status: number,
+  id: RequestId | undefined,
+  error: JsonRpcErrorBody,
+): void {
+  exchange.respond(status, { ...JSON_HEADERS, ...headers }, encodeMessage(errorMessage(id, error)));
+}
+
+/** A refusal that belongs to no message. */
+export function refuse(
+  { exchange, headers }: Answerable,
+  status: number,
+  why: string,
+  more?: HttpHeaders,
+): void {
+  const error = { code: ErrorCode.InvalidRequest, message: why };
+  respondError({ exchange, headers: more ? { ...headers, ...more } : headers }, status, undefined, error);
+}
+
+export function busy({ exchange, headers }: Answerable, why: string, id?: RequestId): void {
+  const error = { code: ErrorCode.InternalError, message: `${why}; try again later` };
+  respondError({ exchange, headers: { ...headers, 'retry-after': '1' } }, 503, id, error);
+}
+
+/** For a POST of which nothing is to be answered but what could not be delivered. */
+export function respondRefusals(
+  { exchange, headers }: Answerable,
+  refusals: readonly string[],
+  isBatch: boolean,
+): void {
+  if (refusals.length === 0) return exchange.respond(202, headers);
+  exchange.respond(400, { ...JSON_HEADERS, ...headers }, isBatch ? `[${refusals.join(',')}]` : refusals[0]);
+}
