@@ -6,18 +6,18 @@ import { events } from '../../events.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
-import {
-  type Decoded,
-  type DecodedError,
-  type DecodedResult,
-  isRequestId,
-  type JsonRpcMessage,
-  type JsonRpcRequest,
+import type {
+  Decoded,
+  DecodedError,
+  DecodedResult,
+  JsonRpcMessage,
+  JsonRpcRequest,
 } from '../../wire/json-rpc.js';
 import type { Asker } from './asker.js';
 import { readSome } from './bodies.js';
 import { lost, networkFailure } from './failures.js';
 import { Flight } from './flight.js';
+import { Flights } from './flights.js';
 import { Cursor, followStream } from './follow-stream.js';
 import { Gate } from './gate.js';
 import { LegacySession } from './legacy-session.js';
@@ -45,7 +45,7 @@ export class HttpConnection implements Connection {
   readonly #url: URL;
   readonly #settings: HttpSettings;
   readonly #places: Places;
-  readonly #flights = new Map<Flight['id'], Flight>();
+  readonly #flights = new Flights();
   readonly #errands = new Set<Promise<void>>();
   readonly #over = new AbortController();
   readonly #end = createDeferred<ConnectionEnd>();
@@ -127,7 +127,7 @@ export class HttpConnection implements Connection {
   #depart(flight: Flight): void {
     if (this.#isLost) return this.#fail(flight, sessionLost(this.label));
     if (flight.request.method === 'initialize') this.#session.begin();
-    this.#flights.set(flight.id, flight);
+    this.#flights.add(flight);
     this.#places.admit(flight, () => void this.#fly(flight));
   }
 
@@ -144,6 +144,8 @@ export class HttpConnection implements Connection {
       }
     } catch (error) {
       if (flight.live) this.#fail(flight, networkFailure(error, this.label));
+    } finally {
+      flight.lingering?.();
     }
   }
 
@@ -162,7 +164,7 @@ export class HttpConnection implements Connection {
       outcome = { kind: 'read' };
     }
     if (outcome.kind === 'refused') return this.#refused(flight, outcome);
-    if (flight.mismatch) return this.#correct(flight, headers);
+    if (flight.live && flight.mismatch) return this.#correct(flight, headers);
     if (flight.live && outcome.kind === 'accepted') throw this.#noAnswer(flight);
     const resumable = flight.revision === undefined && cursor.lastEventId !== undefined;
     if (flight.live && resumable) await this.#resume(flight, cursor);
@@ -187,7 +189,7 @@ export class HttpConnection implements Connection {
     // The time that it asks for must not get lost.
     if (refusal.mayTryLater) throw failure;
     this.#deliver(message, flight);
-    if (flight.mismatch) return this.#correct(flight, this.#headersOf(flight));
+    if (flight.live && flight.mismatch) return this.#correct(flight, this.#headersOf(flight));
     if (flight.live) throw failure;
     return undefined;
   }
@@ -307,11 +309,11 @@ export class HttpConnection implements Connection {
 
   /** HTTP-024: a modern request is called off by closing its stream; a legacy one has to be told, too (LHTTP-013). */
   #cancel(requestId: unknown, text: string): void {
-    const flight = isRequestId(requestId) ? this.#flights.get(requestId) : undefined;
+    const flight = this.#flights.of(requestId);
     if (!flight) return;
-    this.#flights.delete(flight.id);
     const isKnownThere = flight.begun && flight.revision === undefined;
-    flight.callOff();
+    flight.calledOff = true;
+    this.#flights.land(flight);
     if (!isKnownThere) return flight.abort();
     this.#run(this.#tell(text).finally(() => flight.abort()));
   }
@@ -375,6 +377,10 @@ export class HttpConnection implements Connection {
     // The empty event that only brings an id (2025-11-25), and events of other kinds.
     if (event.data === '' || (event.event !== undefined && event.event !== 'message')) return;
     if (!flight?.calledOff) this.#deliver(decodeEvent(event), flight);
+    // The server should end the stream now; one that does not is not waited for.
+    if (flight && !flight.live) {
+      flight.lingering ??= this.#settings.clock.after(LINGER_MS, () => flight.abort(), { background: true });
+    }
   }
 
   #deliver(message: Decoded, from: Flight | undefined): void {
@@ -387,7 +393,7 @@ export class HttpConnection implements Connection {
       case 'error':
         return this.#answer(message, from);
       case 'invalid':
-        if (message.answers !== undefined) this.#land(this.#flights.get(message.answers));
+        this.#landed(message.answers);
         return this.#receiver.receive(message);
       default:
         this.#receiver.receive(message);
@@ -397,14 +403,14 @@ export class HttpConnection implements Connection {
   #answer(answer: DecodedResult | DecodedError, from: Flight | undefined): void {
     // Over HTTP an error without id has only one request that it can mean.
     const message = answer.id === undefined && from ? { ...answer, id: from.id } : answer;
-    const flight = message.id === undefined ? undefined : this.#flights.get(message.id);
+    const flight = this.#flights.of(message.id);
     if (!flight) return this.#receiver.receive(message);
     const { method } = flight.request;
     if (message.kind === 'error' && this.#isMismatch(message, flight)) {
       flight.mismatch = message;
       return;
     }
-    this.#land(flight);
+    this.#flights.land(flight);
     if (message.kind === 'result' && method === 'initialize') this.#session.agreed(message.result);
     const lists = message.kind === 'result' && method === 'tools/list' && flight.revision !== undefined;
     this.#receiver.receive(lists ? this.#learn(message) : message);
@@ -424,17 +430,13 @@ export class HttpConnection implements Connection {
     return result === message.result ? message : { ...message, result };
   }
 
-  /** Its answer has come. The server should end the stream now; one that does not is not waited for. */
-  #land(flight: Flight | undefined): void {
-    if (!flight) return;
-    this.#flights.delete(flight.id);
-    flight.land();
-    this.#settings.clock.after(LINGER_MS, () => flight.abort(), { background: true });
+  #landed(id: unknown): void {
+    const flight = this.#flights.of(id);
+    if (flight) this.#flights.land(flight);
   }
 
   #fail(flight: Flight, error: IsthmusError): void {
-    this.#flights.delete(flight.id);
-    flight.land();
+    this.#flights.land(flight);
     if (!this.#isOpen) return;
     if (this.#receiver.failed) this.#receiver.failed(flight.id, error);
     else this.#shut({ kind: 'lost', error });
@@ -449,14 +451,7 @@ export class HttpConnection implements Connection {
   #loseSession(): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    const deadline = new Promise<void>((resolve) => {
-      const look = () => {
-        if (this.#flights.size === 0) resolve();
-        else this.#settings.clock.after(LOOK_MS, look);
-      };
-      look();
-    });
-    void within(this.#settings.clock, LAST_ANSWERS_MS, deadline).then(() => {
+    void within(this.#settings.clock, LAST_ANSWERS_MS, this.#flights.empty()).then(() => {
       this.#shut({ kind: 'lost', error: sessionLost(this.label) });
     });
   }
@@ -516,13 +511,15 @@ export class HttpConnection implements Connection {
     if (!this.#isOpen) return;
     this.#end.resolve(end);
     if (end.kind === 'lost') {
-      for (const flight of [...this.#flights.values()]) {
+      for (const flight of this.#flights.all()) {
         if (!flight.begun) this.#fail(flight, lost(`${this.label} was lost`, end.error).with({ sent: 'no' }));
       }
     }
     this.#isOpen = false;
-    for (const flight of this.#flights.values()) flight.abort();
-    this.#flights.clear();
+    for (const flight of this.#flights.all()) {
+      this.#flights.land(flight);
+      flight.abort();
+    }
     this.#over.abort();
   }
 
@@ -563,7 +560,6 @@ const STANDING_MS = 500;
 const FAREWELL_MS = 2000;
 const DELETE_MS = 2000;
 const LAST_ANSWERS_MS = 2000;
-const LOOK_MS = 20;
 /** How often in a row taking up a stream may bring nothing. */
 const MAX_BARREN = 5;
 const MAX_RETRY_MS = 60_000;

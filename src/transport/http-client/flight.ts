@@ -16,6 +16,8 @@ export class Flight {
   begun = false;
   /** Its headers were refused; kept back while better ones are looked for. */
   mismatch: DecodedError | undefined;
+  /** Calls off the end of a stream that goes on after the answer. */
+  lingering: (() => void) | undefined;
   /** Told once, when its place can be given to another. */
   onLanded: (() => void) | undefined;
   readonly #controller = new AbortController();
@@ -38,12 +40,6 @@ export class Flight {
     this.live = false;
     this.onLanded?.();
     this.onLanded = undefined;
-  }
-
-  /** Nobody wants to hear of it any more. */
-  callOff(): void {
-    this.calledOff = true;
-    this.land();
   }
 
   /** Closes its stream. */

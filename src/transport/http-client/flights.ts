@@ -1,0 +1,35 @@
+import type { RequestId } from '../../wire/json-rpc.js';
+import type { Flight } from './flight.js';
+
+/** The requests that wait for their end. */
+export class Flights {
+  readonly #flights = new Map<RequestId, Flight>();
+  #onEmpty: (() => void) | undefined;
+
+  add(flight: Flight): void {
+    this.#flights.set(flight.id, flight);
+  }
+
+  of(id: unknown): Flight | undefined {
+    return this.#flights.get(id as RequestId);
+  }
+
+  all(): Flight[] {
+    return [...this.#flights.values()];
+  }
+
+  /** It has its end; whether that is an answer is for others to say. */
+  land(flight: Flight): void {
+    if (this.#flights.get(flight.id) === flight) this.#flights.delete(flight.id);
+    flight.land();
+    if (this.#flights.size === 0) this.#onEmpty?.();
+  }
+
+  /** Settles when none is left. */
+  empty(): Promise<void> {
+    if (this.#flights.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+}
