@@ -17,8 +17,8 @@ import type { Generation } from './generation.js';
 import type { HostOccurrence } from './host-event.js';
 import type { Member } from './member.js';
 import { openGeneration } from './open-generation.js';
-import type { ProcessState } from './process-state.js';
 import type { ServerStatus } from './status.js';
+import { summarize } from './summarize.js';
 import type { Supervisor } from './supervisor.js';
 
 /** What all servers of a host have in common. */
@@ -162,21 +162,14 @@ export class HostedServer {
   }
 
   async status(): Promise<ServerStatus> {
-    const processes = await this.#fleet.status();
-    const state = bestOf(processes.map((each) => each.state));
-    return {
+    return summarize(await this.#fleet.status(), {
       name: this.name,
       enabled: this.#enabled,
-      state: this.#enabled ? state : 'stopped',
-      ready: processes.some((each) => each.state === 'ready' && each.receipt?.complete === true),
       model: this.#settings.processes,
       conversations: this.#conversations.size,
-      inFlight: sum(processes.map((each) => each.inFlight)),
-      queued: sum(processes.map((each) => each.queued)) + this.#waiting,
-      restarts: sum(processes.map((each) => each.restarts)),
-      processes,
+      waiting: this.#waiting,
       lastExit: this.#fleet.lastExit,
-    };
+    });
   }
 
   readonly #onQueue = (queued: number, refused: boolean): void => {
@@ -344,21 +337,3 @@ export class HostedServer {
 }
 
 const CLOSING = 'is being closed';
-
-function bestOf(states: readonly ProcessState[]): ProcessState {
-  return ORDER.find((state) => states.includes(state)) ?? 'idle';
-}
-
-const ORDER: readonly ProcessState[] = [
-  'ready',
-  'starting',
-  'draining',
-  'backing-off',
-  'crash-loop',
-  'idle',
-  'stopped',
-];
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
-}

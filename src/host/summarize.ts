@@ -1,0 +1,40 @@
+import type { ProcessState } from './process-state.js';
+import type { ProcessStatus, ServerStatus } from './status.js';
+
+/** The state of a server, from those of its processes. */
+export function summarize(
+  processes: readonly ProcessStatus[],
+  about: Pick<ServerStatus, 'name' | 'enabled' | 'model' | 'conversations' | 'lastExit'> & {
+    /** Calls that wait for a process. */
+    readonly waiting: number;
+  },
+): ServerStatus {
+  const { waiting, ...rest } = about;
+  return {
+    ...rest,
+    state: about.enabled ? bestOf(processes.map((each) => each.state)) : 'stopped',
+    ready: processes.some((each) => each.state === 'ready' && each.receipt?.complete === true),
+    inFlight: sum(processes.map((each) => each.inFlight)),
+    queued: sum(processes.map((each) => each.queued)) + waiting,
+    restarts: sum(processes.map((each) => each.restarts)),
+    processes,
+  };
+}
+
+function bestOf(states: readonly ProcessState[]): ProcessState {
+  return ORDER.find((state) => states.includes(state)) ?? 'idle';
+}
+
+const ORDER: readonly ProcessState[] = [
+  'ready',
+  'starting',
+  'draining',
+  'backing-off',
+  'crash-loop',
+  'idle',
+  'stopped',
+];
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
