@@ -7,6 +7,7 @@ import { killAll } from './lib/child.js';
 import { benchClients, CLIENTS } from './lib/client-bench.js';
 import { GOALS, judge, nameCell } from './lib/goals.js';
 import { benchHost } from './lib/host-bench.js';
+import { benchHttp, HTTP_SUBJECTS } from './lib/http-bench.js';
 import { ensureInstalled } from './lib/install.js';
 import { measureCell, measureStarts } from './lib/measure.js';
 import { createProgress } from './lib/progress.js';
@@ -23,8 +24,11 @@ for isthmus, a bare Node loop (the limit) and the official TypeScript servers v2
                      first call to a server that is slow to boot
   --host             the host instead: CPU of calls by 50 conversations over one shared process beside one plain
                      client, and the time from a restart or a crash to a process that answers
+  --http             over HTTP instead: server CPU per request, latency and memory with 32 connections and with 1,
+                     with 1 tool and with 50, modern and in legacy sessions
   --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')};
-                     with --clients: ${CLIENTS.map(({ name }) => name).join(', ')}
+                     with --clients: ${CLIENTS.map(({ name }) => name).join(', ')};
+                     with --http: ${HTTP_SUBJECTS.map(({ name }) => name).join(', ')}
   --era <era>        modern or legacy; both unless given
   --json             one JSON document with all numbers instead of the table
   --help             this text
@@ -68,6 +72,7 @@ if (options.kind === 'help') {
   const measure = {
     run: () => main(/** @type {Options} */ (options)),
     clients: () => benchClients({ .../** @type {ClientsOptions} */ (options), about }),
+    http: () => benchHttp({ .../** @type {HttpOptions} */ (options), about }),
     host: () => benchHost({ .../** @type {HostOptions} */ (options), about }),
   }[options.kind]();
   process.exitCode = await measure.catch((error) => {
@@ -166,6 +171,14 @@ function aboutRun() {
  */
 
 /**
+ * @typedef {object} HttpOptions
+ * @property {'http'} kind
+ * @property {string[]} names
+ * @property {boolean} quick
+ * @property {boolean} json
+ */
+
+/**
  * @typedef {object} HostOptions
  * @property {'host'} kind
  * @property {import('./lib/subjects.js').Era[]} eras
@@ -175,7 +188,7 @@ function aboutRun() {
 
 /**
  * @param {string[]} args
- * @returns {Options | ClientsOptions | HostOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
+ * @returns {Options | ClientsOptions | HttpOptions | HostOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
  */
 function readOptions(args) {
   let values;
@@ -187,6 +200,7 @@ function readOptions(args) {
         json: { type: 'boolean', default: false },
         clients: { type: 'boolean', default: false },
         host: { type: 'boolean', default: false },
+        http: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         only: { type: 'string' },
         era: { type: 'string' },
@@ -196,7 +210,8 @@ function readOptions(args) {
     return { kind: 'wrong', why: /** @type {Error} */ (error).message };
   }
   if (values.help) return { kind: 'help' };
-  const known = (values.clients ? CLIENTS : SUBJECTS).map(({ name }) => name);
+  const all = values.http ? HTTP_SUBJECTS : values.clients ? CLIENTS : SUBJECTS;
+  const known = all.map(({ name }) => name);
   const names = values.only?.split(',').map((name) => name.trim()) ?? known;
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) return { kind: 'wrong', why: `there is no subject called ${unknown.join(', ')}` };
@@ -206,6 +221,10 @@ function readOptions(args) {
   /** @type {import('./lib/subjects.js').Era[]} */
   const eras = values.era === undefined ? ['modern', 'legacy'] : [values.era];
   const { quick = false, json = false } = values;
+  if (values.http && (values.clients || values.host || values.era !== undefined)) {
+    return { kind: 'wrong', why: '--http goes with neither --clients, --host nor --era' };
+  }
+  if (values.http) return { kind: 'http', names, quick, json };
   if (values.host && (values.clients || values.only !== undefined)) {
     return { kind: 'wrong', why: '--host stands alone: it has subjects of its own' };
   }

@@ -13,17 +13,19 @@
 /** @typedef {{ length: number, idAt: number, textAt: number }} Shape where an answer has its two numbers */
 
 const ID_DIGITS = 7;
-const LEGACY_REVISION = '2025-11-25';
-const MODERN_REVISION = '2026-07-28';
+export const LEGACY_REVISION = '2025-11-25';
+export const MODERN_REVISION = '2026-07-28';
 const CLIENT_INFO = { name: 'isthmus-benchmarks', version: '0.0.0' };
 
-export const INITIALIZE = `${JSON.stringify({
+export const INITIALIZE_MESSAGE = JSON.stringify({
   jsonrpc: '2.0',
   id: 'initialize',
   method: 'initialize',
   params: { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo: CLIENT_INFO },
-})}\n`;
-export const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}\n';
+});
+export const INITIALIZED_MESSAGE = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+export const INITIALIZE = `${INITIALIZE_MESSAGE}\n`;
+export const INITIALIZED = `${INITIALIZED_MESSAGE}\n`;
 
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': MODERN_REVISION,
@@ -36,15 +38,16 @@ const ENVELOPE = {
  * @param {Era} era
  * @param {number} textBytes
  * @param {number} firstId
+ * @param {(json: string) => string} [frame] what goes round the message on this transport
  */
-export function createRequest(era, textBytes, firstId) {
+export function createRequest(era, textBytes, firstId, frame = (json) => `${json}\n`) {
   const filler = 'the quick brown fox jumps over the lazy dog '.repeat(Math.ceil(textBytes / 44));
   const rest = filler.slice(0, textBytes - ID_DIGITS);
   const text = (/** @type {number} */ id) => `${id}${rest}`;
   const call = { name: 'echo', arguments: { text: text(firstId) } };
   const params = era === 'modern' ? { ...call, _meta: ENVELOPE } : call;
   const line = JSON.stringify({ jsonrpc: '2.0', id: firstId, method: 'tools/call', params });
-  const template = Buffer.from(`${line}\n`);
+  const template = Buffer.from(frame(line));
   const idAt = template.indexOf(`"id":${firstId}`) + '"id":'.length;
   const textAt = template.indexOf(`"text":"${firstId}`) + '"text":"'.length;
   return {

@@ -202,7 +202,7 @@ export function createLoad({ stdin, stdout }, { era, textBytes }) {
 }
 
 /** @param {Float64Array} full */
-function grown(full) {
+export function grown(full) {
   const larger = new Float64Array(full.length * 2);
   larger.set(full);
   return larger;
@@ -212,6 +212,6 @@ function grown(full) {
  * @param {Float64Array} sorted
  * @param {number} share
  */
-function percentile(sorted, share) {
+export function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

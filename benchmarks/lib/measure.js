@@ -83,9 +83,10 @@ export async function measureStarts(subjects, era, effort, onFailure) {
  * @param {Effort} effort
  * @param {OnFailure} onFailure
  * @param {(share: number, doing: string) => void} onProgress
+ * @param {typeof connect} [open] how a subject is started and reached
  * @returns {Promise<CellResult[]>}
  */
-export async function measureCell(subjects, cell, effort, onFailure, onProgress) {
+export async function measureCell(subjects, cell, effort, onFailure, onProgress, open = connect) {
   /** @type {{ subject: Subject, peer: Peer, rounds: Round[] }[]} */
   let contestants = [];
   const total = subjects.length * (effort.rounds + 2);
@@ -94,7 +95,7 @@ export async function measureCell(subjects, cell, effort, onFailure, onProgress)
   for (const subject of subjects) {
     onProgress(done / total, `${subject.title}, warming up`);
     try {
-      const peer = await connect(subject, cell);
+      const peer = await open(subject, cell);
       contestants.push({ subject, peer, rounds: [] });
       await guarded(peer, () => warmUp(peer, cell, effort));
     } catch (error) {
@@ -156,7 +157,7 @@ async function connect(subject, options) {
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
-async function guarded({ child }, work) {
+export async function guarded({ child }, work) {
   try {
     return await work();
   } catch (error) {
