@@ -107,7 +107,11 @@ describe('authorization', () => {
       if (headers.authorization === valid) return reply(method === 'server/discover' ? DISCOVERED : FINE);
       say(401, '', { 'www-authenticate': 'Bearer' });
     });
-    const onUnauthorized = vi.fn(async () => ({ authorization: valid }));
+    const onUnauthorized = vi.fn(async () => {
+      // All of them have been refused before any of them is helped.
+      await vi.waitFor(() => expect(server.seen.length).toBeGreaterThanOrEqual(5));
+      return { authorization: valid };
+    });
     const client = await open(server.url, { headers: { Authorization: 'Bearer 1' }, onUnauthorized });
     expect(onUnauthorized).not.toHaveBeenCalled();
     valid = 'Bearer 2';
