@@ -84,8 +84,12 @@ const late = setTimeout(() => {
   process.exit(3);
 }, limitMs);
 const client = await connect(http(process.argv.at(-1)), {
-  mode: revision === '2026-07-28' ? 'modern' : 'legacy',
-  answers: { elicit: acceptDefaults, roots: [{ uri: 'file:///' }] },
+  mode: revision,
+  answers: {
+    elicit: acceptDefaults,
+    sample: () => ({ role: 'assistant', content: { type: 'text', text: 'some text' }, model: 'none' }),
+    roots: [{ uri: 'file:///' }],
+  },
   cache: false,
 });
 console.log(client.verdict);

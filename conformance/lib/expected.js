@@ -45,22 +45,26 @@ export const SERVER = {
 /** Per revision: the scenarios of the client apart from `auth/`, with the number of successful checks of each. */
 export const CLIENT = {
   '2025-03-26': {},
-  '2025-06-18': { initialize: 1, tools_call: 1 },
+  '2025-06-18': { initialize: 1, tools_call: 2 },
   '2025-11-25': {
     initialize: 1,
-    tools_call: 1,
+    tools_call: 2,
     'elicitation-sep1034-client-defaults': 5,
     'sse-retry': 3,
-    'json-schema-2020-12-preservation': 1,
+    'json-schema-2020-12-preservation': 9,
   },
   '2026-07-28': {
-    tools_call: 1,
-    'request-metadata': 1,
+    tools_call: 2,
+    'request-metadata': 8,
     'sep-2322-client-request-state': 5,
-    'http-standard-headers': 1,
-    'http-custom-headers': 1,
-    'http-invalid-tool-headers': 1,
+    // Two more are skipped: they are about initialize, which this revision does not have.
+    'http-standard-headers': 9,
+    'http-custom-headers': 18,
+    'http-invalid-tool-headers': 12,
     'json-schema-ref-no-deref': 1,
-    'json-schema-2020-12-preservation': 1,
+    'json-schema-2020-12-preservation': 9,
   },
 };
+
+/** It warns when a reconnection is 200 ms late, which a busy machine may be: one good attempt of three will do. */
+export const ATTEMPTS = { 'sse-retry': 3 };
