@@ -8,6 +8,7 @@ export interface CommonOptions {
   readonly timeout?: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly header?: readonly string[];
   readonly json?: boolean;
   readonly stderr?: boolean;
 }
@@ -57,6 +58,11 @@ export function clientCommand(
       '--env <name=value>',
       'a variable for the command; --env NAME passes on your own; repeatable',
       toVariable,
+    )
+    .option(
+      '-H, --header <header>',
+      'a header for every request to a URL, "Name: value"; repeatable',
+      collect,
     )
     .option('--stderr', 'show what the command writes to stderr, as it comes')
     .option('--json', 'print the exact result as JSON, for programs')

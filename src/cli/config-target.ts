@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
 import {
-  type CommandEntry,
   type ConfigProblem,
   describeProblem,
   readServers,
@@ -9,12 +8,12 @@ import {
 } from '../config/index.js';
 import { suggest } from './arguments/suggest.js';
 import { usageError } from './cli-error.js';
-import { commandLine, NOT_OVER_HTTP, type Target } from './target.js';
+import { commandLine, type Target } from './target.js';
 import { oneLine } from './terminal/text.js';
 
 export interface ConfiguredTarget {
   readonly target: Target;
-  readonly entry: CommandEntry;
+  readonly entry: ServerEntry;
   /** For stderr. */
   readonly warnings: readonly string[];
 }
@@ -35,22 +34,20 @@ export async function findConfigured(
     const broken = ofFiles.filter(({ severity }) => severity === 'error');
     throw broken.length > 0 ? unusable(broken) : unknown(command, files, name, read);
   }
-  if (entry.kind === 'url') {
-    throw usageError(`${oneLine(entry.name)} (${place(entry)}) is a URL, and ${NOT_OVER_HTTP}`);
-  }
-  const { cwd, env, inheritEnv } = entry;
   const warnings = [...ofFiles, ...ofServer].map(describe);
   if (entry.disabled) warnings.push(`${place(entry)}: ${oneLine(entry.name)} is disabled there`);
-  return {
-    target: {
-      kind: 'command',
-      command: entry.command,
-      args: entry.args,
-      configured: { files, name: entry.name, cwd, env, ...(inheritEnv !== undefined && { inheritEnv }) },
-    },
-    entry,
-    warnings,
-  };
+  return { target: toTarget(entry, files), entry, warnings };
+}
+
+function toTarget(entry: ServerEntry, files: readonly string[]): Target {
+  const { name } = entry;
+  if (entry.kind === 'url') {
+    const { url, headers, transport } = entry;
+    return { kind: 'url', url, configured: { files, name, headers, transport } };
+  }
+  const { command, args, cwd, env, inheritEnv } = entry;
+  const configured = { files, name, cwd, env, ...(inheritEnv !== undefined && { inheritEnv }) };
+  return { kind: 'command', command, args, configured };
 }
 
 /** The errors first: they are the reason. */

@@ -86,6 +86,12 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
   switch (error.code) {
     case 'ADDRESS_UNAVAILABLE':
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
+    case 'UNAUTHORIZED':
+      return 'Say who you are: --header "Authorization: Bearer …"';
+    case 'HTTP_STATUS':
+      return connected
+        ? 'The log of the server may say why'
+        : 'Is that the URL of an MCP server? Its path is often /mcp or /sse';
     case 'CANNOT_START':
       return error.message.includes('working directory')
         ? 'Check the folder given with --cwd'
@@ -95,13 +101,13 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
         ? 'The server did not survive the request; its own log may say why'
         : 'Run the command by itself to see what it needs; it gets a clean environment, pass variables with --env NAME';
     case 'CONNECTION_CLOSED':
-      return connected
+      return connected || target.kind === 'url'
         ? 'The server hung up; its own log may say why'
         : 'Does an MCP server listen there, one message per line? Its own log may say why it hung up';
     case 'TIMED_OUT':
       return connected
         ? '--timeout MS gives it more time'
-        : 'Is it an MCP server that speaks over stdin and stdout? --timeout MS gives it more time';
+        : `Is it an MCP server${target.kind === 'command' ? ' that speaks over stdin and stdout' : ''}? --timeout MS gives it more time`;
     case 'NO_COMMON_REVISION':
       return mode === 'auto'
         ? 'It may need a newer isthmus, or be no MCP server at all'

@@ -1,12 +1,20 @@
 import { statSync } from 'node:fs';
 import type { Connector } from '../exchange/connection.js';
 import { connectorFor } from '../transport/address.js';
+import { http } from '../transport/http.js';
 import { stdio } from '../transport/stdio.js';
 import { usageError } from './cli-error.js';
+import { oneLine } from './terminal/text.js';
 
 /** Whom a command talks to. */
 export type Target =
   | { readonly kind: 'socket'; readonly address: string }
+  | {
+      readonly kind: 'url';
+      readonly url: string;
+      /** Set when it comes from a file. */
+      readonly configured?: ConfiguredUrl;
+    }
   | {
       readonly kind: 'command';
       readonly command: string;
@@ -24,9 +32,19 @@ export interface Configured {
   readonly inheritEnv?: 'minimal' | 'all' | readonly string[];
 }
 
-export interface CommandSettings {
+/** What it says about a URL. */
+export interface ConfiguredUrl {
+  readonly files: readonly string[];
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly transport: 'http' | 'sse' | 'auto';
+}
+
+export interface TargetSettings {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** `Name: value`, as typed. */
+  readonly header?: readonly string[] | undefined;
 }
 
 /** What stands before and behind the first `--`. Commander would forget where it was. */
@@ -62,11 +80,19 @@ export function takeTarget(
     return { target: { kind: 'command', command, args }, rest: words };
   }
   if (first === undefined) throw usageError('There is no target to talk to', TARGET_HINT);
+  if (URL_TARGET.test(first)) return { target: { kind: 'url', url: first }, rest };
   if (!ADDRESS.test(first)) throw noTarget(name, first, rest);
   return { target: { kind: 'socket', address: first }, rest };
 }
 
-export function connectorOf(target: Target, { cwd, env = {} }: CommandSettings): Connector {
+export function connectorOf(target: Target, settings: TargetSettings): Connector {
+  const { cwd, env = {}, header = [] } = settings;
+  if (target.kind !== 'url' && header.length > 0) {
+    throw usageError(
+      `--header is for a URL, and ${target.kind === 'command' ? 'a command' : target.address} is none`,
+      'A command is given what it needs with --env',
+    );
+  }
   if (target.kind === 'command') {
     const { command, args, configured } = target;
     const folder = cwd ?? configured?.cwd;
@@ -80,44 +106,67 @@ export function connectorOf(target: Target, { cwd, env = {} }: CommandSettings):
       ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
     });
   }
+  const place = target.kind === 'url' ? target.url : target.address;
   if (cwd !== undefined || Object.keys(env).length > 0) {
     throw usageError(
-      `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${target.address} is an address`,
+      `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${place} is an address`,
       'The server there was started by somebody else; leave the option out',
     );
   }
-  return connectorFor(target.address);
+  return target.kind === 'url' ? urlConnector(target, header) : connectorFor(target.address);
+}
+
+function urlConnector({ url, configured }: Target & { kind: 'url' }, header: readonly string[]): Connector {
+  const given = Object.fromEntries(header.map(toHeader));
+  const connector = http(url, {
+    headers: { ...lowerNames(configured?.headers ?? {}), ...given },
+    sse: configured?.transport === 'sse' ? 'only' : 'auto',
+    onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
+  });
+  return configured ? { ...connector, label: configured.name } : connector;
+}
+
+/** What is wrong with it is said without showing it: it is most likely a secret. */
+function toHeader(text: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name.toLowerCase(), value.trim()];
+  throw usageError('A --header has no name', 'Write --header "Authorization: Bearer …"');
+}
+
+/** So that what is typed replaces what the file says. */
+function lowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** How a person would write a command for this target, ready to be pasted. */
 export function commandLine(name: string, target: Target, ...words: readonly string[]): string {
   if (target.kind === 'socket') return ['isthmus', name, quote(target.address), ...words].join(' ');
-  const { command, args, configured } = target;
-  if (!configured) return ['isthmus', name, ...words, '--', ...[command, ...args].map(quote)].join(' ');
+  const { configured } = target;
+  if (!configured) {
+    if (target.kind === 'url') return ['isthmus', name, quote(target.url), ...words].join(' ');
+    return ['isthmus', name, ...words, '--', ...[target.command, ...target.args].map(quote)].join(' ');
+  }
   const files = configured.files.flatMap((file) => ['--config', quote(file)]);
   return ['isthmus', name, ...files, quote(configured.name), ...words].join(' ');
 }
 
 export const TARGET_HELP = `
-TARGET is unix:PATH or tcp://HOST:PORT. To start a server and talk to it over its stdin and stdout, leave TARGET
+TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server (--header adds headers to its
+requests). To start a server and talk to it over its stdin and stdout, leave TARGET
 out and put the command at the end, behind --. It gets a clean environment; pass what it needs with --env.
 A server that is in a configuration file already (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) is named
 instead of TARGET: --config FILE NAME. Without NAME, the names are listed.`;
 
-/** Behind the name of what is a URL. */
-export const NOT_OVER_HTTP = 'targets over HTTP are not there yet; they follow in a later version';
-
 const ADDRESS = /^(unix:|tcp:\/\/)/;
-const TARGET_HINT = 'Give unix:PATH, tcp://HOST:PORT, --config FILE NAME, or -- COMMAND ARGS… at the end';
+const URL_TARGET = /^https?:\/\//i;
+const TARGET_HINT =
+  'Give unix:PATH, tcp://HOST:PORT, http://HOST:PORT/PATH, --config FILE NAME, or -- COMMAND ARGS… at the end';
 
 function isUrl(word: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !word.includes('=');
 }
 
 function noTarget(name: string, first: string, rest: readonly string[]): Error {
-  if (/^(https?|wss?):\/\//i.test(first)) {
-    return usageError(`${first} is a URL, and ${NOT_OVER_HTTP}`, TARGET_HINT);
-  }
   if (/^tcp:/i.test(first)) return usageError(`"${first}" is no TCP address`, 'Write tcp://127.0.0.1:4000');
   if (isUrl(first)) return usageError(`"${first}" is not a kind of address that is known here`, TARGET_HINT);
   const port = /^(\[[^\]]+\]|[\w.-]+):(\d{1,5})$/.exec(first);

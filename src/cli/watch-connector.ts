@@ -63,6 +63,10 @@ function watched(inner: Connection, note: (message: DecodedMessage) => void): Co
     get congested() {
       return inner.congested;
     },
+    ...(inner.answersAll !== undefined && { answersAll: inner.answersAll }),
+    get usable() {
+      return inner.usable ?? true;
+    },
     hold: (held) => inner.hold(held),
     send: (message) => inner.send(message),
     finish: () => inner.finish(),
@@ -75,6 +79,7 @@ function watched(inner: Connection, note: (message: DecodedMessage) => void): Co
         },
         inputEnded: () => receiver.inputEnded(),
         drained: () => receiver.drained(),
+        failed: (id, error) => receiver.failed?.(id, error),
       }),
   };
 }

@@ -6,7 +6,11 @@ import { demo, isthmus, node, type Ran } from './support.js';
 describe('a command line that makes no sense ends with 2', () => {
   it.each<{ args: string[]; says: string }>([
     { args: ['probe'], says: 'There is no target to talk to' },
-    { args: ['probe', 'https://example.com/mcp'], says: 'targets over HTTP are not there yet' },
+    { args: ['probe', 'wss://example.com/mcp'], says: 'is not a kind of address that is known here' },
+    { args: ['probe', '--header', 'A: 1', 'unix:/x'], says: '--header is for a URL, and unix:/x is none' },
+    { args: ['probe', '--header', 'A: 1', ...demo()], says: '--header is for a URL, and a command is none' },
+    { args: ['probe', '--header', 'no name', 'http://127.0.0.1:1/'], says: 'A --header has no name' },
+    { args: ['probe', '--env', 'A=1', 'http://127.0.0.1:1/'], says: '--env is for a command' },
     { args: ['probe', 'node', 'server.js'], says: 'isthmus probe -- node server.js' },
     { args: ['probe', 'unix:/x', 'surplus'], says: 'what is "surplus"?' },
     { args: ['probe', '--timeout', 'soon', 'unix:/x'], says: 'number of milliseconds' },

@@ -12,6 +12,21 @@ describe('the target', () => {
     });
   });
 
+  it('may be a URL, which takes headers that replace those of a file', () => {
+    const url = 'https://x.example/mcp?key=1';
+    expect(takeTarget('list', [url, 'tools'], undefined)).toEqual({
+      target: { kind: 'url', url },
+      rest: ['tools'],
+    });
+    expect(connectorOf({ kind: 'url', url }, { header: ['A: b'] }).label).toBe('https://x.example/mcp');
+    expect(commandLine('list', { kind: 'url', url: 'http://x/mcp' }, 'tools')).toBe(
+      'isthmus list http://x/mcp tools',
+    );
+    const configured = { files: ['a.json'], name: 'far', headers: {}, transport: 'auto' } as const;
+    expect(connectorOf({ kind: 'url', url, configured }, {}).label).toBe('far');
+    expect(commandLine('list', { kind: 'url', url, configured })).toBe('isthmus list --config a.json far');
+  });
+
   it('is the command behind --, and all words belong to the subcommand', () => {
     expect(takeTarget('call', ['echo', 'text=hi'], ['node', 's.js', '--', '--json'])).toEqual({
       target: { kind: 'command', command: 'node', args: ['s.js', '--', '--json'] },
@@ -32,8 +47,7 @@ describe('the target', () => {
   });
 
   it.each([
-    { words: ['https://x.example/mcp'], says: 'HTTP', hint: 'unix:PATH' },
-    { words: ['ws://x.example/mcp'], says: 'HTTP', hint: 'unix:PATH' },
+    { words: ['ws://x.example/mcp'], says: 'ws://x.example/mcp', hint: 'http://HOST:PORT/PATH' },
     { words: ['ftp://x.example'], says: 'ftp://x.example', hint: 'unix:PATH' },
     { words: ['tcp:127.0.0.1:4000'], says: 'no TCP address', hint: 'tcp://127.0.0.1:4000' },
     { words: ['localhost:4000'], says: 'no target', hint: 'Did you mean tcp://localhost:4000?' },
