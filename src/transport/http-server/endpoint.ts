@@ -6,7 +6,7 @@ import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded } from '../../wire/json-rpc.js';
 import { identify } from './authentication.js';
-import { JSON_HEADERS } from './event-text.js';
+import { jsonHeaders } from './event-text.js';
 import type { HttpExchange } from './exchange.js';
 import { accepts, admit, isJson, preflightHeaders } from './guard.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
@@ -83,7 +83,7 @@ export class Endpoint {
         return refuse(stranger, 405, 'This is only to be read', { allow: 'GET' });
       }
       const body = JSON.stringify(resourceMetadata(exchange, settings.protectedResource, settings.path));
-      return exchange.respond(200, { ...JSON_HEADERS, ...headers }, body);
+      return exchange.respond(200, jsonHeaders(headers), body);
     }
     const place = this.#placeOf(path);
     if (place === undefined) return refuse(stranger, 404, `There is nothing at ${path}`);

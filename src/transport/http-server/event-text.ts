@@ -1,3 +1,5 @@
+import type { HttpHeaders } from './exchange.js';
+
 /** One server-sent event. JSON holds no raw line break, so one `data:` line is enough. */
 export function messageEvent(json: string, id?: string): string {
   return id === undefined
@@ -19,4 +21,11 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-export const JSON_HEADERS = { 'content-type': 'application/json' } as const;
+const JSON_HEADERS: HttpHeaders = { 'content-type': 'application/json' };
+
+export const NO_HEADERS: HttpHeaders = {};
+
+/** Built once where there is nothing to add, which is almost always. */
+export function jsonHeaders(headers: HttpHeaders): HttpHeaders {
+  return headers === NO_HEADERS ? JSON_HEADERS : { ...JSON_HEADERS, ...headers };
+}

@@ -11,6 +11,7 @@ export class FetchExchange implements HttpExchange {
   readonly #request: Request;
   readonly #answer = createDeferred<Response>();
   #complete = false;
+  #isGone = false;
   #onGone: (() => void)[] = [];
 
   constructor(request: Request) {
@@ -95,12 +96,14 @@ export class FetchExchange implements HttpExchange {
   }
 
   onGone(callback: () => void): void {
-    this.#onGone.push(callback);
+    if (this.#isGone) queueMicrotask(callback);
+    else this.#onGone.push(callback);
   }
 
   #gone(): void {
     if (this.#complete) return;
     this.#complete = true;
+    this.#isGone = true;
     for (const callback of this.#onGone.splice(0)) callback();
   }
 }

@@ -1,3 +1,4 @@
+import { NO_HEADERS } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 import type { CorsOptions, HttpEndpointSettings } from './options.js';
 
@@ -94,7 +95,7 @@ function nameOf(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-const NO_ORIGIN: Admission = { kind: 'welcome', headers: {} };
+const NO_ORIGIN: Admission = { kind: 'welcome', headers: NO_HEADERS };
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const PROTOCOL_HEADERS = [
   'Content-Type',

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
@@ -37,7 +36,6 @@ export function httpListener(options: HttpListenOptions): Listener {
   return {
     ownsProcess: false,
     async listen(accept, served) {
-      const answering = new Set<ServerResponse>();
       const requestTimeout = options.requestTimeoutMs ?? 30_000;
       const server = createServer(
         {
@@ -48,11 +46,7 @@ export function httpListener(options: HttpListenOptions): Listener {
           // How often the two above are looked at; the default of 30 s would let them pass by far.
           connectionsCheckingInterval: 1000,
         },
-        (request, response) => {
-          answering.add(response);
-          response.once('close', () => answering.delete(response));
-          void endpoint.handle(new NodeExchange(request, response));
-        },
+        (request, response) => void endpoint.handle(new NodeExchange(request, response)),
       );
       if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
       const ended = createDeferred<void>();
@@ -71,8 +65,9 @@ export function httpListener(options: HttpListenOptions): Listener {
         },
         async release() {
           // What was said last may still be on its way; but nobody waits for those who do not read, or say nothing.
-          const ends = [...answering].map((response) => once(response, 'close'));
-          await within(systemClock, LAST_BYTES_MS, Promise.all(ends));
+          const until = systemClock.now() + LAST_BYTES_MS;
+          do server.closeIdleConnections();
+          while (!(await within(systemClock, LOOK_MS, ended.promise)) && systemClock.now() < until);
           server.closeAllConnections();
         },
       };
@@ -82,6 +77,8 @@ export function httpListener(options: HttpListenOptions): Listener {
 
 /** How long the last bytes of answers may take once everything has ended. */
 const LAST_BYTES_MS = 1000;
+/** How often it is looked whether somebody has had the last of them. */
+const LOOK_MS = 5;
 
 async function bind(server: Server, host: string, port: number): Promise<void> {
   const bound = createDeferred<void>();

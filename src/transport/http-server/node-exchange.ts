@@ -8,6 +8,8 @@ export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #parsed: unknown;
+  /** One listener for all who want to know. */
+  #gone: (() => void)[] | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, parsed?: unknown) {
     this.#request = request;
@@ -23,7 +25,9 @@ export class NodeExchange implements HttpExchange {
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers[name];
+    const { headers } = this.#request;
+    // A name such as `constructor` belongs to the object, and nobody sent it.
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
@@ -50,8 +54,8 @@ export class NodeExchange implements HttpExchange {
       request.on('end', () => {
         resolve({ kind: 'bytes', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
       });
-      request.on('error', () => resolve(GONE));
-      request.on('close', () => resolve(GONE));
+      // A request that is cut off closes its response, too.
+      this.onGone(() => resolve(GONE));
     });
   }
 
@@ -63,11 +67,12 @@ export class NodeExchange implements HttpExchange {
     const { complete, headers: sent } = this.#request;
     const hasBody = sent['transfer-encoding'] !== undefined || (sent['content-length'] ?? '0') !== '0';
     const unread = hasBody && !complete && this.#parsed === undefined;
-    const close = unread ? { connection: 'close' } : {};
-    response.writeHead(
-      status,
-      status === 204 ? { ...headers, ...close } : { ...headers, 'content-length': length, ...close },
-    );
+    // A flat list, since every answer pays for what an object costs here.
+    const list: string[] = [];
+    for (const name in headers) list.push(name, headers[name]!);
+    if (status !== 204) list.push('content-length', length);
+    if (unread) list.push('connection', 'close');
+    response.writeHead(status, list);
     response.end(body);
   }
 
@@ -92,9 +97,19 @@ export class NodeExchange implements HttpExchange {
   }
 
   onGone(callback: () => void): void {
-    this.#response.once('close', () => {
-      if (!this.#response.writableFinished) callback();
-    });
+    if (this.#gone) {
+      this.#gone.push(callback);
+      return;
+    }
+    const response = this.#response;
+    const gone = [callback];
+    this.#gone = gone;
+    const tell = () => {
+      if (!response.writableFinished) for (const each of gone) each();
+    };
+    // It may have gone while somebody thought about who it is.
+    if (response.closed) queueMicrotask(tell);
+    else response.once('close', tell);
   }
 }
 

@@ -3,7 +3,7 @@ import { httpStatusOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
 import type { Decoded, JsonRpcMessage } from '../../wire/json-rpc.js';
-import { JSON_HEADERS, messageEvent } from './event-text.js';
+import { jsonHeaders, messageEvent } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 
@@ -64,8 +64,9 @@ export class PostConnection implements Connection {
 
   open(receiver: Receiver): void {
     this.#receiver = receiver;
-    this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
     for (const message of this.#options.messages) receiver.receive(message);
+    // What was answered at once has nobody to lose.
+    if (!this.#over) this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
   }
 
   send(message: JsonRpcMessage): void {
@@ -83,7 +84,7 @@ export class PostConnection implements Connection {
     } else {
       const status = statuses && 'error' in message ? httpStatusOf(message.error) : 200;
       const body = batch ? `[${[...batch.refusals, ...this.#answers].join(',')}]` : text;
-      exchange.respond(status, { ...JSON_HEADERS, ...headers }, body);
+      exchange.respond(status, jsonHeaders(headers), body);
     }
     this.#shut({ kind: 'finished' });
   }

@@ -10,7 +10,7 @@ import {
 } from '../../wire/json-rpc.js';
 import { batchProblem, contentsOf, inFlight } from './batch.js';
 import type { EventStore } from './event-store.js';
-import { JSON_HEADERS } from './event-text.js';
+import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 import { SessionStream } from './session-stream.js';
 import { respondError, respondRefusals } from './visit.js';
@@ -69,7 +69,8 @@ export class SessionConnection implements Connection {
 
   get congested(): boolean {
     let waiting = 0;
-    for (const stream of this.#streams.values()) waiting += stream.waiting;
+    // A standing stream that nobody reads is no reason to keep the answers back.
+    for (const stream of this.#streams.values()) if (stream !== this.#standing) waiting += stream.waiting;
     return waiting > CONGESTED_AT;
   }
 
@@ -146,8 +147,11 @@ export class SessionConnection implements Connection {
     if (post) {
       if (!post.stream.begun) this.#begin(post);
       post.stream.send(json);
-    } else if (this.#standing.begun) this.#standing.send(json);
-    else if (this.#unheard.length < MAX_UNHEARD) this.#unheard.push(json);
+    } else if (this.#standing.begun) {
+      this.#standing.send(json);
+      // It may come back for the rest, with the id of the last event that it has read.
+      if (this.#standing.waiting > CONGESTED_AT) this.#standing.detach();
+    } else if (this.#unheard.length < MAX_UNHEARD) this.#unheard.push(json);
   }
 
   keepAlive(now: number, everyMs: number): void {
@@ -215,11 +219,11 @@ export class SessionConnection implements Connection {
     this.#streams.delete(post.stream.name);
     if (this.revision === undefined && 'error' in message) {
       // SESS-001: a handshake that failed opens nothing.
-      post.exchange.respond(200, { ...JSON_HEADERS, ...this.#options.plainHeaders }, json);
+      post.exchange.respond(200, jsonHeaders(this.#options.plainHeaders), json);
       return this.close();
     }
     const body = post.isBatch ? `[${post.answers.join(',')}]` : json;
-    post.exchange.respond(200, { ...JSON_HEADERS, ...headers }, body);
+    post.exchange.respond(200, jsonHeaders(headers), body);
   }
 
   /** What the client called off gets no answer; the answer to its POST ends all the same. */

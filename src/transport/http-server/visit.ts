@@ -1,7 +1,7 @@
 import { encodeMessage } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { errorMessage, type JsonRpcErrorBody, type RequestId } from '../../wire/json-rpc.js';
-import { JSON_HEADERS } from './event-text.js';
+import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 
 /** A request that was let in: who asks, and what goes on every answer. */
@@ -19,7 +19,7 @@ export function respondError(
   id: RequestId | undefined,
   error: JsonRpcErrorBody,
 ): void {
-  exchange.respond(status, { ...JSON_HEADERS, ...headers }, encodeMessage(errorMessage(id, error)));
+  exchange.respond(status, jsonHeaders(headers), encodeMessage(errorMessage(id, error)));
 }
 
 /** A refusal that belongs to no message. */
@@ -45,5 +45,5 @@ export function respondRefusals(
   isBatch: boolean,
 ): void {
   if (refusals.length === 0) return exchange.respond(202, headers);
-  exchange.respond(400, { ...JSON_HEADERS, ...headers }, isBatch ? `[${refusals.join(',')}]` : refusals[0]);
+  exchange.respond(400, jsonHeaders(headers), isBatch ? `[${refusals.join(',')}]` : refusals[0]);
 }
