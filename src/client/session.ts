@@ -71,7 +71,7 @@ export class Session implements ClientSession {
     const current = this.#current;
     if (current === undefined || current instanceof Promise || this.#isClosed)
       return this.#callLater(call, 0);
-    return current.caller.call(call).catch((error) => this.#again(error, call, current, 0));
+    return this.#callOn(current, call, 0);
   }
 
   async listen(wanted: Wanted): Promise<Changes> {
@@ -181,17 +181,31 @@ export class Session implements ClientSession {
   }
 
   async #callLater(call: OutgoingCall, tries: number): Promise<JsonObject> {
+    const began = this.#settings.clock.now();
     const link = await this.#opened(call);
-    return link.caller.call(call).catch((error) => this.#again(error, call, link, tries));
+    return this.#callOn(link, this.#sooner(call, began), tries);
+  }
+
+  #callOn(link: Link, call: OutgoingCall, tries: number): Promise<JsonObject> {
+    const began = this.#settings.clock.now();
+    return link.caller.call(call).catch((error) => this.#again(error, call, link, tries, began));
+  }
+
+  /** What has passed counts against the call's own time. */
+  #sooner(call: OutgoingCall, began: number): OutgoingCall {
+    const passed = this.#settings.clock.now() - began;
+    if (!(passed > 0)) return call;
+    const timeoutMs = Math.max(1, call.timeoutMs - passed);
+    return { ...call, timeoutMs, maxTimeoutMs: Math.max(timeoutMs, call.maxTimeoutMs - passed) };
   }
 
   /** A call that certainly did not leave, or that may run twice, is made again on a fresh link. */
-  #again(error: unknown, call: OutgoingCall, link: Link, tries: number): Promise<JsonObject> {
+  #again(error: unknown, call: OutgoingCall, link: Link, tries: number, began: number): Promise<JsonObject> {
     const safe = () => call.retry === 'safe' || this.#links.isSafe(call);
     if (this.#isClosed || !this.#settings.reconnect || !mayGoAgain(error, safe, tries)) throw error;
     if (call.signal?.aborted) throw error;
     this.#giveUp(link);
-    const again = this.#callLater(call, tries + 1);
+    const again = this.#callLater(this.#sooner(call, began), tries + 1);
     return error.sent === 'no' ? again : again.catch((later) => Promise.reject(mayHaveRun(later, error)));
   }
 
