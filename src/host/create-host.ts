@@ -42,7 +42,7 @@ export interface Host extends AsyncDisposable {
   start(server: string): Promise<void>;
   /** Lets calls in flight end, ends the processes, and starts fresh ones. Also out of a crash loop. */
   restart(server: string): Promise<void>;
-  /** Lets calls in flight end, and ends the processes. Conversations stay, and wait for `enable`. */
+  /** Lets calls in flight end, and ends the processes. Conversations stay; until `enable` their calls are refused. */
   disable(server: string): Promise<void>;
   enable(server: string): Promise<void>;
   /**
