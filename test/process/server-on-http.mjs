@@ -32,11 +32,14 @@ server.tool('flood', {}, async (_args, ctx) => {
   return 'flooded';
 });
 server.resource('test://a', { name: 'a' }, () => 'a');
+// Tells of a resource again and again.
 server.tool('touch', {}, async (_args, ctx) => {
-  const { times = 1 } = ctx.params.arguments ?? {};
+  const { times = 1, uri = 'test://a' } = ctx.params.arguments ?? {};
   for (let step = 0; step < times; step += 1) {
-    server.resourceUpdated('test://a');
-    if (step % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    server.resourceUpdated(uri);
+    // Changes of one turn are told once; each has a turn of its own here.
+    if (step % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    else await null;
   }
   return 'touched';
 });
