@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import { http } from '../../src/transport/http.js';
+import { requestMessage } from '../../src/wire/json-rpc.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { type Fault, FINE, modernFaults } from './fault-server.js';
 import { failure, open, textOf } from './support.js';
@@ -345,6 +347,46 @@ describe('a subscription', () => {
       break;
     }
     expect(server.methods()).toEqual(['server/discover', 'subscriptions/listen', 'subscriptions/listen']);
+  });
+});
+
+describe('a connection', () => {
+  it('reads nothing while it is held, and goes on where it was', async () => {
+    const server = await modernFaults({});
+    const connection = await http(server.url).connect();
+    const heard: unknown[] = [];
+    connection.open({ receive: (message) => heard.push(message.kind), inputEnded() {}, drained() {} });
+    connection.hold(true);
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    connection.send(requestMessage(1, 'tools/list', { _meta: meta }));
+    await vi.waitFor(() => expect(server.seen).toHaveLength(1));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(heard).toEqual([]);
+    connection.hold(false);
+    await vi.waitFor(() => expect(heard).toEqual(['result']));
+    connection.close();
+    expect(await connection.closed).toEqual({ kind: 'closed' });
+    connection.send(requestMessage(2, 'tools/list', { _meta: meta }));
+    await connection.finish();
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('that is closed delivers nothing more, and the server is told by the end of the stream', async () => {
+    const closed = vi.fn();
+    const server = await modernFaults({
+      hang: ({ stream, res }) => {
+        res.on('close', closed);
+        stream();
+      },
+    });
+    const client = await open(server.url);
+    const calls = Array.from({ length: 30 }, () => failure(client.callTool('hang')));
+    await vi.waitFor(() => expect(server.seen).toHaveLength(31));
+    await client.close();
+    for (const { code, sent } of await Promise.all(calls)) {
+      expect([code, sent]).toEqual(['CONNECTION_CLOSED', 'maybe']);
+    }
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(30));
   });
 });
 

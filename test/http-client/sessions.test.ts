@@ -219,6 +219,13 @@ describe('the standing stream', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('that is refused with 404, as by servers without a route for GET, is no loss of the session', async () => {
+    const server = await standing(({ say }) => say(404, 'Cannot GET /mcp'));
+    const client = await open(server.url);
+    expect(textOf(await client.callTool('any'))).toBe('fine');
+    expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(1);
+  });
+
   it('tells when the session is lost, so that those who listen get another', async () => {
     const server = await standing(({ headers, before, say, stream, event, res }) => {
       if (headers['mcp-session-id'] === 's1' && before > 0) return say(404, '');

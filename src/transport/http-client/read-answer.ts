@@ -1,6 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { IsthmusError } from '../../errors.js';
 import { decodeLine, decodeValue } from '../../wire/codec.js';
+import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded, DecodedError } from '../../wire/json-rpc.js';
 import { firstWords, mediaType, readBody, readSome } from './bodies.js';
 import type { HttpAnswer } from './dispatch.js';
@@ -60,6 +61,13 @@ export async function readAnswer(answer: HttpAnswer, reading: Reading): Promise<
   if (answer.status === 202 || body.length === 0) return { kind: 'accepted' };
   const message = `${label} answered with ${type || 'something without a type'} instead of JSON: ${firstWords(body)}`;
   throw new IsthmusError('INVALID_RESULT', message, { sent: 'maybe', status: answer.status });
+}
+
+/** Whether `initialize` was refused as a server of HTTP with SSE does, and not as a modern one (LHTTP-027, VER-018). */
+export function mayBe2024({ status, message }: Refusal): boolean {
+  if (status !== 400 && status !== 404 && status !== 405) return false;
+  const code = message?.error.code ?? 0;
+  return code > ErrorCode.HeaderMismatch || code < ErrorCode.UnsupportedProtocolVersion;
 }
 
 /** One message of a stream. */
