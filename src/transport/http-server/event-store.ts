@@ -20,17 +20,17 @@ export interface EventStoreOptions {
   readonly maxBytes?: number;
 }
 
-/** The newest events, up to a number and a size; the oldest go first. */
+/** The newest events, up to a number and a size; the oldest go first, the newest stays however large it is. */
 export function memoryEventStore({
   maxEvents = 1000,
-  maxBytes = 4 * 1024 * 1024,
+  maxBytes = 512 * 1024,
 }: EventStoreOptions = {}): EventStore {
   const kept = new Map<string, { readonly stream: string; readonly json: string }>();
   let bytes = 0;
   let count = 0;
   const trim = () => {
     for (const [id, { json }] of kept) {
-      if (kept.size <= maxEvents && bytes <= maxBytes) return;
+      if (kept.size <= 1 || (kept.size <= maxEvents && bytes <= maxBytes)) return;
       kept.delete(id);
       bytes -= json.length;
     }
