@@ -137,6 +137,26 @@ describe('authorization', () => {
     expect(server.seen).toHaveLength(3);
   });
 
+  it('that cannot be got says so, and nothing was sent', async () => {
+    const server = await guarded('Bearer 9');
+    const fail = () => {
+      throw new Error('no keychain');
+    };
+    expect(await failure(open(server.url, { onUnauthorized: fail }))).toEqual({
+      name: 'IsthmusError',
+      code: 'UNAUTHORIZED',
+      message: 'http: onUnauthorized failed: no keychain',
+      sent: 'no',
+      status: 401,
+    });
+    expect(await failure(open(server.url, { headers: fail }))).toMatchObject({
+      code: 'INVALID_OPTION',
+      message: 'http: the function for headers failed: no keychain',
+      sent: 'no',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
   it('comes from a function for each request', async () => {
     let count = 0;
     const server = await modernFaults({});

@@ -1,27 +1,26 @@
 import { createDeferred } from '../../async/deferred.js';
 import { within } from '../../async/within.js';
-import { IsthmusError } from '../../errors.js';
-import { events } from '../../events.js';
+import type { IsthmusError } from '../../errors.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
 import type { JsonRpcMessage, JsonRpcRequest } from '../../wire/json-rpc.js';
 import type { Asker } from './asker.js';
-import { readSome } from './bodies.js';
 import { createDeadline, type Deadline } from './deadline.js';
 import { Delivery } from './delivery.js';
-import { lost, networkFailure } from './failures.js';
+import { lost, networkFailure, noAnswer, notBegun, sessionLost, silent } from './failures.js';
 import { Flight } from './flight.js';
 import { Flights } from './flights.js';
 import { Cursor } from './follow-stream.js';
-import { LegacySession } from './legacy-session.js';
+import { LegacySession, leaveSession } from './legacy-session.js';
 import { keepStanding, resumeAnswer } from './legacy-streams.js';
 import type { HttpSettings } from './options.js';
 import { Places } from './places.js';
-import { modernHeaders, POST_HEADERS } from './post-headers.js';
+import { modernHeaders, POST_HEADERS, sameHeaders } from './post-headers.js';
 import { mayBe2024, type Outcome, type Refusal, readAnswer } from './read-answer.js';
 import { refreshTools } from './refresh-tools.js';
 import { openSse2024 } from './sse-2024.js';
 import { ToolHeaders } from './tool-headers.js';
+import { createWarner } from './warnings.js';
 
 /**
  * A connection to a server over HTTP. Each message is a POST of its own. What a request needs follows from the
@@ -43,6 +42,7 @@ export class HttpConnection implements Connection {
   readonly clock: HttpSettings['clock'];
   readonly #settings: HttpSettings;
   readonly #places: Places;
+  readonly #warn: (warning: string) => void;
   readonly #flights = new Flights();
   readonly #errands = new Set<Promise<void>>();
   readonly #over = new AbortController();
@@ -64,6 +64,7 @@ export class HttpConnection implements Connection {
     this.label = asker.label;
     this.answersAll = settings.sse !== 'only';
     this.closed = this.#end.promise;
+    this.#warn = createWarner(this.label, settings.onWarning);
     this.#places = new Places(settings.maxConcurrent);
     this.delivery = new Delivery({
       label: this.label,
@@ -72,7 +73,7 @@ export class HttpConnection implements Connection {
       flights: this.#flights,
       session: this.session,
       tools: this.tools,
-      warn: (warning) => this.#warn(warning),
+      warn: this.#warn,
     });
   }
 
@@ -171,7 +172,7 @@ export class HttpConnection implements Connection {
     }
     if (outcome.kind === 'refused') return this.#refused(flight, outcome, headers);
     if (flight.live && flight.mismatch) return this.#correct(flight, headers);
-    if (flight.live && outcome.kind === 'accepted') throw this.#noAnswer(flight);
+    if (flight.live && outcome.kind === 'accepted') throw noAnswer(this.label, flight.request.method);
     if (mayResume()) await resumeAnswer(this, flight, cursor);
     return 'here';
   }
@@ -229,7 +230,7 @@ export class HttpConnection implements Connection {
       signal: this.#over.signal,
       onTried: tried.resolve,
       onLost: () => this.#loseSession(),
-      warn: (warning) => this.#warn(warning),
+      warn: this.#warn,
     });
     await within(this.clock, STANDING_MS, tried.promise);
   }
@@ -284,11 +285,6 @@ export class HttpConnection implements Connection {
     if (this.#isOpen) this.delivery.receiver?.failed?.(flight.id, error);
   }
 
-  #noAnswer(flight: Flight): IsthmusError {
-    const message = `${this.label} took ${flight.request.method} without answering it`;
-    return new IsthmusError('INVALID_RESULT', message, { sent: 'maybe' });
-  }
-
   /** What is still in flight was sent before this was known; it gets a moment for an answer of its own. */
   #loseSession(): void {
     if (this.#isLost) return;
@@ -298,20 +294,10 @@ export class HttpConnection implements Connection {
     });
   }
 
-  /** Says that the session is no longer needed (SESS-008). Nobody waits long for it, and nothing depends on it. */
   async #leave(): Promise<void> {
     if (!this.session.hasId || this.#isLost) return;
     this.#isLost = true;
-    const { signal, callOff } = createDeadline(this.clock, FAREWELL_MS, () => new Error('it took too long'));
-    try {
-      const { headers } = this.session;
-      const answer = await this.asker.ask({ method: 'DELETE', url: this.url, headers, signal });
-      await readSome(answer.body, MAX_BODY_BYTES);
-    } catch {
-      // The server will find out by itself.
-    } finally {
-      callOff();
-    }
+    await leaveSession(this);
   }
 
   #shut(end: ConnectionEnd): void {
@@ -367,41 +353,12 @@ export class HttpConnection implements Connection {
     this.#errands.add(errand);
     void errand.catch(() => {}).finally(() => this.#errands.delete(errand));
   }
-
-  #warn(warning: string): void {
-    if (events.dropped.hasSubscribers) {
-      events.dropped.publish({ connection: this.label, why: warning, message: undefined });
-    }
-    try {
-      this.#settings.onWarning?.(`${this.label}: ${warning}`);
-    } catch (error) {
-      if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: 'onWarning', error });
-    }
-  }
 }
 
 /** Whether the answer to a request was to come with its own POST, or comes on another stream. */
 type AnswerPlace = 'here' | 'elsewhere';
 
-function sessionLost(label: string, status?: number): IsthmusError {
-  const message = `${label} no longer knows the session`;
-  return new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no', status });
-}
-
-function notBegun(label: string, cause: Error | undefined): IsthmusError {
-  return lost(`${label} was lost before the request could leave`, cause).with({ sent: 'no' });
-}
-
-function silent(label: string, ms: number): IsthmusError {
-  return new IsthmusError('TIMED_OUT', `${label} said nothing for ${ms} ms`, { sent: 'maybe' });
-}
-
-function sameHeaders(a: Record<string, string>, b: Record<string, string>): boolean {
-  return Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
-}
-
 /** How long the first calls of a session wait for its standing stream. */
 const STANDING_MS = 500;
 const FAREWELL_MS = 2000;
 const LAST_ANSWERS_MS = 2000;
-const MAX_BODY_BYTES = 16 * 1024;

@@ -1,3 +1,4 @@
+import { callerFailed } from './failures.js';
 import { type Challenge, checkHeaders, type HeaderRecord, type HttpSettings } from './options.js';
 
 /** The caller's headers, and how they are renewed. One for all connections of a connector. */
@@ -19,9 +20,14 @@ export class Credentials {
   /** Names in lower case, so that each is there once. */
   async headers(): Promise<Record<string, string>> {
     const { headers } = this.#settings;
-    const own = typeof headers === 'function' ? await headers() : headers;
-    if (typeof headers === 'function') checkHeaders(own ?? {});
-    return { ...lower(own ?? {}), ...lower(this.#renewed) };
+    if (typeof headers !== 'function') return { ...lower(headers ?? {}), ...this.#renewed };
+    try {
+      const own = await headers();
+      checkHeaders(own);
+      return { ...lower(own), ...this.#renewed };
+    } catch (error) {
+      throw callerFailed('http: the function for headers', 'INVALID_OPTION', error);
+    }
   }
 
   /** Whether there is reason to try again. Whoever comes while it is being found out waits for the same answer. */
@@ -34,12 +40,21 @@ export class Credentials {
   }
 
   async #ask(challenge: Challenge): Promise<boolean> {
-    const headers = await this.#settings.onUnauthorized?.(challenge);
+    const headers = await this.#renewal(challenge);
     if (!headers) return false;
-    checkHeaders(headers);
     this.#renewed = { ...this.#renewed, ...lower(headers) };
     this.#generation += 1;
     return true;
+  }
+
+  async #renewal(challenge: Challenge): Promise<HeaderRecord | undefined> {
+    try {
+      const headers = await this.#settings.onUnauthorized?.(challenge);
+      if (headers) checkHeaders(headers);
+      return headers;
+    } catch (error) {
+      throw callerFailed('http: onUnauthorized', 'UNAUTHORIZED', error).with({ status: challenge.status });
+    }
   }
 }
 

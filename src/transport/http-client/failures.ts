@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { IsthmusError, messageOf, type Sent } from '../../errors.js';
+import { IsthmusError, type LocalErrorCode, messageOf, type Sent } from '../../errors.js';
 
 /** No answer came: says why, and whether the request may have arrived. */
 export function networkFailure(error: unknown, label: string): IsthmusError {
@@ -24,6 +24,32 @@ export function networkFailure(error: unknown, label: string): IsthmusError {
 
 export function lost(message: string, cause?: unknown): IsthmusError {
   return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe' });
+}
+
+/** The server does not know the session any more; what it refused for that did not run. */
+export function sessionLost(label: string, status?: number): IsthmusError {
+  const message = `${label} no longer knows the session`;
+  return new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no', status });
+}
+
+export function notBegun(label: string, cause: Error | undefined): IsthmusError {
+  return lost(`${label} was lost before the request could leave`, cause).with({ sent: 'no' });
+}
+
+export function noAnswer(label: string, method: string): IsthmusError {
+  return new IsthmusError('INVALID_RESULT', `${label} took ${method} without answering it`, {
+    sent: 'maybe',
+  });
+}
+
+export function silent(label: string, ms: number): IsthmusError {
+  return new IsthmusError('TIMED_OUT', `${label} said nothing for ${ms} ms`, { sent: 'maybe' });
+}
+
+/** Code of the caller's failed before the request could be made. */
+export function callerFailed(what: string, code: LocalErrorCode, cause: unknown): IsthmusError {
+  if (cause instanceof IsthmusError) return cause.with({ sent: 'no' });
+  return new IsthmusError(code, `${what} failed: ${messageOf(cause)}`, { cause, sent: 'no' });
 }
 
 /** The answer is a status and no message. */

@@ -1,5 +1,9 @@
+import type { Clock } from '../../async/clock.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
+import type { Asker } from './asker.js';
+import { readSome } from './bodies.js';
+import { createDeadline } from './deadline.js';
 import type { HttpAnswer } from './dispatch.js';
 import type { Refusal } from './read-answer.js';
 
@@ -46,3 +50,29 @@ export class LegacySession {
     return /\bsession\b|not initialized/i.test(message.error.message);
   }
 }
+
+/** Says that it is no longer needed (SESS-008). Nobody waits long for that, and nothing depends on it. */
+export async function leaveSession({
+  asker,
+  url,
+  session,
+  clock,
+}: {
+  readonly asker: Asker;
+  readonly url: URL;
+  readonly session: LegacySession;
+  readonly clock: Clock;
+}): Promise<void> {
+  const { signal, callOff } = createDeadline(clock, FAREWELL_MS, () => new Error('it took too long'));
+  try {
+    const answer = await asker.ask({ method: 'DELETE', url, headers: session.headers, signal });
+    await readSome(answer.body, MAX_BODY_BYTES);
+  } catch {
+    // The server will find out by itself.
+  } finally {
+    callOff();
+  }
+}
+
+const FAREWELL_MS = 2000;
+const MAX_BODY_BYTES = 16 * 1024;

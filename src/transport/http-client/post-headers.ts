@@ -25,6 +25,10 @@ export function modernHeaders(
   };
 }
 
+export function sameHeaders(a: Record<string, string>, b: Record<string, string>): boolean {
+  return Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
+}
+
 /** The tasks extension routes by the task (HTTP-075). */
 function taskOf(method: string, params: JsonObject | undefined): string | undefined {
   const taskId = /^tasks\/(get|update|cancel)$/.test(method) ? params?.['taskId'] : undefined;
