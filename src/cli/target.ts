@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Connector } from '../exchange/connection.js';
 import { connectorFor } from '../transport/address.js';
-import { http } from '../transport/http.js';
+import { httpConnector } from '../transport/http-client/connector.js';
 import { stdio } from '../transport/stdio.js';
 import { usageError } from './cli-error.js';
 import { oneLine } from './terminal/text.js';
@@ -118,7 +118,7 @@ export function connectorOf(target: Target, settings: TargetSettings): Connector
 
 function urlConnector({ url, configured }: Target & { kind: 'url' }, header: readonly string[]): Connector {
   const given = Object.fromEntries(header.map(toHeader));
-  const connector = http(url, {
+  const connector = httpConnector(url, {
     headers: { ...lowerNames(configured?.headers ?? {}), ...given },
     sse: configured?.transport === 'sse' ? 'only' : 'auto',
     onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),

@@ -1,13 +1,13 @@
 import { IsthmusError } from '../errors.js';
 import type { Connector, Listener } from '../exchange/connection.js';
-import { http } from './http.js';
+import type { HttpListenOptions } from './http-server/http-listener.js';
 import { tcp, unixSocket } from './socket.js';
 import { stdio } from './stdio.js';
 
 /** A listener for what people write on a command line: `stdio`, `unix:PATH`, `tcp://HOST:PORT`, `http://HOST:PORT/PATH`. */
 export function listenerFor(address: string): Listener {
   if (address === 'stdio') return stdio();
-  if (address.startsWith('http://')) return http(httpPlace(address));
+  if (address.startsWith('http://')) return lazyHttp(httpPlace(address));
   const socket = socketAt(address);
   if (socket) return socket;
   throw new IsthmusError(
@@ -24,6 +24,17 @@ export function connectorFor(address: string): Connector {
     'INVALID_OPTION',
     `Cannot connect to "${address}": write unix:/path/to.sock or tcp://127.0.0.1:4000`,
   );
+}
+
+/** A server on stdio does not pay for HTTP. */
+function lazyHttp(place: HttpListenOptions): Listener {
+  return {
+    ownsProcess: false,
+    async listen(accept, served) {
+      const { httpListener } = await import('./http-server/http-listener.js');
+      return httpListener(place).listen(accept, served);
+    },
+  };
 }
 
 function httpPlace(address: string): { host: string; port: number; path: string } {
