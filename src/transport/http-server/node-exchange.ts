@@ -54,8 +54,7 @@ export class NodeExchange implements HttpExchange {
       request.on('end', () => {
         resolve({ kind: 'bytes', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
       });
-      // A request that is cut off closes its response, too.
-      this.onGone(() => resolve(GONE));
+      // Of a request that is cut off nothing more is heard, and nobody waits: all of it is forgotten together.
     });
   }
 
@@ -118,4 +117,3 @@ export function isLoopback(address: string): boolean {
 }
 
 const TOO_LARGE: HttpBody = { kind: 'too-large' };
-const GONE: HttpBody = { kind: 'gone' };

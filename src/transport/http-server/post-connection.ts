@@ -30,7 +30,7 @@ export interface PostOptions {
 export class PostConnection implements Connection {
   readonly label = 'http';
   readonly principal: string | undefined;
-  readonly life = Promise.resolve();
+  readonly life = ALIVE;
   readonly closed: Promise<ConnectionEnd>;
   readonly #options: PostOptions;
   readonly #end = createDeferred<ConnectionEnd>();
@@ -127,3 +127,5 @@ export class PostConnection implements Connection {
 
 /** Where "the client does not read" begins. */
 const CONGESTED_AT = 1024 * 1024;
+
+const ALIVE = Promise.resolve();
