@@ -1,4 +1,4 @@
-import { createDeferred } from '../async/deferred.js';
+import { createDeferred, type Deferred } from '../async/deferred.js';
 import { events } from '../events.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
@@ -35,16 +35,18 @@ export function serveConnection(
 ): ServedConnection {
   const served = new Serving(connection, service, runtime);
   connection.open(served);
+  // Over HTTP most connections are one request that was answered at once; there is nothing left to watch.
+  if (!connection.isOver) served.watch();
   return served;
 }
 
 class Serving implements Receiver, ServedConnection {
-  readonly done: Promise<void>;
+  #done: Promise<void> | undefined;
   readonly #side: ServingSide;
   readonly #runtime: ModernRuntime;
   #dialect: ServerDialect | undefined;
   #closing: Promise<void> | undefined;
-  readonly #graceOver = createDeferred<void>();
+  #graceOver: Deferred<void> | undefined;
   /** While true, new requests are refused: the server is on its way out. */
   #leaving = false;
 
@@ -62,10 +64,20 @@ class Serving implements Receiver, ServedConnection {
         holdInput: (hold) => connection.hold(hold),
       }),
     };
-    this.done = connection.closed.then((end) => {
+  }
+
+  get done(): Promise<void> {
+    return this.watch();
+  }
+
+  /** Sees to the end of the connection. */
+  watch(): Promise<void> {
+    const { connection } = this.#side;
+    this.#done ??= connection.closed.then((end) => {
       this.#dialect?.dispose('the connection ended');
       if (events.closed.hasSubscribers) events.closed.publish({ connection: connection.label, ...end });
     });
+    return this.#done;
   }
 
   receive(message: Decoded): void {
@@ -91,14 +103,16 @@ class Serving implements Receiver, ServedConnection {
 
   /** A later close may hurry an earlier one, never slow it down. */
   async #finish(graceMs: number): Promise<void> {
-    this.#closing ??= this.#finishOnce();
-    const callOff = this.#side.settings.clock.after(graceMs, () => this.#graceOver.resolve());
+    const graceOver = this.#graceOver ?? createDeferred<void>();
+    this.#graceOver = graceOver;
+    this.#closing ??= this.#finishOnce(graceOver.promise);
+    const callOff = this.#side.settings.clock.after(graceMs, () => graceOver.resolve());
     await this.#closing.finally(callOff);
   }
 
-  async #finishOnce(): Promise<void> {
+  async #finishOnce(graceOver: Promise<void>): Promise<void> {
     const { calls, connection } = this.#side;
-    await Promise.race([calls.idle(), connection.closed, this.#graceOver.promise]);
+    await Promise.race([calls.idle(), connection.closed, graceOver]);
     this.#abandon();
     await connection.finish();
     await this.done;

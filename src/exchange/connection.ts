@@ -38,6 +38,8 @@ export interface Connection {
   close(): void;
   /** Settles when both directions are closed, never rejects. */
   readonly closed: Promise<ConnectionEnd>;
+  /** Known to be closed already; where it is not told, `closed` says it. */
+  readonly isOver?: boolean;
 }
 
 /** Why a connection ended. `lost` means the peer went away under us (EPIPE, reset). */

@@ -52,6 +52,7 @@ export async function serve(
   const accept = (connection: Connection) => {
     if (leaving) return connection.close();
     const served = serveConnection(connection, service, runtime);
+    if (connection.isOver) return;
     open.add(served);
     void served.done.then(() => open.delete(served));
   };

@@ -1,4 +1,7 @@
 import { IsthmusError } from '../../errors.js';
+import type { Service } from '../../exchange/call.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import { META } from '../meta-keys.js';
 import type { ServingSettings } from '../serving.js';
 import { ParkedCalls } from './parked-calls.js';
 import { createStateSeal, type StateSeal } from './sealed-state.js';
@@ -9,12 +12,19 @@ export interface ModernRuntime {
   readonly settings: ServingSettings;
   readonly parked: ParkedCalls<ModernServerCall>;
   readonly seal: StateSeal;
+  /** What every result of a service carries, built once. */
+  resultMeta(service: Service): JsonObject;
   close(): void;
 }
 
 export function createModernRuntime(settings: ServingSettings): ModernRuntime {
   const parked = new ParkedCalls<ModernServerCall>(settings.clock, settings);
+  let known: { readonly info: Service['info']; readonly meta: JsonObject } | undefined;
   return {
+    resultMeta({ info }) {
+      if (known?.info !== info) known = { info, meta: { [META.serverInfo]: info } };
+      return known.meta;
+    },
     settings,
     parked,
     seal: createStateSeal(settings.stateKey),

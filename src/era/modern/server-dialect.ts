@@ -14,7 +14,6 @@ import {
 import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
 import type { ServerDialect } from '../dialect.js';
 import { isInputRequired } from '../input-rounds.js';
-import { META } from '../meta-keys.js';
 import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
 import { MODERN_REVISIONS } from '../revisions.js';
 import {
@@ -43,15 +42,15 @@ export class ModernServerDialect implements ServerDialect {
   readonly awaitsPeer = false;
   readonly #side: ServingSide;
   readonly #runtime: ModernRuntime;
-  readonly #listens: Listens;
+  /** Made by the first subscription; over HTTP most connections have none. */
+  #listens: Listens | undefined;
   /** Built once: almost every result carries just this. */
   readonly #resultMeta: JsonObject;
 
   constructor(side: ServingSide, runtime: ModernRuntime) {
     this.#side = side;
     this.#runtime = runtime;
-    this.#listens = new Listens(side.connection, side.service, side.settings.maxListens);
-    this.#resultMeta = { [META.serverInfo]: side.service.info };
+    this.#resultMeta = runtime.resultMeta(side.service);
   }
 
   request(request: DecodedRequest): void {
@@ -102,18 +101,18 @@ export class ModernServerDialect implements ServerDialect {
   }
 
   drained(): void {
-    this.#listens.drained();
+    this.#listens?.drained();
   }
 
   retire(): void {
-    for (const { inbound, result } of this.#listens.closeAll()) {
+    for (const { inbound, result } of this.#listens?.closeAll() ?? []) {
       const _meta = { ...this.#resultMeta, ...result._meta };
       sendResult(this.#side, inbound, { resultType: 'complete', _meta });
     }
   }
 
   dispose(reason: string): void {
-    this.#listens.closeAll();
+    this.#listens?.closeAll();
     for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
   }
 
@@ -166,6 +165,8 @@ export class ModernServerDialect implements ServerDialect {
 
   #listen(inbound: InboundCall, params: JsonObject): void {
     try {
+      const { connection, service, settings } = this.#side;
+      this.#listens ??= new Listens(connection, service, settings.maxListens);
       this.#listens.open(inbound, params);
     } catch (error) {
       sendError(this.#side, inbound, toWireError(error, 'subscriptions/listen', 'modern'));

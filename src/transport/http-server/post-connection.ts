@@ -1,4 +1,4 @@
-import { createDeferred } from '../../async/deferred.js';
+import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { httpStatusOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
@@ -31,19 +31,18 @@ export class PostConnection implements Connection {
   readonly label = 'http';
   readonly principal: string | undefined;
   readonly life = ALIVE;
-  readonly closed: Promise<ConnectionEnd>;
   readonly #options: PostOptions;
-  readonly #end = createDeferred<ConnectionEnd>();
+  /** Made for whoever wants to know; most are over before anybody asks. */
+  #closed: Deferred<ConnectionEnd> | undefined;
+  #end: ConnectionEnd | undefined;
   readonly #startedAt: number;
   #receiver: Receiver | undefined;
   #writer: EventWriter | undefined;
-  #over = false;
   readonly #answers: string[] = [];
 
   constructor(options: PostOptions) {
     this.#options = options;
     this.principal = options.principal;
-    this.closed = this.#end.promise;
     this.#startedAt = options.now();
   }
 
@@ -52,7 +51,13 @@ export class PostConnection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.#over;
+    return this.#end !== undefined;
+  }
+
+  get closed(): Promise<ConnectionEnd> {
+    this.#closed ??= createDeferred();
+    if (this.#end) this.#closed.resolve(this.#end);
+    return this.#closed.promise;
   }
 
   /** When the client heard of us last. */
@@ -66,11 +71,11 @@ export class PostConnection implements Connection {
     this.#receiver = receiver;
     for (const message of this.#options.messages) receiver.receive(message);
     // What was answered at once has nobody to lose.
-    if (!this.#over) this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
+    if (!this.isOver) this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
   }
 
   send(message: JsonRpcMessage): void {
-    if (this.#over || this.#options.swallow?.(message)) return;
+    if (this.isOver || this.#options.swallow?.(message)) return;
     const text = encodeMessage(message);
     if ('method' in message) return this.#stream().write(messageEvent(text), this.#options.now());
     const { batch, statuses, exchange, headers } = this.#options;
@@ -91,7 +96,7 @@ export class PostConnection implements Connection {
 
   /** A sign of life on an answer that takes long. */
   keepAlive(now: number): void {
-    if (!this.#over) this.#stream().keepAlive(now);
+    if (!this.isOver) this.#stream().keepAlive(now);
   }
 
   async finish(): Promise<void> {
@@ -101,7 +106,7 @@ export class PostConnection implements Connection {
 
   close(): void {
     this.#writer?.end();
-    if (!this.#writer && !this.#over) {
+    if (!this.#writer && !this.isOver) {
       this.#options.exchange.respond(503, { ...this.#options.headers, 'retry-after': '1' });
     }
     this.#shut({ kind: 'closed' });
@@ -119,9 +124,9 @@ export class PostConnection implements Connection {
   }
 
   #shut(end: ConnectionEnd): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#end.resolve(end);
+    if (this.#end) return;
+    this.#end = end;
+    this.#closed?.resolve(end);
   }
 }
 
