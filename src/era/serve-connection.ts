@@ -1,8 +1,9 @@
+import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import { events } from '../events.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
-import { InboundCalls } from '../exchange/inbound-calls.js';
+import { InboundCalls, type Surroundings } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
   type Decoded,
@@ -40,7 +41,7 @@ export function serveConnection(
   return served;
 }
 
-class Serving implements Receiver, ServedConnection {
+class Serving implements Receiver, ServedConnection, Surroundings {
   #done: Promise<void> | undefined;
   readonly #side: ServingSide;
   readonly #runtime: ModernRuntime;
@@ -57,12 +58,7 @@ class Serving implements Receiver, ServedConnection {
       connection,
       service,
       settings,
-      calls: new InboundCalls(settings, {
-        clock: settings.clock,
-        outputIsFull: () => connection.congested,
-        awaitsPeer: () => this.#dialect?.awaitsPeer ?? false,
-        holdInput: (hold) => connection.hold(hold),
-      }),
+      calls: new InboundCalls(settings, this),
     };
   }
 
@@ -78,6 +74,22 @@ class Serving implements Receiver, ServedConnection {
       if (events.closed.hasSubscribers) events.closed.publish({ connection: connection.label, ...end });
     });
     return this.#done;
+  }
+
+  get clock(): Clock {
+    return this.#side.settings.clock;
+  }
+
+  outputIsFull(): boolean {
+    return this.#side.connection.congested;
+  }
+
+  awaitsPeer(): boolean {
+    return this.#dialect?.awaitsPeer ?? false;
+  }
+
+  holdInput(hold: boolean): void {
+    this.#side.connection.hold(hold);
   }
 
   receive(message: Decoded): void {

@@ -10,7 +10,7 @@ export class InboundCalls {
   readonly #surroundings: Surroundings;
   readonly #inFlight = new Map<RequestId, InboundCall>();
   /** In order of arrival; cancelled ones stay until their turn, but no longer count. */
-  readonly #queue: { call: InboundCall; work: () => void }[] = [];
+  #queue: { call: InboundCall; work: () => void }[] = NONE;
   #next = 0;
   #waiting = 0;
   #running = 0;
@@ -57,6 +57,7 @@ export class InboundCalls {
     if (this.#isFull && this.#mustRead) return false;
     call.waiting = true;
     this.#waiting += 1;
+    if (this.#queue === NONE) this.#queue = [];
     this.#queue.push({ call, work });
     this.reviewInput();
     return true;
@@ -170,6 +171,9 @@ export class InboundCalls {
     }
   }
 }
+
+/** Most connections never have a queue. */
+const NONE: { call: InboundCall; work: () => void }[] = [];
 
 /** How long input may be held without a single call starting. */
 const PATIENCE_MS = 250;

@@ -66,7 +66,9 @@ export class Endpoint {
   }
 
   async #handle(exchange: HttpExchange): Promise<void> {
-    const path = exchange.target.split('?', 1)[0]!;
+    const { target } = exchange;
+    const query = target.indexOf('?');
+    const path = query < 0 ? target : target.slice(0, query);
     const { settings } = this;
     const admission = admit(exchange, settings);
     if (admission.kind === 'refused') {
