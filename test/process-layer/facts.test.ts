@@ -62,7 +62,7 @@ describe.runIf(onLinux)('a process', () => {
   });
 
   it('that is a zombie does not run, but has its start', async () => {
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], {
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
     });
