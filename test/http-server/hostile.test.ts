@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -338,14 +338,17 @@ describe('a reader that stops reading', () => {
 });
 
 describe('many', () => {
-  it('2,000 idle connections cost a bounded memory, and one more client is served', async () => {
+  it('10,000 idle connections cost a bounded memory, and one more client is served', async () => {
+    // As many as the system lets a process have; ours and the server's each need one descriptor.
+    const limit = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 20_000;
+    const count = Math.min(10_000, limit - 1000);
     const { url, port } = await serverProcess({ headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 });
     const before = await memory(url);
     const sockets: Socket[] = [];
     onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
     });
-    for (let batch = 0; batch < 20; batch += 1) {
+    while (sockets.length < count) {
       const opened = Array.from({ length: 100 }, () => {
         const socket = connect({ host: '127.0.0.1', port });
         socket.on('error', () => {});
@@ -355,7 +358,7 @@ describe('many', () => {
       await Promise.all(opened);
     }
     expect((await ask(url, modernCall(1, 'echo', { text: 'x' }))).status).toBe(200);
-    expect((await memory(url)) - before).toBeLessThan(100);
+    expect((await memory(url)) - before).toBeLessThan(200);
     expect(sockets.filter(({ destroyed }) => destroyed)).toHaveLength(0);
   });
 
