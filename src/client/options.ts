@@ -54,7 +54,8 @@ export type ConnectSettings = Required<
     readonly capabilities: ClientCapabilities;
     /** Answers to questions that belong to no call, where several voices share the connection. */
     readonly houseAnswers: Answers;
-    readonly questions: QuestionPolicy;
+    /** Undefined: there is only one voice. */
+    readonly questions: QuestionPolicy | undefined;
     /** Told of every change, so that what is cached can be dropped. */
     readonly onChange: (change: Change) => void;
   };
@@ -66,7 +67,7 @@ export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, '
     answers: options.answers ?? {},
     capabilities: capabilitiesOf(options.answers ?? {}),
     houseAnswers: options.answers ?? {},
-    questions: 'adaptive',
+    questions: undefined,
     maxRounds: options.maxRounds ?? 16,
     onLog: options.onLog,
     onNoise: options.onNoise,

@@ -67,11 +67,21 @@ export class Session implements ClientSession {
     this.#watch(link);
   }
 
-  call(call: OutgoingCall): Promise<JsonObject> {
+  get ready(): Link | undefined {
     const current = this.#current;
-    if (current === undefined || current instanceof Promise || this.#isClosed)
-      return this.#callLater(call, 0);
-    return this.#callOn(current, call, 0);
+    return current instanceof Promise || this.#isClosed ? undefined : current;
+  }
+
+  now(): number {
+    return this.#settings.clock.now();
+  }
+
+  call(call: OutgoingCall): Promise<JsonObject> {
+    return this.#callLater(call, 0);
+  }
+
+  again(error: unknown, call: OutgoingCall, link: Link, began: number): Promise<JsonObject> {
+    return this.#again(error, call, link, 0, began);
   }
 
   async listen(wanted: Wanted): Promise<Changes> {

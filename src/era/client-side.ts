@@ -13,7 +13,8 @@ export interface ClientSide {
   readonly clock: Clock;
   /** Answers to questions that belong to no call. */
   readonly houseAnswers: Answers;
-  readonly questions: QuestionPolicy;
+  /** What to do about questions that may be anybody's; undefined where there is only one voice. */
+  readonly questions: QuestionPolicy | undefined;
   /** How many `input_required` rounds one call may take. */
   readonly maxRounds: number;
   /** Logs that belong to no voice. */

@@ -36,6 +36,8 @@ export interface LegacyLine {
   readonly requests: OutboundRequests;
   readonly subscriptions: LegacySubscriptions;
   readonly turns: Turns;
+  /** Whether there may be several voices. */
+  readonly isShared: boolean;
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
   cancel(id: RequestId, reason: string): void;
   setLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void>;
@@ -51,6 +53,7 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   readonly requests: OutboundRequests;
   readonly subscriptions: LegacySubscriptions;
   readonly turns: Turns;
+  readonly isShared: boolean;
   readonly #side: ClientSide;
   readonly #speakers = new Set<LegacySpeaker>();
   readonly #questions: LegacyQuestions;
@@ -66,7 +69,8 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.requests = requests;
     this.revision = revision;
     this.server = server;
-    this.turns = new Turns(side.questions, side.clock);
+    this.isShared = side.questions !== undefined;
+    this.turns = new Turns(side.questions ?? 'refuse', side.clock);
     this.#questions = new LegacyQuestions(side, requests, this.turns, this.#speakers);
     this.subscriptions = new LegacySubscriptions(
       server.capabilities,

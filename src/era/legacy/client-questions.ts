@@ -101,6 +101,10 @@ export class LegacyQuestions {
   }
 
   #whose(request: InputRequest): Whose {
+    const [only] = this.#speakers;
+    if (this.#side.questions === undefined && only) {
+      return { kind: 'answers', speaker: only, answers: only.voice.answers };
+    }
     const attribution = this.#turns.attribute();
     switch (attribution.kind) {
       case 'one': {

@@ -40,7 +40,8 @@ export class LegacySpeaker implements Speaker {
 
   call(call: OutgoingCall): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
-    if (!methodFacts(call.method)?.rounds) return this.#send(call, undefined);
+    // Whose questions they are is clear where nobody else could have been meant.
+    if (!this.#line.isShared || !methodFacts(call.method)?.rounds) return this.#send(call, undefined);
     const { turns } = this.#line;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
     const turn = turns.enter(this, key);
