@@ -22,6 +22,10 @@ export interface Links {
   /** What a person would call the server; named in errors. */
   readonly label: string;
   open(options: { readonly remembered: Era | undefined; readonly signal: AbortSignal }): Promise<Link>;
+  /** Why there is no link yet, where that is known: how the last one ended. */
+  whyNotYet():
+    | { readonly reason: string; readonly stderrTail: string; readonly generation: number }
+    | undefined;
   /** A call waits for a link from now on, until the returned function is called. Throws when too many do. */
   waitInLine(): () => void;
   /** Whether another link is opened by itself, for those who listen, after one ended with this. */
@@ -50,6 +54,7 @@ export function ownConnection(connector: Connector, settings: ConnectSettings): 
         close: () => line.close(),
       };
     },
+    whyNotYet: () => undefined,
     waitInLine: () => () => {},
     survivesEnd: () => true,
     survivesFailure: () => false,

@@ -120,11 +120,9 @@ export class Session implements ClientSession {
         new IsthmusError('CANCELLED', 'The call was called off', { cause: signal?.reason, sent: 'no' }),
       );
     const callOff = clock.after(timeoutMs, () => {
-      given.reject(
-        new IsthmusError('TIMED_OUT', `${label} was not connected again within ${timeoutMs} ms`, {
-          sent: 'no',
-        }),
-      );
+      const { reason, stderrTail, generation } = this.#links.whyNotYet() ?? {};
+      const message = `${label} was not connected within ${timeoutMs} ms${reason === undefined ? '' : `; the last time: ${reason}`}`;
+      given.reject(new IsthmusError('TIMED_OUT', message, { sent: 'no', stderrTail, generation }));
     });
     if (signal?.aborted) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });

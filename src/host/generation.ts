@@ -113,10 +113,6 @@ export class Generation {
     return this.#house;
   }
 
-  stderrTail(): string {
-    return this.#child.stderrTail();
-  }
-
   /** A share in this process; the same one for the same member. */
   link(member: Member): Link {
     const known = this.#shares.get(member);

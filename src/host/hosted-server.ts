@@ -180,6 +180,7 @@ export class HostedServer {
     return {
       label: this.name,
       open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
+      whyNotYet: () => this.#fleet.lastExit,
       waitInLine: () => this.#waitInLine(),
       // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
       survivesEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',

@@ -31,10 +31,6 @@ export class LeasedCaller implements Caller {
     return this.#speaker.server;
   }
 
-  get load(): number {
-    return this.#generation.inFlight;
-  }
-
   call(call: OutgoingCall): Promise<JsonObject> {
     const generation = this.#generation;
     if (generation.isRetired) return Promise.reject(this.#retired());

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { memoryEraCache } from '../../src/client/era-cache.js';
 import type { Changes, Client } from '../../src/client/index.js';
+import type { IsthmusError } from '../../src/errors.js';
 import { failure, isSettled, settle, textOf } from '../client/support/open-client.js';
 import { isAlive } from '../process-layer/support.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -56,6 +57,22 @@ describe('a process that crashes', () => {
       [1, 'use'],
       [2, 'crash'],
     ]);
+  });
+
+  it('is named, with its end and its last words, to a call whose time is up before there is another', async () => {
+    const server = programmed({ say: 'disk is full' });
+    const { seen, clock, chat } = await meet(server);
+    process.kill(server.starts()[0]!, 'SIGKILL');
+    await seen.nth('exit');
+    const late = failure(chat.callTool('whoami', {}, { timeoutMs: 500 }));
+    await settle();
+    clock.advance(500);
+    const error = await late;
+    expect(error).toMatchObject({ code: 'TIMED_OUT', sent: 'no', generation: 1 });
+    expect(error.message).toMatch(
+      /^a was not connected within 500 ms; the last time: a was ended by SIGKILL/,
+    );
+    expect((error as IsthmusError).stderrTail).toContain('disk is full');
   });
 
   it('fails what is in flight at once, with its generation, its end and its last words', async () => {
