@@ -4,11 +4,12 @@ import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
-import { ChangeQueue, type Changes, toFilter, type Wanted } from './changes.js';
+import type { Changes, Wanted } from './changes.js';
 import type { ClientSession } from './client.js';
 import type { Link, Links } from './link.js';
 import type { Verdict } from './negotiate.js';
 import { mayGoAgain } from './retry.js';
+import { SessionListens } from './session-listens.js';
 
 export interface SessionSettings {
   readonly clock: Clock;
@@ -29,7 +30,7 @@ export class Session implements ClientSession {
   readonly #links: Links;
   readonly #settings: SessionSettings;
   readonly #closed = createDeferred<void>();
-  readonly #listens = new Set<Subscription>();
+  readonly #listens: SessionListens;
   /** The newest link, whether or not it is still there. */
   #link: Link | undefined;
   /** The link that calls go to; a promise while it is being opened. */
@@ -45,6 +46,11 @@ export class Session implements ClientSession {
     this.#settings = settings;
     this.timeoutMs = settings.timeoutMs;
     this.closed = this.#closed.promise;
+    this.#listens = new SessionListens({
+      ...settings,
+      over: this.#over.signal,
+      isCurrent: (link) => this.#current === link,
+    });
   }
 
   get isClosed(): boolean {
@@ -85,19 +91,12 @@ export class Session implements ClientSession {
   }
 
   async listen(wanted: Wanted): Promise<Changes> {
-    const subscription: Subscription = {
-      wanted,
-      queue: new ChangeQueue(() => {
-        this.#listens.delete(subscription);
-        subscription.stop();
-      }),
-      stop: () => {},
-    };
+    const subscription = this.#listens.create(wanted);
     try {
       await this.#onLink(async (link) => {
         // Before the server has agreed: a connection that is lost in between is opened again for it.
         this.#listens.add(subscription);
-        await this.#subscribe(link, subscription);
+        await this.#listens.subscribe(link, subscription);
       });
     } catch (error) {
       this.#listens.delete(subscription);
@@ -136,17 +135,14 @@ export class Session implements ClientSession {
 
   /** Something changed on the server that it did not tell of itself. */
   announce(change: Change): void {
-    for (const { wanted, queue } of this.#listens) {
-      if (change.kind !== 'resource' && wanted[change.kind]) queue.push(change);
-    }
+    this.#listens.announce(change);
   }
 
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
       this.#over.abort();
-      for (const { queue } of this.#listens) queue.end();
-      this.#listens.clear();
+      this.#listens.end();
     }
     const current = await Promise.resolve(this.#current).catch(() => undefined);
     await (current ?? this.#link)?.close();
@@ -229,10 +225,10 @@ export class Session implements ClientSession {
       if (!this.#settings.reconnect) {
         this.#isClosed = true;
         this.#lost = error;
-        this.#endListens(error);
+        this.#listens.end(error);
         this.#closed.resolve();
       } else if (this.#links.survivesEnd(error)) this.#keepListening();
-      else this.#endListens(error);
+      else this.#listens.end(error);
     });
   }
 
@@ -242,13 +238,8 @@ export class Session implements ClientSession {
     this.#current ??= this.#reopen();
     Promise.resolve(this.#current).catch((failure: unknown) => {
       if (this.#links.survivesFailure()) this.#keepListening();
-      else this.#endListens(failure);
+      else this.#listens.end(failure);
     });
-  }
-
-  #endListens(error: unknown): void {
-    for (const { queue } of this.#listens) queue.end(error);
-    this.#listens.clear();
   }
 
   async #reopen(): Promise<Link> {
@@ -273,62 +264,14 @@ export class Session implements ClientSession {
 
   /** What the fresh server refuses is lost by itself; it must not cost the connection, nor the call that waits for it. */
   async #restore(link: Link): Promise<void> {
-    const { caller } = link;
-    const refused = (error: unknown) => {
-      if (!(error instanceof ProtocolError)) throw error;
-      return error;
-    };
-    if (this.#logLevel !== undefined) await caller.setLogLevel(this.#logLevel, this.timeoutMs).catch(refused);
-    for (const subscription of this.#listens) {
-      const error = await this.#subscribe(link, subscription).catch(refused);
-      if (!error) continue;
-      this.#listens.delete(subscription);
-      subscription.queue.end(error);
+    if (this.#logLevel !== undefined) {
+      await link.caller.setLogLevel(this.#logLevel, this.timeoutMs).catch((error) => {
+        if (!(error instanceof ProtocolError)) throw error;
+      });
     }
-  }
-
-  async #subscribe(link: Link, subscription: Subscription): Promise<void> {
-    const { wanted, queue } = subscription;
-    const open = await link.caller.listen(toFilter(wanted), (change) => queue.push(change), this.timeoutMs);
-    // The reader may have left meanwhile.
-    if (!this.#listens.has(subscription)) return open.stop();
-    queue.honoured = open.honoured;
-    subscription.stop = open.stop;
-    void open.ended.then(({ error }) => {
-      // A lost connection is followed by a reconnect; whatever else ends it is the server's last word.
-      const isLoss = error instanceof IsthmusError && !this.#isClosed && this.#settings.reconnect;
-      if (subscription.stop !== open.stop || !this.#listens.has(subscription)) return;
-      if (isLoss) return link.isUsable ? this.#subscribeAgain(link, subscription, 0) : undefined;
-      this.#listens.delete(subscription);
-      queue.end(error);
-    });
-  }
-
-  /** The stream of one subscription was lost, and the connection was not (over HTTP each has its own). */
-  #subscribeAgain(link: Link, subscription: Subscription, tries: number): void {
-    const delay = Math.min(RESUBSCRIBE_MS * 2 ** tries, MAX_RESUBSCRIBE_MS);
-    const callOff = this.#settings.clock.after(delay, () => {
-      this.#over.signal.removeEventListener('abort', callOff);
-      // A connection that was lost meanwhile took all its subscriptions along.
-      if (this.#isClosed || this.#current !== link || !this.#listens.has(subscription)) return;
-      this.#subscribe(link, subscription).then(
-        // News may have been missed.
-        () => this.#settings.onReopened(),
-        (error) => {
-          if (mayComeBack(error)) return this.#subscribeAgain(link, subscription, tries + 1);
-          this.#listens.delete(subscription);
-          subscription.queue.end(error);
-        },
-      );
-    });
-    subscription.stop = callOff;
-    this.#over.signal.addEventListener('abort', callOff, { once: true });
+    await this.#listens.restore(link);
   }
 }
-
-/** How long after a subscription was lost by itself it is opened again; twice as long each time that this fails. */
-const RESUBSCRIBE_MS = 500;
-const MAX_RESUBSCRIBE_MS = 30_000;
 
 /** What a call that has to wait for a connection brings along. */
 interface Waiting {
@@ -339,15 +282,6 @@ interface Waiting {
 function isClosed(): IsthmusError {
   return new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
 }
-
-/** A network or a server that is away, for now. */
-function mayComeBack(error: unknown): boolean {
-  if (!(error instanceof IsthmusError)) return false;
-  const isAway = error.code === 'HTTP_STATUS' && (error.status === 429 || (error.status ?? 0) >= 500);
-  return isAway || AWAY.has(error.code);
-}
-
-const AWAY: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'ADDRESS_UNAVAILABLE', 'TIMED_OUT']);
 
 /** Whatever became of the second attempt: the first one may have run. */
 function mayHaveRun(later: unknown, first: IsthmusError): unknown {
@@ -360,10 +294,4 @@ function couldNotOpen(label: string, error: unknown): IsthmusError {
   if (error instanceof IsthmusError) return error.with({ sent: 'no' });
   const message = `The connection to ${label} could not be opened again: ${messageOf(error)}`;
   return new IsthmusError('CONNECTION_CLOSED', message, { cause: error, sent: 'no' });
-}
-
-interface Subscription {
-  readonly wanted: Wanted;
-  readonly queue: ChangeQueue;
-  stop: () => void;
 }
