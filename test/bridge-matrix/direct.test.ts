@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { CLIENTS } from './clients/index.js';
+import type { Session } from './clients/session.js';
+import { FEATURES } from './features/feature.js';
+import { startUpstream, UPSTREAMS, type Upstream } from './upstreams.js';
+
+/**
+ * The baseline: the same clients and servers without a bridge, where their eras meet. What does not work here
+ * is not the bridge's fault.
+ */
+describe.each(UPSTREAMS)('$title, without a bridge', (kind) => {
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream(kind);
+  });
+  afterAll(() => upstream?.close());
+
+  describe.each(CLIENTS.filter(({ eras }) => eras.includes(kind.era)))('$title', (client) => {
+    let session: Session;
+    beforeAll(async () => {
+      session = await client.connect(upstream.address, {});
+    });
+    afterAll(() => session?.close());
+
+    it.each(FEATURES)('%s', (feature) => kind.plays[feature](session));
+  });
+});
