@@ -3,6 +3,8 @@
 
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchBridge } from './lib/bridge-bench.js';
+import { BRIDGE_SUBJECTS } from './lib/bridge-subjects.js';
 import { killAll } from './lib/child.js';
 import { benchClients, CLIENTS } from './lib/client-bench.js';
 import { GOALS, judge, nameCell } from './lib/goals.js';
@@ -26,9 +28,14 @@ for isthmus, a bare Node loop (the limit) and the official TypeScript servers v2
                      client, and the time from a restart or a crash to a process that answers
   --http             over HTTP instead: server CPU per request, latency and memory with 32 connections and with 1,
                      with 1 tool and with 50, modern and in legacy sessions
+  --bridge           bridges instead: HTTP clients in front of a stdio server; CPU in the bridge per call, what it
+                     adds to the latency, its memory over 100,000 calls, and results of 5 MB
+  --upstream <era>   with --bridge: modern or legacy, the newest era that the server behind it knows; modern unless
+                     given, "both" for both
   --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')};
                      with --clients: ${CLIENTS.map(({ name }) => name).join(', ')};
-                     with --http: ${HTTP_SUBJECTS.map(({ name }) => name).join(', ')}
+                     with --http: ${HTTP_SUBJECTS.map(({ name }) => name).join(', ')};
+                     with --bridge: ${BRIDGE_SUBJECTS.map(({ name }) => name).join(', ')}
   --era <era>        modern or legacy; both unless given
   --json             one JSON document with all numbers instead of the table
   --help             this text
@@ -74,6 +81,7 @@ if (options.kind === 'help') {
     clients: () => benchClients({ .../** @type {ClientsOptions} */ (options), about }),
     http: () => benchHttp({ .../** @type {HttpOptions} */ (options), about }),
     host: () => benchHost({ .../** @type {HostOptions} */ (options), about }),
+    bridge: () => benchBridge({ .../** @type {BridgeOptions} */ (options), about }),
   }[options.kind]();
   process.exitCode = await measure.catch((error) => {
     process.stderr.write(`bench: ${error.message}\n`);
@@ -187,8 +195,18 @@ function aboutRun() {
  */
 
 /**
+ * @typedef {object} BridgeOptions
+ * @property {'bridge'} kind
+ * @property {string[]} names
+ * @property {import('./lib/subjects.js').Era[]} eras
+ * @property {import('./lib/subjects.js').Era[]} upstreams
+ * @property {boolean} quick
+ * @property {boolean} json
+ */
+
+/**
  * @param {string[]} args
- * @returns {Options | ClientsOptions | HttpOptions | HostOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
+ * @returns {Options | ClientsOptions | HttpOptions | HostOptions | BridgeOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
  */
 function readOptions(args) {
   let values;
@@ -201,16 +219,24 @@ function readOptions(args) {
         clients: { type: 'boolean', default: false },
         host: { type: 'boolean', default: false },
         http: { type: 'boolean', default: false },
+        bridge: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         only: { type: 'string' },
         era: { type: 'string' },
+        upstream: { type: 'string' },
       },
     }));
   } catch (error) {
     return { kind: 'wrong', why: /** @type {Error} */ (error).message };
   }
   if (values.help) return { kind: 'help' };
-  const all = values.http ? HTTP_SUBJECTS : values.clients ? CLIENTS : SUBJECTS;
+  const all = values.bridge
+    ? BRIDGE_SUBJECTS
+    : values.http
+      ? HTTP_SUBJECTS
+      : values.clients
+        ? CLIENTS
+        : SUBJECTS;
   const known = all.map(({ name }) => name);
   const names = values.only?.split(',').map((name) => name.trim()) ?? known;
   const unknown = names.filter((name) => !known.includes(name));
@@ -221,6 +247,21 @@ function readOptions(args) {
   /** @type {import('./lib/subjects.js').Era[]} */
   const eras = values.era === undefined ? ['modern', 'legacy'] : [values.era];
   const { quick = false, json = false } = values;
+  if (values.bridge && (values.http || values.clients || values.host)) {
+    return { kind: 'wrong', why: '--bridge goes with neither --http, --clients nor --host' };
+  }
+  if (values.upstream !== undefined && !values.bridge) {
+    return { kind: 'wrong', why: '--upstream goes with --bridge only' };
+  }
+  if (values.bridge) {
+    const { upstream = 'modern' } = values;
+    if (upstream !== 'modern' && upstream !== 'legacy' && upstream !== 'both') {
+      return { kind: 'wrong', why: `--upstream is modern, legacy or both, not ${upstream}` };
+    }
+    /** @type {import('./lib/subjects.js').Era[]} */
+    const upstreams = upstream === 'both' ? ['modern', 'legacy'] : [upstream];
+    return { kind: 'bridge', names, eras, upstreams, quick, json };
+  }
   if (values.http && (values.clients || values.host || values.era !== undefined)) {
     return { kind: 'wrong', why: '--http goes with neither --clients, --host nor --era' };
   }

@@ -13,6 +13,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
  * @property {Promise<string>} exited settles with how it ended
  * @property {() => string} stderrTail the last it said there
  * @property {() => number | undefined} cpuMicros user + system time of all its threads so far
+ * @property {() => number | undefined} rssBytes the memory it holds now (VmRSS)
  * @property {() => number | undefined} peakRssBytes the most memory it ever held (VmHWM)
  * @property {() => Promise<void>} close ends its input, waits, then kills; settles when it is gone
  */
@@ -34,9 +35,10 @@ export function killAll() {
  * Starts `node …args` with its three streams piped.
  * @param {readonly string[]} args
  * @param {string} cwd
+ * @param {NodeJS.Signals} [endSignal] for a program that does not end when its input does
  * @returns {Child}
  */
-export function startNode(args, cwd) {
+export function startNode(args, cwd, endSignal) {
   const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = watch(child);
   let stderrTail = '';
@@ -51,9 +53,11 @@ export function startNode(args, cwd) {
     exited,
     stderrTail: () => stderrTail.trim(),
     cpuMicros: () => readProc(() => readCpuMicros(child.pid)),
-    peakRssBytes: () => readProc(() => readPeakRss(child.pid)),
+    rssBytes: () => readProc(() => readStatus(child.pid, /^VmRSS:\s+(\d+) kB$/m)),
+    peakRssBytes: () => readProc(() => readStatus(child.pid, /^VmHWM:\s+(\d+) kB$/m)),
     close: async () => {
       child.stdin.end();
+      if (endSignal !== undefined) child.kill(endSignal);
       child.stdout.resume();
       const impatience = setTimeout(() => child.kill('SIGKILL'), CLOSE_GRACE_MS);
       await exited;
@@ -135,8 +139,11 @@ function readStat(pid) {
   return (Number(utime) + Number(stime)) * MICROS_PER_TICK;
 }
 
-/** @param {number | undefined} pid */
-function readPeakRss(pid) {
-  const match = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+/**
+ * @param {number | undefined} pid
+ * @param {RegExp} line
+ */
+function readStatus(pid, line) {
+  const match = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return match ? Number(match[1]) * 1024 : undefined;
 }

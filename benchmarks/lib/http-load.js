@@ -165,10 +165,9 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
         return true;
       }
     }
-    // The first piece of a good answer; a refusal may well be shorter.
-    if (shape !== undefined && bytes.length < shape.length && isOk(bytes) && lane.onResponse === undefined) {
-      return false;
-    }
+    // The first piece of a good answer; a refusal may well be shorter, and so may an answer with chance in it.
+    const isShort = shape !== undefined && bytes.length < shape.length;
+    if (isShort && isOk(bytes) && !endsChunks(bytes) && lane.onResponse === undefined) return false;
     const response = readResponse(bytes);
     if (response === undefined) return false;
     if (lane.onResponse !== undefined) {
@@ -260,6 +259,15 @@ function post(port, era, json, session) {
  */
 function isOk(bytes) {
   return bytes[9] === 0x32 && bytes[10] === 0x30 && bytes[11] === 0x30;
+}
+
+/**
+ * Whether these bytes end with the last chunk of a body, `0\r\n\r\n`.
+ * @param {Buffer} bytes
+ */
+function endsChunks(bytes) {
+  const at = bytes.length - 5;
+  return bytes[at] === 0x30 && bytes[at + 1] === 0x0d && bytes[at + 2] === 0x0a && bytes[at + 3] === 0x0d;
 }
 
 /**
