@@ -1,4 +1,11 @@
 /** The everyday door: define a server and serve it, connect to one anywhere, or keep many. */
+export {
+  type Bridge,
+  type BridgeOptions,
+  createBridge,
+  type Upstream,
+  upstreamAt,
+} from './bridge/index.js';
 export * from './client/index.js';
 export {
   type ConversationOptions,

@@ -83,7 +83,7 @@ export function collect(value: string, before: readonly string[] = []): string[]
   return [...before, value];
 }
 
-function toMs(text: string): number {
+export function toMs(text: string): number {
   const ms = Number(text);
   if (!/^\d+$/.test(text) || ms < 1 || ms > MAX_TIMER_MS) {
     throw new InvalidArgumentError('It must be a number of milliseconds, 1 or more.');
@@ -94,7 +94,7 @@ function toMs(text: string): number {
 /** The longest that Node can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-function toVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
+export function toVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
   const ours = process.env[text];

@@ -28,17 +28,26 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** The commands that talk to a server, which may stand behind `--`. */
-const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read']);
+const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'serve']);
 
 /** A server started by a host should not have to load the client. */
 async function commands(name: string | undefined, behind: readonly string[] | undefined): Promise<Command[]> {
   const { demoCommand } = await import('./commands/demo.js');
   if (name === 'demo') return [demoCommand()];
+  const { serveCommand } = await import('./commands/serve.js');
+  if (name === 'serve') return [serveCommand(behind)];
   const { probeCommand } = await import('./commands/probe.js');
   const { listCommand } = await import('./commands/list.js');
   const { callCommand } = await import('./commands/call.js');
   const { readCommand } = await import('./commands/read.js');
-  return [probeCommand(behind), listCommand(behind), callCommand(behind), readCommand(behind), demoCommand()];
+  return [
+    serveCommand(behind),
+    probeCommand(behind),
+    listCommand(behind),
+    callCommand(behind),
+    readCommand(behind),
+    demoCommand(),
+  ];
 }
 
 function report(error: unknown, command: string | undefined): number {

@@ -73,9 +73,9 @@ function watched(inner: Connection, note: (message: DecodedMessage) => void): Co
     close: () => inner.close(),
     open: (receiver) =>
       inner.open({
-        receive(message) {
+        receive(message, about) {
           for (const one of message.kind === 'batch' ? message.items : [message]) note(one);
-          receiver.receive(message);
+          receiver.receive(message, about);
         },
         inputEnded: () => receiver.inputEnded(),
         drained: () => receiver.drained(),

@@ -31,7 +31,7 @@ export class ServerLine implements Receiver {
   #dialect: ClientDialect | undefined;
   #closing = false;
   #isOver = false;
-  readonly #early: Decoded[] = [];
+  readonly #early: { readonly message: Decoded; readonly about: RequestId | undefined }[] = [];
   /** While the era is being found out: an error without id can only mean the probe. */
   onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
 
@@ -53,24 +53,24 @@ export class ServerLine implements Receiver {
   /** From now on the era is known. What came in the same breath as the last answer is handed over, too. */
   use(dialect: ClientDialect): void {
     this.#dialect = dialect;
-    for (const message of this.#early.splice(0)) this.receive(message);
+    for (const { message, about } of this.#early.splice(0)) this.receive(message, about);
   }
 
-  receive(message: Decoded): void {
+  receive(message: Decoded, about?: RequestId): void {
     this.heard += 1;
     switch (message.kind) {
       case 'batch':
-        for (const item of message.items) this.receive(item);
+        for (const item of message.items) this.receive(item, about);
         return;
       case 'request':
-        if (this.#dialect) this.#dialect.request(message);
+        if (this.#dialect) this.#dialect.request(message, about);
         else if (message.method === 'ping') this.connection.send(resultMessage(message.id, {}));
         else if (OURS.has(message.method)) this.#lost(isEcho(this.connection.label));
-        else this.#keep(message);
+        else this.#keep(message, about);
         return;
       case 'notification':
-        if (this.#dialect) this.#dialect.notification(message);
-        else this.#keep(message);
+        if (this.#dialect) this.#dialect.notification(message, about);
+        else this.#keep(message, about);
         return;
       case 'invalid':
         return this.#noise(message);
@@ -109,8 +109,8 @@ export class ServerLine implements Receiver {
     await this.connection.closed;
   }
 
-  #keep(message: Decoded): void {
-    if (this.#early.length < MAX_EARLY) this.#early.push(message);
+  #keep(message: Decoded, about: RequestId | undefined): void {
+    if (this.#early.length < MAX_EARLY) this.#early.push({ message, about });
   }
 
   /** Noise on the line costs at most the call that it was the answer to. */

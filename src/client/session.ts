@@ -73,6 +73,15 @@ export class Session implements ClientSession {
     this.#watch(link);
   }
 
+  get isListening(): boolean {
+    return this.#listens.size > 0;
+  }
+
+  /** Opens a link where there is none, and waits for it. */
+  async connected(waiting?: Waiting): Promise<Link> {
+    return this.#opened(waiting);
+  }
+
   get ready(): Link | undefined {
     const current = this.#current;
     return current instanceof Promise || this.#isClosed ? undefined : current;
@@ -108,6 +117,11 @@ export class Session implements ClientSession {
   async setLogLevel(level: LoggingLevel): Promise<void> {
     await this.#onLink(({ caller }) => caller.setLogLevel(level, this.timeoutMs));
     this.#logLevel = level;
+  }
+
+  /** Tells a legacy server, while it is connected; a later one asks anyway. */
+  rootsChanged(): void {
+    this.ready?.caller.rootsChanged?.();
   }
 
   async #wait(opening: Promise<Link>, signal: AbortSignal | undefined, timeoutMs: number): Promise<Link> {
@@ -274,7 +288,7 @@ export class Session implements ClientSession {
 }
 
 /** What a call that has to wait for a connection brings along. */
-interface Waiting {
+export interface Waiting {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }

@@ -2,7 +2,13 @@ import type { Clock } from '../async/clock.js';
 import { events } from '../events.js';
 import type { Change, Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
-import type { DecodedError, DecodedNotification, DecodedRequest, DecodedResult } from '../wire/json-rpc.js';
+import type {
+  DecodedError,
+  DecodedNotification,
+  DecodedRequest,
+  DecodedResult,
+  RequestId,
+} from '../wire/json-rpc.js';
 import type { LogEntry } from '../wire/model.js';
 import type { Answers } from './answers.js';
 import type { QuestionPolicy, Speaker, Voice } from './voice.js';
@@ -30,8 +36,9 @@ export interface ClientDialect {
   readonly server: ServerFacts;
   /** Lets one more speak over the connection. Whoever is `hidden` makes calls but is never asked or told anything. */
   join(voice: Voice, hidden?: boolean): Speaker;
-  request(request: DecodedRequest): void;
-  notification(notification: DecodedNotification): void;
+  /** `about` is the request of ours on whose stream it came, where each has its own. */
+  request(request: DecodedRequest, about?: RequestId): void;
+  notification(notification: DecodedNotification, about?: RequestId): void;
   response(response: DecodedResult | DecodedError): void;
   /** No more messages will come. */
   ended(error: Error): void;

@@ -9,16 +9,20 @@ import {
   type Decoded,
   type DecodedBatch,
   type DecodedMessage,
+  type DecodedNotification,
   type DecodedRequest,
   type JsonRpcErrorBody,
+  type RequestId,
   resultMessage,
 } from '../wire/json-rpc.js';
 import { classifyOpening } from './classify-opening.js';
 import type { ServerDialect } from './dialect.js';
 import { LegacyServerDialect } from './legacy/server-dialect.js';
+import { claimsModern } from './meta-keys.js';
 import type { ModernRuntime } from './modern/runtime.js';
 import { ModernServerDialect } from './modern/server-dialect.js';
 import { refuse, type ServingSide, sendError } from './serving-side.js';
+import { toWireError } from './wire-error.js';
 
 /** A connection being served, from its first byte to its end. */
 export interface ServedConnection {
@@ -50,6 +54,8 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   #graceOver: Deferred<void> | undefined;
   /** While true, new requests are refused: the server is on its way out. */
   #leaving = false;
+  /** Requests that came before the service was ready. */
+  #early: Set<RequestId> | undefined;
 
   constructor(connection: Connection, service: Service, runtime: ModernRuntime) {
     const { settings } = runtime;
@@ -123,11 +129,17 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   }
 
   async #finishOnce(graceOver: Promise<void>): Promise<void> {
-    const { calls, connection } = this.#side;
-    await Promise.race([calls.idle(), connection.closed, graceOver]);
+    const { connection } = this.#side;
+    await Promise.race([this.#idle(), connection.closed, graceOver]);
     this.#abandon();
     await connection.finish();
     await this.done;
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#early && this.#early.size > 0)
+      await Promise.resolve(this.#side.service.ready?.()).catch(() => {});
+    await this.#side.calls.idle();
   }
 
   /** Nobody is left without an answer. */
@@ -144,12 +156,14 @@ class Serving implements Receiver, ServedConnection, Surroundings {
 
   #message(message: DecodedMessage): void {
     switch (message.kind) {
-      case 'request':
-        if (this.#leaving) refuse(this.#side, message.id, STOPPING);
-        else if (this.#dialect) this.#dialect.request(message);
-        else this.#opening(message);
+      case 'request': {
+        const ready = this.#side.service.ready?.();
+        if (ready && message.method !== 'ping') this.#later(message, ready);
+        else this.#request(message);
         return;
+      }
       case 'notification':
+        if (this.#early && isCancellation(message, this.#early)) return;
         this.#dialect?.notification(message);
         return;
       case 'invalid':
@@ -158,6 +172,29 @@ class Serving implements Receiver, ServedConnection, Surroundings {
       default:
         this.#dialect?.response(message);
     }
+  }
+
+  #request(request: DecodedRequest): void {
+    if (this.#leaving) refuse(this.#side, request.id, STOPPING);
+    else if (this.#dialect) this.#dialect.request(request);
+    else this.#opening(request);
+  }
+
+  /** What is served has yet to find out what it can do. */
+  #later(request: DecodedRequest, ready: Promise<void>): void {
+    this.#early ??= new Set();
+    const early = this.#early;
+    early.add(request.id);
+    const isWanted = () => early.delete(request.id) && !this.#side.connection.isOver;
+    ready.then(
+      () => {
+        if (isWanted()) this.#request(request);
+      },
+      (error) => {
+        const era = claimsModern(request.params) ? 'modern' : 'legacy';
+        if (isWanted()) refuse(this.#side, request.id, toWireError(error, request.method, era));
+      },
+    );
   }
 
   /** JRPC-017, JRPC-019: arrays are part of one revision only. */
@@ -190,6 +227,11 @@ class Serving implements Receiver, ServedConnection, Surroundings {
         refuse(this.#side, request.id, opening.error);
     }
   }
+}
+
+/** Of a request that has not been looked at yet: it never will be. */
+function isCancellation({ method, params }: DecodedNotification, early: Set<RequestId>): boolean {
+  return method === 'notifications/cancelled' && early.delete(params?.['requestId'] as RequestId);
 }
 
 const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };

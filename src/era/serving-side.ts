@@ -49,7 +49,7 @@ export function sendInPassing(
   side: ServingSide,
   method: string,
   params: JsonObject,
-  about: InboundCall['id'],
+  about: InboundCall['id'] | undefined,
 ): void {
   const { connection } = side;
   if (connection.congested) return dropped(side, 'the peer does not read', params);

@@ -1,4 +1,4 @@
-import type { Caller } from '../exchange/call.js';
+import type { Caller, OutgoingCall } from '../exchange/call.js';
 import type { Implementation, LogEntry } from '../wire/model.js';
 import type { Answers } from './answers.js';
 
@@ -15,8 +15,8 @@ export interface Voice {
 
 /** Makes calls in one era, over one connection, for one voice. */
 export interface Speaker extends Caller {
-  /** True while it answers a question: what it calls meanwhile must not wait for others. */
-  readonly isAsked: boolean;
+  /** Whether whoever makes this call is answering a question: then it must not wait for others. */
+  isAsked(call: OutgoingCall): boolean;
   /** Ends its calls, questions and subscriptions; the connection goes on for the others. */
   leave(why: string): void;
 }

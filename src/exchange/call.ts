@@ -36,12 +36,25 @@ export interface Call {
   readonly answers: InputResponses | undefined;
   /** The `state` that the earlier `inputRequired` carried. */
   readonly state: unknown;
+  /** The level from which on the peer wants logs, where it said so. */
+  readonly logLevel: LoggingLevel | undefined;
+  /** Whether the peer wants to hear of progress. */
+  readonly wantsProgress: boolean;
   /** Reports progress when the peer asked for it. Values that do not rise are dropped (PROG-004). */
   progress(update: ProgressUpdate): void;
   /** Sends a log line when the peer wants this level. */
   log(entry: LogEntry): void;
-  /** Puts a question to the peer: a real request in legacy, a parked round in modern. */
-  ask(request: InputRequest): Promise<InputResponse>;
+  /** Puts a question to the peer: a real request in legacy, a parked round in modern. The signal takes it back. */
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
+}
+
+/** Whom a call is made for, where one caller speaks for many: what the server is told of them, how they are asked. */
+export interface Behalf {
+  /** Calls that have the same one have the same peer, which takes a question whichever call it belongs to. */
+  readonly owner: object;
+  readonly info: Implementation | undefined;
+  readonly capabilities: ClientCapabilities;
+  answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
 /** A request to be made. What a caller turns into messages of its era. */
@@ -54,8 +67,10 @@ export interface OutgoingCall {
   readonly maxTimeoutMs: number;
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
   readonly onLog?: ((entry: LogEntry) => void) | undefined;
-  /** Modern: the level asked for with this request. */
+  /** The level asked for with this request; a legacy session is made at least as talkative. */
   readonly logLevel?: LoggingLevel | undefined;
+  /** Undefined: the caller makes it for itself. */
+  readonly behalf?: Behalf | undefined;
   /** Hands `input_required` to the caller instead of answering it. */
   readonly manual?: boolean | undefined;
   /** It may be made again when the connection was lost while it ran: it does no harm to do it twice. */
@@ -78,6 +93,8 @@ export interface Caller {
   ): Promise<OpenListen>;
   /** Legacy: the level for the session. Modern: the level of calls that name none. */
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void>;
+  /** Legacy: the roots are others than before. */
+  rootsChanged?(): void;
 }
 
 export interface OpenListen {
@@ -128,4 +145,33 @@ export interface Service {
   headerParams?(tool: string): readonly HeaderParam[];
   /** Calls back on every change until the returned function is called. */
   watch(onChange: (change: Change) => void): () => void;
+  /**
+   * Waited for before a request is looked at, where the service has yet to find out what it can do. Undefined: it
+   * knows. What it rejects with is the answer to the request.
+   */
+  ready?(): Promise<void> | undefined;
+  /** Opens a subscription; without it what `watch` tells is filtered. */
+  listen?(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
+  /** A legacy session has begun: what the service keeps for it. Without it a session is nothing but its calls. */
+  session?(session: ServedSession): SessionKeeper;
+}
+
+/** A legacy session, as a service may use it outside of calls. */
+export interface ServedSession {
+  readonly peer: Peer;
+  log(entry: LogEntry): void;
+  ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
+  /** Tells of a change, if the session may hear of it. */
+  changed(change: Change): void;
+}
+
+/** What a service does for a legacy session. Its peer is the same object as that of the session's calls. */
+export interface SessionKeeper {
+  /** The client is ready to be told and asked. */
+  begin(): void;
+  setLogLevel(level: LoggingLevel): Promise<void>;
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): Promise<void>;
+  rootsChanged(): void;
+  end(): void;
 }

@@ -51,7 +51,8 @@ export interface ConnectionEnd {
 
 /** What a connection delivers to. */
 export interface Receiver {
-  receive(message: Decoded): void;
+  /** `about` is the request of ours on whose stream it came, where each has its own. */
+  receive(message: Decoded, about?: RequestId): void;
   /** The peer will send nothing more; it may still read. */
   inputEnded(): void;
   /** Something was taken by the peer and output has room: start what waited for it. */

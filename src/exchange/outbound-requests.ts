@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type RequestId,
 } from '../wire/json-rpc.js';
+import type { Behalf } from './call.js';
 
 /**
  * The requests we sent and still wait for. Ids are integers, unique for the life of the connection
@@ -91,13 +92,17 @@ export class OutboundRequests {
     return true;
   }
 
-  /** Stops the clocks of all that is pending of one owner, until as many `goOn`. */
+  get(id: RequestId): OutboundOptions | undefined {
+    return this.#pending.get(id)?.options;
+  }
+
+  /** Stops the clocks of all that is pending of one owner, or on its behalf, until as many `goOn`. */
   suspend(owner: unknown): void {
     const before = this.#suspensions.get(owner) ?? 0;
     this.#suspensions.set(owner, before + 1);
     if (before > 0) return;
     const now = this.#clock.now();
-    for (const pending of this.#pending.values()) if (pending.options.owner === owner) pending.suspend(now);
+    for (const pending of this.#pending.values()) if (pending.isOf(owner)) pending.suspend(now);
   }
 
   goOn(owner: unknown): void {
@@ -109,7 +114,7 @@ export class OutboundRequests {
     this.#suspensions.delete(owner);
     const now = this.#clock.now();
     for (const pending of this.#pending.values()) {
-      if (pending.options.owner !== owner) continue;
+      if (!pending.isOf(owner)) continue;
       pending.goOn(now);
       this.#arm(pending.due);
     }
@@ -185,8 +190,10 @@ export interface OutboundOptions {
   giveUp(id: RequestId, why: string): void;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
   readonly onLog?: ((params: JsonObject) => void) | undefined;
-  /** On whose behalf it is made; what concerns one owner leaves the requests of others alone. */
+  /** Who makes it; what concerns one owner leaves the requests of others alone. */
   readonly owner?: unknown;
+  /** For whom, where that is somebody else. */
+  readonly behalf?: Behalf | undefined;
   /** Told when it has its answer, or will have none. */
   readonly onSettled?: (() => void) | undefined;
   /** Modern: this request asked for logs. */
@@ -238,6 +245,10 @@ class Pending {
   reject(error: Error): void {
     this.#end();
     this.#onReject(error);
+  }
+
+  isOf(owner: unknown): boolean {
+    return (this.options.behalf?.owner ?? this.options.owner) === owner;
   }
 
   extend(now: number): void {

@@ -5,7 +5,7 @@ import type { Links } from '../client/link.js';
 import { Session } from '../client/session.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import type { Change } from '../exchange/call.js';
-import type { Implementation, LogEntry } from '../wire/model.js';
+import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import type { Member } from './member.js';
 
 /** Who speaks in a conversation, and how it answers. */
@@ -24,10 +24,19 @@ export interface ConversationOptions {
   readonly timeoutMs?: number;
 }
 
+/** For whoever speaks for others in one conversation. */
+export interface SeatedOptions extends ConversationOptions {
+  /** What the server is told that can be answered. Default: what the answers amount to. */
+  readonly capabilities?: ClientCapabilities;
+  /** A process that was lost was replaced. */
+  readonly onReopened?: () => void;
+}
+
 /** A conversation as the host keeps it: the client that the user has, and what the host does with it. */
 export interface Conversation {
   readonly member: Member;
   readonly client: Client;
+  readonly session: Session;
   /** Something changed on the server. */
   changed(change: Change): void;
   /** Something changed that the server did not tell of itself. */
@@ -46,7 +55,7 @@ export interface ConversationContext {
   onClosed(): void;
 }
 
-export function openConversation(options: ConversationOptions, context: ConversationContext): Conversation {
+export function openConversation(options: SeatedOptions, context: ConversationContext): Conversation {
   const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
   const { clock, label } = context;
   const memory = new ClientMemory(clock, principal);
@@ -54,14 +63,17 @@ export function openConversation(options: ConversationOptions, context: Conversa
     label,
     principal,
     voice: { info, answers, onLog },
-    capabilities: capabilitiesOf(answers),
+    capabilities: options.capabilities ?? capabilitiesOf(answers),
     links: new Set(),
   };
   const session = new Session(context.links(member), {
     clock,
     timeoutMs,
     reconnect: true,
-    onReopened: memory.onReopened,
+    onReopened() {
+      memory.onReopened();
+      options.onReopened?.();
+    },
   });
   void session.closed.then(() => {
     for (const link of [...member.links]) void link.close();
@@ -70,6 +82,7 @@ export function openConversation(options: ConversationOptions, context: Conversa
   return {
     member,
     client: new Client(session, memory),
+    session,
     changed: memory.onChange,
     announce(change) {
       memory.onChange(change);

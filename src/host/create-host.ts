@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../async/clock.js';
 import { within } from '../async/within.js';
 import type { Client } from '../client/client.js';
 import { type EraCache, fileEraCache } from '../client/era-cache.js';
+import type { Upstream } from '../client/upstream.js';
 import { tell } from '../era/client-side.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
@@ -38,6 +39,8 @@ export interface HostOptions {
 export interface Host extends AsyncDisposable {
   /** A client of the named server. The process starts with its first call; closing the client does not end it. */
   conversation(server: string, options?: ConversationOptions): Client;
+  /** The named server, for a bridge that speaks for others. Which process serves whom is in its definition. */
+  upstream(server: string): Upstream;
   /** Starts a server now. Rejects with what is wrong when it cannot be. */
   start(server: string): Promise<void>;
   /** Lets calls in flight end, ends the processes, and starts fresh ones. Also out of a crash loop. */
@@ -126,6 +129,10 @@ export function createHost(options: HostOptions = {}): Host {
     conversation(name, conversation = {}) {
       open();
       return get(name).conversation(conversation);
+    },
+    upstream(name) {
+      open();
+      return get(name).upstream();
     },
     async start(name) {
       open();

@@ -3,13 +3,19 @@ import { orAborted } from '../async/or-aborted.js';
 import type { Client } from '../client/client.js';
 import type { EraCache } from '../client/era-cache.js';
 import type { Link, Links } from '../client/link.js';
+import type { Upstream } from '../client/upstream.js';
 import { capabilitiesOf, unionOf } from '../era/answers.js';
 import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { ChildWatcher } from '../process/child-watcher.js';
 import type { Implementation } from '../wire/model.js';
 import { Budget } from './budget.js';
-import { type Conversation, type ConversationOptions, openConversation } from './conversation.js';
+import {
+  type Conversation,
+  type ConversationOptions,
+  openConversation,
+  type SeatedOptions,
+} from './conversation.js';
 import { resolveDefinition, type ServerDefinition, type ServerSettings } from './definition.js';
 import { changedLists, type FirstLists } from './first-lists.js';
 import { Fleet, type SupervisorFactory } from './fleet.js';
@@ -80,6 +86,32 @@ export class HostedServer {
   }
 
   conversation(options: ConversationOptions): Client {
+    return this.#converse(options).client;
+  }
+
+  /** For a bridge: conversations on behalf of others. */
+  upstream(): Upstream {
+    const { name } = this;
+    const model = () => this.#settings.processes;
+    return {
+      label: name,
+      get serves() {
+        const processes = model();
+        if (processes === 'per-conversation') return 'one';
+        return processes === 'per-principal' ? 'principal' : 'everybody';
+      },
+      open: ({ name: seat, principal, info, capabilities, answers, onLog, onReopened }) =>
+        this.#converse({
+          ...{ name: seat, capabilities, answers, onReopened },
+          // Whoever is nobody in particular shares with all who are.
+          ...(principal === undefined ? model() === 'per-principal' && { principal: '' } : { principal }),
+          ...(info && { info }),
+          ...(onLog && { onLog }),
+        }).session,
+    };
+  }
+
+  #converse(options: SeatedOptions): Conversation {
     if (this.#closed) throw this.#closedError();
     if (this.#settings.processes === 'per-principal' && options.principal === undefined) {
       const message = `${this.name} has a process per principal: open its conversations with a principal`;
@@ -101,7 +133,7 @@ export class HostedServer {
       },
     });
     this.#conversations.add(conversation);
-    return conversation.client;
+    return conversation;
   }
 
   /** Settles when its processes have answered. */

@@ -35,7 +35,7 @@ export class LeasedCaller implements Caller {
     const generation = this.#generation;
     if (generation.isRetired) return Promise.reject(this.#retired());
     // Whoever is being asked holds a place already, and the answer that would free it may need this call.
-    if (this.#speaker.isAsked) generation.calls.takeAnyway();
+    if (this.#speaker.isAsked(call)) generation.calls.takeAnyway();
     else if (!generation.calls.tryTake()) return this.#later(call);
     return this.#now(call);
   }
@@ -67,6 +67,10 @@ export class LeasedCaller implements Caller {
   async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
     if (this.#generation.isRetired) throw this.#retired();
     return this.#speaker.setLogLevel(level, timeoutMs);
+  }
+
+  rootsChanged(): void {
+    this.#speaker.rootsChanged?.();
   }
 
   #now(call: OutgoingCall): Promise<JsonObject> {

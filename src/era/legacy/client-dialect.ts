@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.js';
-import type { IsthmusError } from '../../errors.js';
+import { type IsthmusError, ProtocolError } from '../../errors.js';
 import type { ServerFacts } from '../../exchange/call.js';
 import type { OutboundRequests } from '../../exchange/outbound-requests.js';
 import { ErrorCode } from '../../wire/error-codes.js';
@@ -41,6 +41,10 @@ export interface LegacyLine {
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
   cancel(id: RequestId, reason: string): void;
   setLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void>;
+  /** Whether the session logs from this level on already, or cannot be made to. */
+  isTalkative(level: LoggingLevel): boolean;
+  raiseLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void>;
+  rootsChanged(): void;
   left(speaker: LegacySpeaker, error: IsthmusError): void;
 }
 
@@ -104,6 +108,10 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.#side.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
   }
 
+  rootsChanged(): void {
+    this.#side.connection.send(notificationMessage('notifications/roots/list_changed'));
+  }
+
   async setLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void> {
     const before = speaker.logLevel;
     speaker.logLevel = level;
@@ -120,24 +128,40 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     }
   }
 
-  request(request: DecodedRequest): void {
+  isTalkative(level: LoggingLevel): boolean {
+    if (!this.server.capabilities.logging) return true;
+    return this.#applied !== undefined && reaches(level, this.#applied.level);
+  }
+
+  /** Each filters what it gets; so nobody minds that the session says more than that. */
+  async raiseLogLevel(speaker: LegacySpeaker, level: LoggingLevel, timeoutMs: number): Promise<void> {
+    const before = speaker.logLevel;
+    await this.setLogLevel(speaker, level, timeoutMs).catch((error) => {
+      if (!(error instanceof ProtocolError)) throw error;
+      // It said no once; it is not asked again for every call.
+      speaker.logLevel = before ?? level;
+      this.#applied ??= { level, done: Promise.resolve() };
+    });
+  }
+
+  request(request: DecodedRequest, about?: RequestId): void {
     const { id, method, params } = request;
     if (method === 'ping') return this.#side.connection.send(resultMessage(id, {}));
     if (!QUESTIONS.has(method)) {
       const error = { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
       return this.#side.connection.send(errorMessage(id, error));
     }
-    void this.#questions.answer(id, { method, params: params ?? {} } as InputRequest);
+    void this.#questions.answer(id, { method, params: params ?? {} } as InputRequest, about);
   }
 
-  notification(notification: DecodedNotification): void {
+  notification(notification: DecodedNotification, about?: RequestId): void {
     const { method, params = {} } = notification;
     switch (method) {
       case 'notifications/progress':
         if (this.requests.progress(params)) return;
         break;
       case 'notifications/message':
-        return this.#log(params);
+        return this.#log(params, about);
       case 'notifications/cancelled':
         if (isRequestId(params['requestId']) && this.#questions.takeBack(params['requestId'])) return;
         break;
@@ -198,7 +222,10 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   }
 
   /** A log names no request. It belongs to the only voice that has a call in flight, or to none. */
-  #log(params: JsonObject): void {
+  #log(params: JsonObject, about: RequestId | undefined): void {
+    // Over HTTP it comes on the stream of the request that it belongs to.
+    const told = about === undefined ? undefined : this.requests.get(about);
+    if (told?.behalf) return told.onLog?.(params);
     const speaker = this.#logOwner();
     if (!speaker) return tell('onLog', this.#side.onLog, toLog(params));
     // Another voice may have made the session more talkative than this one wants it, and may be gone by now.

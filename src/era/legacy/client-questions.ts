@@ -2,6 +2,7 @@ import { createDeferred } from '../../async/deferred.js';
 import { within } from '../../async/within.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { events } from '../../events.js';
+import type { Behalf } from '../../exchange/call.js';
 import type { OutboundRequests } from '../../exchange/outbound-requests.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
@@ -11,11 +12,11 @@ import {
   type RequestId,
   resultMessage,
 } from '../../wire/json-rpc.js';
-import type { InputRequest } from '../../wire/model.js';
+import type { InputRequest, InputResponse } from '../../wire/model.js';
 import { type Answers, answerQuestion, canAnswer } from '../answers.js';
 import type { ClientSide } from '../client-side.js';
 import type { LegacySpeaker } from './client-speaker.js';
-import type { Turns } from './client-turns.js';
+import type { Turn, Turns } from './client-turns.js';
 
 /** The questions of a legacy server: each goes to the voice it belongs to, or is refused with a reason. */
 export class LegacyQuestions {
@@ -43,35 +44,28 @@ export class LegacyQuestions {
     this.#first.resolve();
   }
 
-  async answer(id: RequestId, request: InputRequest): Promise<void> {
+  /** `about` is the request on whose stream it came, where that is known: over HTTP it says whose it is. */
+  async answer(id: RequestId, request: InputRequest, about?: RequestId): Promise<void> {
     // A question may come in one breath with the answer to the handshake, before anybody has begun to speak.
     if (this.#speakers.size === 0) await within(this.#side.clock, FIRST_VOICE_MS, this.#first.promise);
-    const whose = this.#whose(request);
-    if (whose.kind === 'refused') return this.#refuse(id, whose.why);
-    const { speaker, answers } = whose;
-    const question: Question = { speaker, over: new AbortController() };
-    const { signal } = question.over;
+    const question: Question = { speaker: undefined, over: new AbortController() };
     this.#open.set(id, question);
-    // The call that it belongs to is not to pay for the time it takes, whichever of the voice's calls it is.
-    if (speaker) {
-      this.#requests.suspend(speaker);
-      this.#turns.answering(speaker, 1);
-    }
+    const { signal } = question.over;
+    let declared = false;
     try {
-      const answer = await answerQuestion(answers, request, signal);
+      const whose = await this.#whose(request, about);
+      if (!this.#open.has(id)) return;
+      if (whose.kind === 'refused') return this.#refuse(id, whose.why);
+      question.speaker = whose.speaker;
+      declared = whose.answers !== undefined && isDeclared(request, whose.answers);
+      const answer = await this.#ask(whose, request, signal);
       if (this.#open.has(id)) {
         this.#side.connection.send(resultMessage(id, answer as unknown as JsonObject));
       }
     } catch (error) {
-      if (this.#open.has(id)) {
-        this.#side.connection.send(errorMessage(id, refusal(error, isDeclared(request, answers))));
-      }
+      if (this.#open.has(id)) this.#side.connection.send(errorMessage(id, refusal(error, declared)));
     } finally {
       this.#open.delete(id);
-      if (speaker) {
-        this.#requests.goOn(speaker);
-        this.#turns.answering(speaker, -1);
-      }
     }
   }
 
@@ -100,16 +94,42 @@ export class LegacyQuestions {
     for (const { over } of open) over.abort(error);
   }
 
-  #whose(request: InputRequest): Whose {
-    const [only] = this.#speakers;
-    if (this.#side.questions === undefined && only) {
-      return { kind: 'answers', speaker: only, answers: only.voice.answers };
+  async #ask(whose: Asked, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    const { owner, turn } = whose;
+    // The call that it belongs to is not to pay for the time it takes, whichever of the owner's calls it is.
+    if (owner) {
+      this.#requests.suspend(owner);
+      this.#turns.answering(owner, 1);
     }
-    const attribution = this.#turns.attribute();
+    if (turn) this.#turns.asking(turn);
+    try {
+      return await whose.answer(request, signal);
+    } finally {
+      if (turn) await this.#turns.comeBack(turn, { signal });
+      if (owner) {
+        this.#requests.goOn(owner);
+        this.#turns.answering(owner, -1);
+      }
+    }
+  }
+
+  async #whose(request: InputRequest, about: RequestId | undefined): Promise<Whose> {
+    const [only] = this.#speakers;
+    const made = about === undefined ? undefined : this.#requests.get(about);
+    if (made?.behalf) return byBehalf(made.behalf, made.owner as LegacySpeaker);
+    if (this.#side.questions === undefined && only) return byVoice(only);
+    if (made && this.#speakers.has(made.owner as LegacySpeaker)) return byVoice(made.owner as LegacySpeaker);
+    let attribution = this.#turns.attribute();
+    if (attribution.kind === 'several') {
+      await within(this.#side.clock, CLARITY_MS, this.#untilClear());
+      attribution = this.#turns.attribute();
+    }
     switch (attribution.kind) {
       case 'one': {
-        const speaker = attribution.owner as LegacySpeaker;
-        if (this.#speakers.has(speaker)) return { kind: 'answers', speaker, answers: speaker.voice.answers };
+        const { turn } = attribution;
+        const speaker = turn.speaker as LegacySpeaker;
+        if (turn.behalf) return { ...byBehalf(turn.behalf, speaker), turn };
+        if (this.#speakers.has(speaker)) return { ...byVoice(speaker), turn };
         return { kind: 'refused', why: 'Whoever made the call that this belongs to has gone' };
       }
       case 'several':
@@ -122,15 +142,19 @@ export class LegacyQuestions {
     }
   }
 
+  /** Calls that end meanwhile are not the one: it waits for the answer. */
+  async #untilClear(): Promise<void> {
+    while (this.#turns.attribute().kind === 'several') await this.#turns.change();
+  }
+
   /** No call is in flight that could have led to it (servers ask for roots right after the handshake). */
   #ofNoCall(request: InputRequest): Whose {
     const { houseAnswers } = this.#side;
-    if (canAnswer(houseAnswers, request))
-      return { kind: 'answers', speaker: undefined, answers: houseAnswers };
+    if (canAnswer(houseAnswers, request)) return byHouse(houseAnswers);
     const [only, another] = this.#speakers;
-    if (only && !another) return { kind: 'answers', speaker: only, answers: only.voice.answers };
+    if (only && !another) return byVoice(only);
     const count = this.#speakers.size;
-    if (count === 0) return { kind: 'answers', speaker: undefined, answers: houseAnswers };
+    if (count === 0) return byHouse(houseAnswers);
     return {
       kind: 'refused',
       why: `${count} conversations share this connection, and the question belongs to no call of theirs`,
@@ -149,22 +173,57 @@ export class LegacyQuestions {
 /** How long a question waits for somebody who could be asked. */
 const FIRST_VOICE_MS = 1000;
 
+/** How long a question waits for it to become clear who is meant. */
+const CLARITY_MS = 2000;
+
 interface Question {
-  readonly speaker: LegacySpeaker | undefined;
+  /** Who was asked, once that is clear. */
+  speaker: LegacySpeaker | undefined;
   readonly over: AbortController;
 }
 
-type Whose =
-  | { readonly kind: 'answers'; readonly speaker: LegacySpeaker | undefined; readonly answers: Answers }
-  | { readonly kind: 'refused'; readonly why: string };
+type Whose = Asked | { readonly kind: 'refused'; readonly why: string };
+
+interface Asked {
+  readonly kind: 'asked';
+  readonly speaker: LegacySpeaker | undefined;
+  readonly owner: object | undefined;
+  readonly turn?: Turn;
+  /** What it is known to answer. */
+  readonly answers?: Answers;
+  answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
+}
+
+function byVoice(speaker: LegacySpeaker): Asked {
+  const { answers } = speaker.voice;
+  const answer = (request: InputRequest, signal: AbortSignal) => answerQuestion(answers, request, signal);
+  return { kind: 'asked', speaker, owner: speaker, answers, answer };
+}
+
+function byBehalf(behalf: Behalf, speaker: LegacySpeaker): Asked {
+  const answer = (request: InputRequest, signal: AbortSignal) => behalf.answer(request, signal);
+  return { kind: 'asked', speaker, owner: behalf.owner, answer };
+}
+
+function byHouse(answers: Answers): Asked {
+  const answer = (request: InputRequest, signal: AbortSignal) => answerQuestion(answers, request, signal);
+  return { kind: 'asked', speaker: undefined, owner: undefined, answers, answer };
+}
 
 function refusal(error: unknown, declared: boolean): JsonRpcErrorBody {
-  if (error instanceof ProtocolError) return { code: error.code, message: error.message, data: error.data };
-  if (!(error instanceof IsthmusError) || error.code !== 'CANNOT_ANSWER') {
-    return { code: ErrorCode.InternalError, message: messageOf(error) };
+  const said = error instanceof IsthmusError && error.code === 'REFUSED_BY_PEER' ? error.cause : error;
+  if (said instanceof ProtocolError) return { code: said.code, message: said.message, data: said.data };
+  if (!(error instanceof IsthmusError)) return { code: ErrorCode.InternalError, message: messageOf(error) };
+  const { message } = error;
+  switch (error.code) {
+    case 'CAPABILITY_MISSING':
+      return { code: ErrorCode.MethodNotFound, message };
+    case 'CANNOT_ANSWER':
+      // ELIC-026, SAMP-004: a feature that was declared, in a mode that was not.
+      return { code: declared ? ErrorCode.InvalidParams : ErrorCode.MethodNotFound, message };
+    default:
+      return { code: ErrorCode.InternalError, message };
   }
-  // ELIC-026, SAMP-004: a feature that was declared, in a mode that was not.
-  return { code: declared ? ErrorCode.InvalidParams : ErrorCode.MethodNotFound, message: error.message };
 }
 
 function isDeclared({ method }: InputRequest, answers: Answers): boolean {

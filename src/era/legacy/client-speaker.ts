@@ -16,7 +16,7 @@ export class LegacySpeaker implements Speaker {
   readonly era = 'legacy';
   readonly voice: Voice;
   readonly #line: LegacyLine;
-  readonly #listens = new Set<OpenListen>();
+  #listens: Set<OpenListen> | undefined;
   #left: IsthmusError | undefined;
   /** What this voice asked for; the session has the most talkative level of all. */
   logLevel: LoggingLevel | undefined;
@@ -34,17 +34,23 @@ export class LegacySpeaker implements Speaker {
     return this.#line.server;
   }
 
-  get isAsked(): boolean {
-    return this.#line.turns.isAnswering(this);
+  isAsked({ behalf }: OutgoingCall): boolean {
+    return this.#line.turns.isAnswering(behalf?.owner ?? this);
   }
 
   call(call: OutgoingCall): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
+    const { behalf, logLevel } = call;
+    if (behalf && logLevel !== undefined && !this.#line.isTalkative(logLevel)) return this.#sendLoud(call);
+    return this.#call(call);
+  }
+
+  #call(call: OutgoingCall): Promise<JsonObject> {
     // Whose questions they are is clear where nobody else could have been meant.
     if (!this.#line.isShared || !methodFacts(call.method)?.rounds) return this.#send(call, undefined);
     const { turns } = this.#line;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
-    const turn = turns.enter(this, key);
+    const turn = turns.enter(this, key, call.behalf);
     return turn ? this.#send(call, turn) : this.#sendInTurn(call, key);
   }
 
@@ -54,13 +60,19 @@ export class LegacySpeaker implements Speaker {
     timeoutMs: number,
   ): Promise<OpenListen> {
     const open = await this.#line.subscriptions.open(wanted, onChange, timeoutMs);
-    this.#listens.add(open);
-    void open.ended.then(() => this.#listens.delete(open));
+    this.#listens ??= new Set();
+    const listens = this.#listens;
+    listens.add(open);
+    void open.ended.then(() => listens.delete(open));
     return open;
   }
 
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
     return this.#line.setLogLevel(this, level, timeoutMs);
+  }
+
+  rootsChanged(): void {
+    this.#line.rootsChanged();
   }
 
   leave(why: string): void {
@@ -69,22 +81,37 @@ export class LegacySpeaker implements Speaker {
     this.#line.left(this, error);
     this.#line.turns.refuse(this.#left, this);
     this.#line.requests.abandon(this, error);
-    for (const open of this.#listens) open.stop();
+    for (const open of this.#listens ?? []) open.stop();
   }
 
-  /** A log names no request: it belongs to the only call that wants logs, or to the voice. */
+  /**
+   * A log names no request: it belongs to the only call that wants logs, or to the voice. Where the voice speaks
+   * for others, only to the calls of one of them, and only while no other has any.
+   */
   log(params: JsonObject, threshold: LoggingLevel | undefined): void {
     const entry = toLog(params);
     if (threshold !== undefined && !reaches(entry.level, threshold)) return;
-    const wanting = this.#line.requests.open().filter(({ owner, onLog }) => owner === this && onLog);
+    const open = this.#line.requests.open().filter(({ owner }) => owner === this);
+    const [first] = open;
+    if (first?.behalf && open.every(({ behalf }) => behalf?.owner === first.behalf!.owner)) {
+      const told = open.find(({ onLog }) => onLog);
+      return told?.onLog?.(params);
+    }
+    const wanting = open.filter(({ onLog, behalf }) => onLog && !behalf);
     if (wanting.length === 1) wanting[0]!.onLog!(params);
     else tell('onLog', this.voice.onLog, entry);
+  }
+
+  /** What the server refuses here is no reason to lose the call. */
+  async #sendLoud(call: OutgoingCall): Promise<JsonObject> {
+    await this.#line.raiseLogLevel(this, call.logLevel!, call.timeoutMs);
+    return this.#call(call);
   }
 
   async #sendInTurn(call: OutgoingCall, key: string): Promise<JsonObject> {
     const { turns, clock } = this.#line;
     const began = clock.now();
-    const turn = await turns.wait(this, key, call);
+    const turn = await turns.wait(this, key, call, call.behalf);
     const waited = clock.now() - began;
     const timeoutMs = Math.max(1, call.timeoutMs - waited);
     const maxTimeoutMs = Math.max(1, call.maxTimeoutMs - waited);
@@ -96,6 +123,7 @@ export class LegacySpeaker implements Speaker {
     return requests.request({
       what: call.method,
       owner: this,
+      behalf: call.behalf,
       timeoutMs: call.timeoutMs,
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,

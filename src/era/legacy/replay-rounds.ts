@@ -1,9 +1,9 @@
 import type { Clock } from '../../async/clock.js';
-import { messageOf, ProtocolError } from '../../errors.js';
+import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import type { Service } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
-import type { InputResponses } from '../../wire/model.js';
+import type { InputRequest, InputResponse, InputResponses } from '../../wire/model.js';
 import { cannotAsk, emptyRound, type InputRequired, isInputRequired } from '../input-rounds.js';
 import type { LegacyServerCall } from './server-call.js';
 
@@ -33,6 +33,7 @@ async function answerRounds(
   first: InputRequired,
 ): Promise<JsonObject> {
   let required = first;
+  const visited = new VisitedPages();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const requests = Object.entries(required.inputRequests ?? {});
     // Without questions the handler only wants to be called again, later (MRTR-017).
@@ -40,8 +41,11 @@ async function answerRounds(
       if (required.state === undefined) throw emptyRound(call.method);
       await pause(clock, call.signal);
     }
-    const asked = requests.map(async ([key, request]) => [key, await call.ask(request)] as const);
     try {
+      if (requests.length > 0 && requests.every(([, request]) => visited.has(request))) {
+        await pause(clock, call.signal, visited.nextPauseMs());
+      }
+      const asked = requests.map(async ([key, request]) => [key, await ask(call, request, visited)] as const);
       call.answers = Object.fromEntries(await Promise.all(asked)) as InputResponses;
     } catch (error) {
       return unanswered(call, error);
@@ -57,22 +61,72 @@ async function answerRounds(
   );
 }
 
+async function ask(
+  call: LegacyServerCall,
+  request: InputRequest,
+  visited: VisitedPages,
+): Promise<InputResponse> {
+  // Still waiting for what the user does there: nobody is sent to the same page twice.
+  if (visited.has(request)) return { action: 'accept' };
+  try {
+    const answer = await call.ask(request);
+    visited.note(request, answer);
+    return answer;
+  } catch (error) {
+    // There is no way to hand on an error; for elicitation there is one to say that nothing came of it.
+    if (request.method !== 'elicitation/create' || !isRefusal(error)) throw error;
+    return { action: 'cancel' };
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof IsthmusError && error.code === 'REFUSED_BY_PEER';
+}
+
+/** The pages that the user has agreed to visit in the course of one call. */
+class VisitedPages {
+  readonly #urls = new Set<string>();
+  #pauses = 0;
+
+  has(request: InputRequest): boolean {
+    const url = pageOf(request);
+    return url !== undefined && this.#urls.has(url);
+  }
+
+  note(request: InputRequest, answer: InputResponse): void {
+    const url = pageOf(request);
+    if (url !== undefined && 'action' in answer && answer.action === 'accept') this.#urls.add(url);
+  }
+
+  /** Twice as long each time that the server asks for the same again. */
+  nextPauseMs(): number {
+    this.#pauses += 1;
+    return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** this.#pauses);
+  }
+}
+
+function pageOf(request: InputRequest): string | undefined {
+  if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return undefined;
+  return request.params.url;
+}
+
 /** The same as when a handler's own `await ctx.elicit()` fails: tools tell the model (TOOL-017). */
 function unanswered(call: LegacyServerCall, error: unknown): JsonObject {
   if (call.method !== 'tools/call') throw error;
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-const MAX_ROUNDS = 32;
+const MAX_ROUNDS = 64;
 const PAUSE_MS = 200;
+const MAX_PAUSE_MS = 10_000;
 
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+function pause(clock: Clock, signal: AbortSignal, ms = PAUSE_MS): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       callOff();
       reject(signal.reason);
     };
-    const callOff = clock.after(PAUSE_MS, () => {
+    const callOff = clock.after(ms, () => {
       signal.removeEventListener('abort', onAbort);
       resolve();
     });

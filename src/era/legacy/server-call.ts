@@ -1,18 +1,20 @@
 import { IsthmusError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
 import { LazyAbort } from '../../exchange/lazy-abort.js';
-import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
+import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
   InputRequest,
   InputResponse,
   InputResponses,
   LogEntry,
+  LoggingLevel,
   ProgressUpdate,
 } from '../../wire/model.js';
 
 /** What a call may do to its session while it runs. */
 export interface LegacySession {
   readonly peer: Peer;
+  readonly logLevel: LoggingLevel | undefined;
   progress(call: LegacyServerCall, update: ProgressUpdate): void;
   log(call: LegacyServerCall, entry: LogEntry): void;
   ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
@@ -49,6 +51,20 @@ export class LegacyServerCall implements Call {
     return this.#abort.signal;
   }
 
+  get logLevel(): LoggingLevel | undefined {
+    return this.#session.logLevel;
+  }
+
+  get progressToken(): RequestId | undefined {
+    const meta = this.params['_meta'];
+    const token = isJsonObject(meta) ? meta['progressToken'] : undefined;
+    return isRequestId(token) ? token : undefined;
+  }
+
+  get wantsProgress(): boolean {
+    return this.progressToken !== undefined;
+  }
+
   progress(update: ProgressUpdate): void {
     if (!this.live || !(update.progress > this.#lastProgress)) return;
     this.#lastProgress = update.progress;
@@ -59,14 +75,15 @@ export class LegacyServerCall implements Call {
     if (this.live) this.#session.log(this, entry);
   }
 
-  ask(request: InputRequest): Promise<InputResponse> {
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
     if (!this.live) {
       return Promise.reject(
         new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`),
       );
     }
     this.#questions ??= new AbortController();
-    return this.#session.ask(this, request, this.#questions.signal);
+    const over = this.#questions.signal;
+    return this.#session.ask(this, request, signal ? AbortSignal.any([over, signal]) : over);
   }
 
   end(): void {

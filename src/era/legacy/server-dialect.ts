@@ -1,5 +1,5 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Change, Peer } from '../../exchange/call.js';
+import type { Change, Peer, ServedSession, SessionKeeper } from '../../exchange/call.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import {
@@ -7,7 +7,6 @@ import {
   type DecodedNotification,
   type DecodedRequest,
   type DecodedResult,
-  isJsonObject,
   isRequestId,
   type JsonObject,
   notificationMessage,
@@ -57,9 +56,13 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   readonly #overdue = new Map<string, Change>();
   /** INIT-012: what was not declared in the handshake is not used in the session. */
   #declared: ServerCapabilities | undefined;
-  /** LOG-011: until the client sets a level the server chooses. */
-  #logLevel: LoggingLevel = 'info';
+  #logLevel: LoggingLevel | undefined;
   #unwatch: (() => void) | undefined;
+  /** Where the service keeps something for each session. */
+  #keeper: SessionKeeper | undefined;
+  #hasBegun = false;
+  /** No more news. */
+  #isRetired = false;
 
   constructor(side: ServingSide, handshake: Handshake) {
     this.#side = side;
@@ -80,6 +83,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     if (!inbound) return;
     const { service } = this.#side;
     this.#declared = service.capabilities();
+    this.#keeper = service.session?.(this.#served());
     sendResult(this.#side, inbound, {
       protocolVersion: this.revision,
       capabilities: projectCapabilities(this.#declared, this.revision),
@@ -96,9 +100,16 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     const params = request.params ?? NO_PARAMS;
     try {
       const answer = this.#sessionMethod(method, params);
+      if (answer instanceof Promise) {
+        answer.then(
+          (result) => sendResult(this.#side, inbound, result),
+          (error) => this.#fail(inbound, method, error),
+        );
+        return;
+      }
       if (answer) return sendResult(this.#side, inbound, answer);
     } catch (error) {
-      return sendError(this.#side, inbound, toWireError(error, method, 'legacy'));
+      return this.#fail(inbound, method, error);
     }
     const facts = methodFacts(method);
     if (isModernOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
@@ -107,7 +118,11 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     const admitted = this.#side.calls.admit(inbound, () =>
       this.#run(inbound, method, params, facts?.rounds ?? false),
     );
-    if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side.settings), method, 'legacy'));
+    if (!admitted) this.#fail(inbound, method, busy(this.#side.settings));
+  }
+
+  #fail(inbound: InboundCall, method: string, error: unknown): void {
+    sendError(this.#side, inbound, toWireError(error, method, 'legacy'));
   }
 
   notification({ method, params }: DecodedNotification): void {
@@ -125,6 +140,9 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         if (isRequestId(token)) this.#questions.extend(token);
         return;
       }
+      case 'notifications/roots/list_changed':
+        if (this.#keeper) return this.#keeper.rootsChanged();
+        return dropped(this.#side, 'unexpected notification', method);
       default:
         dropped(this.#side, 'unexpected notification', method);
     }
@@ -151,18 +169,19 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     this.#questions.stopPinging();
     this.#unwatch?.();
     this.#unwatch = undefined;
+    this.#isRetired = true;
   }
 
   dispose(reason: string): void {
     this.retire();
+    this.#keeper?.end();
     this.#questions.fail(new IsthmusError('CONNECTION_CLOSED', reason));
     for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
   }
 
   progress(call: LegacyServerCall, update: ProgressUpdate): void {
-    const meta = call.params['_meta'];
-    const progressToken = isJsonObject(meta) ? meta['progressToken'] : undefined;
-    if (!isRequestId(progressToken)) return;
+    const { progressToken } = call;
+    if (progressToken === undefined) return;
     const { message, ...plain } = update;
     const said = message !== undefined && isAtLeast(this.revision, '2025-03-26');
     const params = { progressToken, ...plain, ...(said && { message }) };
@@ -170,8 +189,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   log(call: LegacyServerCall, entry: LogEntry): void {
-    if (this.#declared?.logging && reaches(entry.level, this.#logLevel))
-      sendInPassing(this.#side, 'notifications/message', { ...entry }, call.id);
+    this.#log(entry, call.id);
   }
 
   ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
@@ -182,14 +200,37 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     return this.#questions.open;
   }
 
+  get logLevel(): LoggingLevel | undefined {
+    return this.#logLevel;
+  }
+
   #initialized(): void {
-    if (this.#unwatch) return;
-    this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
     this.#questions.begin();
+    if (this.#keeper) this.#keeper.begin();
+    else this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
+  }
+
+  /** The session, for a service that does more with it than to answer its calls. */
+  #served(): ServedSession {
+    return {
+      peer: this.peer,
+      log: (entry) => this.#log(entry, undefined),
+      ask: (request, signal) => this.#questions.ask(request, signal, undefined),
+      changed: (change) => this.#publish(change),
+    };
+  }
+
+  /** LOG-011: until the client sets a level the server chooses, and where it stands behind the service, it has chosen. */
+  #log(entry: LogEntry, about: InboundCall['id'] | undefined): void {
+    const threshold = this.#logLevel ?? (this.#keeper ? 'debug' : 'info');
+    if (this.#declared?.logging && reaches(entry.level, threshold))
+      sendInPassing(this.#side, 'notifications/message', { ...entry }, about);
   }
 
   /** Methods that concern the session itself and never reach the service. */
-  #sessionMethod(method: string, params: JsonObject): JsonObject | undefined {
+  #sessionMethod(method: string, params: JsonObject): JsonObject | Promise<JsonObject> | undefined {
     switch (method) {
       case 'initialize':
         throw new ProtocolError(ErrorCode.InvalidRequest, 'This connection is already initialized');
@@ -200,13 +241,13 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         if (!isLoggingLevel(params['level'])) {
           throw new ProtocolError(ErrorCode.InvalidParams, 'level must be one of debug … emergency');
         }
-        this.#logLevel = params['level'];
-        return {};
+        return this.#setLogLevel(params['level']);
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
         this.#requireCapability(method, this.#side.service.capabilities().resources?.subscribe);
         const uri = params['uri'];
         if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'uri must be a string');
+        if (this.#keeper) return this.#subscribeThere(this.#keeper, method, uri);
         if (method === 'resources/subscribe') this.#subscribed.add(uri);
         else this.#subscribed.delete(uri);
         return {};
@@ -214,6 +255,23 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
       default:
         return undefined;
     }
+  }
+
+  #setLogLevel(level: LoggingLevel): JsonObject | Promise<JsonObject> {
+    if (!this.#keeper) {
+      this.#logLevel = level;
+      return {};
+    }
+    return this.#keeper.setLogLevel(level).then(() => {
+      this.#logLevel = level;
+      return {};
+    });
+  }
+
+  async #subscribeThere(keeper: SessionKeeper, method: string, uri: string): Promise<JsonObject> {
+    if (method === 'resources/subscribe') await keeper.subscribe(uri);
+    else await keeper.unsubscribe(uri);
+    return {};
   }
 
   /** Explicit, never a silent downgrade: a modern client would not recognise a legacy answer. */
@@ -253,8 +311,13 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   #publish(change: Change): void {
-    if (change.kind === 'resource' ? !this.#subscribed.has(change.uri) : !this.#declared?.[change.kind])
-      return;
+    if (this.#isRetired) return;
+    // A keeper tells only of what it was asked for; an update may name a part of that (SUB-016).
+    const isWanted =
+      change.kind === 'resource'
+        ? this.#keeper !== undefined || this.#subscribed.has(change.uri)
+        : this.#declared?.[change.kind] !== undefined;
+    if (!isWanted) return;
     if (this.#side.connection.congested) {
       this.#overdue.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
       return;

@@ -52,7 +52,11 @@ export class ServerQuestions {
   }
 
   /** Sends a question as the revision can carry it; the signal calls it off. */
-  async ask(question: InputRequest, signal: AbortSignal, about: RequestId): Promise<InputResponse> {
+  async ask(
+    question: InputRequest,
+    signal: AbortSignal,
+    about: RequestId | undefined,
+  ): Promise<InputResponse> {
     const { method } = question;
     const missing = missingCapability(question, this.#peer.capabilities);
     if (missing) {

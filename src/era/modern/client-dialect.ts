@@ -90,14 +90,14 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
     report(this.#side, 'a modern server sent a request', request);
   }
 
-  notification(notification: DecodedNotification): void {
+  notification(notification: DecodedNotification, about?: RequestId): void {
     const { method, params = {} } = notification;
     switch (method) {
       case 'notifications/progress':
         if (this.requests.progress(params)) return;
         break;
       case 'notifications/message':
-        return this.#log(params);
+        return this.#log(params, about);
       case 'notifications/cancelled':
         // The other way in which servers end a listen (wire sheet §17).
         if (isRequestId(params['requestId']) && this.listens.has(params['requestId'])) {
@@ -125,7 +125,10 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
    * A log names no request: it belongs to the only one that asked for logs. Where several did, but all for one
    * voice, it is that voice's; otherwise it is nobody's.
    */
-  #log(params: JsonObject): void {
+  #log(params: JsonObject, about: RequestId | undefined): void {
+    // Over HTTP it comes on the stream of the request that it belongs to.
+    const told = about === undefined ? undefined : this.requests.get(about);
+    if (told?.onLog) return told.onLog(params);
     const wanting = this.requests.open().filter((open) => open.wantsLogs);
     const [only, another] = wanting;
     const now = this.clock.now();

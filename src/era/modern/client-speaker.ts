@@ -1,5 +1,5 @@
 import { IsthmusError } from '../../errors.js';
-import type { Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
+import type { Behalf, Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
   ClientCapabilities,
@@ -47,7 +47,7 @@ export class ModernSpeaker implements Speaker {
     return this.#line.server;
   }
 
-  get isAsked(): boolean {
+  isAsked(): boolean {
     return this.#answering.size > 0;
   }
 
@@ -134,6 +134,7 @@ export class ModernSpeaker implements Speaker {
     const result = await line.requests.request({
       what: call.method,
       owner: this,
+      behalf: call.behalf,
       timeoutMs: call.timeoutMs,
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
@@ -159,17 +160,22 @@ export class ModernSpeaker implements Speaker {
     const level = this.#levelOf(call);
     const wantsProgress = mayExtend(call);
     const { _meta: own } = params;
+    const said = call.behalf ? this.#envelopeOf(call.behalf) : this.#meta;
     // The literal member before the spread: the other way round costs several times as much per call.
-    if (!wantsProgress && level === undefined && own === undefined) return { _meta: this.#meta, ...params };
+    if (!wantsProgress && level === undefined && own === undefined) return { _meta: said, ...params };
     // The token is the id, and never one that the caller made up: it could be the id of another's request.
     const { progressToken, ...rest } = isJsonObject(own) ? own : {};
     const _meta = {
       ...rest,
-      ...this.#meta,
+      ...said,
       ...(wantsProgress && { progressToken: id }),
       ...(level !== undefined && { [META.logLevel]: level }),
     };
     return { ...params, _meta };
+  }
+
+  #envelopeOf({ info = this.#voice.info, capabilities }: Behalf): JsonObject {
+    return envelope({ info, capabilities }, this.#line.revision);
   }
 
   /** MRTR-016 … MRTR-024: answers in parallel, echoes the state exactly, never carries an older one along. */

@@ -1,5 +1,5 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
-import type { Change, Service } from '../../exchange/call.js';
+import type { Change, OpenListen, Peer, Service } from '../../exchange/call.js';
 import type { Connection } from '../../exchange/connection.js';
 import type { InboundCall } from '../../exchange/inbound-calls.js';
 import { ErrorCode } from '../../wire/error-codes.js';
@@ -16,35 +16,76 @@ export class Listens {
   readonly #service: Service;
   readonly #max: number;
   readonly #open = new Set<Listen>();
+  readonly #onEnded: (inbound: InboundCall, result: Closing) => void;
   #unwatch: (() => void) | undefined;
 
-  constructor(connection: Connection, service: Service, max: number) {
+  /** `onEnded` is told of those that the service has ended by itself. */
+  constructor(
+    connection: Connection,
+    service: Service,
+    max: number,
+    onEnded: (inbound: InboundCall, result: Closing) => void,
+  ) {
     this.#connection = connection;
     this.#service = service;
     this.#max = max;
+    this.#onEnded = onEnded;
   }
 
-  open(inbound: InboundCall, params: JsonObject): void {
+  /** At once; or, where the service has to ask somebody else, when that has answered. */
+  open(inbound: InboundCall, params: JsonObject, peer: Peer): Promise<void> | undefined {
     const asked = readFilter(params['notifications']);
     if (this.#open.size >= this.#max) {
       throw new IsthmusError('BUSY', `This connection already has ${this.#max} open subscriptions`);
     }
     const filter = honour(asked, this.#service.capabilities());
-    const listen: Listen = {
-      inbound,
-      filter,
-      uris: new Set(filter.resourceSubscriptions),
-      overdue: new Map(),
-    };
-    this.#connection.send(
-      notificationMessage('notifications/subscriptions/acknowledged', {
-        _meta: { [META.subscriptionId]: inbound.id },
-        notifications: filter,
-      }),
-    );
+    const listen: Listen = { inbound, filter, uris: new Set(), overdue: new Map(), stop: undefined };
     this.#open.add(listen);
     inbound.onCancel = () => this.#remove(listen);
+    if (this.#service.listen) return this.#openElsewhere(listen, peer);
+    this.#acknowledge(listen, filter);
     this.#unwatch ??= this.#service.watch((change) => this.#publish(change));
+    return undefined;
+  }
+
+  async #openElsewhere(listen: Listen, peer: Peer): Promise<void> {
+    // What comes before the acknowledgement waits for it (SUB-005).
+    let isAcknowledged = false;
+    const early: Change[] = [];
+    const onChange = (change: Change) => {
+      if (!this.#open.has(listen)) return;
+      if (!isAcknowledged) early.push(change);
+      // Resources are told apart where the news come from: an update may name a part of what was asked for (SUB-016).
+      else if (change.kind === 'resource' || wants(listen, change)) this.#deliver(listen, change);
+    };
+    let open: OpenListen;
+    try {
+      open = await this.#service.listen!(peer, listen.filter, onChange);
+    } catch (error) {
+      if (this.#open.has(listen)) this.#remove(listen);
+      throw error;
+    }
+    if (!this.#open.has(listen)) return open.stop();
+    listen.stop = open.stop;
+    this.#acknowledge(listen, open.honoured);
+    isAcknowledged = true;
+    for (const change of early) onChange(change);
+    void open.ended.then(() => {
+      if (!this.#open.has(listen)) return;
+      this.#remove(listen);
+      this.#onEnded(listen.inbound, closing(listen));
+    });
+  }
+
+  #acknowledge(listen: Listen, honoured: SubscriptionFilter): void {
+    listen.filter = honoured;
+    listen.uris = new Set(honoured.resourceSubscriptions);
+    this.#connection.send(
+      notificationMessage('notifications/subscriptions/acknowledged', {
+        _meta: { [META.subscriptionId]: listen.inbound.id },
+        notifications: honoured,
+      }),
+    );
   }
 
   /** Output has room again: send the changes that were held back, each once. */
@@ -57,17 +98,15 @@ export class Listens {
   }
 
   /** Ends all of them; returns their requests and closing results, for the dialect to answer (SUB-012, SUB-013). */
-  closeAll(): { inbound: InboundCall; result: { _meta: JsonObject } }[] {
-    const ended = [...this.#open].map(({ inbound }) => ({
-      inbound,
-      result: { _meta: { [META.subscriptionId]: inbound.id } },
-    }));
+  closeAll(): { inbound: InboundCall; result: Closing }[] {
+    const ended = [...this.#open].map((listen) => ({ inbound: listen.inbound, result: closing(listen) }));
     for (const listen of [...this.#open]) this.#remove(listen);
     return ended;
   }
 
   #remove(listen: Listen): void {
     this.#open.delete(listen);
+    listen.stop?.();
     if (this.#open.size > 0) return;
     this.#unwatch?.();
     this.#unwatch = undefined;
@@ -95,10 +134,21 @@ export class Listens {
 
 interface Listen {
   readonly inbound: InboundCall;
-  readonly filter: SubscriptionFilter;
-  readonly uris: ReadonlySet<string>;
+  filter: SubscriptionFilter;
+  uris: ReadonlySet<string>;
   /** Changes that wait for room, by what they are about, so that a stalled reader costs bounded memory. */
   readonly overdue: Map<string, Change>;
+  /** Ends it where the news come from. */
+  stop: (() => void) | undefined;
+}
+
+/** The result that ends a subscription. */
+interface Closing {
+  readonly _meta: JsonObject;
+}
+
+function closing({ inbound }: Listen): Closing {
+  return { _meta: { [META.subscriptionId]: inbound.id } };
 }
 
 const FLAGS = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'] as const;

@@ -11,6 +11,7 @@ import type {
   InputResponse,
   InputResponses,
   LogEntry,
+  LoggingLevel,
   ProgressUpdate,
 } from '../../wire/model.js';
 import { capabilityNames, missingCapability } from '../client-capabilities.js';
@@ -36,7 +37,8 @@ export interface Attachment {
   refuse(thrown: unknown): void;
   progress(update: ProgressUpdate): void;
   /** `undefined` threshold: the request did not ask for logs (LOG-002). */
-  readonly logLevel: LogEntry['level'] | undefined;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly wantsProgress: boolean;
   log(entry: LogEntry): void;
 }
 
@@ -79,6 +81,15 @@ export class ModernServerCall implements Call {
     return this.#abort.signal;
   }
 
+  /** Of the request that it answers to at the moment. */
+  get logLevel(): LoggingLevel | undefined {
+    return this.#at?.logLevel;
+  }
+
+  get wantsProgress(): boolean {
+    return this.#at?.wantsProgress ?? false;
+  }
+
   progress(update: ProgressUpdate): void {
     if (!this.#at?.live || !(update.progress > this.#lastProgress)) return;
     this.#lastProgress = update.progress;
@@ -90,7 +101,7 @@ export class ModernServerCall implements Call {
     if (at?.live && at.logLevel !== undefined && reaches(entry.level, at.logLevel)) at.log(entry);
   }
 
-  ask(request: InputRequest): Promise<InputResponse> {
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
     if (this.#abort.aborted) return Promise.reject(callIsOver(this.method));
     if (!this.#mayAsk) {
       return Promise.reject(cannotAsk(this.method));
@@ -99,10 +110,20 @@ export class ModernServerCall implements Call {
     if (missing) return Promise.reject(capabilityRequired(missing));
     this.#asked += 1;
     const deferred = createDeferred<InputResponse>();
+    const key = `${keyNames[request.method]}-${this.#asked}`;
     this.#questions ??= new Map();
-    this.#questions.set(`${keyNames[request.method]}-${this.#asked}`, { request, deferred });
+    this.#questions.set(key, { request, deferred });
+    signal?.addEventListener('abort', () => this.#takeBack(key, signal.reason), { once: true });
     if (this.#at) this.#scheduleRound();
     return deferred.promise;
+  }
+
+  /** What the client answers to it later is surplus, and ignored. */
+  #takeBack(key: string, reason: unknown): void {
+    const question = this.#questions?.get(key);
+    if (!question) return;
+    this.#questions?.delete(key);
+    question.deferred.reject(reason as Error);
   }
 
   /** The handler returned. */

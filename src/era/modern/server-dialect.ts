@@ -73,7 +73,7 @@ export class ModernServerDialect implements ServerDialect {
     const { method } = request;
     const params = request.params!;
     if (method === 'server/discover') return sendResult(this.#side, inbound, this.#discovery());
-    if (method === 'subscriptions/listen') return this.#listen(inbound, params);
+    if (method === 'subscriptions/listen') return this.#listen(inbound, params, envelope.peer);
     const facts = methodFacts(method);
     if (isLegacyOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
       return sendError(this.#side, inbound, methodNotFound(method));
@@ -105,10 +105,7 @@ export class ModernServerDialect implements ServerDialect {
   }
 
   retire(): void {
-    for (const { inbound, result } of this.#listens?.closeAll() ?? []) {
-      const _meta = { ...this.#resultMeta, ...result._meta };
-      sendResult(this.#side, inbound, { resultType: 'complete', _meta });
-    }
+    for (const { inbound, result } of this.#listens?.closeAll() ?? []) this.#closing(inbound, result);
   }
 
   dispose(reason: string): void {
@@ -163,14 +160,23 @@ export class ModernServerDialect implements ServerDialect {
     }
   }
 
-  #listen(inbound: InboundCall, params: JsonObject): void {
+  #listen(inbound: InboundCall, params: JsonObject, peer: Peer): void {
+    const fail = (error: unknown) =>
+      sendError(this.#side, inbound, toWireError(error, 'subscriptions/listen', 'modern'));
     try {
       const { connection, service, settings } = this.#side;
-      this.#listens ??= new Listens(connection, service, settings.maxListens);
-      this.#listens.open(inbound, params);
+      this.#listens ??= new Listens(connection, service, settings.maxListens, (ended, result) =>
+        this.#closing(ended, result),
+      );
+      this.#listens.open(inbound, params, peer)?.catch(fail);
     } catch (error) {
-      sendError(this.#side, inbound, toWireError(error, 'subscriptions/listen', 'modern'));
+      fail(error);
     }
+  }
+
+  #closing(inbound: InboundCall, result: { readonly _meta: JsonObject }): void {
+    const _meta = { ...this.#resultMeta, ...result._meta };
+    sendResult(this.#side, inbound, { resultType: 'complete', _meta });
   }
 
   #discovery(): JsonObject {
@@ -223,6 +229,10 @@ class StreamAttachment implements Attachment {
 
   get logLevel(): LogEntry['level'] | undefined {
     return this.#envelope.logLevel;
+  }
+
+  get wantsProgress(): boolean {
+    return this.#envelope.progressToken !== undefined;
   }
 
   release(): void {

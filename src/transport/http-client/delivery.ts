@@ -74,7 +74,7 @@ export class Delivery {
         return this.receiver?.receive(message);
       }
       default:
-        return this.receiver?.receive(message);
+        return this.receiver?.receive(message, from?.id);
     }
   }
 

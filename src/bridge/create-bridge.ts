@@ -1,0 +1,194 @@
+import { type Clock, systemClock } from '../async/clock.js';
+import type { Session } from '../client/session.js';
+import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
+import { IsthmusError } from '../errors.js';
+import type {
+  Call,
+  Change,
+  HeaderParam,
+  OpenListen,
+  Peer,
+  ServedSession,
+  Service,
+  SessionKeeper,
+} from '../exchange/call.js';
+import type { Connector } from '../exchange/connection.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
+import { type FarFacts, toFarFacts } from './far-facts.js';
+import { FarTools } from './far-tools.js';
+import { forward } from './forward.js';
+import { keepSession } from './keep-session.js';
+import { listenThere } from './listen-there.js';
+import { EVERYTHING, Seats } from './seats.js';
+
+export interface BridgeOptions {
+  /**
+   * The server keeps nothing for its clients: callers of different principals may share a process of it. Default
+   * false: they never do.
+   */
+  readonly stateless?: boolean;
+  /** How long the server may take over one call; not counted while a client is being asked. Default 10 min. */
+  readonly timeoutMs?: number;
+  /** The same, in all, for a call that reports progress. Default 24 h. */
+  readonly maxTimeoutMs?: number;
+  /** How many clients and principals may have a session with the server at once. Default 1000. */
+  readonly maxSeats?: number;
+  /** A session that no call uses for so long is closed; the next call opens another. Default 10 min. */
+  readonly idleMs?: number;
+  readonly clock?: Clock;
+}
+
+/** One server, for clients of both eras: serve it as you would serve one of your own. */
+export interface Bridge extends Service, AsyncDisposable {
+  /** What the server is. Undefined until it has been spoken to. */
+  readonly far: FarFacts | undefined;
+  /** Sessions that are open to the server, or will be with the next call. */
+  readonly seats: number;
+  /** Settles when the server has answered; rejects with why it could not be reached. */
+  start(): Promise<void>;
+  /** Ends all sessions with the server. A host that it came from is not closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * ```ts
+ * const bridge = createBridge(http('https://example.com/mcp'));
+ * await serve(bridge, stdio());
+ * ```
+ *
+ * To keep the process of a stdio server, take it from a host: `createBridge(host.upstream('weather'))`.
+ */
+export function createBridge(
+  upstream: Upstream | Connector,
+  options: BridgeOptions & UpstreamOptions = {},
+): Bridge {
+  const { stateless, timeoutMs, maxTimeoutMs, maxSeats, idleMs, ...rest } = options;
+  const settings = {
+    stateless: stateless ?? false,
+    timeoutMs: timeoutMs ?? 600_000,
+    maxTimeoutMs: maxTimeoutMs ?? 86_400_000,
+    maxSeats: maxSeats ?? 1000,
+    idleMs: idleMs ?? 600_000,
+    clock: options.clock ?? systemClock,
+  };
+  for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxSeats', 'idleMs'] as const) {
+    if (settings[name] > 0) continue;
+    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${settings[name]}`);
+  }
+  const there =
+    'open' in upstream ? upstream : upstreamAt(upstream, { ...rest, timeoutMs: settings.timeoutMs });
+  return new BridgeService(there, settings);
+}
+
+type BridgeSettings = Required<BridgeOptions>;
+
+/** A service whose handler is a caller. */
+class BridgeService implements Bridge {
+  readonly discoveryCache: CacheHints | undefined = undefined;
+  readonly #upstream: Upstream;
+  readonly #settings: BridgeSettings;
+  readonly #seats: Seats;
+  readonly #tools = new FarTools();
+  #far: FarFacts | undefined;
+  #learning: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(upstream: Upstream, settings: BridgeSettings) {
+    this.#upstream = upstream;
+    this.#settings = settings;
+    this.#seats = new Seats({ upstream, ...settings, onReopened: (session) => this.#learn(session) });
+  }
+
+  get far(): FarFacts | undefined {
+    return this.#far;
+  }
+
+  get seats(): number {
+    return this.#seats.size;
+  }
+
+  get info(): Implementation {
+    return this.#far?.info ?? UNKNOWN;
+  }
+
+  get instructions(): string | undefined {
+    return this.#far?.instructions;
+  }
+
+  capabilities(): ServerCapabilities {
+    return this.#far?.capabilities ?? {};
+  }
+
+  headerParams(tool: string): readonly HeaderParam[] {
+    return this.#tools.headerParams(tool);
+  }
+
+  /** Nobody is told of changes without having asked: see `listen` and `session`. */
+  watch(): () => void {
+    return () => {};
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#far ? undefined : this.start();
+  }
+
+  async start(): Promise<void> {
+    if (this.#far) return;
+    this.#learning ??= this.#ask().finally(() => {
+      this.#learning = undefined;
+    });
+    await this.#learning;
+  }
+
+  async handle(call: Call): Promise<JsonObject> {
+    const far = this.#far!;
+    const seat = this.#seats.of(call, far.era);
+    return forward(call, seat, { far, tools: this.#tools, ...this.#settings });
+  }
+
+  listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
+    return listenThere(this.#seats.ofPeer(peer, this.#far!.era).session, wanted, onChange);
+  }
+
+  session(near: ServedSession): SessionKeeper {
+    const { clock } = this.#settings;
+    return keepSession(near, { seats: this.#seats, clock, capabilities: () => this.capabilities() });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#seats.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Speaks to the server once, to find out what it is. */
+  async #ask(): Promise<void> {
+    if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
+    const session = this.#upstream.open({
+      name: 'bridge',
+      principal: undefined,
+      info: undefined,
+      capabilities: EVERYTHING,
+      answers: {},
+      onLog: undefined,
+      onReopened: () => {},
+    });
+    try {
+      await session.connected();
+      this.#learn(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  #learn(session: Session): void {
+    const { era, revision } = session.verdict;
+    this.#far = toFarFacts(this.#upstream.label, era, revision, session.server);
+  }
+}
+
+const UNKNOWN: Implementation = { name: 'isthmus', version: '0.1.0' };

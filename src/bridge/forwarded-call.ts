@@ -1,0 +1,124 @@
+import { ProtocolError } from '../errors.js';
+import type { Behalf, Call, Era, OutgoingCall } from '../exchange/call.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type {
+  ClientCapabilities,
+  Implementation,
+  InputRequest,
+  InputResponse,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+} from '../wire/model.js';
+import { TASKS } from './far-facts.js';
+
+/** How a call is to be made on the far side. */
+export interface Forwarding {
+  readonly params: JsonObject;
+  readonly far: Era;
+  /** Whose questions it answers: those of the call, or of the whole session that it belongs to. */
+  readonly owner: object | undefined;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  /** Whether the far side logs at all. */
+  readonly logs: boolean;
+}
+
+/** A call of the near side, made on the far side on behalf of whoever made it. */
+export class ForwardedCall implements OutgoingCall, Behalf {
+  // All members of an `OutgoingCall` are its own, so that copies have them, too.
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly manual = true;
+  readonly retry: 'safe' | undefined;
+  readonly signal: AbortSignal;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
+  readonly onLog: ((entry: LogEntry) => void) | undefined;
+  readonly behalf: Behalf;
+  readonly #call: Call;
+  readonly #owner: object | undefined;
+  /** Calls it off where the near client could not be asked (META-008). */
+  readonly #over: AbortController | undefined;
+  /** What the near side is to be told instead of whatever the far side says. */
+  refusal: ProtocolError | undefined;
+
+  constructor(call: Call, forwarding: Forwarding, method = call.method) {
+    const { params, far, owner, timeoutMs, maxTimeoutMs, logs } = forwarding;
+    const isModern = call.peer.era === 'modern';
+    this.method = method;
+    this.params = params;
+    this.timeoutMs = timeoutMs;
+    this.maxTimeoutMs = call.wantsProgress ? maxTimeoutMs : timeoutMs;
+    this.retry = SAFE.has(call.method) ? 'safe' : undefined;
+    this.logLevel = call.logLevel;
+    this.onProgress = call.wantsProgress ? (update) => call.progress(update) : undefined;
+    const wantsLogs = logs && (!isModern || call.logLevel !== undefined);
+    this.onLog = wantsLogs ? (entry) => call.log(entry) : undefined;
+    this.behalf = this;
+    this.#call = call;
+    this.#owner = owner;
+    this.signal = call.signal;
+    if (isModern && far === 'legacy') {
+      this.#over = new AbortController();
+      this.signal = this.#over.signal;
+      call.signal.addEventListener('abort', () => this.#over?.abort(call.signal.reason), { once: true });
+      if (call.signal.aborted) this.#over.abort(call.signal.reason);
+    }
+  }
+
+  get owner(): object {
+    return this.#owner ?? this;
+  }
+
+  get info(): Implementation | undefined {
+    return this.#call.peer.info;
+  }
+
+  /** Tasks are not carried; so the far side is not told that they could be. */
+  get capabilities(): ClientCapabilities {
+    const { capabilities } = this.#call.peer;
+    if (capabilities.extensions === undefined && capabilities.tasks === undefined) return capabilities;
+    const { tasks, extensions, ...rest } = capabilities;
+    const { [TASKS]: _tasks, ...others } = extensions ?? {};
+    return Object.keys(others).length > 0 ? { ...rest, extensions: others } : rest;
+  }
+
+  async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    try {
+      return await this.#call.ask(nearQuestion(request, this.#call.peer.era), signal);
+    } catch (error) {
+      if (error instanceof ProtocolError && error.code === ErrorCode.MissingClientCapability) {
+        this.refusal = error;
+        // When the server has heard why.
+        setImmediate(() => this.#over?.abort(error));
+      }
+      throw error;
+    }
+  }
+}
+
+/** A token is good for one hop only, and the modern era has no `elicitationId` (ELIC-007). */
+export function nearQuestion(request: InputRequest, near: Era): InputRequest {
+  const params = request.params as JsonObject | undefined;
+  if (params === undefined) return request;
+  const { _meta, ...rest } = params;
+  const { progressToken, ...meta } = (_meta ?? {}) as JsonObject;
+  const kept: JsonObject = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+  if (near === 'modern') delete kept['elicitationId'];
+  return { method: request.method, params: kept } as InputRequest;
+}
+
+/** They change nothing: they may be made again when a connection was lost. */
+const SAFE: ReadonlySet<string> = new Set([
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+]);

@@ -1,0 +1,63 @@
+import type { Clock } from '../async/clock.js';
+import { IsthmusError } from '../errors.js';
+import type { ServedSession, SessionKeeper } from '../exchange/call.js';
+import type { InputRequest, ServerCapabilities } from '../wire/model.js';
+import { nearQuestion } from './forwarded-call.js';
+import type { Seat, Seats } from './seats.js';
+import { SessionNews } from './session-news.js';
+
+export interface KeeperContext {
+  readonly seats: Seats;
+  readonly clock: Clock;
+  capabilities(): ServerCapabilities;
+}
+
+/** What a bridge does for a legacy session of the near side, beyond its calls: a seat on the far side of its own. */
+export function keepSession(
+  near: ServedSession,
+  { seats, clock, capabilities }: KeeperContext,
+): SessionKeeper {
+  const ask = (request: InputRequest, signal: AbortSignal) =>
+    near.ask(nearQuestion(request, 'legacy'), signal) as Promise<never>;
+  const seat: Seat = seats.take(near.peer, {
+    // What belongs to no call is asked of the session; whatever it cannot answer it refuses itself.
+    answers: {
+      elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal),
+      urls: true,
+      sample: (params, { signal }) => ask({ method: 'sampling/createMessage', params }, signal),
+      tools: true,
+      roots: async () => {
+        const never = new AbortController().signal;
+        const { roots } = (await ask({ method: 'roots/list' }, never)) as { roots: [] };
+        return roots;
+      },
+    },
+    onLog: (entry) => near.log(entry),
+  });
+  const { session } = seat;
+  const news = new SessionNews(session, clock, capabilities, near.changed);
+  let ended = false;
+  return {
+    begin() {
+      news.begin();
+      // Servers ask for roots as soon as they are connected to.
+      if (near.peer.capabilities.roots) session.connected().catch(() => {});
+    },
+    async setLogLevel(level) {
+      if (ended) throw new IsthmusError('CANCELLED', 'The session is over');
+      await session.setLogLevel(level);
+    },
+    subscribe: (uri) => news.subscribe(uri),
+    unsubscribe: (uri) => news.unsubscribe(uri),
+    rootsChanged() {
+      // Whoever shares a process with others was not declared to tell of it.
+      if (seats.areOwn) session.rootsChanged();
+    },
+    end() {
+      if (ended) return;
+      ended = true;
+      news.end();
+      seats.leave(near.peer);
+    },
+  };
+}

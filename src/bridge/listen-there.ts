@@ -1,0 +1,26 @@
+import type { Session } from '../client/session.js';
+import type { Change, ListenEnd, OpenListen } from '../exchange/call.js';
+import type { SubscriptionFilter } from '../wire/model.js';
+
+/** A subscription on the far side, for one on the near side. It goes on when the connection between is replaced. */
+export async function listenThere(
+  session: Session,
+  wanted: SubscriptionFilter,
+  onChange: (change: Change) => void,
+): Promise<OpenListen> {
+  const changes = await session.listen({
+    tools: wanted.toolsListChanged ?? false,
+    prompts: wanted.promptsListChanged ?? false,
+    resources: wanted.resourcesListChanged ?? false,
+    uris: wanted.resourceSubscriptions ?? [],
+  });
+  const follow = async (): Promise<ListenEnd> => {
+    try {
+      for await (const change of changes) onChange(change);
+      return { error: undefined };
+    } catch (error) {
+      return { error };
+    }
+  };
+  return { honoured: changes.honoured, ended: follow(), stop: () => changes.close() };
+}

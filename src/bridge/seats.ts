@@ -1,0 +1,191 @@
+import type { Clock } from '../async/clock.js';
+import type { Session } from '../client/session.js';
+import type { SeatOptions, Upstream } from '../client/upstream.js';
+import { IsthmusError } from '../errors.js';
+import type { Call, Era, Peer } from '../exchange/call.js';
+import type { ClientCapabilities } from '../wire/model.js';
+import { conversationOf } from './carried-params.js';
+
+/** A place at the far side, for one client or for all of a principal. */
+export interface Seat {
+  readonly session: Session;
+  /** Set where the seat is one client's, which can be asked whatever call it is about. */
+  readonly owner: object | undefined;
+  /** Calls in flight. */
+  uses: number;
+}
+
+export interface SeatsOptions {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  /** The server keeps nothing for anybody: principals may share it. */
+  readonly stateless: boolean;
+  readonly maxSeats: number;
+  readonly idleMs: number;
+  readonly onReopened: (session: Session) => void;
+}
+
+/**
+ * Who is served by which session of the far side. A legacy session has a seat of its own; calls that stand for
+ * themselves are told apart by their principal, and by the conversation that they name. Never by a guess.
+ */
+export class Seats {
+  readonly #options: SeatsOptions;
+  readonly #ofSessions = new Map<Peer, Seat>();
+  readonly #shared = new Map<string, SharedSeat>();
+  /** Whose process it is, where there is one for everybody. */
+  #only: { readonly principal: string | undefined } | undefined;
+  #sweeping: (() => void) | undefined;
+
+  constructor(options: SeatsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#ofSessions.size + this.#shared.size;
+  }
+
+  /** Whether each seat is a process or a session of its own. */
+  get areOwn(): boolean {
+    return this.#options.upstream.serves === 'one';
+  }
+
+  /** The seat that a call is made from. */
+  of(call: Call, far: Era): Seat {
+    return this.#ofSessions.get(call.peer) ?? this.#sharedSeat(call.peer, conversationOf(call), far);
+  }
+
+  /** The seat of whoever listens. */
+  ofPeer(peer: Peer, far: Era): Seat {
+    return this.#ofSessions.get(peer) ?? this.#sharedSeat(peer, undefined, far);
+  }
+
+  /** A seat of its own, for a legacy session. */
+  take(peer: Peer, given: Pick<SeatOptions, 'answers' | 'onLog'>): Seat {
+    this.#admit(peer.principal);
+    this.#checkRoom();
+    const own = this.areOwn;
+    const seat: Seat = {
+      session: this.#open(peer, own ? toldOf(peer) : EVERYTHING, given, own ? peer.info : undefined),
+      owner: peer,
+      uses: 0,
+    };
+    this.#ofSessions.set(peer, seat);
+    return seat;
+  }
+
+  leave(peer: Peer): void {
+    const seat = this.#ofSessions.get(peer);
+    this.#ofSessions.delete(peer);
+    void seat?.session.close();
+  }
+
+  async close(): Promise<void> {
+    this.#sweeping?.();
+    const all = [...this.#ofSessions.values(), ...this.#shared.values()];
+    this.#ofSessions.clear();
+    this.#shared.clear();
+    await Promise.all(all.map(({ session }) => session.close()));
+  }
+
+  #sharedSeat(peer: Peer, conversation: string | undefined, far: Era): Seat {
+    const { upstream, clock } = this.#options;
+    // A legacy server is told once, when the session is opened, what its client can do.
+    const exact = upstream.serves === 'one' && far === 'legacy';
+    const capabilities = exact ? toldOf(peer) : EVERYTHING;
+    const key =
+      exact || conversation !== undefined || peer.principal !== undefined
+        ? JSON.stringify([peer.principal, conversation, exact ? capabilities : 0])
+        : '';
+    let seat = this.#shared.get(key);
+    if (!seat) {
+      this.#admit(peer.principal);
+      this.#checkRoom();
+      const session = this.#open(peer, capabilities, { answers: {}, onLog: undefined }, undefined);
+      seat = { session, owner: undefined, uses: 0, usedAt: 0 };
+      this.#shared.set(key, seat);
+      this.#sweeping ??= this.#sweepLater();
+    }
+    seat.usedAt = clock.now();
+    return seat;
+  }
+
+  #open(
+    peer: Peer,
+    capabilities: ClientCapabilities,
+    given: Pick<SeatOptions, 'answers' | 'onLog'>,
+    info: SeatOptions['info'],
+  ): Session {
+    const { upstream, onReopened } = this.#options;
+    const session: Session = upstream.open({
+      name: peer.principal ?? peer.info?.name ?? 'a client',
+      principal: peer.principal,
+      info,
+      capabilities,
+      answers: given.answers,
+      onLog: given.onLog,
+      onReopened: () => onReopened(session),
+    });
+    return session;
+  }
+
+  /** Two principals never share a process or a session, unless the server is declared to keep nothing. */
+  #admit(principal: string | undefined): void {
+    const { upstream, stateless } = this.#options;
+    if (stateless || upstream.serves !== 'everybody') return;
+    this.#only ??= { principal };
+    if (this.#only.principal === principal) return;
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `${upstream.label} has one process for everybody and serves another principal already: ` +
+        'give each principal its own process, or declare the server stateless',
+      { sent: 'no' },
+    );
+  }
+
+  #checkRoom(): void {
+    const { maxSeats, upstream } = this.#options;
+    if (this.size < maxSeats) return;
+    const message = `${upstream.label} is busy: ${maxSeats} clients have a session there; try again later`;
+    throw new IsthmusError('BUSY', message, { sent: 'no' });
+  }
+
+  #sweepLater(): () => void {
+    const { clock, idleMs } = this.#options;
+    return clock.after(idleMs, () => this.#sweep(), { background: true });
+  }
+
+  /** Nobody has used it for a while, and nobody listens: the next call opens another. */
+  #sweep(): void {
+    const { clock, idleMs } = this.#options;
+    for (const [key, seat] of this.#shared) {
+      if (seat.uses > 0 || seat.session.isListening || clock.now() - seat.usedAt < idleMs) continue;
+      this.#shared.delete(key);
+      void seat.session.close();
+    }
+    this.#sweeping = this.#shared.size > 0 ? this.#sweepLater() : undefined;
+  }
+}
+
+/** Of callers that stand for themselves. */
+interface SharedSeat extends Seat {
+  usedAt: number;
+}
+
+/** What a server is told that may have to serve anybody: who cannot be asked is found out when it asks (META-008). */
+export const EVERYTHING: ClientCapabilities = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {}, context: {} },
+  roots: {},
+};
+
+/** What the one client can answer that a server is opened for. */
+function toldOf({ capabilities, era }: Peer): ClientCapabilities {
+  const { elicitation, sampling, roots, experimental } = capabilities;
+  const told: ClientCapabilities = {};
+  if (elicitation) told.elicitation = elicitation;
+  if (sampling) told.sampling = sampling;
+  if (roots) told.roots = era === 'legacy' ? roots : {};
+  if (experimental) told.experimental = experimental;
+  return told;
+}

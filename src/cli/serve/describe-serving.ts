@@ -1,0 +1,80 @@
+import { basename, relative } from 'node:path';
+import type { FarFacts } from '../../bridge/far-facts.js';
+import type { HostEvent } from '../../host/host-event.js';
+import { oneLine } from '../terminal/text.js';
+
+/** Where it is served, and how to try it: ready to be pasted. */
+export function describeAddresses(addresses: readonly string[], what: string): string[] {
+  const open = addresses.filter((address) => address !== 'stdio');
+  if (open.length === 0) return [];
+  const isthmus = howWeWereCalled();
+  const lines = [`Isthmus serves ${what} to clients of both eras:`, ''];
+  for (const address of open) {
+    lines.push(`  ${address}`);
+    if (address.startsWith('http')) lines.push(...curlLines(address));
+    lines.push('    with the command line:', `      ${isthmus} list ${address}`);
+    if (what === DEMO) lines.push(`      ${isthmus} call ${address} echo text=hello`);
+    lines.push('');
+  }
+  lines.push('Ctrl-C stops it: what is running is finished first.');
+  return lines;
+}
+
+export const DEMO = 'its own demo server';
+
+/** What stands behind it, once it has answered. */
+export function describeFar(label: string, { info, era, revision }: FarFacts): string {
+  return `Behind it: ${label} (${oneLine(info.name)} ${oneLine(info.version)}), a ${era} server (${revision}).`;
+}
+
+/** What an operator should hear of the process behind it; the rest is not worth a line. */
+export function describeEvent(event: HostEvent): string | undefined {
+  switch (event.kind) {
+    case 'exit':
+      return event.expected ? undefined : `${event.server}: ${oneLine(event.reason)}`;
+    case 'restart':
+      return `${event.server} is started again in ${event.delayMs} ms (attempt ${event.attempt})`;
+    case 'crash-loop':
+      return `${event.server} ended ${event.attempts} times in a row and is not started again by itself: ${oneLine(event.reason)}`;
+    case 'kill':
+      return `${event.server} was killed: ${oneLine(event.why)}`;
+    case 'queue':
+      return event.refused ? `${event.server} is busy: a call was refused` : undefined;
+    case 'reaped':
+      return `a process that an earlier run left behind was ended (pid ${event.pid})`;
+    default:
+      return undefined;
+  }
+}
+
+function curlLines(address: string): string[] {
+  const post = `curl -s ${address} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'`;
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'curl', version: '0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const discover = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } };
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'curl', version: '0' },
+    },
+  };
+  return [
+    '    modern:',
+    `      ${post} -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: server/discover' -d '${JSON.stringify(discover)}'`,
+    '    legacy:',
+    `      ${post} -d '${JSON.stringify(initialize)}'`,
+  ];
+}
+
+/** `isthmus` where it is installed, the script where it runs from a checkout. */
+function howWeWereCalled(): string {
+  const script = process.argv[1] ?? '';
+  return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
+}

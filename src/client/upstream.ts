@@ -1,0 +1,69 @@
+import { type Answers, capabilitiesOf } from '../era/answers.js';
+import type { Connector } from '../exchange/connection.js';
+import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
+import { ownConnection } from './link.js';
+import { type ConnectOptions, resolveConnect } from './options.js';
+import { Session } from './session.js';
+
+/** A server that somebody speaks to on behalf of others: one session after the other, for whoever needs one. */
+export interface Upstream {
+  /** What a person would call the server; named in errors. */
+  readonly label: string;
+  /**
+   * Whom a process or a session of the server may have to serve: everybody, everybody of one principal, or just
+   * whoever it was opened for.
+   */
+  readonly serves: 'everybody' | 'principal' | 'one';
+  /** Opens nothing yet: the first call does. */
+  open(seat: SeatOptions): Session;
+}
+
+/** Whom a session is for. */
+export interface SeatOptions {
+  /** Named in status, logs and errors. */
+  readonly name: string;
+  /** Proven, or undefined. */
+  readonly principal: string | undefined;
+  /** Who is calling, as told to the server; undefined: whoever opens it. */
+  readonly info: Implementation | undefined;
+  /** What the server is told that can be answered. */
+  readonly capabilities: ClientCapabilities;
+  /** Answers to what belongs to no call. */
+  readonly answers: Answers;
+  /** Logs that belong to no call. */
+  readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** A lost connection was replaced. */
+  readonly onReopened: () => void;
+}
+
+/** How connections to a server are opened for others. Whom they are for is known later. */
+export type UpstreamOptions = Omit<
+  ConnectOptions,
+  'answers' | 'onLog' | 'signal' | 'reconnect' | 'principal'
+> & {
+  /** Answers to questions that belong to no call, where nobody can be asked: the roots, say. */
+  readonly answers?: Answers;
+};
+
+/** A connection of its own for each who needs one. */
+export function upstreamAt(connector: Connector, options: UpstreamOptions = {}): Upstream {
+  const { answers: houseAnswers = {}, ...rest } = options;
+  const settings = resolveConnect(rest);
+  return {
+    label: connector.label,
+    serves: 'one',
+    open({ info = settings.info, capabilities, answers, onLog, onReopened }) {
+      const links = ownConnection(connector, {
+        ...settings,
+        info,
+        answers,
+        houseAnswers,
+        capabilities: { ...capabilitiesOf(houseAnswers), ...capabilities },
+        questions: 'adaptive',
+        onLog,
+        onChange: () => {},
+      });
+      return new Session(links, { ...settings, reconnect: true, onReopened });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What has been seen of the calls of a legacy server, by what is called: who asks, how often, how many at once. */
+export class AskingHabits {
+  /** Has asked (for ever), or may have (until it has run alone a few times without asking). */
+  readonly #suspects = new Map<string, number>();
+  /** Have asked again after an answer. */
+  readonly #repeaters = new Set<string>();
+  /** Have asked a second question while the first was open. */
+  readonly #bundlers = new Set<string>();
+
+  /** Looked at before the name, which costs more to find in a map than all the rest; most servers never ask. */
+  get isEmpty(): boolean {
+    return this.#suspects.size === 0;
+  }
+
+  asks(key: string): boolean {
+    return this.#suspects.has(key);
+  }
+
+  asksAgain(key: string): boolean {
+    return this.#repeaters.has(key);
+  }
+
+  asksSeveral(key: string): boolean {
+    return this.#bundlers.has(key);
+  }
+
+  /** It asked, or (when others could have been meant, too) may have. */
+  hasAsked(key: string, certain: boolean): void {
+    const suspicion = certain ? Number.POSITIVE_INFINITY : Math.max(this.#suspects.get(key) ?? 0, TRIALS);
+    this.#suspects.set(key, suspicion);
+  }
+
+  hasAskedAgain(key: string): void {
+    this.#repeaters.add(key);
+  }
+
+  hasAskedSeveral(key: string): void {
+    this.#bundlers.add(key);
+  }
+
+  /** It ran alone, and did not ask. */
+  exonerate(key: string): void {
+    const left = (this.#suspects.get(key) ?? 0) - 1;
+    if (left > 0) this.#suspects.set(key, left);
+    else this.#suspects.delete(key);
+  }
+}
+
+/** How often a suspect has to run alone without asking until it is trusted again. */
+const TRIALS = 3;
