@@ -162,12 +162,16 @@ export const withFixtures: Plays = {
     const start = session.notifications.length;
     const changes = () => told(session, 'notifications/tools/list_changed', start).length;
     const subscription = await session.watch({ list: 'tools' });
+    let before: number;
     await session.call('toggle_extra', { on: true });
-    await soon(() => expect(changes()).toBeGreaterThan(0));
-    expect(await session.tools()).toContain('extra');
-    expect(textOf(await session.call('extra'))).toBe('extra');
-    const before = changes();
-    await session.call('toggle_extra', { on: false });
+    try {
+      await soon(() => expect(changes()).toBeGreaterThan(0));
+      expect(await session.tools()).toContain('extra');
+      expect(textOf(await session.call('extra'))).toBe('extra');
+    } finally {
+      before = changes();
+      await session.call('toggle_extra', { on: false });
+    }
     await soon(() => expect(changes()).toBeGreaterThan(before));
     expect(await session.tools()).not.toContain('extra');
     await subscription.stop();

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from '../../scripts/setup.js';
+import { BRIDGE_ENV, type Bridge, LISTENERS, type Listener, startBridge } from './bridge.js';
+import { CLIENTS } from './clients/index.js';
+import type { Session } from './clients/session.js';
+import { tableInDocument, writeTable } from './document.js';
+import { FEATURES } from './features/feature.js';
+import { type Cell, limitOf } from './limits.js';
+import { Outcomes } from './outcomes.js';
+import { startUpstream, UPSTREAMS, type Upstream, type UpstreamKind } from './upstreams.js';
+
+/**
+ * `isthmus serve` between official clients and official servers of both eras. What cannot work is in limits.ts,
+ * and is tried all the same. The table in docs/bridge.md is what this run finds; to write it:
+ *
+ *   ISTHMUS_WRITE_MATRIX=1 npx vitest run test/bridge-matrix/matrix.test.ts
+ */
+const outcomes = new Outcomes();
+
+beforeAll(() => ensureBuilt());
+
+for (const kind of UPSTREAMS) {
+  describe(`before ${kind.title}`, () => {
+    let upstream: Upstream;
+    beforeAll(async () => {
+      upstream = await startUpstream(kind);
+    });
+    afterAll(() => upstream?.close());
+    for (const listener of LISTENERS) tellOf(kind, listener, () => upstream);
+  });
+}
+
+function tellOf(kind: UpstreamKind, listener: Listener, upstream: () => Upstream): void {
+  describe(`on ${listener}`, () => {
+    let bridge: Bridge;
+    let sessions: Map<string, Promise<Session>>;
+    beforeAll(async () => {
+      bridge = await startBridge(listener, upstream().address);
+      sessions = new Map(CLIENTS.map(({ name, connect }) => [name, connect(bridge.address, BRIDGE_ENV)]));
+      await Promise.allSettled(sessions.values());
+    });
+    afterAll(async () => {
+      const settled = await Promise.allSettled(sessions?.values() ?? []);
+      await Promise.all(settled.map((one) => one.status === 'fulfilled' && one.value.close()));
+      const ended = await bridge?.close();
+      if (ended) expect(ended).toEqual({ code: 0, signal: null });
+    });
+
+    for (const client of CLIENTS) {
+      const cell: Cell = { client: client.name, upstream: kind.name, listener };
+
+      describe(client.title, () => {
+        it('connects in the era that it prefers', async () => {
+          const session = await sessions.get(client.name)!;
+          expect(session.revision).toBe(client.eras[0] === 'modern' ? '2026-07-28' : '2025-11-25');
+        });
+
+        it.each(FEATURES)('%s', async (feature) => {
+          const limit = limitOf(cell, feature);
+          outcomes.set(cell, feature, 'fails');
+          const played = sessions.get(client.name)!.then(kind.plays[feature]);
+          if (limit) await expect(played, limit.reason).rejects.toThrow(limit.shows);
+          else await played;
+          outcomes.set(cell, feature, limit ?? 'works');
+        });
+      });
+    }
+  });
+}
+
+describe('docs/bridge.md', () => {
+  it('has the table that this run found', ({ skip }) => {
+    if (!outcomes.areComplete) skip('only a part of the matrix was run');
+    if (tableInDocument() === undefined) skip('there is no docs/bridge.md');
+    if (process.env['ISTHMUS_WRITE_MATRIX']) writeTable(outcomes.toTable());
+    expect(tableInDocument()).toBe(outcomes.toTable());
+  });
+});
