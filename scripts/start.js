@@ -1,9 +1,9 @@
-// npm start: the demo server on free ports of this machine, over HTTP and TCP. Own arguments after `--` replace that:
-//   npm start -- demo --listen unix:/tmp/demo.sock
+// npm start: the demo server, as `isthmus serve` has it. Own arguments after `--` replace that:
+//   npm start -- serve --listen unix:/tmp/demo.sock
 import { inRoot } from './setup/paths.js';
 import { ensureBuilt, ensureInstalled, runMain } from './setup.js';
 
-const DEMO = ['demo', '--listen', 'http://127.0.0.1:0/mcp', '--listen', 'tcp://127.0.0.1:0'];
+const DEMO = ['serve'];
 
 await runMain(async () => {
   await ensureInstalled();

@@ -28,6 +28,7 @@ describe('the exports of the package', () => {
       './socket',
       './http',
       './host',
+      './bridge',
       './package.json',
     ]);
   });
