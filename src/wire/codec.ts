@@ -14,6 +14,7 @@ import {
   type RequestId,
 } from './json-rpc.js';
 import { recoverAnswerId, recoverId, recoverIdFromEnds } from './recover-id.js';
+import { LARGE_RESULT, readLargeResult, textOf } from './result-text.js';
 
 export function decodeLine(bytes: Buffer): Decoded {
   let text: string | undefined;
@@ -22,6 +23,8 @@ export function decodeLine(bytes: Buffer): Decoded {
     text = toText(bytes);
     // Asked only where it can matter, since every line pays for it: invalid bytes always decode to U+FFFD.
     if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
+    const large = text.length >= LARGE_RESULT ? readLargeResult(text) : undefined;
+    if (large) return { kind: 'result', id: large.id, result: large.result };
     value = JSON.parse(text);
   } catch {
     if (text === undefined) return invalid(undefined, NOT_JSON);
@@ -41,6 +44,10 @@ export function decodeValue(value: unknown): Decoded {
 /** One line without its newline; JSON never holds a raw one. Throws `NOT_ENCODABLE` for what JSON cannot hold. */
 export function encodeMessage(message: JsonRpcMessage): string {
   try {
+    const text = 'result' in message ? textOf(message.result) : undefined;
+    if (text !== undefined && 'id' in message) {
+      return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${text}}`;
+    }
     return JSON.stringify(message);
   } catch (error) {
     const [why] = messageOf(error).split('\n');

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../../wire/model.js';
+import { deriveText } from '../../wire/result-text.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import { projectAnnotations, projectBlock, projectContents } from './project-content.js';
 
@@ -59,6 +60,7 @@ function withoutModernFields(result: JsonObject): JsonObject {
     return result;
   }
   const { resultType, ttlMs, cacheScope, ...plain } = result;
+  deriveText(result, plain, { left: ['resultType', 'ttlMs', 'cacheScope'], before: {}, after: {} });
   return plain;
 }
 

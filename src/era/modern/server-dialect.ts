@@ -12,6 +12,7 @@ import {
   type JsonObject,
 } from '../../wire/json-rpc.js';
 import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
+import { deriveText, textOf } from '../../wire/result-text.js';
 import type { ServerDialect } from '../dialect.js';
 import { isInputRequired } from '../input-rounds.js';
 import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
@@ -248,11 +249,12 @@ class StreamAttachment implements Attachment {
     const complete = { resultType: 'complete', ...result, _meta };
     // RTYPE-005: other values belong to extensions, and none is declared here.
     if (!isInputRequired(complete)) complete.resultType = 'complete';
-    if (this.#facts?.cacheable && complete.resultType === 'complete') {
-      sendResult(this.#side, this.inbound, { ttlMs: 0, cacheScope: 'private', ...complete });
-    } else {
-      sendResult(this.#side, this.inbound, complete);
-    }
+    const sent =
+      this.#facts?.cacheable && complete.resultType === 'complete'
+        ? { ttlMs: 0, cacheScope: 'private', ...complete }
+        : complete;
+    if (textOf(result) !== undefined) keepText(result, sent);
+    sendResult(this.#side, this.inbound, sent);
   }
 
   refuse(thrown: unknown): void {
@@ -270,6 +272,17 @@ class StreamAttachment implements Attachment {
     if (this.#side.service.capabilities().logging)
       sendInPassing(this.#side, 'notifications/message', { ...entry }, this.inbound.id);
   }
+}
+
+/** A large result that was handed on is not written anew. */
+function keepText(result: JsonObject, sent: JsonObject): void {
+  const { resultType, ttlMs, cacheScope, _meta } = sent;
+  const before = ttlMs === undefined ? { resultType } : { resultType, ttlMs, cacheScope };
+  deriveText(result, sent, {
+    left: ['resultType', 'ttlMs', 'cacheScope', '_meta'],
+    before,
+    after: { _meta },
+  });
 }
 
 /** MRTR-025: malformed answers are an error; surplus ones are ignored later. */
