@@ -53,8 +53,9 @@ async function callModern(call: Call, seat: Seat, context: ForwardContext): Prom
 /** Its questions come while it runs; the call of the near side is put to sleep over them. */
 async function callLegacy(call: Call, seat: Seat, context: ForwardContext): Promise<JsonObject> {
   const { far, tools } = context;
-  // The state of a round of ours wakes a sleeping call, and never gets here. This would run the call again.
-  if (call.answers !== undefined || call.state !== undefined) {
+  // The state of a round of ours wakes a sleeping call, and never gets here. This would run the call again. Answers
+  // without a state belong to no round: they are surplus (MRTR-026).
+  if (call.state !== undefined) {
     const message = `${call.method} was answered without asking: the call that asked is gone`;
     throw new ProtocolError(ErrorCode.InvalidParams, message);
   }

@@ -44,7 +44,7 @@ export interface Call {
   progress(update: ProgressUpdate): void;
   /** Sends a log line when the peer wants this level. */
   log(entry: LogEntry): void;
-  /** Puts a question to the peer: a real request in legacy, a parked round in modern. The signal takes it back. */
+  /** Puts a question to the peer: a real request in legacy, a parked round in modern. Its own signal, if it has one, takes it back; otherwise it ends with the call. */
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
 }
 

@@ -93,7 +93,7 @@ export class Turns {
   linger(id: RequestId, turn: Turn): void {
     const now = this.#clock.now();
     for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
-    this.#lingering.set(id, { turn, until: now + LINGER_MS });
+    this.#lingering.set(id, { turn, until: now + this.#lingerMs(turn) });
   }
 
   /** An answer came after all: it asks no more. */
@@ -110,12 +110,23 @@ export class Turns {
     if (owners.size === 0) return { kind: 'nobody' };
     for (const { key } of turns) this.#habits.hasAsked(key, turns.length === 1);
     if (owners.size > 1) return { kind: 'several', count: owners.size };
-    return { kind: 'one', turn: turns.find(({ open }) => open === 0) ?? turns[0]! };
+    return { kind: 'one', turn: likeliest(turns) };
   }
 
   /** Settles when somebody who could have been meant no longer can be. */
   change(): Promise<void> {
-    return new Promise((resolve) => this.#onChange.push(resolve));
+    const now = this.#clock.now();
+    const ends = [...this.#lingering.values()].map(({ until }) => until).filter((until) => until > now);
+    return new Promise((resolve) => {
+      const callOff =
+        ends.length > 0
+          ? this.#clock.after(Math.min(...ends) - now, resolve, { background: true })
+          : undefined;
+      this.#onChange.push(() => {
+        callOff?.();
+        resolve();
+      });
+    });
   }
 
   /** The owner of a call is being asked about it. */
@@ -178,6 +189,12 @@ export class Turns {
   refuse(error: IsthmusError, speaker?: object): void {
     this.#line.refuse(error, speaker);
     for (const turn of this.#running) if (speaker === undefined || turn.speaker === speaker) turn.callOff?.();
+  }
+
+  /** Where calls are made for others, cancelling is an everyday thing, and one client must not hold up all the others. */
+  #lingerMs({ behalf, key }: Turn): number {
+    if (!behalf) return LINGER_MS;
+    return this.#habits.asks(key) ? ASKER_LINGER_MS : BEHALF_LINGER_MS;
   }
 
   #goAway(turn: Turn): void {
@@ -254,5 +271,13 @@ export class Turns {
 
 /** How long a call that was given up may still ask. */
 const LINGER_MS = 60_000;
+const ASKER_LINGER_MS = 5000;
+const BEHALF_LINGER_MS = 1000;
 /** How long after a question others have to wait for what else it asks. */
 const QUIET_MS = 50;
+
+/** Which of the calls of one owner it belongs to: one that has not asked, the latest of those. */
+function likeliest(turns: readonly Turn[]): Turn {
+  const fewest = Math.min(...turns.map(({ asked }) => asked));
+  return turns.findLast(({ asked, open }) => asked === fewest && open === 0) ?? turns.at(-1)!;
+}

@@ -30,6 +30,8 @@ export class LegacyServerCall implements Call {
   readonly #abort = new LazyAbort();
   /** Ends with the call, however it ends: a question nobody waits for is taken back. */
   #questions: AbortController | undefined;
+  /** The same for questions that end otherwise; only a cancellation ends them all. */
+  #others: AbortController | undefined;
   answers: InputResponses | undefined;
   state: unknown;
   /** False once the request is answered or cancelled. */
@@ -81,9 +83,12 @@ export class LegacyServerCall implements Call {
         new IsthmusError('CANCELLED', `${this.method} is over; no more questions can be asked`),
       );
     }
-    this.#questions ??= new AbortController();
-    const over = this.#questions.signal;
-    return this.#session.ask(this, request, signal ? AbortSignal.any([over, signal]) : over);
+    if (!signal) {
+      this.#questions ??= new AbortController();
+      return this.#session.ask(this, request, this.#questions.signal);
+    }
+    this.#others ??= new AbortController();
+    return this.#session.ask(this, request, AbortSignal.any([this.#others.signal, signal]));
   }
 
   end(): void {
@@ -96,5 +101,6 @@ export class LegacyServerCall implements Call {
     const error = new IsthmusError('CANCELLED', reason);
     this.#abort.abort(error);
     this.#questions?.abort(error);
+    this.#others?.abort(error);
   }
 }
