@@ -1,17 +1,20 @@
 // The official conformance suite against what was built: a stage of `npm test`.
 import { ensureInstalled } from '../scripts/setup/install.js';
 import { inRoot } from '../scripts/setup/paths.js';
-import { withDemo } from './lib/demo.js';
-import { ATTEMPTS, CLIENT, SERVER } from './lib/expected.js';
+import { ATTEMPTS, BRIDGE, CLIENT, SERVER } from './lib/expected.js';
 import { judgeClient, judgeServer } from './lib/judge.js';
 import { findReferee, listClient, listRequired, runClient, runServer } from './lib/referee.js';
+import { withBridge, withDemo } from './lib/under-test.js';
+
+/** What is judged: the demo as a server, the same through a bridge, and a client. */
+export const PARTS = ['server', 'bridge', 'client'];
 
 /**
- * Runs server mode and client mode, prints a line per scenario, and counts them. With `url` another server is
- * judged than the demo, and no client.
- * @param {{ url?: string, server?: boolean, client?: boolean }} [what]
+ * Runs the parts, prints a line per scenario, and counts them. With `url` another server is judged, and nothing
+ * else.
+ * @param {{ url?: string, only?: string }} [what]
  */
-export async function conformance({ url, server = true, client = url === undefined } = {}) {
+export async function conformance({ url, only } = {}) {
   await ensureInstalled('conformance');
   console.log(`referee ${await findReferee()}, Node under test ${process.version}`);
   const summaries = [];
@@ -23,21 +26,34 @@ export async function conformance({ url, server = true, client = url === undefin
     }
     summaries.push(`${title}: ${summary}`);
   };
-  if (server)
-    await (url === undefined ? withDemo((own) => serverMode(own, report)) : serverMode(url, report));
-  if (client) await clientMode(report);
+  if (url === undefined) {
+    for (const part of only ? [only] : PARTS) await RUNS[part](report);
+  } else {
+    await serverMode('server', url, SERVER, report);
+  }
   console.log(`\n${summaries.join('\n')}`);
   return count;
 }
 
 const MARKS = { passed: '✓', failed: '✗', noted: '·' };
 
-async function serverMode(url, report) {
-  for (const [revision, expected] of Object.entries(SERVER)) {
+const RUNS = {
+  server: (report) => withDemo((url) => serverMode('server', url, SERVER, report)),
+  async bridge(report) {
+    for (const { era, sets } of BRIDGE) {
+      const title = era ? `bridge to a ${era} server` : 'bridge';
+      await withBridge(era, (url) => serverMode(title, url, sets, report));
+    }
+  },
+  client: clientMode,
+};
+
+async function serverMode(title, url, sets, report) {
+  for (const [revision, expected] of Object.entries(sets)) {
     const listed = await listRequired(revision);
     const results = await runServer(url, revision);
     const { rows, summary } = judgeServer({ listed, results, expected });
-    report(`server ${revision}`, rows, summary);
+    report(`${title} ${revision}`, rows, summary);
   }
 }
 

@@ -42,6 +42,51 @@ export const SERVER = {
   },
 };
 
+/**
+ * Through a bridge, in front of the demo on stdio, which speaks both eras or only one: the same, apart from what
+ * the wire of that one era cannot carry. `limits`: scored scenarios that cannot pass, with exactly the complaints
+ * that there are.
+ */
+export const BRIDGE = [
+  { era: undefined, sets: SERVER },
+  { era: 'modern', sets: SERVER },
+  {
+    era: 'legacy',
+    sets: {
+      ...SERVER,
+      '2026-07-28': {
+        ...SERVER['2026-07-28'],
+        successes: 113,
+        limits: {
+          'server-stateless': {
+            says: [
+              'FAILURE sep-2575-server-rejects-undeclared-capability',
+              'FAILURE sep-2575-missing-capability-http-400',
+            ],
+            why: 'a legacy server hears once, for all clients of its process, what they can do, and has no -32021',
+          },
+          'input-required-result-capability-check': {
+            says: ['FAILURE sep-2322-respect-client-capabilities'],
+            why: 'a legacy server hears once, for all clients of its process, what they can do',
+          },
+          'input-required-result-basic-elicitation': {
+            says: ['FAILURE sep-2322-elicitation-incomplete'],
+            why: 'the questions of a legacy server have no names; the scenario insists on one',
+          },
+          'input-required-result-ignore-extra-params': {
+            says: ['WARNING sep-2322-ignore-unexpected-params'],
+            why: 'the questions of a legacy server have no names; the scenario answers one before it is asked',
+          },
+          'input-required-result-missing-input-response': {
+            says: ['WARNING sep-2322-missing-response-rerequests'],
+            why: 'answers to questions that were not asked are refused',
+          },
+        },
+      },
+    },
+  },
+];
+
 /** Per revision: the scenarios of the client apart from `auth/`, with the number of successful checks of each. */
 export const CLIENT = {
   '2025-03-26': {},

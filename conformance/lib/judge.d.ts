@@ -18,6 +18,7 @@ export function judgeServer(facts: {
     readonly scored: number;
     readonly successes: number;
     readonly unscored: Readonly<Record<string, { readonly ends: string; readonly why: string }>>;
+    readonly limits?: Readonly<Record<string, { readonly says: readonly string[]; readonly why: string }>>;
   };
 }): { rows: Row[]; summary: string };
 

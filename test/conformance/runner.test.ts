@@ -70,6 +70,44 @@ describe('a requirement set', () => {
   });
 });
 
+describe('a scored scenario that cannot pass', () => {
+  const limits = { ping: { says: ['FAILURE named', 'WARNING late'], why: 'no names there' } };
+  const complaints = [check('FAILURE', 'named'), check('WARNING', 'late')];
+
+  it('is noted when it complains of what it is known to complain of', () => {
+    const { rows, summary } = judge({ ping: [success('ping'), success('pong'), ...complaints] }, { limits });
+    expect(rows[0]).toEqual({
+      verdict: 'noted',
+      scenario: 'ping',
+      text: 'FAILURE named, WARNING late: no names there',
+    });
+    expect(summary).toBe(
+      '1/2 scored scenarios, 3 checks; 1/1 that cannot pass as expected; 1/1 unscored as expected',
+    );
+  });
+
+  it.each([
+    ['passes after all', [], 'nothing'],
+    ['complains of less', [check('FAILURE', 'named')], 'FAILURE named'],
+    [
+      'complains of something else, too',
+      [...complaints, check('SKIPPED', 'odd')],
+      'FAILURE named; WARNING late; SKIPPED odd',
+    ],
+  ])('is red when it %s', (_what, found, words) => {
+    const text = `it complains of ${words}; expected: FAILURE named, WARNING late (no names there)`;
+    const ping = [success('ping'), success('pong'), ...found];
+    expect(failures(judge({ ping }, { limits }))).toEqual([{ scenario: 'ping', text }]);
+  });
+
+  it('is red when it leaves no result', () => {
+    expect(failures(judge({ ping: undefined }, { limits }))).toContainEqual({
+      scenario: 'ping',
+      text: 'it left no result',
+    });
+  });
+});
+
 describe('a scenario of the client', () => {
   it('is green when the referee ends well and has checked as much as expected', () => {
     const facts = { exit: undefined, checks: [success('a'), check('SKIPPED', 'b')], successes: 1 };
@@ -137,7 +175,10 @@ const expected = {
 /** Two scored scenarios and one that is not, all as they should be but for what is given. */
 function judge(
   changed: Readonly<Record<string, readonly Check[] | undefined>>,
-  facts: { listed: typeof listed } = { listed },
+  facts: {
+    listed?: typeof listed;
+    limits?: Readonly<Record<string, { readonly says: readonly string[]; readonly why: string }>>;
+  } = {},
 ) {
   const recorded = {
     ping: [success('ping'), success('wire-schema-valid')],
@@ -148,7 +189,8 @@ function judge(
   const results = new Map(
     Object.entries(recorded).flatMap(([name, checks]) => (checks ? [[name, checks] as const] : [])),
   );
-  return judgeServer({ ...facts, results, expected });
+  const limits = facts.limits ? { limits: facts.limits } : {};
+  return judgeServer({ listed: facts.listed ?? listed, results, expected: { ...expected, ...limits } });
 }
 
 function failures({ rows }: ReturnType<typeof judge>) {
