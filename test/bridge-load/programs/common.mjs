@@ -1,0 +1,53 @@
+// What the programs of this folder share.
+import { appendFileSync } from 'node:fs';
+
+export const text = (value) => ({ content: [{ type: 'text', text: value }] });
+
+/** Written down before anything else happens: even a process that is killed leaves a true account. */
+export function note(line) {
+  if (process.env.DIARY) appendFileSync(process.env.DIARY, `${line}\n`);
+}
+
+/** Calls that wait for each other, by tool: with `of` they go on when so many have come, the last one first. */
+const meetings = new Map();
+export function meet(tool, of = 1) {
+  const waiting = meetings.get(tool) ?? [];
+  meetings.set(tool, waiting);
+  return new Promise((go) => {
+    waiting.unshift(go);
+    if (waiting.length < of) return;
+    meetings.delete(tool);
+    for (const next of waiting) next();
+  });
+}
+
+/** A tool that is only ever called off. */
+export function untilAborted(signal, said) {
+  note(`waiting ${said}`);
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      note(`cancelled ${said}`);
+      resolve(text('too late'));
+    });
+  });
+}
+
+/** A form with one field. */
+export const form = (message) => ({
+  message,
+  requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } },
+});
+
+/** Says far more than anybody wants to hear; `tell` sends one progress. */
+export async function flood(times, tell) {
+  const message = 'x'.repeat(64 * 1024);
+  for (let progress = 1; progress <= times; progress += 1) await tell({ progress, total: times, message });
+  return text('flooded');
+}
+
+/** Listens on the port of the command line, or a free one, and tells the address on stdout. */
+export function tellAddress(httpServer) {
+  httpServer.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
+    process.stdout.write(`http://127.0.0.1:${httpServer.address().port}/mcp\n`);
+  });
+}
