@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answers, ElicitResult } from '../../src/index.js';
+import type { Answers, Client, ElicitResult } from '../../src/index.js';
 import { FakeClock } from '../support/fake-clock.js';
 import {
   answersOf,
@@ -9,6 +9,7 @@ import {
   hostOf,
   isProven,
   puppet,
+  type Stage,
   settle,
   tool,
   type Wire,
@@ -277,11 +278,34 @@ describe('a question while one conversation has a call in flight', () => {
     expect(await tool(second)).toBe('second');
   });
 
-  it('lets nobody in between once a call has asked: its next question is attributed, too', async () => {
+  it('lets nobody in between while a call that is known to ask again runs: its next question is attributed, too', async () => {
     const { definition, stage } = await puppet('legacy');
     const host = hostOf(definition);
-    const answers = answersOf('a');
-    const a = host.conversation('it', { answers });
+    const a = host.conversation('it', { answers: answersOf('a') });
+    const b = host.conversation('it', { answers: answersOf('b') });
+    for (const run of ['learn', 'know']) {
+      const first = a.callTool('ask');
+      const server = await stage;
+      const request = await server.next();
+      server.elicit(`${run} 1`, 'one');
+      expect(await server.next()).toEqual(saidBy('a', `${run} 1`));
+      const second = run === 'know' ? b.callTool('echo') : undefined;
+      expect(await server.roundTrip(b)).toEqual([]);
+      server.elicit(`${run} 2`, 'two');
+      expect(await server.next()).toEqual(saidBy('a', `${run} 2`));
+      expect(await server.roundTrip(b)).toEqual([]);
+      server.say(request, 'done');
+      await first;
+      if (!second) continue;
+      server.say(await server.next(), 'echo');
+      await second;
+    }
+  });
+
+  it('lets others in once a call that was never seen to ask again has its answer', async () => {
+    const { definition, stage } = await puppet('legacy');
+    const host = hostOf(definition);
+    const a = host.conversation('it', { answers: answersOf('a') });
     const b = host.conversation('it', { answers: answersOf('b') });
     const first = a.callTool('ask');
     const server = await stage;
@@ -289,13 +313,10 @@ describe('a question while one conversation has a call in flight', () => {
     server.elicit(1, 'one');
     expect(await server.next()).toEqual(saidBy('a', 1));
     const second = b.callTool('echo');
-    expect(await server.roundTrip(b)).toEqual([]);
-    server.elicit(2, 'two');
-    expect(await server.next()).toEqual(saidBy('a', 2));
-    server.say(request, 'done');
-    await first;
     server.say(await server.next(), 'echo');
-    await second;
+    expect(await tool(second)).toBe('echo');
+    server.say(request, 'done');
+    expect(await tool(first)).toBe('done');
   });
 
   it('does not deadlock when an answer calls what runs alone, a call of another runs, and a third waits', async () => {
@@ -342,15 +363,17 @@ describe('a question while one conversation has a call in flight', () => {
 
 describe('questions while two conversations have calls in flight', () => {
   it('adaptive: the first is refused with the reason, and from then on what asked runs alone', async () => {
+    const clock = new FakeClock();
     const { definition, stage } = await puppet('legacy');
-    const host = hostOf(definition);
+    const host = hostOf(definition, clock);
     const answers = [answersOf('a'), answersOf('b')];
     const [a, b] = answers.map((each) => host.conversation('it', { answers: each }));
     const tries = [a!.callTool('book'), b!.callTool('pay')];
     const server = await stage;
     const requests = [await server.next(), await server.next()];
+    await isProven(host);
     server.elicit(1, 'Sure?');
-    expect(await server.next()).toEqual({
+    expect(await afterTwoSeconds(clock, server, a!)).toEqual({
       jsonrpc: '2.0',
       id: 1,
       error: {
@@ -422,16 +445,18 @@ describe('questions while two conversations have calls in flight', () => {
   });
 
   it('refuse: nothing ever waits', async () => {
+    const clock = new FakeClock();
     const { definition, stage } = await puppet('legacy', { questions: 'refuse' });
-    const host = hostOf(definition);
+    const host = hostOf(definition, clock);
     const answers = [answersOf('a'), answersOf('b')];
     const conversations = answers.map((each) => host.conversation('it', { answers: each }));
     for (const id of [1, 2, 3]) {
       const calls = conversations.map((each) => each.callTool('ask'));
       const server = await stage;
       const requests = [await server.expect('tools/call'), await server.expect('tools/call')];
+      await isProven(host);
       server.elicit(id, 'Sure?');
-      expect((await server.next()).error?.code).toBe(-32603);
+      expect((await afterTwoSeconds(clock, server, conversations[0]!)).error?.code).toBe(-32603);
       for (const request of requests) server.say(request, 'refused');
       await Promise.all(calls);
     }
@@ -452,6 +477,7 @@ describe('a question of a call that was given up', () => {
       const given = failure(a!.callTool('ask', {}, { signal: over.signal, timeoutMs: 1000 }));
       const server = await stage;
       const request = await server.next();
+      await isProven(host);
       if (how === 'cancelled') over.abort();
       else if (how === 'timed out') clock.advance(1000);
       else await a!.close();
@@ -463,7 +489,7 @@ describe('a question of a call that was given up', () => {
       const call = b!.callTool('other');
       const other = await server.next();
       server.elicit(1, 'Sure, a?');
-      expect(await server.next()).toMatchObject({ id: 1, error: { code: -32603 } });
+      expect(await afterTwoSeconds(clock, server, b!)).toMatchObject({ id: 1, error: { code: -32603 } });
       server.say(other, 'done');
       await call;
       // Nor when the other one is at rest.
@@ -476,8 +502,9 @@ describe('a question of a call that was given up', () => {
   );
 
   it('is no longer feared when the late answer has come (CANC-009)', async () => {
+    const clock = new FakeClock();
     const { definition, stage } = await puppet('legacy', { questions: 'refuse' });
-    const host = hostOf(definition);
+    const host = hostOf(definition, clock);
     const answers = [answersOf('a'), answersOf('b')];
     const [a, b] = answers.map((each) => host.conversation('it', { answers: each }));
     const over = new AbortController();
@@ -489,8 +516,9 @@ describe('a question of a call that was given up', () => {
     await server.expect('notifications/cancelled');
     const call = b!.callTool('ask');
     const mine = await server.next();
+    await isProven(host);
     server.elicit(1, 'Whose?');
-    expect((await server.next()).error?.code).toBe(-32603);
+    expect((await afterTwoSeconds(clock, server, b!)).error?.code).toBe(-32603);
     server.say(request, 'too late');
     server.elicit(2, 'b?');
     expect(await server.next()).toEqual(saidBy('b', 2));
@@ -515,9 +543,9 @@ describe('a question of a call that was given up', () => {
     const call = b.callTool('ask', {}, { timeoutMs: 1_000_000 });
     const mine = await server.next();
     await isProven(host);
-    clock.advance(59_999);
+    clock.advance(57_999);
     server.elicit(1, 'Whose?');
-    expect((await server.next()).error?.code).toBe(-32603);
+    expect((await afterTwoSeconds(clock, server, b)).error?.code).toBe(-32603);
     clock.advance(1);
     server.elicit(2, 'Whose?');
     expect(await server.next()).toEqual(saidBy('b', 2));
@@ -715,6 +743,15 @@ describe('a conversation that ends', () => {
     expect(await server.roundTrip(a)).toEqual([]);
   });
 });
+
+/** What comes when a question was held for as long as it may become clear whose it is, and no earlier. */
+async function afterTwoSeconds(clock: FakeClock, server: Stage, client: Client): Promise<Wire> {
+  expect(await server.roundTrip(client)).toEqual([]);
+  clock.advance(1999);
+  expect(await server.roundTrip(client)).toEqual([]);
+  clock.advance(1);
+  return server.next();
+}
 
 /** Lets a conversation be asked once by the tool `ask`, so that it is known to ask. */
 async function ask(
