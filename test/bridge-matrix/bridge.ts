@@ -15,10 +15,10 @@ export interface Bridge {
 }
 
 // What bridges remember about servers must not outlive the run; they inherit it, or are given `BRIDGE_ENV`.
-const cache = mkdtempSync(join(tmpdir(), 'isthmus-cache-'));
-export const BRIDGE_ENV = { XDG_CACHE_HOME: cache };
+const memory = mkdtempSync(join(tmpdir(), 'isthmus-matrix-'));
+export const BRIDGE_ENV = { XDG_CACHE_HOME: memory, XDG_STATE_HOME: memory };
 Object.assign(process.env, BRIDGE_ENV);
-process.on('exit', () => rmSync(cache, { recursive: true, force: true }));
+process.on('exit', () => rmSync(memory, { recursive: true, force: true }));
 
 /** `isthmus serve` between an upstream and a listener. */
 export async function startBridge(listener: Listener, upstream: Address): Promise<Bridge> {

@@ -108,7 +108,7 @@ export const withFixtures: Plays = {
   async log(session) {
     const start = session.notifications.length;
     const logged = () => told(session, 'notifications/message', start);
-    const info = { level: 'info', data: { said: 'info' }, logger: 'fixture' };
+    const debug = { level: 'debug', data: { said: 'debug' }, logger: 'fixture' };
     const error = { level: 'error', data: { said: 'error' }, logger: 'fixture' };
     if (session.era === 'modern') {
       // LOG-002: who names no level hears nothing.
@@ -119,9 +119,9 @@ export const withFixtures: Plays = {
     await session.setLogLevel('warning');
     await session.call('log');
     await soon(() => expect(logged()).toMatchObject([error]));
-    await session.setLogLevel('info');
+    await session.setLogLevel('debug');
     await session.call('log');
-    await soon(() => expect(logged()).toMatchObject([error, info, error]));
+    await soon(() => expect(logged()).toMatchObject([error, debug, error]));
   },
 
   async complete(session) {
@@ -188,7 +188,11 @@ export const withFixtures: Plays = {
       message: expect.stringContaining('forbidden'),
       data: { why: 'on purpose' },
     });
-    await expect(session.read('memo://missing')).rejects.toMatchObject({ code: -32602 });
+    const missing = await session.read('memo://missing').catch((error: unknown) => error);
+    // ERR-006, ERR-022: the legacy era has a code of its own for it, which official servers do not use.
+    expect(session.era === 'modern' ? [-32602] : [-32602, -32002]).toContain(
+      (missing as { code?: number }).code,
+    );
     // A tool that is not there is a result on v1, and an error on v2.
     const unknown = session.call('missing').then(textOf, String);
     expect(await unknown).toContain('Tool missing not found');
