@@ -17,7 +17,7 @@ import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
 import { type FarFacts, toFarFacts } from './far-facts.js';
 import { FarTools } from './far-tools.js';
-import { forward } from './forward.js';
+import { type ForwardContext, forward } from './forward.js';
 import { keepSession } from './keep-session.js';
 import { listenThere } from './listen-there.js';
 import { EVERYTHING, Seats } from './seats.js';
@@ -91,6 +91,7 @@ class BridgeService implements Bridge {
   readonly #seats: Seats;
   readonly #tools = new FarTools();
   #far: FarFacts | undefined;
+  #context: ForwardContext | undefined;
   #learning: Promise<void> | undefined;
   #closed = false;
 
@@ -141,10 +142,9 @@ class BridgeService implements Bridge {
     await this.#learning;
   }
 
-  async handle(call: Call): Promise<JsonObject> {
-    const far = this.#far!;
-    const seat = this.#seats.of(call, far.era);
-    return forward(call, seat, { far, tools: this.#tools, ...this.#settings });
+  handle(call: Call): Promise<JsonObject> {
+    const context = this.#context!;
+    return forward(call, this.#seats.of(call, context.far.era), context);
   }
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
@@ -187,7 +187,10 @@ class BridgeService implements Bridge {
 
   #learn(session: Session): void {
     const { era, revision } = session.verdict;
-    this.#far = toFarFacts(this.#upstream.label, era, revision, session.server);
+    const far = toFarFacts(this.#upstream.label, era, revision, session.server);
+    const { timeoutMs, maxTimeoutMs } = this.#settings;
+    this.#far = far;
+    this.#context = { far, tools: this.#tools, timeoutMs, maxTimeoutMs };
   }
 }
 

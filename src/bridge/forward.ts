@@ -1,5 +1,5 @@
 import { ProtocolError } from '../errors.js';
-import type { Call } from '../exchange/call.js';
+import type { Call, Era } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import { carriedPage, carriedParams } from './carried-params.js';
@@ -20,15 +20,29 @@ export interface ForwardContext {
 
 /** Makes a call of the near side on the far side, and hands back what comes of it. */
 export async function forward(call: Call, seat: Seat, context: ForwardContext): Promise<JsonObject> {
-  const { far, tools } = context;
   seat.uses += 1;
   try {
-    // Which era it is may be another than the last time; so it is spoken to before anything is decided.
-    const { era } = (seat.session.ready ?? (await seat.session.connected(call))).caller;
-    const result =
-      era === 'modern' ? await callModern(call, seat, context) : await callLegacy(call, seat, context);
-    if (call.method === 'tools/list') return carriedPage(tools.learn(result), call.peer.era, era);
-    return carriedPage(result, call.peer.era, far.era);
+    // Which era it is may be another than the last time; so it is connected to before anything is decided.
+    const link = seat.session.ready ?? (await seat.session.connected({ signal: call.cancellation }));
+    const { era } = link.caller;
+    const params = carriedParams(call, era);
+    if (era === 'modern') continueRound(call, params);
+    else refuseRound(call);
+    if (era === 'legacy' && isTask(call, context)) return await callAsTask(call, seat, context, params);
+    const out = forwarded(call, seat, context, era, params);
+    const began = seat.session.now();
+    let result: JsonObject;
+    try {
+      // Not by way of functions that wait for each other: each promise is a part of the price of a small call.
+      result = await link.caller.call(out);
+    } catch (error) {
+      if (out.refusal) throw out.refusal;
+      result =
+        era === 'legacy' && error instanceof ProtocolError
+          ? await callDifferently(error, call, seat, context, params)
+          : await seat.session.again(error, out, link, began);
+    }
+    return carried(result, call, era, context.tools);
   } catch (error) {
     throw toNearError(error, call);
   } finally {
@@ -37,67 +51,90 @@ export async function forward(call: Call, seat: Seat, context: ForwardContext): 
 }
 
 /**
- * A round passes through: its questions are put by the near dialect, its state comes back exactly (MRTR-020), and
- * nothing is kept here in between.
+ * A round of a modern server passes through: its questions are put by the near dialect, its state comes back
+ * exactly (MRTR-020), and nothing is kept here in between.
  */
-async function callModern(call: Call, seat: Seat, context: ForwardContext): Promise<JsonObject> {
-  const params = carriedParams(call, 'modern');
+function continueRound(call: Call, params: JsonObject): void {
   if (call.answers !== undefined) params['inputResponses'] = call.answers;
   if (call.state !== undefined) params['requestState'] = call.state;
-  const result = await make(forwarded(call, seat, context, params), seat);
-  if (result['resultType'] !== 'input_required') return result;
-  const { requestState, ...round } = result;
-  return requestState === undefined ? round : { ...round, state: requestState };
 }
 
-/** Its questions come while it runs; the call of the near side is put to sleep over them. */
-async function callLegacy(call: Call, seat: Seat, context: ForwardContext): Promise<JsonObject> {
-  const { far, tools } = context;
-  // The state of a round of ours wakes a sleeping call, and never gets here. This would run the call again. Answers
-  // without a state belong to no round: they are surplus (MRTR-026).
-  if (call.state !== undefined) {
-    const message = `${call.method} was answered without asking: the call that asked is gone`;
-    throw new ProtocolError(ErrorCode.InvalidParams, message);
+/**
+ * The questions of a legacy server come while a call runs, and the near call is put to sleep over them. The state
+ * of such a round wakes it up, and never gets here: this one would run the call again. Answers without a state
+ * belong to no round; they are surplus (MRTR-026).
+ */
+function refuseRound(call: Call): void {
+  if (call.state === undefined) return;
+  const message = `${call.method} was answered without asking: the call that asked is gone`;
+  throw new ProtocolError(ErrorCode.InvalidParams, message);
+}
+
+function carried(result: JsonObject, call: Call, far: Era, tools: FarTools): JsonObject {
+  if (result['resultType'] === 'input_required') {
+    const { requestState, ...round } = result;
+    return requestState === undefined ? round : { ...round, state: requestState };
   }
-  const params = carriedParams(call, 'legacy');
-  const asTask = () =>
-    runAsTask(
-      (method, ofTask) => make(forwarded(call, seat, context, ofTask, method), seat),
-      params,
-      call.signal,
-    );
-  const isTool = call.method === 'tools/call' && far.hasToolTasks;
-  if (isTool && tools.onlyAsTask(params['name'])) return asTask();
-  for (let visits = 0; ; visits += 1) {
-    const out = forwarded(call, seat, context, params);
+  return carriedPage(call.method === 'tools/list' ? tools.learn(result) : result, call.peer.era, far);
+}
+
+/** A legacy server has not run the call, and says what it wants first. */
+async function callDifferently(
+  refusal: ProtocolError,
+  call: Call,
+  seat: Seat,
+  context: ForwardContext,
+  params: JsonObject,
+): Promise<JsonObject> {
+  const mayBeTask = call.method === 'tools/call' && context.far.hasToolTasks;
+  if (mayBeTask && wantsTask(refusal)) return callAsTask(call, seat, context, params);
+  let error: unknown = refusal;
+  for (let visits = 0; visits < MAX_VISITS; visits += 1) {
+    if (call.peer.era === 'legacy' || !asksForPages(error)) break;
+    if (!(await visitPages(call, error))) break;
+    const out = forwarded(call, seat, context, 'legacy', params);
     try {
-      return await make(out, seat);
-    } catch (error) {
-      if (out.refusal) throw out.refusal;
-      if (isTool && wantsTask(error)) return asTask();
-      const mayVisit = call.peer.era === 'modern' && asksForPages(error) && visits < MAX_VISITS;
-      if (!mayVisit || !(await visitPages(call, error))) throw error;
+      return await seat.session.call(out);
+    } catch (again) {
+      error = out.refusal ?? again;
     }
   }
+  throw error;
+}
+
+function isTask({ method, params }: Call, { far, tools }: ForwardContext): boolean {
+  return far.hasToolTasks && method === 'tools/call' && tools.onlyAsTask(params['name']);
+}
+
+function callAsTask(
+  call: Call,
+  seat: Seat,
+  context: ForwardContext,
+  params: JsonObject,
+): Promise<JsonObject> {
+  return runAsTask(
+    {
+      make: (method, ofTask) => seat.session.call(forwarded(call, seat, context, 'legacy', ofTask, method)),
+      cancel: (method, ofTask) => {
+        const { timeoutMs } = context;
+        return seat.session.call({ method, params: ofTask, timeoutMs, maxTimeoutMs: timeoutMs });
+      },
+    },
+    params,
+    call.cancellation,
+  );
 }
 
 function forwarded(
   call: Call,
-  { owner, session }: Seat,
+  { owner }: Seat,
   { far, timeoutMs, maxTimeoutMs }: ForwardContext,
+  era: Era,
   params: JsonObject,
   method?: string,
 ): ForwardedCall {
   const logs = far.capabilities.logging !== undefined;
-  const era = session.ready?.caller.era ?? far.era;
   return new ForwardedCall(call, { params, far: era, owner, timeoutMs, maxTimeoutMs, logs }, method);
-}
-
-function make(out: ForwardedCall, { session }: Seat): Promise<JsonObject> {
-  const link = session.ready;
-  if (!link) return session.call(out);
-  const began = session.now();
-  return link.caller.call(out).catch((error) => session.again(error, out, link, began));
 }
 
 /** How often the user is sent to pages for one call. */

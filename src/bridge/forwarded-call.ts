@@ -1,5 +1,6 @@
 import { ProtocolError } from '../errors.js';
 import type { Behalf, Call, Era, OutgoingCall } from '../exchange/call.js';
+import { type Cancellation, LazyAbort } from '../exchange/lazy-abort.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type {
@@ -34,7 +35,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   readonly maxTimeoutMs: number;
   readonly manual = true;
   readonly retry: 'safe' | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   readonly logLevel: LoggingLevel | undefined;
   readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
   readonly onLog: ((entry: LogEntry) => void) | undefined;
@@ -42,7 +43,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   readonly #call: Call;
   readonly #owner: object | undefined;
   /** Calls it off where the near client could not be asked (META-008). */
-  readonly #over: AbortController | undefined;
+  readonly #over: LazyAbort | undefined;
   /** What the near side is to be told instead of whatever the far side says. */
   refusal: ProtocolError | undefined;
 
@@ -61,12 +62,14 @@ export class ForwardedCall implements OutgoingCall, Behalf {
     this.behalf = this;
     this.#call = call;
     this.#owner = owner;
-    this.signal = call.signal;
+    const { cancellation } = call;
+    this.signal = cancellation;
     if (isModern && far === 'legacy') {
-      this.#over = new AbortController();
-      this.signal = this.#over.signal;
-      call.signal.addEventListener('abort', () => this.#over?.abort(call.signal.reason), { once: true });
-      if (call.signal.aborted) this.#over.abort(call.signal.reason);
+      const over = new LazyAbort();
+      this.#over = over;
+      this.signal = over;
+      cancellation.addEventListener('abort', () => over.abort(cancellation.reason));
+      if (cancellation.aborted) over.abort(cancellation.reason);
     }
   }
 

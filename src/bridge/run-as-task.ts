@@ -1,27 +1,37 @@
 import { ProtocolError } from '../errors.js';
+import type { Cancellation } from '../exchange/lazy-abort.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
-/** Makes one call on the far side. */
-export type Make = (method: string, params: JsonObject) => Promise<JsonObject>;
+/** Makes calls on the far side. */
+export interface TaskCaller {
+  /** For whoever called the tool, and for as long as that one waits. */
+  make(method: string, params: JsonObject): Promise<JsonObject>;
+  /** When nobody waits any more. */
+  cancel(method: string, params: JsonObject): Promise<JsonObject>;
+}
 
 /**
  * A tool of a 2025-11-25 server that can only be called as a task, called by a client that knows of none: the
  * task is started, waited for, and its result is the result of the call.
  */
-export async function runAsTask(make: Make, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+export async function runAsTask(
+  { make, cancel }: TaskCaller,
+  params: JsonObject,
+  signal: Cancellation,
+): Promise<JsonObject> {
   const created = await make('tools/call', { ...params, task: { ttl: TASK_TTL_MS } });
   const task = created['task'];
   const taskId = isJsonObject(task) ? task['taskId'] : undefined;
   // It answered at once after all.
   if (typeof taskId !== 'string') return created;
-  const cancel = () => void make('tasks/cancel', { taskId }).catch(() => {});
-  signal.addEventListener('abort', cancel, { once: true });
+  const onAbort = () => void cancel('tasks/cancel', { taskId }).catch(() => {});
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     const { _meta, ...result } = await make('tasks/result', { taskId });
     return result;
   } finally {
-    signal.removeEventListener('abort', cancel);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

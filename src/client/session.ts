@@ -2,6 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type { Cancellation } from '../exchange/lazy-abort.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
 import type { Changes, Wanted } from './changes.js';
@@ -124,7 +125,7 @@ export class Session implements ClientSession {
     this.ready?.caller.rootsChanged?.();
   }
 
-  async #wait(opening: Promise<Link>, signal: AbortSignal | undefined, timeoutMs: number): Promise<Link> {
+  async #wait(opening: Promise<Link>, signal: Cancellation | undefined, timeoutMs: number): Promise<Link> {
     const { clock } = this.#settings;
     const given = createDeferred<never>();
     const { label } = this.#links;
@@ -289,7 +290,7 @@ export class Session implements ClientSession {
 
 /** What a call that has to wait for a connection brings along. */
 export interface Waiting {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Cancellation | undefined;
   readonly timeoutMs?: number | undefined;
 }
 

@@ -12,6 +12,7 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '../wire/model.js';
+import type { Cancellation } from './lazy-abort.js';
 
 export type Era = 'legacy' | 'modern';
 
@@ -32,6 +33,8 @@ export interface Call {
   readonly peer: Peer;
   /** Aborted when the peer cancels, the connection dies or the server stops. */
   readonly signal: AbortSignal;
+  /** The same, for those who only want to be told: it costs nothing to have. */
+  readonly cancellation: Cancellation;
   /** Answers to an earlier `inputRequired` of this same call (replay style). */
   readonly answers: InputResponses | undefined;
   /** The `state` that the earlier `inputRequired` carried. */
@@ -61,7 +64,7 @@ export interface Behalf {
 export interface OutgoingCall {
   readonly method: string;
   readonly params: JsonObject;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Cancellation | undefined;
   readonly timeoutMs: number;
   /** Progress restarts the timeout, up to this in all. Equal to `timeoutMs`: it does not. */
   readonly maxTimeoutMs: number;

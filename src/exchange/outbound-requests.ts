@@ -9,6 +9,7 @@ import {
   type RequestId,
 } from '../wire/json-rpc.js';
 import type { Behalf } from './call.js';
+import type { Cancellation } from './lazy-abort.js';
 
 /**
  * The requests we sent and still wait for. Ids are integers, unique for the life of the connection
@@ -185,7 +186,7 @@ export interface OutboundOptions {
   readonly timeoutMs: number;
   /** The most that progress can extend the timeout to; four times the timeout by default. */
   readonly maxTimeoutMs?: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Cancellation | undefined;
   send(id: RequestId): void;
   giveUp(id: RequestId, why: string): void;
   readonly onProgress?: ((params: JsonObject) => void) | undefined;
@@ -292,8 +293,8 @@ class Pending {
 }
 
 /** One signal for many calls is what signals are for: no reason to warn of a leak. */
-function listenTo(signal: AbortSignal, listener: Pending): void {
-  if (!known.has(signal)) {
+function listenTo(signal: Cancellation, listener: Pending): void {
+  if (signal instanceof AbortSignal && !known.has(signal)) {
     known.add(signal);
     setMaxListeners(0, signal);
   }

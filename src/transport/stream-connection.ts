@@ -120,8 +120,10 @@ class StreamConnection implements Connection {
     if (this.#outbox.length > SPILL_AT) this.#spill();
     if (this.#flushDue) return;
     this.#flushDue = true;
-    // After all promises of this turn have settled, so that their answers leave together.
-    queueMicrotask(() => process.nextTick(() => this.#flush()));
+    // A client's requests may come from many places (a bridge has a socket for each): all that is read in one round
+    // of the event loop leaves together. A server answers when all promises of the turn have settled.
+    if (this.#options.alwaysReads) setImmediate(() => this.#flush());
+    else queueMicrotask(() => process.nextTick(() => this.#flush()));
   }
 
   async finish(): Promise<void> {

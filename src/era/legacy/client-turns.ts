@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.js';
 import type { IsthmusError } from '../../errors.js';
 import type { Behalf } from '../../exchange/call.js';
+import type { Cancellation } from '../../exchange/lazy-abort.js';
 import type { RequestId } from '../../wire/json-rpc.js';
 import type { QuestionPolicy } from '../voice.js';
 import { AskingHabits } from './asking-habits.js';
@@ -68,7 +69,7 @@ export class Turns {
   wait(
     speaker: object,
     key: string,
-    patience: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+    patience: { readonly timeoutMs: number; readonly signal?: Cancellation | undefined },
     behalf?: Behalf,
   ): Promise<Turn> {
     const owner = behalf?.owner ?? speaker;

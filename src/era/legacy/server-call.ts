@@ -1,6 +1,6 @@
 import { IsthmusError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
-import { LazyAbort } from '../../exchange/lazy-abort.js';
+import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
   InputRequest,
@@ -51,6 +51,10 @@ export class LegacyServerCall implements Call {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#abort;
   }
 
   get logLevel(): LoggingLevel | undefined {

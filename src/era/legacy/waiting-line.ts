@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
+import type { Cancellation } from '../../exchange/lazy-abort.js';
 
 /** Somebody who waits for others to be out of the way. */
 export interface Waiting {
@@ -8,7 +9,7 @@ export interface Waiting {
   /** Named in errors. */
   readonly what: string;
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Cancellation | undefined;
   /** Before all who only want to begin. */
   readonly first?: boolean;
 }

@@ -51,12 +51,14 @@ export class ModernSpeaker implements Speaker {
     return this.#answering.size > 0;
   }
 
-  async call(call: OutgoingCall): Promise<JsonObject> {
-    if (this.#left) throw this.#left;
+  call(call: OutgoingCall): Promise<JsonObject> {
+    if (this.#left) return Promise.reject(this.#left);
+    return call.manual ? this.#send(call, call.params) : this.#callInRounds(call);
+  }
+
+  async #callInRounds(call: OutgoingCall): Promise<JsonObject> {
     const result = await this.#send(call, call.params);
-    return result['resultType'] === 'input_required' && !call.manual
-      ? this.#answerRounds(call, result)
-      : result;
+    return result['resultType'] === 'input_required' ? this.#answerRounds(call, result) : result;
   }
 
   listen(

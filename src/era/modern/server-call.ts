@@ -1,7 +1,7 @@
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
-import { LazyAbort } from '../../exchange/lazy-abort.js';
+import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
 import type {
@@ -79,6 +79,10 @@ export class ModernServerCall implements Call {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#abort;
   }
 
   /** Of the request that it answers to at the moment. */
