@@ -10,6 +10,7 @@ const server = serveLines({
   eras: 'legacy',
   tools: {
     async elicit({ text }, _message, { ask }) {
+      note(`asking ${text}`);
       const { content } = await ask('elicitation/create', form(text));
       return `${text}: ${content?.answer}`;
     },
