@@ -18,9 +18,8 @@ export function carriedParams({ params, peer }: Call, far: Era): JsonObject {
 }
 
 /** PAGE-004: an empty string is a cursor in the modern era; legacy clients take it for the end. */
-export function carriedPage(result: JsonObject, near: Era, far: Era): JsonObject {
-  if (result['nextCursor'] !== '' || near !== 'legacy' || far !== 'modern') return result;
-  return { ...result, nextCursor: EMPTY_CURSOR };
+export function carriedPage(result: JsonObject): JsonObject {
+  return result['nextCursor'] === '' ? { ...result, nextCursor: EMPTY_CURSOR } : result;
 }
 
 /** Which of its conversations a modern client means, if it says so. */

@@ -15,6 +15,7 @@ import type {
 import type { Connector } from '../exchange/connection.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
+import { toWayError } from './far-errors.js';
 import { type FarFacts, toFarFacts } from './far-facts.js';
 import { FarTools } from './far-tools.js';
 import { type ForwardContext, forward } from './forward.js';
@@ -131,7 +132,7 @@ class BridgeService implements Bridge {
   }
 
   ready(): Promise<void> | undefined {
-    return this.#far ? undefined : this.start();
+    return this.#far ? undefined : this.start().catch(failOnTheWay);
   }
 
   async start(): Promise<void> {
@@ -144,16 +145,20 @@ class BridgeService implements Bridge {
 
   handle(call: Call): Promise<JsonObject> {
     const context = this.#context!;
-    return forward(call, this.#seats.of(call, context.far.era), context);
+    return forward(call, this.#seats, context);
   }
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
-    return listenThere(this.#seats.ofPeer(peer, this.#far!.era).session, wanted, onChange);
+    return this.#listen(peer, wanted, onChange).catch(failOnTheWay);
   }
 
   session(near: ServedSession): SessionKeeper {
     const { clock } = this.#settings;
-    return keepSession(near, { seats: this.#seats, clock, capabilities: () => this.capabilities() });
+    try {
+      return keepSession(near, { seats: this.#seats, clock, capabilities: () => this.capabilities() });
+    } catch (error) {
+      throw toWayError(error);
+    }
   }
 
   async close(): Promise<void> {
@@ -163,6 +168,14 @@ class BridgeService implements Bridge {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #listen(
+    peer: Peer,
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+  ): Promise<OpenListen> {
+    return listenThere(this.#seats.ofPeer(peer, this.#far!.era).session, wanted, onChange);
   }
 
   /** Speaks to the server once, to find out what it is. */
@@ -192,6 +205,10 @@ class BridgeService implements Bridge {
     this.#far = far;
     this.#context = { far, tools: this.#tools, timeoutMs, maxTimeoutMs };
   }
+}
+
+function failOnTheWay(error: unknown): never {
+  throw toWayError(error);
 }
 
 const UNKNOWN: Implementation = { name: 'isthmus', version: '0.1.0' };

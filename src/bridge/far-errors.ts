@@ -9,9 +9,12 @@ import { isJsonObject } from '../wire/json-rpc.js';
  * with whether the call may have run.
  */
 export function toNearError(error: unknown, call: Call): unknown {
-  if (error instanceof ProtocolError) return refit(error, call);
-  if (error instanceof IsthmusError) return onTheWay(error);
-  return error;
+  return error instanceof ProtocolError ? refit(error, call) : toWayError(error);
+}
+
+/** A failure before the far side had a say. */
+export function toWayError(error: unknown): unknown {
+  return error instanceof IsthmusError ? onTheWay(error) : error;
 }
 
 function refit(error: ProtocolError, call: Call): ProtocolError {

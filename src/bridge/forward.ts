@@ -1,14 +1,16 @@
+import { META } from '../era/meta-keys.js';
 import { ProtocolError } from '../errors.js';
 import type { Call, Era } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
-import type { JsonObject } from '../wire/json-rpc.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams } from './carried-params.js';
 import { toNearError } from './far-errors.js';
 import type { FarFacts } from './far-facts.js';
 import type { FarTools } from './far-tools.js';
 import { ForwardedCall } from './forwarded-call.js';
 import { runAsTask, wantsTask } from './run-as-task.js';
-import type { Seat } from './seats.js';
+import type { Seat, Seats } from './seats.js';
 import { asksForPages, visitPages } from './visit-pages.js';
 
 export interface ForwardContext {
@@ -19,9 +21,11 @@ export interface ForwardContext {
 }
 
 /** Makes a call of the near side on the far side, and hands back what comes of it. */
-export async function forward(call: Call, seat: Seat, context: ForwardContext): Promise<JsonObject> {
-  seat.uses += 1;
+export async function forward(call: Call, seats: Seats, context: ForwardContext): Promise<JsonObject> {
+  let seat: Seat | undefined;
   try {
+    seat = seats.of(call, context.far.era);
+    seat.uses += 1;
     // Which era it is may be another than the last time; so it is connected to before anything is decided.
     const link = seat.session.ready ?? (await seat.session.connected({ signal: call.cancellation }));
     const { era } = link.caller;
@@ -46,7 +50,7 @@ export async function forward(call: Call, seat: Seat, context: ForwardContext): 
   } catch (error) {
     throw toNearError(error, call);
   } finally {
-    seat.uses -= 1;
+    if (seat) seat.uses -= 1;
   }
 }
 
@@ -75,7 +79,20 @@ function carried(result: JsonObject, call: Call, far: Era, tools: FarTools): Jso
     const { requestState, ...round } = result;
     return requestState === undefined ? round : { ...round, state: requestState };
   }
-  return carriedPage(call.method === 'tools/list' ? tools.learn(result) : result, call.peer.era, far);
+  const told = call.method === 'tools/list' ? tools.learn(result) : result;
+  if (call.peer.era === 'modern' || far === 'legacy') return told;
+  return withoutEnvelope(carriedPage(told));
+}
+
+/** What belongs to the modern hop, and not to a legacy client. */
+function withoutEnvelope(result: JsonObject): JsonObject {
+  const { resultType, ttlMs, cacheScope, _meta, ...rest } = result;
+  const { [META.serverInfo]: _info, ...own } = isJsonObject(_meta) ? _meta : {};
+  const after: JsonObject = Object.keys(own).length > 0 ? { _meta: own } : {};
+  const carried = { ...rest, ...after };
+  const left = ['resultType', 'ttlMs', 'cacheScope', '_meta'];
+  deriveText(result, carried, { left, before: {}, after });
+  return carried;
 }
 
 /** A legacy server has not run the call, and says what it wants first. */

@@ -81,13 +81,11 @@ export class ForwardedCall implements OutgoingCall, Behalf {
     return this.#call.peer.info;
   }
 
-  /** Tasks are not carried; so the far side is not told that they could be. */
   get capabilities(): ClientCapabilities {
     const { capabilities } = this.#call.peer;
-    if (capabilities.extensions === undefined && capabilities.tasks === undefined) return capabilities;
-    const { tasks, extensions, ...rest } = capabilities;
-    const { [TASKS]: _tasks, ...others } = extensions ?? {};
-    return Object.keys(others).length > 0 ? { ...rest, extensions: others } : rest;
+    const { extensions, tasks, roots } = capabilities;
+    const isPlain = extensions === undefined && tasks === undefined && !roots?.listChanged;
+    return isPlain ? capabilities : carriedCapabilities(capabilities);
   }
 
   async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
@@ -102,6 +100,16 @@ export class ForwardedCall implements OutgoingCall, Behalf {
       throw error;
     }
   }
+}
+
+/** Tasks, and changes of roots, are not carried; so the far side is not told that they could be. */
+function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
+  const { tasks, extensions, roots, ...rest } = capabilities;
+  const { [TASKS]: _tasks, ...others } = extensions ?? {};
+  const carried: ClientCapabilities = rest;
+  if (roots) carried.roots = {};
+  if (Object.keys(others).length > 0) carried.extensions = others;
+  return carried;
 }
 
 /** A token is good for one hop only, and the modern era has no `elicitationId` (ELIC-007). */

@@ -213,8 +213,9 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     switch (opening.kind) {
       case 'legacy': {
         const dialect = new LegacyServerDialect(this.#side, opening.handshake);
-        this.#dialect = dialect;
-        return dialect.welcome(request.id);
+        // A refused handshake decides nothing; the next one may find a place.
+        if (dialect.welcome(request.id)) this.#dialect = dialect;
+        return;
       }
       case 'modern': {
         const dialect = new ModernServerDialect(this.#side, this.#runtime);

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type RequestId,
 } from '../wire/json-rpc.js';
+import type { LoggingLevel } from '../wire/model.js';
 import type { Behalf } from './call.js';
 import type { Cancellation } from './lazy-abort.js';
 
@@ -199,6 +200,8 @@ export interface OutboundOptions {
   readonly onSettled?: (() => void) | undefined;
   /** Modern: this request asked for logs. */
   readonly wantsLogs?: boolean;
+  /** From this level on. */
+  readonly logLevel?: LoggingLevel | undefined;
 }
 
 class Pending {

@@ -230,7 +230,7 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     if (!speaker) return tell('onLog', this.#side.onLog, toLog(params));
     // Another voice may have made the session more talkative than this one wants it, and may be gone by now.
     const byOthers = this.#talkativeCount > (this.#talkative.has(speaker) ? 1 : 0);
-    speaker.log(params, byOthers ? (speaker.logLevel ?? 'info') : undefined);
+    speaker.log(params, byOthers);
   }
 
   #logOwner(): LegacySpeaker | undefined {

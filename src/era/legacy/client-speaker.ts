@@ -88,15 +88,17 @@ export class LegacySpeaker implements Speaker {
    * A log names no request: it belongs to the only call that wants logs, or to the voice. Where the voice speaks
    * for others, only to the calls of one of them, and only while no other has any.
    */
-  log(params: JsonObject, threshold: LoggingLevel | undefined): void {
+  log(params: JsonObject, byOthers: boolean): void {
     const entry = toLog(params);
-    if (threshold !== undefined && !reaches(entry.level, threshold)) return;
+    const isWanted = (level = this.logLevel ?? 'info') => !byOthers || reaches(entry.level, level);
     const open = this.#line.requests.open().filter(({ owner }) => owner === this);
     const [first] = open;
     if (first?.behalf && open.every(({ behalf }) => behalf?.owner === first.behalf!.owner)) {
       const told = open.find(({ onLog }) => onLog);
-      return told?.onLog?.(params);
+      if (told && isWanted(told.logLevel)) told.onLog?.(params);
+      return;
     }
+    if (!isWanted()) return;
     const wanting = open.filter(({ onLog, behalf }) => onLog && !behalf);
     if (wanting.length === 1) wanting[0]!.onLog!(params);
     else tell('onLog', this.voice.onLog, entry);
@@ -124,6 +126,7 @@ export class LegacySpeaker implements Speaker {
       what: call.method,
       owner: this,
       behalf: call.behalf,
+      logLevel: call.logLevel,
       timeoutMs: call.timeoutMs,
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,

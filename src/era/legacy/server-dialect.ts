@@ -77,19 +77,25 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     this.#questions = new ServerQuestions(side, this.peer, this.revision);
   }
 
-  /** Answers the `initialize` that opened this session. */
-  welcome(id: InboundCall['id']): void {
-    const inbound = acceptOnce(this.#side, id);
-    if (!inbound) return;
+  /** Answers the `initialize` that opened this session. False when the service has no place for it. */
+  welcome(id: InboundCall['id']): boolean {
     const { service } = this.#side;
     this.#declared = service.capabilities();
-    this.#keeper = service.session?.(this.#served());
+    try {
+      this.#keeper = service.session?.(this.#served());
+    } catch (error) {
+      refuse(this.#side, id, toWireError(error, 'initialize', 'legacy'));
+      return false;
+    }
+    const inbound = acceptOnce(this.#side, id);
+    if (!inbound) return true;
     sendResult(this.#side, inbound, {
       protocolVersion: this.revision,
       capabilities: projectCapabilities(this.#declared, this.revision),
       serverInfo: projectImplementation(service.info, this.revision),
       ...(service.instructions !== undefined && { instructions: service.instructions }),
     });
+    return true;
   }
 
   request(request: DecodedRequest): void {

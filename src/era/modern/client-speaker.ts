@@ -142,7 +142,7 @@ export class ModernSpeaker implements Speaker {
       signal: call.signal,
       send: (id) => line.sendRequest(id, call.method, this.#withMeta(call, params, id)),
       giveUp: (id, reason) => {
-        if (wantsLogs) line.gaveUp(id, this);
+        if (wantsLogs) line.gaveUp(id, this, call.behalf !== undefined);
         line.cancel(id, reason);
       },
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
