@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLIENTS } from './clients/index.js';
 import type { Session } from './clients/session.js';
 import { FEATURES } from './features/feature.js';
@@ -25,6 +25,10 @@ for (const kind of UPSTREAMS) {
         afterAll(() => session?.close());
 
         it.each(FEATURES)('%s', (feature) => kind.plays[feature](session));
+
+        it('has nothing to complain about', () => {
+          expect(session.complaints).toEqual([]);
+        });
       });
     }
   });

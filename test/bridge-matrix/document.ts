@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const BEGIN = '<!-- matrix:begin -->';
 const END = '<!-- matrix:end -->';
 const DOCUMENT = new URL('../../docs/bridge.md', import.meta.url);
 
-/** The table as the document has it; undefined while there is no such document. */
-export function tableInDocument(): string | undefined {
-  return existsSync(DOCUMENT) ? cut(readFileSync(DOCUMENT, 'utf8')).table.trim() : undefined;
+/** The table as the document has it. */
+export function tableInDocument(): string {
+  return cut(readFileSync(DOCUMENT, 'utf8')).table.trim();
 }
 
 /** Replaces the table in the document. */

@@ -18,6 +18,7 @@ import {
   type ClientKind,
   friendlyAnswers,
   type Json,
+  keepComplaints,
   ROOTS,
   type Session,
   sampled,
@@ -30,6 +31,7 @@ export const officialV1: ClientKind = {
   eras: ['legacy'],
   async connect(address, env) {
     const client = new Client({ name: 'matrix-v1', version: '1.0.0' }, { capabilities: CAPABILITIES });
+    const complaints = keepComplaints(client);
     const questions: Json[] = [];
     const notifications: { method: string; params?: Json }[] = [];
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
@@ -95,6 +97,7 @@ export const officialV1: ClientKind = {
       answers: friendlyAnswers(),
       questions,
       notifications,
+      complaints,
       close: () => client.close(),
     };
     await client.connect(transport).catch(async (error: unknown) => {

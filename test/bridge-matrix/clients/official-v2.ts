@@ -11,6 +11,7 @@ import {
   friendlyAnswers,
   type Json,
   KEPT,
+  keepComplaints,
   type LogLevel,
   ROOTS,
   type Session,
@@ -29,6 +30,7 @@ export function officialV2({
         { name: 'matrix-v2', version: '2.0.0' },
         { capabilities: CAPABILITIES, versionNegotiation: { mode } },
       );
+      const complaints = keepComplaints(client);
       const questions: Json[] = [];
       const notifications: { method: string; params?: Json }[] = [];
       let logLevel: LogLevel | undefined;
@@ -97,6 +99,7 @@ export function officialV2({
         answers: friendlyAnswers(),
         questions,
         notifications,
+        complaints,
         close: () => client.close(),
       };
       await client.connect(transportTo(address, env)).catch(async (error: unknown) => {

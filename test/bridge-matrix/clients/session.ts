@@ -37,6 +37,8 @@ export interface Session {
   readonly questions: readonly Json[];
   /** What arrived unasked, in order. */
   readonly notifications: readonly { readonly method: string; readonly params?: Json }[];
+  /** What the client itself found wrong with what it got. */
+  readonly complaints: readonly string[];
   close(): Promise<void>;
 }
 
@@ -82,6 +84,19 @@ export function friendlyAnswers(): Answers {
     elicit: (message) => ({ action: 'accept', content: { name: `Ada of ${message}` } }),
     sample: (prompt) => `${prompt}!`,
   };
+}
+
+/**
+ * Keeps what a client complains about: not a progress that it read together with the answer of the call, nor the
+ * stream of a call that it gave up itself.
+ */
+export function keepComplaints(client: { onerror?: ((error: Error) => void) | undefined }): string[] {
+  const complaints: string[] = [];
+  client.onerror = (error) => {
+    const text = String(error);
+    if (!/notification for an unknown token|AbortError/.test(text)) complaints.push(text);
+  };
+  return complaints;
 }
 
 /** The model's answer, whatever the client. */
