@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { upstreamAt } from '../../src/client/upstream.js';
 import { bridgeTo } from './support/between.js';
-import { CAPABILITIES, CLIENT_INFO, SERVER_INFO, VERSION } from './support/frames.js';
+import { CAPABILITIES, CLIENT_INFO, SERVER_INFO, until, VERSION } from './support/frames.js';
 
 const FACTS = {
   capabilities: { tools: { listChanged: true }, logging: {}, experimental: { 'x/y': { z: 1 } } },
@@ -138,7 +138,7 @@ describe('a legacy client before a modern server', () => {
     await client.next();
     expect(bridge.seats).toBe(1);
     client.end();
-    await call.on.closed;
+    await until('end of the connection', () => !call.on.isOpen);
     expect(bridge.seats).toBe(0);
   });
 });

@@ -35,12 +35,15 @@ export class FarServer implements Connector {
   readonly identity = undefined;
   readonly connections: FarConnection[] = [];
   readonly options: FarOptions;
+  /** Whether openings are answered here; otherwise by the test. */
+  opens: boolean;
   /** How many connections are refused before one succeeds. */
   unreachable = 0;
   readonly #inbox = new Inbox<Heard>('frame for the server');
 
   constructor(options: FarOptions) {
     this.options = options;
+    this.opens = options.opens ?? true;
   }
 
   connect() {
@@ -50,9 +53,11 @@ export class FarServer implements Connector {
     }
     const toBridge = new PassThrough();
     const fromBridge = new PassThrough();
-    const connection = new FarConnection(toBridge, fromBridge, this.options, (heard) =>
-      this.#inbox.push(heard),
-    );
+    const connection = new FarConnection(toBridge, fromBridge, this.options, (heard) => {
+      const { method } = heard;
+      if (this.opens && (heard.on.welcome(heard) || method === 'notifications/initialized')) return;
+      this.#inbox.push(heard);
+    });
     this.connections.push(connection);
     return createStreamConnection({
       label: this.label,
@@ -186,9 +191,6 @@ export class FarConnection {
 
   #hear(message: Message): void {
     this.frames.push({ from: 'client', message });
-    if (this.#options.opens !== false) {
-      if (this.welcome(message) || message.method === 'notifications/initialized') return;
-    }
     // Not counted among the members: a frame is compared as it stood on the line.
     this.#onHeard(Object.defineProperty({ ...message }, 'on', { value: this }) as Heard);
   }
