@@ -22,7 +22,7 @@ describe.each<Era>(['legacy', 'modern'])('a %s HTTP server', (era) => {
     await Promise.all(listeners.map((near) => near.listen('memo://1')));
     await touchUntilHeard(clients[4]!, listeners);
     const inFlight = clients.flatMap((near) =>
-      [0, 1, 2].map((id) => call(near, id, 'wait', { text: `${near.name}, ${id}` })),
+      [0, 1, 2].map((id) => call(near, id, 'hold', { text: `${near.name}, ${id}` })),
     );
     await until('all 36 run', () => written.lines().length === 36);
 

@@ -21,15 +21,23 @@ export function meet(tool, of = 1) {
   });
 }
 
-/** A tool that is only ever called off. */
-export function untilAborted(signal, said) {
+/** Calls that wait to be released, whoever does it; or to be called off, which they tell. */
+const held = new Set();
+export function hold(signal, said) {
   note(`waiting ${said}`);
   return new Promise((resolve) => {
+    const go = () => resolve(text(`${said} was released`));
+    held.add(go);
     signal.addEventListener('abort', () => {
-      note(`cancelled ${said}`);
-      resolve(text('too late'));
+      if (held.delete(go)) note(`cancelled ${said}`);
+      resolve(text(`${said} was called off`));
     });
   });
+}
+export function release() {
+  for (const go of held) go();
+  held.clear();
+  return text('released');
 }
 
 /** A form with one field. */

@@ -6,7 +6,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { flood, form, meet, note, text, untilAborted } from './common.mjs';
+import { flood, form, hold, meet, note, release, text } from './common.mjs';
 
 /** One for each session; a change is told to all of them. */
 const everyServer = new Set();
@@ -39,7 +39,17 @@ export function createV1() {
       if (extra.signal.aborted) note(`cancelled ${args.text}`);
     }
   });
-  server.registerTool('wait', { inputSchema: said }, (args, extra) => untilAborted(extra.signal, args.text));
+  server.registerTool('hold', { inputSchema: said }, async (args, extra) => {
+    const progressToken = extra._meta?.progressToken;
+    if (progressToken !== undefined) {
+      await extra.sendNotification({
+        method: 'notifications/progress',
+        params: { progressToken, progress: 1 },
+      });
+    }
+    return hold(extra.signal, args.text);
+  });
+  server.registerTool('release', {}, release);
   server.registerTool('run', { inputSchema: { token: z.string() } }, ({ token }) => {
     note(`ran ${token}`);
     return text(token);

@@ -1,7 +1,7 @@
 // A server on the official v2 SDK (modern era); v1-parts.mjs offers the same in the legacy era.
 import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { flood, form, meet, note, text, untilAborted } from './common.mjs';
+import { flood, form, hold, meet, note, release, text } from './common.mjs';
 
 /** `changes` says what has changed to those who listen; without it the server itself does. */
 export function createV2(changes) {
@@ -27,9 +27,14 @@ export function createV2(changes) {
     note(`answered ${args.text}`);
     return text(`${mcpReq.requestState()}: ${answer.content?.answer ?? answer.action}`);
   });
-  server.registerTool('wait', { inputSchema: said }, (args, { mcpReq }) =>
-    untilAborted(mcpReq.signal, args.text),
-  );
+  server.registerTool('hold', { inputSchema: said }, async (args, { mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken;
+    if (progressToken !== undefined) {
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+    }
+    return hold(mcpReq.signal, args.text);
+  });
+  server.registerTool('release', { inputSchema: none }, release);
   server.registerTool('run', { inputSchema: z.object({ token: z.string() }) }, ({ token }) => {
     note(`ran ${token}`);
     return text(token);
