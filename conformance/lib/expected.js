@@ -56,7 +56,7 @@ export const BRIDGE = [
       ...SERVER,
       '2026-07-28': {
         ...SERVER['2026-07-28'],
-        successes: 113,
+        successes: 114,
         limits: {
           'server-stateless': {
             says: [
@@ -76,10 +76,6 @@ export const BRIDGE = [
           'input-required-result-ignore-extra-params': {
             says: ['WARNING sep-2322-ignore-unexpected-params'],
             why: 'the questions of a legacy server have no names; the scenario answers one before it is asked',
-          },
-          'input-required-result-missing-input-response': {
-            says: ['WARNING sep-2322-missing-response-rerequests'],
-            why: 'answers to questions that were not asked are refused',
           },
         },
       },
