@@ -112,6 +112,7 @@ function measureOf(name, title, mode) {
     rival: false,
     reach: 'stdout',
     bridges: false,
+    translates: false,
     spawns: [],
     argsFor: (upstream) => [join(BENCHMARKS, 'subjects', 'bare-copy.js'), mode, ...upstream],
   };

@@ -32,7 +32,9 @@ export function upstreamArgs(era) {
  */
 export async function connectThrough(subject, cell) {
   const { child, port } = await startBridge(subject, upstreamArgs(cell.upstream));
-  const load = subject.reach === 'none' ? createLoad(child, cell) : createHttpLoad(port, cell);
+  // Without a bridge, a server is spoken to in an era that it knows.
+  const direct = cell.upstream === 'legacy' ? { ...cell, era: cell.upstream } : cell;
+  const load = subject.reach === 'none' ? createLoad(child, direct) : createHttpLoad(port, cell);
   const peer = { child, load };
   child.exited.then((how) => load.abort(new Error(how)));
   await guarded(peer, () => load.open());

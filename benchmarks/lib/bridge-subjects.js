@@ -16,9 +16,10 @@ import { BENCHMARKS, ROOT } from './subjects.js';
  * @typedef {import('./subjects.js').Subject & {
  *   reach: Reach,
  *   bridges: boolean,
+ *   translates: boolean,
  *   spawns: readonly Era[],
  *   argsFor: (upstream: readonly string[], port: number) => string[],
- * }} BridgeSubject `spawns`: the eras in which it starts a process for each request; `argsFor`: what `node` is
+ * }} BridgeSubject `translates`: between the eras, if it must; `spawns`: the eras in which it starts a process for each request; `argsFor`: what `node` is
  *   started with, given the arguments of `node` for the upstream
  */
 
@@ -36,7 +37,7 @@ export const BRIDGE_SUBJECTS = [
   subject('server', 'isthmus, no bridge, HTTP', { reach: 'stdout', bridges: false }, () => [
     join(BENCHMARKS, 'subjects', 'isthmus-http.js'),
   ]),
-  subject('bare', 'bare bridge', { reach: 'stdout' }, (upstream) => [
+  subject('bare', 'bare bridge', { reach: 'stdout', translates: false }, (upstream) => [
     join(BENCHMARKS, 'subjects', 'bare-bridge.js'),
     ...upstream,
   ]),
@@ -78,6 +79,7 @@ function subject(name, title, traits, argsFor) {
     eras: EVERY_ERA,
     rival: false,
     bridges: true,
+    translates: true,
     spawns: [],
     argsFor,
     ...traits,

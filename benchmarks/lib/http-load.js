@@ -78,19 +78,15 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
 
   /** In the legacy era every connection has a session of its own. */
   async function openLane() {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     /** @type {Lane} */
     const lane = {
-      socket,
+      socket: dial(() => lane),
       request: createRequest(era, textBytes, FIRST_ID, (json) => post(port, era, json)),
       pending: undefined,
       id: 0,
       sentAt: 0,
       onResponse: undefined,
     };
-    socket.on('data', (chunk) => onData(lane, chunk));
-    socket.on('error', abort);
-    socket.on('close', () => abort(new Error('the server closed a connection')));
     if (era === 'modern') return lane;
     const { head, body } = await ask(lane, post(port, undefined, INITIALIZE_MESSAGE));
     if (!isInitialized(parse(body))) throw wrong('initialize was refused', body);
@@ -98,6 +94,23 @@ export function createHttpLoad(port, { era, textBytes, inFlight: connections }) 
     await ask(lane, post(port, era, INITIALIZED_MESSAGE, session));
     lane.request = createRequest(era, textBytes, FIRST_ID, (json) => post(port, era, json, session));
     return lane;
+  }
+
+  /**
+   * A server may close a connection that is idle, while the others have their rounds; then there is another.
+   * @param {() => Lane} laneOf
+   */
+  function dial(laneOf) {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('data', (chunk) => onData(laneOf(), chunk));
+    socket.on('error', abort);
+    socket.on('close', () => {
+      const lane = laneOf();
+      const isIdle = lane.id === 0 && lane.onResponse === undefined;
+      if (isIdle && broken === undefined) lane.socket = dial(laneOf);
+      else abort(new Error('the server closed a connection'));
+    });
+    return socket;
   }
 
   /**
