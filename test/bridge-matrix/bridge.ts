@@ -21,14 +21,20 @@ Object.assign(process.env, BRIDGE_ENV);
 process.on('exit', () => rmSync(memory, { recursive: true, force: true }));
 
 /** `isthmus serve` between an upstream and a listener. */
-export async function startBridge(listener: Listener, upstream: Address): Promise<Bridge> {
+export async function startBridge(
+  listener: Listener,
+  upstream: Address,
+  ...options: string[]
+): Promise<Bridge> {
   const behind =
     'url' in upstream ? ['--upstream', upstream.url] : ['--', upstream.command, ...upstream.args];
   if (listener === 'stdio') {
-    const args = [ISTHMUS, 'serve', '--listen', 'stdio', ...behind];
+    const args = [ISTHMUS, 'serve', '--listen', 'stdio', ...options, ...behind];
     return { address: { command: process.execPath, args }, close: async () => undefined };
   }
-  const child = new Child(ISTHMUS, { args: ['serve', '--listen', 'http://127.0.0.1:0/mcp', ...behind] });
+  const child = new Child(ISTHMUS, {
+    args: ['serve', '--listen', 'http://127.0.0.1:0/mcp', ...options, ...behind],
+  });
   const found = () =>
     /http:\/\/127\.0\.0\.1:[1-9]\d*\/mcp/.exec(child.stderr.replaceAll(upstreamUrl(upstream), ''));
   try {

@@ -8,7 +8,7 @@ export interface Cell {
   readonly listener: Listener;
 }
 
-/** What cannot work, and why. */
+/** What no bridge can do, and why. */
 export interface Limit {
   readonly feature: Feature;
   /** For which cells; a member that is left out means all. */
@@ -21,7 +21,23 @@ export interface Limit {
   readonly shows: RegExp;
 }
 
-export const LIMITS: readonly Limit[] = [];
+export const LIMITS: readonly Limit[] = [
+  {
+    feature: 'outside calls',
+    clients: ['v2-auto', 'v2-modern'],
+    reason: 'A modern client can only be asked as a part of a call of its own. The server is refused.',
+    shows: /the server heard: McpError: MCP error -32\d+: /,
+  },
+  {
+    feature: 'outside calls',
+    upstreams: ['v1-stdio'],
+    listeners: ['http'],
+    reason:
+      'A question outside of calls does not say whom it is for, and several clients share the process. The server is ' +
+      'refused; `--processes per-client` gives each legacy client a process of its own.',
+    shows: /the server heard: .*\d conversations share this connection, and the question belongs to no call/,
+  },
+];
 
 export function limitOf(cell: Cell, feature: Feature): Limit | undefined {
   return LIMITS.find(

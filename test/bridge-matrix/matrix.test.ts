@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../../scripts/setup.js';
 import { BRIDGE_ENV, type Bridge, LISTENERS, type Listener, startBridge } from './bridge.js';
 import { CLIENTS } from './clients/index.js';
 import type { Session } from './clients/session.js';
 import { tableInDocument, writeTable } from './document.js';
 import { FEATURES } from './features/feature.js';
+import { withV1 } from './features/fixtures.js';
 import { type Cell, limitOf } from './limits.js';
 import { Outcomes } from './outcomes.js';
 import { startUpstream, UPSTREAMS, type Upstream, type UpstreamKind } from './upstreams.js';
@@ -56,12 +57,15 @@ function tellOf(kind: UpstreamKind, listener: Listener, upstream: () => Upstream
         });
 
         it.each(FEATURES)('%s', async (feature) => {
+          const play = kind.plays[feature];
+          if (typeof play === 'string') return outcomes.set(cell, feature, { because: play });
           const limit = limitOf(cell, feature);
           outcomes.set(cell, feature, 'fails');
-          const played = sessions.get(client.name)!.then(kind.plays[feature]);
+          const played = sessions.get(client.name)!.then(play);
           if (limit) await expect(played, limit.reason).rejects.toThrow(limit.shows);
           else await played;
-          outcomes.set(cell, feature, limit ?? 'works');
+          const remark = kind.remarks?.[feature];
+          outcomes.set(cell, feature, limit ? { because: limit.reason } : { works: true, remark });
         });
 
         it('has nothing to complain about', async () => {
@@ -71,6 +75,18 @@ function tellOf(kind: UpstreamKind, listener: Listener, upstream: () => Upstream
     }
   });
 }
+
+it('asks each legacy client outside of calls, when each has a process of its own', async () => {
+  const [kind] = UPSTREAMS;
+  const { address } = await startUpstream(kind!);
+  const bridge = await startBridge('http', address, '--processes', 'per-client');
+  onTestFinished(async () => void (await bridge.close()));
+  const legacy = CLIENTS.filter(({ eras }) => eras[0] === 'legacy');
+  const sessions = await Promise.all(legacy.map(({ connect }) => connect(bridge.address, BRIDGE_ENV)));
+  onTestFinished(async () => void (await Promise.all(sessions.map((session) => session.close()))));
+  expect(sessions).toHaveLength(2);
+  await Promise.all(sessions.map(withV1['outside calls'] as (session: Session) => Promise<void>));
+});
 
 describe('docs/bridge.md', () => {
   it('has the table that this run found', ({ skip }) => {

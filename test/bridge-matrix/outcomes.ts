@@ -1,10 +1,14 @@
-import { LISTENERS, type Listener } from './bridge.js';
+import { LISTENERS } from './bridge.js';
 import { CLIENTS } from './clients/index.js';
 import { FEATURES, type Feature } from './features/feature.js';
-import { type Cell, LIMITS, type Limit } from './limits.js';
+import type { Cell } from './limits.js';
 import { UPSTREAMS } from './upstreams.js';
 
-export type Outcome = 'works' | 'fails' | Limit;
+/** `because`: why it cannot work, in words. */
+export type Outcome =
+  | 'fails'
+  | { readonly works: true; readonly remark?: string }
+  | { readonly because: string };
 
 /** What a run found, cell by cell and feature by feature. */
 export class Outcomes {
@@ -14,10 +18,6 @@ export class Outcomes {
     this.#found.set(keyOf(cell, feature), outcome);
   }
 
-  get(cell: Cell, feature: Feature): Outcome | undefined {
-    return this.#found.get(keyOf(cell, feature));
-  }
-
   /** A run that was narrowed says nothing about the rest. */
   get areComplete(): boolean {
     return this.#found.size === CLIENTS.length * UPSTREAMS.length * LISTENERS.length * FEATURES.length;
@@ -25,35 +25,48 @@ export class Outcomes {
 
   /** The Markdown of the table and its notes. */
   toTable(): string {
+    const notes: string[] = [];
     const rows = CLIENTS.flatMap((client) =>
-      UPSTREAMS.map((upstream) => [
-        client.title,
-        upstream.title,
-        ...FEATURES.map((feature) => this.#mark({ client: client.name, upstream: upstream.name }, feature)),
-      ]),
+      UPSTREAMS.map((upstream) => {
+        const place = { client: client.name, upstream: upstream.name };
+        return [
+          client.title,
+          upstream.title,
+          ...FEATURES.map((feature) => this.#mark(place, feature, notes)),
+        ];
+      }),
     );
-    const notes = LIMITS.map(({ reason }, index) => `${index + 1}. ${reason}`);
-    return [...alignedTable([['client', 'server', ...FEATURES], ...rows]), '', ...notes].join('\n').trimEnd();
+    const table = alignedTable([['client', 'server', ...FEATURES], ...rows]);
+    return [...table, '', ...notes.map((note, index) => `${index + 1}. ${note}`)].join('\n').trimEnd();
   }
 
   /** One mark when it is the same for all listeners. */
-  #mark(cell: Omit<Cell, 'listener'>, feature: Feature): string {
-    const marks = LISTENERS.map((listener) => [listener, markOf(this.get({ ...cell, listener }, feature))]);
+  #mark(place: Omit<Cell, 'listener'>, feature: Feature, notes: string[]): string {
+    const marks = LISTENERS.map((listener) => {
+      const outcome = this.#found.get(keyOf({ ...place, listener }, feature));
+      return { listener, mark: markOf(outcome, notes) };
+    });
     const [first] = marks;
-    if (marks.every(([, mark]) => mark === first![1])) return first![1]!;
-    return marks.map(([listener, mark]) => `${listener} ${mark}`).join(', ');
+    if (marks.every(({ mark }) => mark === first!.mark)) return first!.mark;
+    return marks.map(({ listener, mark }) => `${listener} ${mark}`).join(', ');
   }
 }
 
-function keyOf({ client, upstream, listener }: Cell & { listener: Listener }, feature: Feature): string {
+function keyOf({ client, upstream, listener }: Cell, feature: Feature): string {
   return [client, upstream, listener, feature].join(' | ');
 }
 
-function markOf(outcome: Outcome | undefined): string {
+function markOf(outcome: Outcome | undefined, notes: string[]): string {
   if (outcome === undefined) return '?';
-  if (outcome === 'works') return '✓';
   if (outcome === 'fails') return '✗';
-  return `[${LIMITS.indexOf(outcome) + 1}]`;
+  if ('because' in outcome) return `– ${numberOf(outcome.because, notes)}`;
+  return outcome.remark === undefined ? '✓' : `✓ ${numberOf(outcome.remark, notes)}`;
+}
+
+/** Notes are numbered in the order in which they are needed. */
+function numberOf(note: string, notes: string[]): string {
+  if (!notes.includes(note)) notes.push(note);
+  return `[${notes.indexOf(note) + 1}]`;
 }
 
 function alignedTable(rows: readonly (readonly string[])[]): string[] {

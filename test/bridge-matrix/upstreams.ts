@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Address } from './clients/session.js';
 import { withEverything } from './features/everything.js';
-import type { Plays } from './features/feature.js';
-import { withFixtures } from './features/fixtures.js';
+import type { Feature, Plays } from './features/feature.js';
+import { withV1, withV2 } from './features/fixtures.js';
 
 /** A server that stands behind the bridge, written with an official package. */
 export interface UpstreamKind {
@@ -13,6 +13,8 @@ export interface UpstreamKind {
   readonly title: string;
   readonly era: 'legacy' | 'modern';
   readonly plays: Plays;
+  /** What the table has to say about a feature that works. */
+  readonly remarks?: Partial<Record<Feature, string>>;
   readonly program: string;
   /** A server of its own, that is told by its address; otherwise whoever wants it starts it. */
   readonly isHttp: boolean;
@@ -28,6 +30,9 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
     title: 'server-everything, stdio',
     era: 'legacy',
     plays: withEverything,
+    remarks: {
+      cancel: 'Its tool goes on whatever it is told; what can be seen is that the call ends for the client.',
+    },
     program: local('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js'),
     isHttp: false,
   },
@@ -62,7 +67,14 @@ export async function startUpstream({ program, isHttp }: UpstreamKind): Promise<
 
 function fixture(name: string, title: string, era: UpstreamKind['era']): UpstreamKind {
   const program = local(`fixtures/${name}.mjs`);
-  return { name, title, era, plays: withFixtures, program, isHttp: name.endsWith('http') };
+  return {
+    name,
+    title,
+    era,
+    plays: era === 'legacy' ? withV1 : withV2,
+    program,
+    isHttp: name.endsWith('http'),
+  };
 }
 
 function local(path: string): string {

@@ -127,6 +127,8 @@ export const withEverything: Plays = {
     expect(await errorText(session, 'get-sum', { a: 'two', b: 3 })).toContain('Input validation error');
     await expect(session.read('demo://missing')).rejects.toMatchObject({ code: -32602 });
   },
+
+  'outside calls': 'server-everything asks on its own only once, right after its start.',
 };
 
 const LONG = 'trigger-long-running-operation';

@@ -16,12 +16,13 @@ export const FEATURES = [
   'subscribe',
   'list change',
   'error',
+  'outside calls',
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];
 
-/** How each feature is tried with a server of one kind. */
-export type Plays = Readonly<Record<Feature, (session: Session) => Promise<void>>>;
+/** How each feature is tried with a server of one kind, or in words why the server has none of it. */
+export type Plays = Readonly<Record<Feature, ((session: Session) => Promise<void>) | string>>;
 
 /** What is to be seen within the time that a busy machine may take. */
 export function soon<T>(check: () => T | Promise<T>): Promise<T> {

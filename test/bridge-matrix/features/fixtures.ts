@@ -1,28 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { friendlyAnswers, type Json, type Session } from '../clients/session.js';
 import { callAndCancel, type Plays, soon, textOf, told } from './feature.js';
 
 /** The features with the fixture servers, which offer the same on both official SDKs. */
-export const withFixtures: Plays = {
+const shared: Omit<Plays, 'outside calls'> = {
   async list(session) {
     expect(session.serverName).toMatch(/^fixture-v[12]$/);
     expect(session.instructions).toBe('Ask for anything.');
-    expect(await session.tools()).toEqual([
-      'echo',
-      'add',
-      'fail',
-      'report',
-      'slow',
-      'cancelled',
-      'log',
-      'ask_user',
-      'ask_twice',
-      'ask_model',
-      'ask_roots',
-      'toggle_extra',
-      'touch',
-    ]);
+    expect((await session.tools()).filter((name) => !name.endsWith('_later'))).toEqual(TOOLS);
     expect(await session.resources()).toEqual(['memo://one', 'memo://watched', 'memo://forbidden']);
     expect(await session.templates()).toEqual(['note://{name}']);
     expect(await session.prompts()).toEqual(['greet']);
@@ -198,6 +185,49 @@ export const withFixtures: Plays = {
     expect(await unknown).toContain('Tool missing not found');
   },
 };
+
+/** The fixture on the v1 SDK also speaks up when nobody has called it. */
+export const withV1: Plays = {
+  ...shared,
+  async 'outside calls'(session) {
+    const start = session.notifications.length;
+    const message = randomUUID();
+    await session.setLogLevel('debug');
+    await session.call('ask_later', { message });
+    // It asks after 20 ms. What is called meanwhile could be taken for what it asks about.
+    await pause(300);
+    const answer = await soon(async () => {
+      const said = textOf(await session.call('asked_later', { message }));
+      expect(said).not.toBe('');
+      return said;
+    });
+    expect(answer, `the server heard: ${answer}`).toBe(`accept Ada of ${message}`);
+    await soon(() =>
+      expect(told(session, 'notifications/message', start)).toMatchObject([{ data: { said: message } }]),
+    );
+  },
+};
+
+export const withV2: Plays = {
+  ...shared,
+  'outside calls': 'A modern server says nothing outside of calls but what is listened for.',
+};
+
+const TOOLS = [
+  'echo',
+  'add',
+  'fail',
+  'report',
+  'slow',
+  'cancelled',
+  'log',
+  'ask_user',
+  'ask_twice',
+  'ask_model',
+  'ask_roots',
+  'toggle_extra',
+  'touch',
+];
 
 /** What was sent before has arrived, as far as one connection can tell. */
 async function roundTrip(session: Session): Promise<void> {
