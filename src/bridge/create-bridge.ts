@@ -94,6 +94,8 @@ class BridgeService implements Bridge {
   #far: FarFacts | undefined;
   #context: ForwardContext | undefined;
   #learning: Promise<void> | undefined;
+  /** The session in which it is found out what the server is. */
+  #asking: Session | undefined;
   #closed = false;
 
   constructor(upstream: Upstream, settings: BridgeSettings) {
@@ -163,7 +165,7 @@ class BridgeService implements Bridge {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#seats.close();
+    await Promise.all([this.#asking?.close(), this.#seats.close()]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -190,10 +192,12 @@ class BridgeService implements Bridge {
       onLog: undefined,
       onReopened: () => {},
     });
+    this.#asking = session;
     try {
       await session.connected();
       this.#learn(session);
     } finally {
+      this.#asking = undefined;
       await session.close();
     }
   }

@@ -59,7 +59,9 @@ export async function forward(call: Call, seats: Seats, context: ForwardContext)
  * exactly (MRTR-020), and nothing is kept here in between.
  */
 function continueRound(call: Call, params: JsonObject): void {
-  if (call.answers !== undefined) params['inputResponses'] = call.answers;
+  // A round may have had a state and no questions: then there is nothing to answer.
+  const { answers } = call;
+  if (answers && Object.keys(answers).length > 0) params['inputResponses'] = answers;
   if (call.state !== undefined) params['requestState'] = call.state;
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import { sharedAbort } from '../async/shared-abort.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { Cancellation } from '../exchange/lazy-abort.js';
@@ -38,7 +39,7 @@ export class Session implements ClientSession {
   #current: Link | Promise<Link> | undefined;
   #logLevel: LoggingLevel | undefined;
   #isClosed = false;
-  readonly #over = new AbortController();
+  readonly #over = sharedAbort();
   /** Why the last connection ended, when no other will be opened. */
   #lost: IsthmusError | undefined;
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
+import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
 import type { Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
@@ -25,7 +26,7 @@ import { refuse, type ServingSide, sendError } from './serving-side.js';
 import { toWireError } from './wire-error.js';
 
 /** A connection being served, from its first byte to its end. */
-export interface ServedConnection {
+export interface ServedConnection extends Slotted {
   /** Refuses new requests, finishes running ones within the grace, flushes and closes. Twice is harmless. */
   close(graceMs?: number): Promise<void>;
   /** Settles when the connection has ended, never rejects. */
@@ -46,6 +47,7 @@ export function serveConnection(
 }
 
 class Serving implements Receiver, ServedConnection, Surroundings {
+  slot = -1;
   #done: Promise<void> | undefined;
   readonly #side: ServingSide;
   readonly #runtime: ModernRuntime;
@@ -163,7 +165,7 @@ class Serving implements Receiver, ServedConnection, Surroundings {
         return;
       }
       case 'notification':
-        if (this.#early && isCancellation(message, this.#early)) return;
+        if (this.#early?.size && this.#earlyNotification(message, this.#early)) return;
         this.#dialect?.notification(message);
         return;
       case 'invalid':
@@ -195,6 +197,17 @@ class Serving implements Receiver, ServedConnection, Surroundings {
         if (isWanted()) refuse(this.#side, request.id, toWireError(error, request.method, era));
       },
     );
+  }
+
+  /** One that belongs to requests which have not been looked at yet: they come first. */
+  #earlyNotification(notification: DecodedNotification, early: Set<RequestId>): boolean {
+    if (isCancellation(notification, early)) return true;
+    const ready = this.#side.service.ready?.();
+    ready?.then(
+      () => this.#dialect?.notification(notification),
+      () => {},
+    );
+    return ready !== undefined;
   }
 
   /** JRPC-017, JRPC-019: arrays are part of one revision only. */

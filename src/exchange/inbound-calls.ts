@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import type { RequestId } from '../wire/json-rpc.js';
+import { IdMap } from './id-map.js';
 
 /**
  * The requests a peer is waiting for: which are running, which wait for a place, which were called off.
@@ -8,7 +9,7 @@ import type { RequestId } from '../wire/json-rpc.js';
 export class InboundCalls {
   readonly #limits: InboundLimits;
   readonly #surroundings: Surroundings;
-  readonly #inFlight = new Map<RequestId, InboundCall>();
+  readonly #inFlight = new IdMap<InboundCall>();
   /** In order of arrival; cancelled ones stay until their turn, but no longer count. */
   #queue: { call: InboundCall; work: () => void }[] = NONE;
   #next = 0;
@@ -102,7 +103,7 @@ export class InboundCalls {
 
   /** Everything still in flight, in order of arrival. */
   pending(): InboundCall[] {
-    return [...this.#inFlight.values()];
+    return this.#inFlight.values();
   }
 
   /** Settles once nothing is in flight. */

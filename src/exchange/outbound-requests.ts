@@ -10,6 +10,7 @@ import {
 } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
 import type { Behalf } from './call.js';
+import { IdMap } from './id-map.js';
 import type { Cancellation } from './lazy-abort.js';
 
 /**
@@ -20,10 +21,8 @@ import type { Cancellation } from './lazy-abort.js';
 export class OutboundRequests {
   readonly #clock: Clock;
   readonly #outlet: Outlet | undefined;
-  readonly #pending = new Map<RequestId, Pending>();
+  readonly #pending = new IdMap<Pending>();
   #nextId = 0;
-  /** How often the clocks of an owner's requests were stopped. */
-  readonly #suspensions = new Map<unknown, number>();
   #failure: IsthmusError | undefined;
   #timer: { readonly due: number; readonly callOff: () => void } | undefined;
 
@@ -43,8 +42,10 @@ export class OutboundRequests {
    */
   request(options: OutboundOptions): Promise<JsonObject> {
     const { what, signal } = options;
-    if (this.#failure) return Promise.reject(notSent(this.#failure));
-    if (signal?.aborted) return Promise.reject(cancelled(what, signal.reason, 'no'));
+    if (this.#failure || signal?.aborted) {
+      options.onSettled?.();
+      return Promise.reject(this.#failure ? notSent(this.#failure) : cancelled(what, signal?.reason, 'no'));
+    }
     const id = this.#nextId++;
     return new Promise<JsonObject>((resolve, reject) => {
       const pending = new Pending(this, id, options, this.#clock.now(), resolve, reject);
@@ -98,40 +99,30 @@ export class OutboundRequests {
     return this.#pending.get(id)?.options;
   }
 
-  /** Stops the clocks of all that is pending of one owner, or on its behalf, until as many `goOn`. */
-  suspend(owner: unknown): void {
-    const before = this.#suspensions.get(owner) ?? 0;
-    this.#suspensions.set(owner, before + 1);
-    if (before > 0) return;
+  /** Stops the clocks of all that is pending of one owner, or on its behalf, until the returned function is called. */
+  suspend(owner: unknown): () => void {
     const now = this.#clock.now();
-    for (const pending of this.#pending.values()) if (pending.isOf(owner)) pending.suspend(now);
-  }
-
-  goOn(owner: unknown): void {
-    const left = (this.#suspensions.get(owner) ?? 1) - 1;
-    if (left > 0) {
-      this.#suspensions.set(owner, left);
-      return;
-    }
-    this.#suspensions.delete(owner);
-    const now = this.#clock.now();
-    for (const pending of this.#pending.values()) {
-      if (!pending.isOf(owner)) continue;
-      pending.goOn(now);
-      this.#arm(pending.due);
-    }
+    const stopped = this.#pending.values().filter((pending) => pending.isOf(owner));
+    for (const pending of stopped) pending.suspend(now);
+    return () => {
+      const later = this.#clock.now();
+      for (const pending of stopped) {
+        pending.goOn(later);
+        if (this.#pending.has(pending.id)) this.#arm(pending.due);
+      }
+    };
   }
 
   /** Nobody waits any longer for what this owner asked: the peer is told, and late answers are ignored. */
   abandon(owner: unknown, error: IsthmusError): void {
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#pending.values()) {
       if (pending.options.owner === owner) pending.abandon(error);
     }
   }
 
   /** All that is pending, in the order of sending. */
   open(): OutboundOptions[] {
-    return [...this.#pending.values()].map((pending) => pending.options);
+    return this.#pending.values().map((pending) => pending.options);
   }
 
   /**
@@ -141,7 +132,7 @@ export class OutboundRequests {
   fail(error: IsthmusError, leaving = false): void {
     this.#failure ??= error;
     const begun = (leaving ? undefined : this.#outlet?.begun) ?? Number.POSITIVE_INFINITY;
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#pending.values()) {
       pending.reject(pending.mark > begun ? notSent(error) : error);
     }
     this.#timer?.callOff();
@@ -167,7 +158,7 @@ export class OutboundRequests {
     this.#timer = undefined;
     const now = this.#clock.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#pending.values()) {
       if (pending.due <= now) pending.expire();
       else next = Math.min(next, pending.due);
     }
@@ -207,7 +198,7 @@ export interface OutboundOptions {
 class Pending {
   readonly options: OutboundOptions;
   readonly #requests: OutboundRequests;
-  readonly #id: RequestId;
+  readonly id: RequestId;
   readonly #onResolve: (result: JsonObject) => void;
   readonly #onReject: (error: Error) => void;
   /** When its time is up. */
@@ -217,6 +208,8 @@ class Pending {
   /** Progress can move `due` no further than this. */
   #latest: number;
   #suspended: { readonly at: number; readonly left: number } | undefined;
+  /** How often its clock was stopped. */
+  #stops = 0;
 
   constructor(
     requests: OutboundRequests,
@@ -227,7 +220,7 @@ class Pending {
     onReject: (error: Error) => void,
   ) {
     this.#requests = requests;
-    this.#id = id;
+    this.id = id;
     this.options = options;
     this.#onResolve = onResolve;
     this.#onReject = onReject;
@@ -260,12 +253,15 @@ class Pending {
   }
 
   suspend(now: number): void {
+    this.#stops += 1;
+    if (this.#suspended) return;
     this.#suspended = { at: now, left: this.due - now };
     this.due = Number.POSITIVE_INFINITY;
   }
 
   goOn(now: number): void {
-    if (!this.#suspended) return;
+    this.#stops -= 1;
+    if (!this.#suspended || this.#stops > 0) return;
     this.due = now + this.#suspended.left;
     this.#latest += now - this.#suspended.at;
     this.#suspended = undefined;
@@ -284,12 +280,12 @@ class Pending {
 
   #giveUp(error: IsthmusError): void {
     this.#end();
-    this.options.giveUp(this.#id, error.message);
+    this.options.giveUp(this.id, error.message);
     this.#onReject(error);
   }
 
   #end(): void {
-    this.#requests.forget(this.#id);
+    this.#requests.forget(this.id);
     this.options.signal?.removeEventListener('abort', this);
     this.options.onSettled?.();
   }

@@ -103,8 +103,7 @@ export class HostedServer {
       open: ({ name: seat, principal, info, capabilities, answers, onLog, onReopened }) =>
         this.#converse({
           ...{ name: seat, capabilities, answers, onReopened },
-          // Whoever is nobody in particular shares with all who are.
-          ...(principal === undefined ? model() === 'per-principal' && { principal: '' } : { principal }),
+          ...(principal === undefined ? model() === 'per-principal' && { principal: NOBODY } : { principal }),
           ...(info && { info }),
           ...(onLog && { onLog }),
         }).session,
@@ -369,4 +368,6 @@ export class HostedServer {
   }
 }
 
+/** Whoever is nobody in particular shares with all who are, and with no principal: no header can hold this. */
+const NOBODY = '\u0000nobody';
 const CLOSING = 'is being closed';

@@ -1,3 +1,4 @@
+import { LiveSet } from '../async/live-set.js';
 import { within } from '../async/within.js';
 import { createModernRuntime } from '../era/modern/runtime.js';
 import { type ServedConnection, serveConnection } from '../era/serve-connection.js';
@@ -46,7 +47,7 @@ export async function serve(
   if (all.length === 0) throw new IsthmusError('INVALID_OPTION', 'serve needs at least one listener');
   const settings = resolveServing(options);
   const runtime = createModernRuntime(settings);
-  const open = new Set<ServedConnection>();
+  const open = new LiveSet<ServedConnection>();
   let leaving = false;
 
   const accept = (connection: Connection) => {
@@ -64,7 +65,7 @@ export async function serve(
   const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
     // What another listener accepted meanwhile must not outlive the failure.
     leaving = true;
-    await Promise.all([...open].map((served) => served.close(0)));
+    await Promise.all(open.values().map((served) => served.close(0)));
     runtime.close();
     throw error;
   });
@@ -72,7 +73,7 @@ export async function serve(
   const closeAll = async (graceMs: number) => {
     leaving = true;
     await Promise.all(listening.map((place) => place.stop()));
-    await Promise.all([...open].map((served) => served.close(graceMs)));
+    await Promise.all(open.values().map((served) => served.close(graceMs)));
     await Promise.all(listening.map((place) => place.release?.()));
     runtime.close();
   };

@@ -16,6 +16,11 @@ export class AskingHabits {
     return this.#suspects.has(key);
   }
 
+  /** Beyond doubt. */
+  surelyAsks(key: string): boolean {
+    return this.#suspects.get(key) === Number.POSITIVE_INFINITY;
+  }
+
   asksAgain(key: string): boolean {
     return this.#repeaters.has(key);
   }

@@ -16,7 +16,8 @@ import type { InputRequest, InputResponse } from '../../wire/model.js';
 import { type Answers, answerQuestion, canAnswer } from '../answers.js';
 import type { ClientSide } from '../client-side.js';
 import type { LegacySpeaker } from './client-speaker.js';
-import type { Turn, Turns } from './client-turns.js';
+import type { Turns } from './client-turns.js';
+import type { Attributed, Attribution, Unclear } from './turn.js';
 
 /** The questions of a legacy server: each goes to the voice it belongs to, or is refused with a reason. */
 export class LegacyQuestions {
@@ -53,7 +54,8 @@ export class LegacyQuestions {
     const { signal } = question.over;
     let declared = false;
     try {
-      const whose = await this.#whose(request, about);
+      const found = this.#whose(request, about);
+      const whose = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
       if (!this.#open.has(id)) return;
       if (whose.kind === 'refused') return this.#refuse(id, whose.why);
       question.speaker = whose.speaker;
@@ -95,56 +97,60 @@ export class LegacyQuestions {
   }
 
   async #ask(whose: Asked, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
-    const { owner, turn } = whose;
+    const { owner, attributed } = whose;
+    const question = attributed && this.#turns.asking(attributed);
     // The call that it belongs to is not to pay for the time it takes, whichever of the owner's calls it is.
-    if (owner) {
-      this.#requests.suspend(owner);
-      this.#turns.answering(owner, 1);
-    }
-    if (turn) this.#turns.asking(turn);
+    const goOn = owner && this.#requests.suspend(owner);
+    if (owner) this.#turns.answering(owner, 1);
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      if (question) this.#turns.over(question);
+      goOn?.();
+      if (owner) this.#turns.answering(owner, -1);
+    };
+    // A server that takes its question back goes on at once, whether or not whoever was asked takes notice.
+    signal.addEventListener('abort', end, { once: true });
     try {
-      return await whose.answer(request, signal);
+      return await whose
+        .answer(request, signal)
+        .finally(() => question && this.#turns.comeBack(question, { signal }));
     } finally {
-      if (turn) await this.#turns.comeBack(turn, { signal });
-      if (owner) {
-        this.#requests.goOn(owner);
-        this.#turns.answering(owner, -1);
-      }
+      signal.removeEventListener('abort', end);
+      end();
     }
   }
 
-  async #whose(request: InputRequest, about: RequestId | undefined): Promise<Whose> {
+  #whose(request: InputRequest, about: RequestId | undefined): Whose | Unclear {
     const [only] = this.#speakers;
     const made = about === undefined ? undefined : this.#requests.get(about);
     if (made?.behalf) return byBehalf(made.behalf, made.owner as LegacySpeaker);
     if (this.#side.questions === undefined && only) return byVoice(only);
     if (made && this.#speakers.has(made.owner as LegacySpeaker)) return byVoice(made.owner as LegacySpeaker);
-    let attribution = this.#turns.attribute();
-    if (attribution.kind === 'several') {
-      await within(this.#side.clock, CLARITY_MS, this.#untilClear());
-      attribution = this.#turns.attribute();
-    }
-    switch (attribution.kind) {
-      case 'one': {
-        const { turn } = attribution;
-        const speaker = turn.speaker as LegacySpeaker;
-        if (turn.behalf) return { ...byBehalf(turn.behalf, speaker), turn };
-        if (this.#speakers.has(speaker)) return { ...byVoice(speaker), turn };
-        return { kind: 'refused', why: 'Whoever made the call that this belongs to has gone' };
-      }
-      case 'several':
-        return {
-          kind: 'refused',
-          why: `${attribution.count} conversations share this connection and have calls in flight, and the question does not say which of them it belongs to`,
-        };
-      case 'nobody':
-        return this.#ofNoCall(request);
-    }
+    // It says which request it belongs to: that is none of the calls in flight.
+    if (about !== undefined) return this.#ofNoCall(request);
+    const attribution = this.#turns.attribute();
+    return attribution.kind === 'several' ? attribution : this.#byAttribution(attribution, request);
   }
 
-  /** Calls that end meanwhile are not the one: it waits for the answer. */
-  async #untilClear(): Promise<void> {
-    while (this.#turns.attribute().kind === 'several') await this.#turns.change();
+  async #clarify(unclear: Unclear, request: InputRequest, signal: AbortSignal): Promise<Whose> {
+    const attribution = await this.#turns.clarify(unclear, signal);
+    if (attribution.kind !== 'several') return this.#byAttribution(attribution, request);
+    this.#turns.suspect(attribution);
+    return {
+      kind: 'refused',
+      why: `${attribution.count} conversations share this connection and have calls in flight, and the question does not say which of them it belongs to`,
+    };
+  }
+
+  #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): Whose {
+    if (attribution.kind === 'nobody') return this.#ofNoCall(request);
+    const { behalf, speaker: made } = attribution.turn;
+    const speaker = made as LegacySpeaker;
+    if (behalf) return { ...byBehalf(behalf, speaker), attributed: attribution };
+    if (this.#speakers.has(speaker)) return { ...byVoice(speaker), attributed: attribution };
+    return { kind: 'refused', why: 'Whoever made the call that this belongs to has gone' };
   }
 
   /** No call is in flight that could have led to it (servers ask for roots right after the handshake). */
@@ -173,9 +179,6 @@ export class LegacyQuestions {
 /** How long a question waits for somebody who could be asked. */
 const FIRST_VOICE_MS = 1000;
 
-/** How long a question waits for it to become clear who is meant. */
-const CLARITY_MS = 2000;
-
 interface Question {
   /** Who was asked, once that is clear. */
   speaker: LegacySpeaker | undefined;
@@ -188,7 +191,8 @@ interface Asked {
   readonly kind: 'asked';
   readonly speaker: LegacySpeaker | undefined;
   readonly owner: object | undefined;
-  readonly turn?: Turn;
+  /** Undefined where it was not found out by what is in flight. */
+  readonly attributed?: Attributed;
   /** What it is known to answer. */
   readonly answers?: Answers;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;

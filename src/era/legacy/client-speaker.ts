@@ -114,6 +114,10 @@ export class LegacySpeaker implements Speaker {
     const { turns, clock } = this.#line;
     const began = clock.now();
     const turn = await turns.wait(this, key, call, call.behalf);
+    if (this.#left) {
+      turns.leave(turn);
+      throw this.#left;
+    }
     const waited = clock.now() - began;
     const timeoutMs = Math.max(1, call.timeoutMs - waited);
     const maxTimeoutMs = Math.max(1, call.maxTimeoutMs - waited);

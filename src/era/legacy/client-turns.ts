@@ -5,32 +5,18 @@ import type { Cancellation } from '../../exchange/lazy-abort.js';
 import type { RequestId } from '../../wire/json-rpc.js';
 import type { QuestionPolicy } from '../voice.js';
 import { AskingHabits } from './asking-habits.js';
+import { GivenUpCalls } from './given-up-calls.js';
+import {
+  type Attributed,
+  type Attribution,
+  likeliest,
+  type OpenQuestion,
+  type Turn,
+  type Unclear,
+} from './turn.js';
 import { type Waiting, WaitingLine } from './waiting-line.js';
 
-/** A call that the server may ask back about, while it runs. */
-export interface Turn {
-  /** Who is asked: whoever speaks, or whom it speaks for. */
-  readonly owner: object;
-  readonly speaker: object;
-  readonly behalf: Behalf | undefined;
-  /** What is called: `tools/call book_flight`. */
-  readonly key: string;
-  /** Nobody else may run beside it. */
-  alone: boolean;
-  /** How often it has asked, and how many of its questions are open. */
-  asked: number;
-  open: number;
-  /** It waits for an answer and asks nothing meanwhile: others may run. */
-  away: boolean;
-  /** Calls off the moment in which it counts as away. */
-  callOff: (() => void) | undefined;
-}
-
-/** Whose question it is, as far as anybody can know. */
-export type Attribution =
-  | { readonly kind: 'nobody' }
-  | { readonly kind: 'one'; readonly turn: Turn }
-  | { readonly kind: 'several'; readonly count: number };
+export type { Turn } from './turn.js';
 
 /**
  * Decides who is meant when a legacy server asks, which the wire does not say: the only owner that has a call in
@@ -44,18 +30,19 @@ export class Turns {
   /** Calls per owner that may ask now, so that the common case looks at one number. */
   readonly #present = new Map<object, number>();
   readonly #line: WaitingLine;
-  /** Given up, but perhaps still running over there: their questions must not reach somebody else. */
-  readonly #lingering = new Map<RequestId, { readonly turn: Turn; readonly until: number }>();
+  /** Their questions must not reach somebody else. */
+  readonly #givenUp: GivenUpCalls<Turn>;
   readonly #habits = new AskingHabits();
   /** Owners who are being asked right now: what they call meanwhile must not wait for others. */
   readonly #answering = new Map<object, number>();
-  /** Told once, when it may have become clear who is meant. */
-  #onChange: (() => void)[] = [];
+  /** Questions of which it is not clear whose they are; each looks whether it has become so. */
+  readonly #unclear = new Set<() => void>();
 
   constructor(policy: QuestionPolicy, clock: Clock) {
     this.#policy = policy;
     this.#clock = clock;
     this.#line = new WaitingLine(clock, () => this.#admit());
+    this.#givenUp = new GivenUpCalls(clock);
   }
 
   /** At once, when nobody is in the way. */
@@ -85,95 +72,109 @@ export class Turns {
   leave(turn: Turn): void {
     if (!this.#running.delete(turn)) return;
     turn.callOff?.();
-    if (!turn.away) this.#absent(turn);
+    if (!turn.away) this.#count(turn, -1);
     if (turn.alone && turn.asked === 0) this.#habits.exonerate(turn.key);
     this.#changed();
   }
 
   /** Given up without an answer. */
   linger(id: RequestId, turn: Turn): void {
-    const now = this.#clock.now();
-    for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
-    this.#lingering.set(id, { turn, until: now + this.#lingerMs(turn) });
+    const ms = this.#lingerMs(turn);
+    if (ms > 0) this.#givenUp.add(id, turn, ms);
   }
 
   /** An answer came after all: it asks no more. */
   answered(id: RequestId): void {
-    if (this.#lingering.delete(id)) this.#changed();
+    if (this.#givenUp.remove(id)) this.#changed();
   }
 
-  /** Who may be meant by a question that comes now. */
-  attribute(): Attribution {
-    const present = this.#candidates();
-    // Those who wait for an answer are meant only when nobody else can be.
-    const turns = present.length > 0 ? present : [...this.#running];
+  /** Who may be meant by a question that comes now; or by an earlier one, for which these were suspected. */
+  attribute(suspects?: readonly Turn[]): Attribution {
+    const turns = suspects ? suspects.filter((turn) => this.#mayAsk(turn)) : this.#suspects();
     const owners = new Set(turns.map(({ owner }) => owner));
     if (owners.size === 0) return { kind: 'nobody' };
-    for (const { key } of turns) this.#habits.hasAsked(key, turns.length === 1);
-    if (owners.size > 1) return { kind: 'several', count: owners.size };
-    return { kind: 'one', turn: likeliest(turns) };
+    if (owners.size > 1) return { kind: 'several', count: owners.size, turns };
+    return { kind: 'one', turn: likeliest(turns), turns };
   }
 
-  /** Settles when somebody who could have been meant no longer can be. */
-  change(): Promise<void> {
-    const now = this.#clock.now();
-    const ends = [...this.#lingering.values()].map(({ until }) => until).filter((until) => until > now);
+  /**
+   * Settles when it is clear which of these has asked, or when that has taken too long. Whatever ends meanwhile was
+   * not it, since that waits for the answer; nor was what begins meanwhile.
+   */
+  clarify({ turns }: Unclear, signal: AbortSignal): Promise<Attribution> {
     return new Promise((resolve) => {
-      const callOff =
-        ends.length > 0
-          ? this.#clock.after(Math.min(...ends) - now, resolve, { background: true })
-          : undefined;
-      this.#onChange.push(() => {
-        callOff?.();
-        resolve();
-      });
+      const look = () => {
+        if (this.attribute(turns).kind !== 'several') end();
+      };
+      const end = () => {
+        this.#unclear.delete(look);
+        for (const callOff of timers) callOff();
+        signal.removeEventListener('abort', end);
+        resolve(this.attribute(turns));
+      };
+      const timers = this.#givenUp.ends().map((ms) => this.#clock.after(ms, look, { background: true }));
+      timers.push(this.#clock.after(CLARITY_MS, end));
+      signal.addEventListener('abort', end, { once: true });
+      this.#unclear.add(look);
     });
+  }
+
+  /** It could not be found out which of these has asked. Those that were given up are to blame for nothing. */
+  suspect({ turns }: Unclear): void {
+    const running = turns.filter((turn) => this.#running.has(turn));
+    if (new Set(running.map(({ owner }) => owner)).size < 2) return;
+    for (const { key } of running) this.#habits.hasAsked(key, false);
   }
 
   /** The owner of a call is being asked about it. */
-  asking(turn: Turn): void {
+  asking({ turn, turns }: Attributed): OpenQuestion {
     turn.asked += 1;
     turn.open += 1;
-    if (turn.open > 1) this.#habits.hasAskedSeveral(turn.key);
-    else if (turn.asked > 1) this.#habits.hasAskedAgain(turn.key);
-    if (this.#policy === 'adaptive') turn.alone = true;
-    // Questions that belong together come together; what comes later is most likely another's.
-    if (turn.open === 1) turn.callOff = this.#clock.after(QUIET_MS, () => this.#goAway(turn));
+    turn.sure = turns.length === 1 && !this.#hasGivenUp(turn.owner);
+    if (this.#running.has(turn)) {
+      for (const { key } of turns) this.#habits.hasAsked(key, turn.sure);
+      if (turn.open > 1) this.#habits.hasAskedSeveral(turn.key);
+      else if (turn.asked > 1) this.#habits.hasAskedAgain(turn.key);
+      if (this.#policy === 'adaptive') this.#keepOthersOff(turn);
+    }
+    return { turn, isOver: false };
   }
 
   /** The answer is there. Settles when it can be given to the server: what it asks next has to be clear, too. */
-  async comeBack(turn: Turn, patience: { readonly signal: AbortSignal }): Promise<void> {
+  async comeBack(question: OpenQuestion, patience: { readonly signal: AbortSignal }): Promise<void> {
+    const { turn } = question;
+    const { key, owner, speaker } = turn;
+    const mustWait = () =>
+      !question.isOver && turn.away && this.#running.has(turn) && this.#blocks(owner, this.#asksOn(turn));
+    if (mustWait()) {
+      const { signal } = patience;
+      const waiting = { owner, speaker, what: key, timeoutMs: Number.POSITIVE_INFINITY, signal, first: true };
+      await this.#line.join<void>(waiting, (go) => {
+        if (mustWait()) return false;
+        go();
+        this.over(question);
+        return true;
+      });
+    } else this.over(question);
+  }
+
+  /** The server goes on with the call: it gets its answer now, or has taken the question back. Twice is harmless. */
+  over(question: OpenQuestion): void {
+    if (question.isOver) return;
+    question.isOver = true;
+    const { turn } = question;
     turn.open -= 1;
     if (turn.open > 0) return;
     turn.callOff?.();
-    const { key, owner, speaker } = turn;
-    const alone = this.#policy === 'queue' || this.#habits.asksAgain(key) || this.#habits.asksSeveral(key);
-    if (!turn.away) {
-      turn.alone = turn.alone && alone;
-      return;
-    }
-    const back = () => {
-      if (!this.#running.has(turn)) return true;
-      if (this.#blocks(owner, alone)) return false;
-      turn.away = false;
-      turn.alone = alone;
-      this.#present.set(owner, (this.#present.get(owner) ?? 0) + 1);
-      return true;
-    };
-    if (back()) return;
-    const { signal } = patience;
-    const waiting = { owner, speaker, what: key, timeoutMs: Number.POSITIVE_INFINITY, signal, first: true };
-    await this.#line.join<void>(waiting, (go) => {
-      const isBack = back();
-      if (isBack) go();
-      return isBack;
-    });
+    const hasRunAlone = turn.alone && !turn.away;
+    turn.alone = turn.alone && this.#asksOn(turn);
+    if (turn.away) this.#return(turn);
+    if (hasRunAlone && !turn.alone) this.#admit();
   }
 
   /** Whether a call was given up that may still be running, of somebody other than `speaker`. */
   lingersOfOthers(speaker: object): boolean {
-    const now = this.#clock.now();
-    return [...this.#lingering.values()].some(({ turn, until }) => turn.speaker !== speaker && until > now);
+    return this.#givenUp.all().some((turn) => turn.speaker !== speaker);
   }
 
   isAnswering(owner: object): boolean {
@@ -195,37 +196,75 @@ export class Turns {
   /** Where calls are made for others, cancelling is an everyday thing, and one client must not hold up all the others. */
   #lingerMs({ behalf, key }: Turn): number {
     if (!behalf) return LINGER_MS;
-    return this.#habits.asks(key) ? ASKER_LINGER_MS : BEHALF_LINGER_MS;
+    return this.#habits.surelyAsks(key) ? BEHALF_LINGER_MS : 0;
+  }
+
+  #keepOthersOff(turn: Turn): void {
+    turn.alone = true;
+    // Questions that belong together come together; what comes later is most likely another's.
+    if (turn.open === 1) turn.callOff = this.#clock.after(QUIET_MS, () => this.#goAway(turn));
+    else if (turn.away) this.#return(turn);
   }
 
   #goAway(turn: Turn): void {
     if (turn.open === 0 || turn.away || !this.#running.has(turn)) return;
-    if (this.#policy !== 'adaptive' || this.#habits.asksSeveral(turn.key)) return;
+    if (this.#habits.asksSeveral(turn.key) || !this.#mayGoAway(turn)) return;
     turn.away = true;
-    this.#absent(turn);
+    this.#count(turn, -1);
     this.#changed();
   }
 
-  #absent({ owner }: Turn): void {
-    const left = this.#present.get(owner)! - 1;
-    if (left > 0) this.#present.set(owner, left);
+  /**
+   * No more calls of an owner may be away than are sure to wait. Where its calls could have been confused, one of
+   * them is sure to; where it was perhaps one that was given up, none.
+   */
+  #mayGoAway(turn: Turn): boolean {
+    for (const { owner, away, sure } of this.#running)
+      if (owner === turn.owner && away && !sure) return false;
+    return turn.sure || !this.#hasGivenUp(turn.owner);
+  }
+
+  #hasGivenUp(owner: object): boolean {
+    return this.#givenUp.all().some((turn) => turn.owner === owner);
+  }
+
+  #return(turn: Turn): void {
+    turn.away = false;
+    if (this.#running.has(turn)) this.#count(turn, 1);
+  }
+
+  #count({ owner }: Turn, change: 1 | -1): void {
+    const count = (this.#present.get(owner) ?? 0) + change;
+    if (count > 0) this.#present.set(owner, count);
     else this.#present.delete(owner);
   }
 
   #changed(): void {
-    for (const notify of this.#onChange.splice(0)) notify();
+    for (const look of this.#unclear) look();
     this.#admit();
   }
 
-  #candidates(): Turn[] {
-    const now = this.#clock.now();
-    const lingering = [...this.#lingering.values()].filter(({ until }) => until > now);
-    return [...this.#running].filter(({ away }) => !away).concat(lingering.map(({ turn }) => turn));
+  /** Those who wait for an answer are meant only when nobody else is there. */
+  #suspects(): Turn[] {
+    const present = [...this.#running].filter(({ away }) => !away);
+    const turns = present.length > 0 ? present : [...this.#running];
+    // Whoever is asked is the same, and only through a call that runs.
+    const owners = new Set(turns.map(({ owner }) => owner));
+    return [...turns, ...this.#givenUp.all().filter(({ owner }) => !owners.has(owner))];
+  }
+
+  #mayAsk(turn: Turn): boolean {
+    return this.#running.has(turn) || this.#givenUp.all().includes(turn);
   }
 
   #runsAlone(key: string): boolean {
     if (this.#policy === 'queue') return true;
     return this.#policy === 'adaptive' && !this.#habits.isEmpty && this.#habits.asks(key);
+  }
+
+  /** Whether it has to be alone for what it asks after an answer. */
+  #asksOn({ key }: Turn): boolean {
+    return this.#policy === 'queue' || this.#habits.asksAgain(key) || this.#habits.asksSeveral(key);
   }
 
   #hasToWait(owner: object, alone: boolean): boolean {
@@ -247,38 +286,34 @@ export class Turns {
   }
 
   #begin(speaker: object, behalf: Behalf | undefined, key: string, alone: boolean): Turn {
-    const owner = behalf?.owner ?? speaker;
     const turn: Turn = {
-      owner,
+      owner: behalf?.owner ?? speaker,
       speaker,
       behalf,
       key,
       alone,
       asked: 0,
       open: 0,
+      sure: false,
       away: false,
       callOff: undefined,
     };
     this.#running.add(turn);
-    this.#present.set(owner, (this.#present.get(owner) ?? 0) + 1);
+    this.#count(turn, 1);
     return turn;
   }
 
   #admit(): void {
     // Whoever is being asked would wait for itself behind the others.
-    this.#line.admit((waiting: Waiting) => this.#answering.has(waiting.owner));
+    if (!this.#line.isEmpty) this.#line.admit((waiting: Waiting) => this.#answering.has(waiting.owner));
   }
 }
 
 /** How long a call that was given up may still ask. */
 const LINGER_MS = 60_000;
-const ASKER_LINGER_MS = 5000;
+/** Less than a question is held, so that none is refused for its sake. */
 const BEHALF_LINGER_MS = 1000;
 /** How long after a question others have to wait for what else it asks. */
 const QUIET_MS = 50;
-
-/** Which of the calls of one owner it belongs to: one that has not asked, the latest of those. */
-function likeliest(turns: readonly Turn[]): Turn {
-  const fewest = Math.min(...turns.map(({ asked }) => asked));
-  return turns.findLast(({ asked, open }) => asked === fewest && open === 0) ?? turns.at(-1)!;
-}
+/** How long a question waits for it to become clear who is meant. */
+const CLARITY_MS = 2000;

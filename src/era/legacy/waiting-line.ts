@@ -32,7 +32,7 @@ export class WaitingLine {
 
   /** `tryGo` is called whenever it may have become possible; it goes, with a value, or says that it cannot yet. */
   join<T>(waiting: Waiting, tryGo: (go: (value: T) => void) => boolean): Promise<T> {
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (!waiting.first && this.#waiting.length >= MAX_WAITING) {
       const message = `${this.#waiting.length} calls wait already for their turn to be asked; try again later`;
       return Promise.reject(new IsthmusError('BUSY', message, { sent: 'no' }));
     }
@@ -41,13 +41,11 @@ export class WaitingLine {
       const callOff = Number.isFinite(timeoutMs)
         ? this.#clock.after(timeoutMs, () => {
             const message = `${what} waited ${timeoutMs} ms for calls that may ask questions, of other conversations`;
-            place.end(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
+            leave(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
           })
         : () => {};
       const onAbort = () =>
-        place.end(
-          new IsthmusError('CANCELLED', `${what} was called off`, { cause: signal?.reason, sent: 'no' }),
-        );
+        leave(new IsthmusError('CANCELLED', `${what} was called off`, { cause: signal?.reason, sent: 'no' }));
       const settle = () => {
         callOff();
         signal?.removeEventListener('abort', onAbort);
@@ -57,6 +55,7 @@ export class WaitingLine {
       const place: Place = {
         waiting,
         tryGo: () =>
+          this.#waiting.includes(place) &&
           tryGo((value) => {
             settle();
             resolve(value);
@@ -64,28 +63,32 @@ export class WaitingLine {
         end: (error) => {
           settle();
           reject(error);
-          this.#onLeft();
         },
       };
-      if (waiting.first) this.#waiting.unshift(place);
-      else this.#waiting.push(place);
+      const leave = (error: IsthmusError) => {
+        place.end(error);
+        this.#onLeft();
+      };
+      const others = waiting.first ? this.#waiting.findIndex((each) => !each.waiting.first) : -1;
+      this.#waiting.splice(others >= 0 ? others : this.#waiting.length, 0, place);
       if (signal?.aborted) onAbort();
       else signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 
-  /** Lets go who can go, in order; those who `goFirst` before the others. */
+  /** Lets go who can go: all who `goFirst`, and the others in order, when none of those has to stay. */
   admit(goFirst: (waiting: Waiting) => boolean): void {
-    for (;;) {
-      const next = this.#waiting.find(({ waiting }) => goFirst(waiting)) ?? this.#waiting[0];
-      if (!next?.tryGo()) return;
-    }
+    const isFirst = ({ waiting }: Place) => goFirst(waiting);
+    for (const place of this.#waiting.filter(isFirst)) place.tryGo();
+    while (!this.#waiting.some(isFirst)) if (!this.#waiting[0]?.tryGo()) return;
   }
 
   refuse(error: IsthmusError, speaker: object | undefined): void {
+    // First all of them: what waits behind another of the same speaker must not have its turn in between.
     for (const place of [...this.#waiting]) {
       if (speaker === undefined || place.waiting.speaker === speaker) place.end(error);
     }
+    this.#onLeft();
   }
 }
 

@@ -32,7 +32,7 @@ export interface ModernLine {
   cancel(id: RequestId, reason: string): void;
   left(speaker: ModernSpeaker): void;
   /** A request that had asked for logs was given up, and may still be running over there. */
-  gaveUp(id: RequestId, speaker: ModernSpeaker, forOthers: boolean): void;
+  gaveUp(id: RequestId, speaker: ModernSpeaker): void;
 }
 
 /** The modern era, calling: nothing is remembered between requests, and the server sends none. */
@@ -67,10 +67,10 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
     this.#speakers.delete(speaker);
   }
 
-  gaveUp(id: RequestId, speaker: ModernSpeaker, forOthers: boolean): void {
+  gaveUp(id: RequestId, speaker: ModernSpeaker): void {
     const now = this.clock.now();
     for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
-    this.#lingering.set(id, { speaker, until: now + (forOthers ? BEHALF_LINGER_MS : LINGER_MS) });
+    this.#lingering.set(id, { speaker, until: now + LINGER_MS });
   }
 
   onChange(change: Change): void {
@@ -147,5 +147,3 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
 
 /** How long a call that was given up may still log. */
 const LINGER_MS = 60_000;
-/** Where calls are made for others, one client must not keep the logs of all the others away. */
-const BEHALF_LINGER_MS = 200;

@@ -142,7 +142,8 @@ export class ModernSpeaker implements Speaker {
       signal: call.signal,
       send: (id) => line.sendRequest(id, call.method, this.#withMeta(call, params, id)),
       giveUp: (id, reason) => {
-        if (wantsLogs) line.gaveUp(id, this, call.behalf !== undefined);
+        // Where calls are made for others, one client must not keep the logs of all the others away.
+        if (wantsLogs && !call.behalf) line.gaveUp(id, this);
         line.cancel(id, reason);
       },
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),

@@ -1,4 +1,5 @@
 import { createDeferred } from '../../async/deferred.js';
+import { sharedAbort } from '../../async/shared-abort.js';
 import { within } from '../../async/within.js';
 import type { IsthmusError } from '../../errors.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
@@ -45,7 +46,7 @@ export class HttpConnection implements Connection {
   readonly #warn: (warning: string) => void;
   readonly #flights = new Flights();
   readonly #errands = new Set<Promise<void>>();
-  readonly #over = new AbortController();
+  readonly #over = sharedAbort();
   readonly #end = createDeferred<ConnectionEnd>();
   #isOpen = true;
   /** The session is gone or given up: nothing more is asked. */

@@ -1,9 +1,10 @@
+import { IdMap } from '../../exchange/id-map.js';
 import type { RequestId } from '../../wire/json-rpc.js';
 import type { Flight } from './flight.js';
 
 /** The requests that wait for their end. */
 export class Flights {
-  readonly #flights = new Map<RequestId, Flight>();
+  readonly #flights = new IdMap<Flight>();
   #onEmpty: (() => void) | undefined;
 
   add(flight: Flight): void {
@@ -15,7 +16,7 @@ export class Flights {
   }
 
   all(): Flight[] {
-    return [...this.#flights.values()];
+    return this.#flights.values();
   }
 
   /** It has its end; whether that is an answer is for others to say. */

@@ -1,4 +1,5 @@
 import { createDeferred, type Deferred } from '../../async/deferred.js';
+import type { Slotted } from '../../async/live-set.js';
 import { httpStatusOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
@@ -27,10 +28,11 @@ export interface PostOptions {
  * One POST as a connection: one request in, its notifications and its answer out. The answer is plain JSON unless
  * something has to be said before it. When the client hangs up the connection is lost, which calls off the request.
  */
-export class PostConnection implements Connection {
+export class PostConnection implements Connection, Slotted {
   readonly label = 'http';
   readonly principal: string | undefined;
   readonly life = ALIVE;
+  slot = -1;
   readonly #options: PostOptions;
   /** Made for whoever wants to know; most are over before anybody asks. */
   #closed: Deferred<ConnectionEnd> | undefined;

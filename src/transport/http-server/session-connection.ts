@@ -1,5 +1,6 @@
 import { createDeferred } from '../../async/deferred.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
+import { IdMap } from '../../exchange/id-map.js';
 import { encodeMessage } from '../../wire/codec.js';
 import {
   type Decoded,
@@ -43,7 +44,7 @@ export class SessionConnection implements Connection {
   readonly closed: Promise<ConnectionEnd>;
   readonly #options: SessionOptions;
   readonly #end = createDeferred<ConnectionEnd>();
-  readonly #posts = new Map<RequestId, Post>();
+  #posts = new IdMap<Post>();
   readonly #streams = new Map<string, SessionStream>();
   readonly #standing: SessionStream;
   /** For the standing stream, while there is none. */
@@ -189,7 +190,7 @@ export class SessionConnection implements Connection {
       if (!post.stream.begun) post.exchange.respond(404, this.#options.headers);
     }
     this.#options.tally.inFlight -= this.#posts.size;
-    this.#posts.clear();
+    this.#posts = new IdMap();
     for (const stream of this.#streams.values()) stream.end();
     this.#end.resolve({ kind: 'closed' });
   }

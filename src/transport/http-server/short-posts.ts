@@ -1,3 +1,4 @@
+import { LiveSet } from '../../async/live-set.js';
 import type { Connection } from '../../exchange/connection.js';
 import type { Decoded, DecodedRequest } from '../../wire/json-rpc.js';
 import type { HttpEndpointSettings } from './options.js';
@@ -9,7 +10,7 @@ import { busy, respondError, respondRefusals, type Visit } from './visit.js';
 export class ShortPosts {
   readonly #settings: HttpEndpointSettings;
   readonly #isFull: (visit: Visit, message: Decoded) => boolean;
-  readonly #open = new Set<PostConnection>();
+  readonly #open = new LiveSet<PostConnection>();
   readonly #now: () => number;
   #streams = 0;
 
@@ -64,7 +65,7 @@ export class ShortPosts {
   }
 
   keepAlive(now: number, everyMs: number): void {
-    for (const post of this.#open) if (now - post.lastAt >= everyMs) post.keepAlive(now);
+    for (const post of this.#open.values()) if (now - post.lastAt >= everyMs) post.keepAlive(now);
   }
 
   /** One literal that names every member: copies by spreading were a fifth of what a request costs. */

@@ -1,0 +1,50 @@
+import type { Behalf } from '../../exchange/call.js';
+
+/** A call that the server may ask back about, while it runs. */
+export interface Turn {
+  /** Who is asked: whoever speaks, or whom it speaks for. */
+  readonly owner: object;
+  readonly speaker: object;
+  readonly behalf: Behalf | undefined;
+  /** What is called: `tools/call book_flight`. */
+  readonly key: string;
+  /** Nobody else may run beside it. */
+  alone: boolean;
+  /** How often it has asked, and how many of its questions are open. */
+  asked: number;
+  open: number;
+  /** Its question cannot have been that of another call of its owner. */
+  sure: boolean;
+  /** It waits for an answer and asks nothing meanwhile: others may run. */
+  away: boolean;
+  /** Calls off the moment in which it counts as away. */
+  callOff: (() => void) | undefined;
+}
+
+/** Whose question it is, as far as anybody can know, and all the calls that could have led to it. */
+export type Attribution = Attributed | Unclear | { readonly kind: 'nobody' };
+
+export interface Attributed {
+  readonly kind: 'one';
+  readonly turn: Turn;
+  readonly turns: readonly Turn[];
+}
+
+export interface Unclear {
+  readonly kind: 'several';
+  readonly count: number;
+  readonly turns: readonly Turn[];
+}
+
+/** A question that was put to the owner of a call. */
+export interface OpenQuestion {
+  readonly turn: Turn;
+  /** The server has its answer, or wants none any more. */
+  isOver: boolean;
+}
+
+/** Which of the calls of one owner it belongs to: one that has not asked, the latest of those. */
+export function likeliest(turns: readonly Turn[]): Turn {
+  const fewest = Math.min(...turns.map(({ asked }) => asked));
+  return turns.findLast(({ asked, open }) => asked === fewest && open === 0) ?? turns.at(-1)!;
+}
