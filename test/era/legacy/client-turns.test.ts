@@ -1,32 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../../src/era/legacy/client-turns.js';
-import type { QuestionPolicy } from '../../../src/era/voice.js';
 import { IsthmusError } from '../../../src/errors.js';
-import { FakeClock } from '../../support/fake-clock.js';
-
-const [A, B, C] = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];
-const LONG = { timeoutMs: 1_000_000 };
-
-function turns(policy: QuestionPolicy = 'adaptive') {
-  const clock = new FakeClock();
-  return { clock, turns: new Turns(policy, clock) };
-}
-
-/** The only one who can be meant. */
-function ownerOf(it: Turns): object | undefined {
-  const attribution = it.attribute();
-  return attribution.kind === 'one' ? attribution.turn.owner : undefined;
-}
-
-async function pending(work: Promise<unknown>): Promise<boolean> {
-  let settled = false;
-  const note = () => {
-    settled = true;
-  };
-  work.then(note, note);
-  for (let each = 0; each < 5; each += 1) await Promise.resolve();
-  return !settled;
-}
+import { A, ask, B, C, hasAsked, LONG, ownerOf, pending, turns, unclear } from './support.js';
 
 describe('whose question it is', () => {
   it('is nobody’s while nothing is in flight', () => {
@@ -45,7 +19,7 @@ describe('whose question it is', () => {
     const { turns: it } = turns();
     const mine = it.enter(A, 'x')!;
     it.enter(B, 'y');
-    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    expect(unclear(it).count).toBe(2);
     it.leave(mine);
     it.leave(mine);
     expect(ownerOf(it)).toBe(B);
@@ -58,16 +32,16 @@ describe('whose question it is', () => {
     it.linger(7, mine);
     expect(ownerOf(it)).toBe(A);
     it.enter(B, 'y');
-    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    expect(unclear(it).count).toBe(2);
     expect(it.lingersOfOthers(B)).toBe(true);
     expect(it.lingersOfOthers(A)).toBe(false);
     it.answered('7');
-    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    expect(unclear(it).count).toBe(2);
     it.answered(7);
     expect(ownerOf(it)).toBe(B);
     it.linger(8, mine);
     clock.advance(59_999);
-    expect(it.attribute()).toEqual({ kind: 'several', count: 2 });
+    expect(unclear(it).count).toBe(2);
     clock.advance(1);
     expect(ownerOf(it)).toBe(B);
     expect(it.lingersOfOthers(B)).toBe(false);
@@ -75,21 +49,28 @@ describe('whose question it is', () => {
 });
 
 describe('adaptive', () => {
-  it('lets everything in until something has asked, and then that alone', async () => {
+  it('lets everything in until something has asked, and then that alone', () => {
     const { turns: it } = turns();
-    const mine = it.enter(A, 'ask')!;
-    it.attribute();
-    it.leave(mine);
+    hasAsked(it, 'ask');
     expect(it.enter(A, 'ask')?.alone).toBe(true);
     expect(it.enter(B, 'echo')).toBeUndefined();
     // The owner of the lone call is not in its own way.
     expect(it.enter(A, 'echo')).toBeDefined();
   });
 
+  it('lets what asks begin only when nobody else is there', () => {
+    const { turns: it } = turns();
+    hasAsked(it, 'ask');
+    const other = it.enter(B, 'echo')!;
+    expect(it.enter(A, 'ask')).toBeUndefined();
+    it.leave(other);
+    expect(it.enter(A, 'ask')).toBeDefined();
+  });
+
   it('keeps for ever what asked beyond doubt, and what may have only until it ran alone three times', () => {
     const { turns: it } = turns();
     const both = [it.enter(A, 'sure')!, it.enter(B, 'perhaps')!];
-    it.attribute();
+    it.suspect(unclear(it));
     for (const turn of both) it.leave(turn);
     for (const alone of [true, true, true, false]) {
       const turn = it.enter(B, 'perhaps')!;
@@ -98,18 +79,25 @@ describe('adaptive', () => {
     }
     for (let times = 0; times < 5; times += 1) {
       const turn = it.enter(A, 'sure')!;
-      if (times === 0) it.attribute();
       expect(turn.alone).toBe(true);
+      if (times === 0) ask(it);
       it.leave(turn);
     }
   });
 
   it('does not distinguish tools by their arguments, but by their names', () => {
     const { turns: it } = turns();
-    const mine = it.enter(A, 'tools/call ask')!;
-    it.attribute();
-    it.leave(mine);
+    hasAsked(it, 'tools/call ask');
     expect(it.enter(A, 'tools/call echo')?.alone).toBe(false);
+  });
+
+  it('blames nobody for the mere thought of a question', () => {
+    const { turns: it } = turns();
+    it.leave(it.enter(A, 'x')!);
+    const turn = it.enter(A, 'y')!;
+    it.attribute();
+    it.leave(turn);
+    expect(it.enter(A, 'y')?.alone).toBe(false);
   });
 });
 
@@ -147,9 +135,7 @@ describe('those who wait', () => {
 
   it('all go at once where nothing has to run alone any more', async () => {
     const { turns: it } = turns();
-    const asked = it.enter(A, 'ask')!;
-    it.attribute();
-    it.leave(asked);
+    hasAsked(it, 'ask');
     const alone = it.enter(A, 'ask')!;
     const waiting = [it.wait(B, 'echo', LONG), it.wait(C, 'echo', LONG)];
     it.leave(alone);
