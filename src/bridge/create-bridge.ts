@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
 import type { Session } from '../client/session.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
 import { IsthmusError } from '../errors.js';
@@ -6,6 +7,7 @@ import type {
   Call,
   Change,
   HeaderParam,
+  Opening,
   OpenListen,
   Peer,
   ServedSession,
@@ -18,10 +20,11 @@ import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter
 import { toWayError } from './far-errors.js';
 import { type FarFacts, toFarFacts } from './far-facts.js';
 import { FarTools } from './far-tools.js';
+import { FirstSeat, peerOf } from './first-seat.js';
 import { type ForwardContext, forward } from './forward.js';
 import { keepSession } from './keep-session.js';
 import { listenThere } from './listen-there.js';
-import { EVERYTHING, Seats } from './seats.js';
+import { EVERYTHING, Seats, toldKey, toldOf } from './seats.js';
 
 export interface BridgeOptions {
   /**
@@ -44,6 +47,8 @@ export interface BridgeOptions {
 export interface Bridge extends Service, AsyncDisposable {
   /** What the server is. Undefined until it has been spoken to. */
   readonly far: FarFacts | undefined;
+  /** Settles when the server has been spoken to for the first time, whoever did it. */
+  readonly known: Promise<FarFacts>;
   /** Sessions that are open to the server, or will be with the next call. */
   readonly seats: number;
   /** Settles when the server has answered; rejects with why it could not be reached. */
@@ -91,6 +96,7 @@ class BridgeService implements Bridge {
   readonly #settings: BridgeSettings;
   readonly #seats: Seats;
   readonly #tools = new FarTools();
+  readonly #known = createDeferred<FarFacts>();
   #far: FarFacts | undefined;
   #context: ForwardContext | undefined;
   #learning: Promise<void> | undefined;
@@ -106,6 +112,10 @@ class BridgeService implements Bridge {
 
   get far(): FarFacts | undefined {
     return this.#far;
+  }
+
+  get known(): Promise<FarFacts> {
+    return this.#known.promise;
   }
 
   get seats(): number {
@@ -133,16 +143,12 @@ class BridgeService implements Bridge {
     return () => {};
   }
 
-  ready(): Promise<void> | undefined {
-    return this.#far ? undefined : this.start().catch(failOnTheWay);
+  ready(opening: Opening, principal: string | undefined): Promise<void> | undefined {
+    return this.#far ? undefined : this.#start(peerOf(opening, principal)).catch(failOnTheWay);
   }
 
-  async start(): Promise<void> {
-    if (this.#far) return;
-    this.#learning ??= this.#ask().finally(() => {
-      this.#learning = undefined;
-    });
-    await this.#learning;
+  start(): Promise<void> {
+    return this.#start(undefined);
   }
 
   handle(call: Call): Promise<JsonObject> {
@@ -180,25 +186,39 @@ class BridgeService implements Bridge {
     return listenThere(this.#seats.ofPeer(peer, this.#far!.era).session, wanted, onChange);
   }
 
-  /** Speaks to the server once, to find out what it is. */
-  async #ask(): Promise<void> {
+  async #start(first: Peer | undefined): Promise<void> {
+    if (this.#far) return;
+    this.#learning ??= this.#ask(first).finally(() => {
+      this.#learning = undefined;
+    });
+    await this.#learning;
+  }
+
+  /** Speaks to the server for the first time; for its first client, where each has its own. */
+  async #ask(first: Peer | undefined): Promise<void> {
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
-    const session = this.#upstream.open({
-      name: 'bridge',
-      principal: undefined,
-      info: undefined,
-      capabilities: EVERYTHING,
-      answers: {},
-      onLog: undefined,
-      onReopened: () => {},
+    const own = this.#seats.areOwn ? first : undefined;
+    const capabilities = own ? toldOf(own) : EVERYTHING;
+    const seat = new FirstSeat(this.#settings.clock);
+    const session: Session = this.#upstream.open({
+      name: own?.info?.name ?? 'bridge',
+      principal: own?.principal,
+      info: own?.era === 'legacy' ? own.info : undefined,
+      capabilities,
+      answers: own ? seat.answers : {},
+      onLog: own ? seat.onLog : undefined,
+      onReopened: () => this.#learn(session),
     });
     this.#asking = session;
+    let isOffered = false;
     try {
       await session.connected();
       this.#learn(session);
+      if (own) this.#seats.offer({ session, seat, told: toldKey(own.principal, capabilities) });
+      isOffered = own !== undefined;
     } finally {
       this.#asking = undefined;
-      await session.close();
+      if (!isOffered) await session.close();
     }
   }
 
@@ -207,6 +227,7 @@ class BridgeService implements Bridge {
     const far = toFarFacts(this.#upstream.label, era, revision, session.server);
     const { timeoutMs, maxTimeoutMs } = this.#settings;
     this.#far = far;
+    this.#known.resolve(far);
     this.#context = { far, tools: this.#tools, timeoutMs, maxTimeoutMs };
   }
 }

@@ -120,6 +120,7 @@ export function nearQuestion(request: InputRequest, near: Era): InputRequest {
   const { progressToken, ...meta } = (_meta ?? {}) as JsonObject;
   const kept: JsonObject = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
   if (near === 'modern') delete kept['elicitationId'];
+  if (request.method === 'roots/list' && Object.keys(kept).length === 0) return { method: 'roots/list' };
   return { method: request.method, params: kept } as InputRequest;
 }
 

@@ -1,6 +1,7 @@
 import type { Session } from '../client/session.js';
 import type { Change, ListenEnd, OpenListen } from '../exchange/call.js';
 import type { SubscriptionFilter } from '../wire/model.js';
+import { nextTurn } from './session-news.js';
 
 /** A subscription on the far side, for one on the near side. It goes on when the connection between is replaced. */
 export async function listenThere(
@@ -16,7 +17,10 @@ export async function listenThere(
   });
   const follow = async (): Promise<ListenEnd> => {
     try {
-      for await (const change of changes) onChange(change);
+      for await (const change of changes) {
+        await nextTurn();
+        onChange(change);
+      }
       return { error: undefined };
     } catch (error) {
       return { error };

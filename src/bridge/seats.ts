@@ -5,6 +5,7 @@ import { IsthmusError } from '../errors.js';
 import type { Call, Era, Peer } from '../exchange/call.js';
 import type { ClientCapabilities } from '../wire/model.js';
 import { conversationOf } from './carried-params.js';
+import type { OfferedSeat } from './first-seat.js';
 
 /** A place at the far side, for one client or for all of a principal. */
 export interface Seat {
@@ -36,6 +37,7 @@ export class Seats {
   /** Whose process it is, where there is one for everybody. */
   #only: { readonly principal: string | undefined } | undefined;
   #sweeping: (() => void) | undefined;
+  #offered: OfferedSeat | undefined;
 
   constructor(options: SeatsOptions) {
     this.#options = options;
@@ -60,6 +62,12 @@ export class Seats {
     return this.#ofSessions.get(peer) ?? this.#sharedSeat(peer, undefined, far);
   }
 
+  /** The session of the first client, which has yet to take its seat. */
+  offer(offered: OfferedSeat): void {
+    this.#offered = offered;
+    this.#options.clock.after(OFFER_MS, () => this.#withdraw(offered), { background: true });
+  }
+
   /** A seat of its own, for a legacy session. */
   take(peer: Peer, given: Pick<SeatOptions, 'answers' | 'onLog'>): Seat {
     this.#admit(peer.principal);
@@ -82,6 +90,7 @@ export class Seats {
 
   async close(): Promise<void> {
     this.#sweeping?.();
+    if (this.#offered) this.#withdraw(this.#offered);
     const all = [...this.#ofSessions.values(), ...this.#shared.values()];
     this.#ofSessions.clear();
     this.#shared.clear();
@@ -89,10 +98,10 @@ export class Seats {
   }
 
   #sharedSeat(peer: Peer, conversation: string | undefined, far: Era): Seat {
-    const { upstream, clock } = this.#options;
+    const { clock } = this.#options;
     // A legacy server is told once, when the session is opened, what its client can do.
-    const exact = upstream.serves === 'one' && far === 'legacy';
-    const capabilities = exact ? toldOf(peer) : EVERYTHING;
+    const exact = this.areOwn && far === 'legacy';
+    const capabilities = this.areOwn ? toldOf(peer) : EVERYTHING;
     const key =
       exact || conversation !== undefined || peer.principal !== undefined
         ? JSON.stringify([peer.principal, conversation, exact ? capabilities : 0])
@@ -117,6 +126,11 @@ export class Seats {
     info: SeatOptions['info'],
   ): Session {
     const { upstream, onReopened } = this.#options;
+    const offered = this.#accept(toldKey(peer.principal, capabilities));
+    if (offered) {
+      offered.seat.take(given);
+      return offered.session;
+    }
     const session: Session = upstream.open({
       name: peer.principal ?? peer.info?.name ?? 'a client',
       principal: peer.principal,
@@ -127,6 +141,19 @@ export class Seats {
       onReopened: () => onReopened(session),
     });
     return session;
+  }
+
+  #accept(told: string): OfferedSeat | undefined {
+    const offered = this.#offered;
+    if (offered?.told !== told) return undefined;
+    this.#offered = undefined;
+    return offered;
+  }
+
+  #withdraw(offered: OfferedSeat): void {
+    if (this.#offered !== offered) return;
+    this.#offered = undefined;
+    void offered.session.close();
   }
 
   /** Two principals never share a process or a session, unless the server is declared to keep nothing. */
@@ -180,7 +207,7 @@ export const EVERYTHING: ClientCapabilities = {
 };
 
 /** What the one client can answer that a server is opened for. */
-function toldOf({ capabilities, era }: Peer): ClientCapabilities {
+export function toldOf({ capabilities, era }: Peer): ClientCapabilities {
   const { elicitation, sampling, roots, experimental } = capabilities;
   const told: ClientCapabilities = {};
   if (elicitation) told.elicitation = elicitation;
@@ -189,3 +216,11 @@ function toldOf({ capabilities, era }: Peer): ClientCapabilities {
   if (experimental) told.experimental = experimental;
   return told;
 }
+
+/** What tells seats apart that were opened for one client. */
+export function toldKey(principal: string | undefined, capabilities: ClientCapabilities): string {
+  return JSON.stringify([principal, capabilities]);
+}
+
+/** How long the session of the first client waits for it. */
+const OFFER_MS = 10_000;

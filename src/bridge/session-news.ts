@@ -97,7 +97,10 @@ export class SessionNews {
 
   async #follow(changes: Changes): Promise<void> {
     try {
-      for await (const change of changes) if (!this.#ended) this.#onChange(change);
+      for await (const change of changes) {
+        await nextTurn();
+        if (!this.#ended) this.#onChange(change);
+      }
     } catch {
       // Its end is the end of the news; calls say what is wrong.
     }
@@ -111,6 +114,11 @@ export class SessionNews {
     this.#changing = changing.catch(() => {});
     return changing;
   }
+}
+
+/** An answer that came before the news is handed on before it, too. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function isAnything(wanted: Wanted): boolean {

@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
-import type { Service } from '../exchange/call.js';
+import type { Opening, Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
 import { InboundCalls, type Surroundings } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -139,13 +139,14 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   }
 
   async #idle(): Promise<void> {
-    while (this.#early && this.#early.size > 0)
-      await Promise.resolve(this.#side.service.ready?.()).catch(() => {});
+    while (this.#early && this.#early.size > 0) await Promise.resolve(this.#ready(NOTHING)).catch(() => {});
     await this.#side.calls.idle();
   }
 
   /** Nobody is left without an answer. */
   #abandon(): void {
+    for (const id of this.#early ?? []) refuse(this.#side, id, STOPPING);
+    this.#early?.clear();
     for (const inbound of this.#side.calls.pending()) {
       const { onCancel } = inbound;
       sendError(this.#side, inbound, {
@@ -159,7 +160,7 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   #message(message: DecodedMessage): void {
     switch (message.kind) {
       case 'request': {
-        const ready = this.#side.service.ready?.();
+        const ready = this.#ready(message);
         if (ready && message.method !== 'ping') this.#later(message, ready);
         else this.#request(message);
         return;
@@ -174,6 +175,11 @@ class Serving implements Receiver, ServedConnection, Surroundings {
       default:
         this.#dialect?.response(message);
     }
+  }
+
+  #ready(opening: Opening): Promise<void> | undefined {
+    const { service, connection } = this.#side;
+    return service.ready?.(opening, connection.principal);
   }
 
   #request(request: DecodedRequest): void {
@@ -202,7 +208,7 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   /** One that belongs to requests which have not been looked at yet: they come first. */
   #earlyNotification(notification: DecodedNotification, early: Set<RequestId>): boolean {
     if (isCancellation(notification, early)) return true;
-    const ready = this.#side.service.ready?.();
+    const ready = this.#ready(notification);
     ready?.then(
       () => this.#dialect?.notification(notification),
       () => {},
@@ -248,6 +254,7 @@ function isCancellation({ method, params }: DecodedNotification, early: Set<Requ
   return method === 'notifications/cancelled' && early.delete(params?.['requestId'] as RequestId);
 }
 
+const NOTHING: Opening = { method: '', params: undefined };
 const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };
 /** One line must not make a flood of answers that nobody can stop. */
 const MAX_BATCH = 1000;

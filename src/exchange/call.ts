@@ -152,11 +152,17 @@ export interface Service {
    * Waited for before a request is looked at, where the service has yet to find out what it can do. Undefined: it
    * knows. What it rejects with is the answer to the request.
    */
-  ready?(): Promise<void> | undefined;
+  ready?(opening: Opening, principal: string | undefined): Promise<void> | undefined;
   /** Opens a subscription; without it what `watch` tells is filtered. */
   listen?(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
   /** A legacy session has begun: what the service keeps for it. Without it a session is nothing but its calls. */
   session?(session: ServedSession): SessionKeeper;
+}
+
+/** A message that a service may not be ready for yet. */
+export interface Opening {
+  readonly method: string;
+  readonly params: JsonObject | undefined;
 }
 
 /** A legacy session, as a service may use it outside of calls. */

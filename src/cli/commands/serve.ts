@@ -19,7 +19,7 @@ interface ServeOptions {
   readonly listen?: readonly string[];
   readonly upstream?: string;
   readonly upstreamProtocol: Mode;
-  readonly processes: 'shared' | 'per-client';
+  readonly processes?: 'shared' | 'per-client';
   readonly stateless?: boolean;
   readonly timeout?: number;
   readonly cwd?: string;
@@ -46,9 +46,10 @@ export function serveCommand(behind: readonly string[] | undefined): Command {
         .default('auto'),
     )
     .addOption(
-      new Option('--processes <model>', 'one process for all clients, or one for each legacy client')
-        .choices(['shared', 'per-client'])
-        .default('shared'),
+      new Option(
+        '--processes <model>',
+        'one process for all clients, or one for each legacy client (default: shared; with nothing but stdio to listen on, per-client)',
+      ).choices(['shared', 'per-client']),
     )
     .option('--stateless', 'the server keeps nothing for its clients: different principals may share it')
     .option('-t, --timeout <ms>', 'how long the server may take over one call (default: 600000)', toMs)
@@ -74,7 +75,10 @@ async function run(options: ServeOptions, behind: readonly string[] | undefined)
     if (!options.quiet) for (const line of describeAddresses(served.addresses, DEMO)) say(line);
     return;
   }
-  const { upstreamProtocol: mode, processes, stateless = false, timeout, cwd, env, header, quiet } = options;
+  const { upstreamProtocol: mode, stateless = false, timeout, cwd, env, header, quiet } = options;
+  // Then there is one client, and the server is opened for it, when it is there, with what it can do.
+  const forOne = options.listen?.every((address) => address === 'stdio') ?? false;
+  const processes = options.processes ?? (forOne ? 'per-client' : 'shared');
   const onEvent = (event: HostEvent) => {
     if (event.kind === 'stderr') process.stderr.write(event.text);
     const line = describeEvent(event);
@@ -84,10 +88,13 @@ async function run(options: ServeOptions, behind: readonly string[] | undefined)
   const opened = openUpstream(target, settings);
   const label = target.kind === 'command' ? [target.command, ...target.args].join(' ') : placeOf(target);
   const served = await listen(opened.bridge, options, opened);
-  if (!quiet) for (const line of describeAddresses(served.addresses, label)) say(line);
+  if (!quiet) {
+    for (const line of describeAddresses(served.addresses, label)) say(line);
+    void opened.bridge.known.then((far) => say(describeFar(label, far, forOne)));
+  }
+  if (forOne) return;
   try {
     await opened.bridge.start();
-    if (!quiet) say(describeFar(label, opened.bridge.far!));
   } catch (error) {
     const failure = describeFailure(error, {
       ...{ target, label, connected: false, mode },

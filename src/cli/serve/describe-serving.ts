@@ -23,8 +23,9 @@ export function describeAddresses(addresses: readonly string[], what: string): s
 export const DEMO = 'its own demo server';
 
 /** What stands behind it, once it has answered. */
-export function describeFar(label: string, { info, era, revision }: FarFacts): string {
-  return `Behind it: ${label} (${oneLine(info.name)} ${oneLine(info.version)}), a ${era} server (${revision}).`;
+export function describeFar(label: string, { info, era, revision }: FarFacts, onStdio: boolean): string {
+  const server = `${label} (${oneLine(info.name)} ${oneLine(info.version)}), a ${era} server (${revision})`;
+  return onStdio ? `isthmus: serving ${server}, on stdio` : `Behind it: ${server}.`;
 }
 
 /** What an operator should hear of the process behind it; the rest is not worth a line. */

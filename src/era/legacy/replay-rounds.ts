@@ -4,6 +4,7 @@ import type { Service } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { InputRequest, InputResponse, InputResponses } from '../../wire/model.js';
+import { missingCapability } from '../client-capabilities.js';
 import { cannotAsk, emptyRound, type InputRequired, isInputRequired } from '../input-rounds.js';
 import type { LegacyServerCall } from './server-call.js';
 
@@ -74,13 +75,16 @@ async function ask(
     return answer;
   } catch (error) {
     // There is no way to hand on an error; for elicitation there is one to say that nothing came of it.
-    if (request.method !== 'elicitation/create' || !isRefusal(error)) throw error;
+    if (request.method !== 'elicitation/create' || !isRefusal(error, call, request)) throw error;
     return { action: 'cancel' };
   }
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof IsthmusError && error.code === 'REFUSED_BY_PEER';
+/** The client says no; or it could be asked, were there words for this question in its revision. */
+function isRefusal(error: unknown, { peer }: LegacyServerCall, request: InputRequest): boolean {
+  if (!(error instanceof IsthmusError)) return false;
+  const inexpressible = error.code === 'CAPABILITY_MISSING' && !missingCapability(request, peer.capabilities);
+  return error.code === 'REFUSED_BY_PEER' || inexpressible;
 }
 
 /** The pages that the user has agreed to visit in the course of one call. */

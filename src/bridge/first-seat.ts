@@ -1,0 +1,73 @@
+import type { Clock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
+import { within } from '../async/within.js';
+import type { Session } from '../client/session.js';
+import type { SeatOptions } from '../client/upstream.js';
+import { type Answers, answerQuestion } from '../era/answers.js';
+import { readInitialize } from '../era/legacy/handshake.js';
+import { usableCapabilities } from '../era/legacy/project-questions.js';
+import { readEnvelope } from '../era/modern/envelope.js';
+import type { Opening, Peer } from '../exchange/call.js';
+import type { InputRequest, LogEntry } from '../wire/model.js';
+
+/** Who sends a request, before it has been looked at; undefined when it does not say so properly. */
+export function peerOf({ method, params }: Opening, principal: string | undefined): Peer | undefined {
+  if (method !== 'initialize') {
+    const envelope = readEnvelope(params, principal);
+    return envelope.kind === 'valid' ? envelope.peer : undefined;
+  }
+  const handshake = readInitialize(params);
+  if ('code' in handshake) return undefined;
+  const { revision, info } = handshake;
+  const capabilities = usableCapabilities(handshake.capabilities, revision);
+  return { era: 'legacy', revision, info, capabilities, principal };
+}
+
+/**
+ * The session in which it is found out what the server is. Where each client has a process or a session of its
+ * own, it is that of the first client: nothing is started only to be looked at. What the server asks or says before
+ * that client has taken its seat waits for it.
+ */
+export class FirstSeat {
+  readonly answers: Answers;
+  readonly onLog: (entry: LogEntry) => void;
+  readonly #taken = createDeferred<Pick<SeatOptions, 'answers' | 'onLog'>>();
+
+  constructor(clock: Clock) {
+    const ask = async (request: InputRequest, signal: AbortSignal): Promise<never> => {
+      await within(clock, PATIENCE_MS, this.#taken.promise);
+      const { answers } = await Promise.race([this.#taken.promise, NOBODY]);
+      return (await answerQuestion(answers, request, signal)) as never;
+    };
+    this.answers = {
+      elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal),
+      urls: true,
+      sample: (params, { signal }) => ask({ method: 'sampling/createMessage', params }, signal),
+      tools: true,
+      roots: async () => {
+        const { roots } = (await ask({ method: 'roots/list' }, new AbortController().signal)) as {
+          roots: [];
+        };
+        return roots;
+      },
+    };
+    this.onLog = (entry) => void this.#taken.promise.then(({ onLog }) => onLog?.(entry));
+  }
+
+  take(given: Pick<SeatOptions, 'answers' | 'onLog'>): void {
+    this.#taken.resolve(given);
+  }
+}
+
+/** A session that waits for its client. */
+export interface OfferedSeat {
+  readonly session: Session;
+  readonly seat: FirstSeat;
+  /** What it was opened with. */
+  readonly told: string;
+}
+
+/** Nobody has come. */
+const NOBODY = Promise.resolve({ answers: {}, onLog: undefined });
+/** How long a question waits for the client. */
+const PATIENCE_MS = 2000;
