@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { IsthmusError } from '../../../src/errors.js';
+import {
+  A,
+  answer,
+  ask,
+  B,
+  C,
+  goesAway,
+  hasAsked,
+  hasAskedSeveral,
+  LONG,
+  ownerOf,
+  pending,
+  turns,
+  unclear,
+} from './support.js';
+
+/** A person may think for minutes about a question. Others do not have to wait for that. */
+
+const gone = () => new IsthmusError('CANCELLED', 'it has left', { sent: 'no' });
+
+describe('while the owner of a call thinks about a question', () => {
+  it('others wait for 50 ms, and then they run and are asked themselves', async () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'ask');
+    ask(it);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    const waiting = it.wait(B, 'echo', LONG);
+    clock.advance(49);
+    expect(await pending(waiting)).toBe(true);
+    clock.advance(1);
+    expect((await waiting).owner).toBe(B);
+    expect(ownerOf(it)).toBe(B);
+    expect(ask(it).turn.owner).toBe(B);
+  });
+
+  it('others that are known to ask run, too, and one after the other', () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'ask');
+    goesAway(it, clock, A, 'ask');
+    expect(it.enter(B, 'ask')?.alone).toBe(true);
+    expect(it.enter(C, 'ask')).toBeUndefined();
+    expect(ask(it).turn.owner).toBe(B);
+    clock.advance(50);
+    expect(it.enter(C, 'ask')?.alone).toBe(true);
+    expect(ask(it).turn.owner).toBe(C);
+  });
+
+  it('its own calls run at once', () => {
+    const { turns: it } = turns();
+    it.enter(A, 'ask');
+    ask(it);
+    expect(it.enter(A, 'nested')).toBeDefined();
+  });
+
+  it('a question is its own when nobody else is there', () => {
+    const { turns: it, clock } = turns();
+    goesAway(it, clock, A, 'ask');
+    expect(ownerOf(it)).toBe(A);
+  });
+
+  it('a question is nobody’s in particular when all who are there think', () => {
+    const { turns: it, clock } = turns();
+    goesAway(it, clock, A, 'ask');
+    goesAway(it, clock, B, 'ask');
+    expect(unclear(it).count).toBe(2);
+  });
+
+  it('nobody has to wait for it when it ends, nor is anybody let in twice for it', () => {
+    const { turns: it, clock } = turns();
+    const [turn] = goesAway(it, clock, A, 'ask');
+    it.leave(turn);
+    it.leave(turn);
+    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    const mine = it.enter(A, 'ask')!;
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    it.leave(mine);
+    expect(it.enter(B, 'echo')).toBeDefined();
+  });
+
+  it('others go on waiting where every call runs alone, and nobody does where none may', () => {
+    const queue = turns('queue');
+    queue.turns.enter(A, 'ask');
+    ask(queue.turns);
+    queue.clock.advance(1000);
+    expect(queue.turns.enter(B, 'echo')).toBeUndefined();
+    expect(queue.clock.waiting).toBe(0);
+    const refuse = turns('refuse');
+    refuse.turns.enter(A, 'ask');
+    ask(refuse.turns);
+    expect(refuse.turns.enter(B, 'ask')).toBeDefined();
+    refuse.clock.advance(1000);
+    expect(unclear(refuse.turns).count).toBe(2);
+  });
+});
+
+describe('a call that asks several questions at once', () => {
+  it('keeps others off until it has the last answer, from the first time on', async () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'form');
+    const [name, age] = [ask(it), ask(it)];
+    clock.advance(1000);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect((await answer(it, age)).isGiven).toBe(true);
+    clock.advance(1000);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(ownerOf(it)).toBe(A);
+    expect((await answer(it, name)).isGiven).toBe(true);
+  });
+
+  it('is not taken for one that waits, once that is known', () => {
+    const { turns: it, clock } = turns();
+    hasAskedSeveral(it, 'form');
+    goesAway(it, clock, A, 'form');
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(ask(it).turn.owner).toBe(A);
+  });
+
+  it('counts as there again when it asks although it was thought to wait', () => {
+    const { turns: it, clock } = turns();
+    const [turn] = goesAway(it, clock, A, 'form');
+    expect(ask(it).turn).toBe(turn);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    clock.advance(1000);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+  });
+});
+
+describe('the answer', () => {
+  it('is given at once when it comes before others were let in, and these need not wait for the end', async () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'ask');
+    const question = ask(it);
+    const waiting = it.wait(B, 'echo', LONG);
+    expect((await answer(it, question)).isGiven).toBe(true);
+    expect((await waiting).owner).toBe(B);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('is given at once when nobody is there, or nobody who is known to ask', async () => {
+    const { turns: it, clock } = turns();
+    const [first, ofA] = goesAway(it, clock, A, 'ask');
+    goesAway(it, clock, B, 'ask');
+    expect((await answer(it, ofA)).isGiven).toBe(true);
+    it.leave(first);
+    const [, ofC] = goesAway(it, clock, C, 'ask');
+    expect(it.enter(B, 'echo')).toBeDefined();
+    expect((await answer(it, ofC)).isGiven).toBe(true);
+    expect(unclear(it).turns.map(({ owner }) => owner)).toEqual([C, B]);
+  });
+
+  it('waits while another call runs alone: what came then could be a question of either', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'ask');
+    const [, question] = goesAway(it, clock, A, 'ask');
+    const other = it.enter(B, 'ask')!;
+    const { isGiven, given } = await answer(it, question);
+    expect(isGiven).toBe(false);
+    expect(ownerOf(it)).toBe(B);
+    it.leave(other);
+    await given;
+    expect(ownerOf(it)).toBe(A);
+  });
+
+  it('waits no longer than until the other one thinks, too', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'ask');
+    const [, question] = goesAway(it, clock, A, 'ask');
+    it.enter(B, 'ask');
+    const { given } = await answer(it, question);
+    ask(it);
+    clock.advance(49);
+    expect(await pending(given)).toBe(true);
+    clock.advance(1);
+    await given;
+    expect(ownerOf(it)).toBe(A);
+  });
+
+  it('waits while anybody is there, for a call that is known to ask again; then that runs alone', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [, question] = goesAway(it, clock, A, 'wizard');
+    const others = [it.enter(B, 'echo')!, it.enter(C, 'echo')!];
+    const { isGiven, given } = await answer(it, question);
+    expect(isGiven).toBe(false);
+    it.leave(others[0]!);
+    expect(await pending(given)).toBe(true);
+    it.leave(others[1]!);
+    await given;
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(ask(it).turn.owner).toBe(A);
+  });
+
+  it('waits likewise for a call of which it has become known meanwhile that it asks several at once', async () => {
+    const { turns: it, clock } = turns();
+    const [, question] = goesAway(it, clock, A, 'form');
+    hasAskedSeveral(it, 'form');
+    const other = it.enter(B, 'echo')!;
+    const { isGiven, given } = await answer(it, question);
+    expect(isGiven).toBe(false);
+    it.leave(other);
+    await given;
+  });
+
+  it('waits for nobody of the same owner', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [, question] = goesAway(it, clock, A, 'wizard');
+    it.enter(A, 'echo');
+    expect((await answer(it, question)).isGiven).toBe(true);
+  });
+
+  it('goes before all who only want to begin', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [turn, question] = goesAway(it, clock, A, 'wizard');
+    it.answering(A, 1);
+    const long = it.enter(B, 'echo')!;
+    const begins = it.wait(C, 'wizard', LONG);
+    const { given } = await answer(it, question);
+    expect(it.enter(C, 'echo')).toBeUndefined();
+    it.leave(long);
+    await given;
+    expect(await pending(begins)).toBe(true);
+    it.leave(turn);
+    expect((await begins).owner).toBe(C);
+  });
+
+  it('is given when the call has ended meanwhile, also behind one that has to wait', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [, first] = goesAway(it, clock, A, 'wizard');
+    const [turn, second] = goesAway(it, clock, B, 'wizard');
+    for (const owner of [A, B]) it.answering(owner, 1);
+    it.enter(C, 'echo');
+    const ahead = await answer(it, first);
+    const behind = await answer(it, second);
+    expect([ahead.isGiven, behind.isGiven]).toEqual([false, false]);
+    it.leave(turn);
+    await behind.given;
+    expect(await pending(ahead.given)).toBe(true);
+  });
+
+  it('is not given when its owner leaves meanwhile, and nobody waits for that one', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [turn, question] = goesAway(it, clock, A, 'wizard');
+    it.enter(B, 'echo');
+    const { given } = await answer(it, question);
+    it.refuse(gone(), A);
+    await expect(given).rejects.toMatchObject({ message: 'it has left' });
+    it.leave(turn);
+    expect(it.enter(C, 'echo')).toBeDefined();
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('of two that are known to ask again gets to each in turn, as often as they ask', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [first, ofA] = goesAway(it, clock, A, 'wizard');
+    const [second, ofB] = goesAway(it, clock, B, 'wizard');
+    let [a, b] = [ofA, ofB];
+    for (let round = 0; round < 3; round += 1) {
+      expect((await answer(it, a)).isGiven).toBe(true);
+      const waiting = await answer(it, b);
+      expect(waiting.isGiven).toBe(false);
+      a = ask(it);
+      expect(a.turn).toBe(first);
+      clock.advance(50);
+      await waiting.given;
+      b = ask(it);
+      expect(b.turn).toBe(second);
+      clock.advance(50);
+    }
+    it.leave(first);
+    it.leave(second);
+    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe('a question that is taken back', () => {
+  it('leaves a call that goes on at once: what it asks next is not another’s', () => {
+    const { turns: it, clock } = turns();
+    const [, question] = goesAway(it, clock, A, 'ask');
+    it.enter(B, 'echo');
+    expect(ownerOf(it)).toBe(B);
+    it.over(question);
+    expect(unclear(it).count).toBe(2);
+    it.over(question);
+    expect(unclear(it).turns.map(({ owner }) => owner)).toEqual([A, B]);
+  });
+
+  it('does so while its answer waits, which then is not given', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [turn, question] = goesAway(it, clock, A, 'wizard');
+    const other = it.enter(B, 'echo')!;
+    const over = new AbortController();
+    const { given } = await answer(it, question, over.signal);
+    it.over(question);
+    over.abort();
+    await expect(given).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(unclear(it).count).toBe(2);
+    it.leave(turn);
+    expect(ownerOf(it)).toBe(B);
+    it.leave(other);
+    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(it.enter(C, 'wizard')).toBeDefined();
+  });
+
+  it('of two leaves the other open', () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'form');
+    const [first, second] = [ask(it), ask(it)];
+    it.over(first);
+    clock.advance(1000);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(ownerOf(it)).toBe(A);
+    it.over(second);
+    expect(it.attribute()).toMatchObject({ kind: 'one', turn: { open: 0 } });
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { IsthmusError } from '../../../src/errors.js';
+import { A, ask, B, behalfOf, C, goesAway, ownerOf, turns, unclear } from './support.js';
+
+/** Whose a call is, where an owner has several calls, or a speaker speaks for several owners. */
+
+describe('calls on behalf of others', () => {
+  it('are those of whom they are made for, and each of these is one owner', () => {
+    const { turns: it } = turns();
+    const [ada, bob] = [behalfOf({ name: 'ada' }), behalfOf({ name: 'bob' })];
+    const first = it.enter(A, 'x', ada)!;
+    expect(first).toMatchObject({ owner: ada.owner, speaker: A, behalf: ada });
+    expect(ownerOf(it)).toBe(ada.owner);
+    it.enter(A, 'x', bob);
+    expect(unclear(it).count).toBe(2);
+    it.leave(first);
+    expect(ownerOf(it)).toBe(bob.owner);
+  });
+
+  it('have one owner when they are made for the same, whoever speaks', () => {
+    const { turns: it } = turns();
+    const ada = behalfOf({ name: 'ada' });
+    it.enter(A, 'x', ada);
+    it.enter(B, 'y', behalfOf(ada.owner));
+    expect(ownerOf(it)).toBe(ada.owner);
+  });
+
+  it('wait for each other as those of different speakers do', async () => {
+    const { turns: it } = turns('queue');
+    const first = it.enter(A, 'x', behalfOf(B))!;
+    expect(it.enter(A, 'x', behalfOf(C))).toBeUndefined();
+    const waiting = it.wait(A, 'x', { timeoutMs: 1000 }, behalfOf(C));
+    it.leave(first);
+    expect((await waiting).owner).toBe(C);
+  });
+
+  it('are refused together with their speaker', async () => {
+    const { turns: it } = turns('queue');
+    it.enter(A, 'x', behalfOf(B));
+    const waiting = it.wait(A, 'x', { timeoutMs: 1000 }, behalfOf(C));
+    it.refuse(new IsthmusError('CANCELLED', 'left', { sent: 'no' }), A);
+    await expect(waiting).rejects.toMatchObject({ message: 'left' });
+  });
+});
+
+describe('of several calls of one owner', () => {
+  it('the one is asked about that has asked least, the latest of those', () => {
+    const { turns: it } = turns();
+    const [first, second, third] = [it.enter(A, 'x')!, it.enter(A, 'y')!, it.enter(A, 'z')!];
+    const asked = [ask(it), ask(it), ask(it)].map(({ turn }) => turn);
+    expect(asked).toEqual([third, second, first]);
+  });
+
+  it('one that has no open question is preferred', () => {
+    const { turns: it } = turns();
+    const [first, second] = [it.enter(A, 'x')!, it.enter(A, 'y')!];
+    it.over(ask(it));
+    const open = ask(it);
+    expect(open.turn).toBe(first);
+    expect(ask(it).turn).toBe(second);
+  });
+
+  it('no more are taken for waiting than are sure to: the others may ask, and not be taken for somebody else', () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'x');
+    it.enter(A, 'y');
+    // Both may be of the same call.
+    ask(it);
+    ask(it);
+    clock.advance(50);
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(ownerOf(it)).toBe(A);
+  });
+
+  it('one is sure to wait, whichever it is, so that it does not keep others off', () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'x');
+    it.enter(A, 'y');
+    ask(it);
+    clock.advance(50);
+    expect(it.enter(B, 'echo')).toBeDefined();
+    // The other one of the two may ask, too.
+    expect(unclear(it).count).toBe(2);
+  });
+
+  it('all may wait when each was the only one that could have asked', () => {
+    const { turns: it, clock } = turns();
+    goesAway(it, clock, A, 'x');
+    it.answering(A, 1);
+    goesAway(it, clock, A, 'nested');
+    it.enter(B, 'echo');
+    expect(ownerOf(it)).toBe(B);
+  });
+
+  it('none is taken for waiting when it may have been one that was given up', () => {
+    const { turns: it, clock } = turns();
+    const given = it.enter(A, 'x')!;
+    it.leave(given);
+    it.linger(1, given);
+    goesAway(it, clock, A, 'y');
+    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(ownerOf(it)).toBe(A);
+  });
+
+  it('one is, when that has ended before others would have been let in', () => {
+    const { turns: it, clock } = turns();
+    const given = it.enter(A, 'x')!;
+    it.leave(given);
+    it.linger(1, given);
+    it.enter(A, 'y');
+    ask(it);
+    it.answered(1);
+    clock.advance(50);
+    expect(it.enter(B, 'echo')).toBeDefined();
+  });
+});
