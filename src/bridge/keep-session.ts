@@ -19,18 +19,24 @@ export function keepSession(
 ): SessionKeeper {
   const ask = (request: InputRequest, signal: AbortSignal) =>
     near.ask(nearQuestion(request, 'legacy'), signal) as Promise<never>;
+  const { elicitation, sampling, roots } = near.peer.capabilities;
   const seat: Seat = seats.take(near.peer, {
-    // What belongs to no call is asked of the session; whatever it cannot answer it refuses itself.
+    // What belongs to no call is asked of the session.
     answers: {
-      elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal),
-      urls: true,
-      sample: (params, { signal }) => ask({ method: 'sampling/createMessage', params }, signal),
-      tools: true,
-      roots: async () => {
-        const never = new AbortController().signal;
-        const { roots } = (await ask({ method: 'roots/list' }, never)) as { roots: [] };
-        return roots;
-      },
+      ...(elicitation && {
+        elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal),
+        urls: elicitation.url !== undefined,
+      }),
+      ...(sampling && {
+        sample: (params, { signal }) => ask({ method: 'sampling/createMessage', params }, signal),
+        tools: sampling.tools !== undefined,
+      }),
+      ...(roots && {
+        roots: async () => {
+          const never = new AbortController().signal;
+          return ((await ask({ method: 'roots/list' }, never)) as { roots: [] }).roots;
+        },
+      }),
     },
     onLog: (entry) => near.log(entry),
   });
