@@ -124,6 +124,12 @@ export class FarConnection {
     this.#toBridge.write(`${JSON.stringify(whole)}\n`);
   }
 
+  /** 2025-03-26: several messages in one array. */
+  batch(messages: readonly Message[]): void {
+    for (const message of messages) this.frames.push({ from: 'server', message });
+    this.#toBridge.write(`${JSON.stringify(messages)}\n`);
+  }
+
   answer(to: Message, result: object): void {
     this.send({ id: to.id, result });
   }
