@@ -104,7 +104,7 @@ export class Turns {
   clarify({ turns }: Unclear, signal: AbortSignal): Promise<Attribution> {
     return new Promise((resolve) => {
       const look = () => {
-        if (this.attribute(turns).kind !== 'several') end();
+        if (this.#unclear.has(look) && this.attribute(turns).kind !== 'several') end();
       };
       const end = () => {
         this.#unclear.delete(look);
@@ -240,7 +240,8 @@ export class Turns {
   }
 
   #changed(): void {
-    for (const look of this.#unclear) look();
+    // A call that is given up leaves first, and lingers then: that has to be known.
+    for (const look of this.#unclear) queueMicrotask(look);
     this.#admit();
   }
 
