@@ -199,14 +199,15 @@ class BridgeService implements Bridge {
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
     const own = this.#seats.areOwn ? first : undefined;
     const capabilities = own ? toldOf(own) : EVERYTHING;
-    const seat = new FirstSeat(this.#settings.clock);
+    const seat = new FirstSeat(this.#settings.clock, capabilities);
     const session: Session = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
       principal: own?.principal,
       info: own?.era === 'legacy' ? own.info : undefined,
       capabilities,
-      answers: own ? seat.answers : {},
-      onLog: own ? seat.onLog : undefined,
+      // A modern client cannot be asked outside of a call.
+      answers: own?.era === 'legacy' ? seat.answers : {},
+      onLog: own?.era === 'legacy' ? seat.onLog : undefined,
       onReopened: () => this.#learn(session),
     });
     this.#asking = session;

@@ -8,7 +8,8 @@ import { readInitialize } from '../era/legacy/handshake.js';
 import { usableCapabilities } from '../era/legacy/project-questions.js';
 import { readEnvelope } from '../era/modern/envelope.js';
 import type { Opening, Peer } from '../exchange/call.js';
-import type { InputRequest, LogEntry } from '../wire/model.js';
+import type { ClientCapabilities, LogEntry } from '../wire/model.js';
+import { answersBy } from './session-answers.js';
 
 /** Who sends a request, before it has been looked at; undefined when it does not say so properly. */
 export function peerOf({ method, params }: Opening, principal: string | undefined): Peer | undefined {
@@ -33,24 +34,12 @@ export class FirstSeat {
   readonly onLog: (entry: LogEntry) => void;
   readonly #taken = createDeferred<Pick<SeatOptions, 'answers' | 'onLog'>>();
 
-  constructor(clock: Clock) {
-    const ask = async (request: InputRequest, signal: AbortSignal): Promise<never> => {
+  constructor(clock: Clock, capabilities: ClientCapabilities) {
+    this.answers = answersBy(capabilities, async (request, signal) => {
       await within(clock, PATIENCE_MS, this.#taken.promise);
       const { answers } = await Promise.race([this.#taken.promise, NOBODY]);
-      return (await answerQuestion(answers, request, signal)) as never;
-    };
-    this.answers = {
-      elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal),
-      urls: true,
-      sample: (params, { signal }) => ask({ method: 'sampling/createMessage', params }, signal),
-      tools: true,
-      roots: async () => {
-        const { roots } = (await ask({ method: 'roots/list' }, new AbortController().signal)) as {
-          roots: [];
-        };
-        return roots;
-      },
-    };
+      return answerQuestion(answers, request, signal);
+    });
     this.onLog = (entry) => void this.#taken.promise.then(({ onLog }) => onLog?.(entry));
   }
 

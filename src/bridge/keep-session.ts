@@ -1,9 +1,10 @@
 import type { Clock } from '../async/clock.js';
 import { IsthmusError } from '../errors.js';
 import type { ServedSession, SessionKeeper } from '../exchange/call.js';
-import type { InputRequest, ServerCapabilities } from '../wire/model.js';
+import type { ServerCapabilities } from '../wire/model.js';
 import { nearQuestion } from './forwarded-call.js';
 import type { Seat, Seats } from './seats.js';
+import { answersBy } from './session-answers.js';
 import { SessionNews } from './session-news.js';
 
 export interface KeeperContext {
@@ -17,27 +18,10 @@ export function keepSession(
   near: ServedSession,
   { seats, clock, capabilities }: KeeperContext,
 ): SessionKeeper {
-  const ask = (request: InputRequest, signal: AbortSignal) =>
-    near.ask(nearQuestion(request, 'legacy'), signal) as Promise<never>;
-  const { elicitation, sampling, roots } = near.peer.capabilities;
   const seat: Seat = seats.take(near.peer, {
-    // What belongs to no call is asked of the session.
-    answers: {
-      ...(elicitation && {
-        elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal),
-        urls: elicitation.url !== undefined,
-      }),
-      ...(sampling && {
-        sample: (params, { signal }) => ask({ method: 'sampling/createMessage', params }, signal),
-        tools: sampling.tools !== undefined,
-      }),
-      ...(roots && {
-        roots: async () => {
-          const never = new AbortController().signal;
-          return ((await ask({ method: 'roots/list' }, never)) as { roots: [] }).roots;
-        },
-      }),
-    },
+    answers: answersBy(near.peer.capabilities, (request, signal) =>
+      near.ask(nearQuestion(request, 'legacy'), signal),
+    ),
     onLog: (entry) => near.log(entry),
   });
   const { session } = seat;

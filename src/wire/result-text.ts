@@ -55,10 +55,12 @@ export function deriveText(
   const text = textOf(result);
   const inner = text === undefined ? undefined : innerText(result, text, change.left);
   if (inner === undefined) return;
-  const members = [membersText(change.before), inner, membersText(change.after)].filter(
-    (part) => part !== '',
-  );
-  keep(derived, `{${members.join(',')}}`);
+  // Put together with `+` it is copied only when it is written; `join` would copy it here, too.
+  let members = membersText(change.before);
+  for (const part of [inner, membersText(change.after)]) {
+    if (part !== '') members = members === '' ? part : `${members},${part}`;
+  }
+  keep(derived, `{${members}}`);
 }
 
 /** The members without those that are left out: these are small, and stand at either end. */
