@@ -40,7 +40,8 @@ function carriedMeta(meta: unknown): JsonObject | undefined {
   return carried;
 }
 
-const OF_THE_HOP: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState']);
+/** A client was told of no tasks: what it says about them is ignored (TASK-004). */
+const OF_THE_HOP: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState', 'task']);
 
 const ENVELOPE: ReadonlySet<string> = new Set([
   ...[META.protocolVersion, META.clientInfo, META.clientCapabilities, META.logLevel],

@@ -1,5 +1,5 @@
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Call } from '../exchange/call.js';
+import type { Call, Era } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject } from '../wire/json-rpc.js';
 
@@ -8,16 +8,25 @@ import { isJsonObject } from '../wire/json-rpc.js';
  * dual-era client would misread them) become -32603, with what was said in `data`; so do failures on the way,
  * with whether the call may have run.
  */
-export function toNearError(error: unknown, call: Call): unknown {
-  return error instanceof ProtocolError ? refit(error, call) : toWayError(error);
+export function toNearError(error: unknown, call: Call, far: Era): unknown {
+  if (!(error instanceof ProtocolError)) return toWayError(error);
+  return ownWords.has(error) ? error : refit(error, call, far);
 }
+
+/** Says that an error is not the far side's word, but that of the near dialect: it is right as it is. */
+export function asOwn<T>(error: T): T {
+  if (error instanceof ProtocolError) ownWords.add(error);
+  return error;
+}
+
+const ownWords = new WeakSet<ProtocolError>();
 
 /** A failure before the far side had a say. */
 export function toWayError(error: unknown): unknown {
   return error instanceof IsthmusError ? onTheWay(error) : error;
 }
 
-function refit(error: ProtocolError, call: Call): ProtocolError {
+function refit(error: ProtocolError, call: Call, far: Era): ProtocolError {
   const { code, message, data } = error;
   if (call.peer.era === 'legacy') return ONLY_MODERN.has(code) ? wrapped(error) : error;
   if (code === ErrorCode.LegacyResourceNotFound) {
@@ -26,7 +35,9 @@ function refit(error: ProtocolError, call: Call): ProtocolError {
     return new ProtocolError(ErrorCode.InvalidParams, message, { ...known, uri: uri ?? call.params['uri'] });
   }
   const isReserved = code <= -32000 && code >= -32768;
-  return isReserved && !HAVE_ONE_MEANING.has(code) ? wrapped(error) : error;
+  const isUnderstood =
+    HAVE_ONE_MEANING.has(code) || (code === ErrorCode.MissingClientCapability && far === 'modern');
+  return isReserved && !isUnderstood ? wrapped(error) : error;
 }
 
 function wrapped({ code, message, data }: ProtocolError): ProtocolError {
@@ -36,12 +47,18 @@ function wrapped({ code, message, data }: ProtocolError): ProtocolError {
 
 function onTheWay(error: IsthmusError): ProtocolError {
   const { code, message, sent, generation, status } = error;
-  return new ProtocolError(ErrorCode.InternalError, message, {
+  return new ProtocolError(ErrorCode.InternalError, withoutStderr(message), {
     reason: code,
     ...(sent !== undefined && { sent }),
     ...(generation !== undefined && { generation }),
     ...(status !== undefined && { status }),
   });
+}
+
+/** What a server writes to stderr is for whoever runs it, and not for clients of a bridge. */
+function withoutStderr(message: string): string {
+  const at = message.indexOf('; last stderr:');
+  return at < 0 ? message : message.slice(0, at);
 }
 
 /** A legacy client would take them for something of the server's own. */
@@ -51,12 +68,11 @@ const ONLY_MODERN: ReadonlySet<number> = new Set([
   ErrorCode.UnsupportedProtocolVersion,
 ]);
 
-/** In the range that JSON-RPC reserves, these say the same in all revisions, or concern the near client itself. */
+/** In the range that JSON-RPC reserves, these say the same in all revisions. */
 const HAVE_ONE_MEANING: ReadonlySet<number> = new Set([
   ErrorCode.ParseError,
   ErrorCode.InvalidRequest,
   ErrorCode.MethodNotFound,
   ErrorCode.InvalidParams,
   ErrorCode.InternalError,
-  ErrorCode.MissingClientCapability,
 ]);

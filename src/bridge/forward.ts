@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { META } from '../era/meta-keys.js';
 import { ProtocolError } from '../errors.js';
 import type { Call, Era } from '../exchange/call.js';
@@ -23,12 +24,14 @@ export interface ForwardContext {
 /** Makes a call of the near side on the far side, and hands back what comes of it. */
 export async function forward(call: Call, seats: Seats, context: ForwardContext): Promise<JsonObject> {
   let seat: Seat | undefined;
+  let far = context.far.era;
   try {
     seat = seats.of(call, context.far.era);
     seat.uses += 1;
     // Which era it is may be another than the last time; so it is connected to before anything is decided.
     const link = seat.session.ready ?? (await seat.session.connected({ signal: call.cancellation }));
     const { era } = link.caller;
+    far = era;
     const params = carriedParams(call, era);
     if (era === 'modern') continueRound(call, params);
     else refuseRound(call);
@@ -48,7 +51,7 @@ export async function forward(call: Call, seats: Seats, context: ForwardContext)
     }
     return carried(result, call, era, context.tools);
   } catch (error) {
-    throw toNearError(error, call);
+    throw toNearError(error, call, far);
   } finally {
     if (seat) seat.uses -= 1;
   }
@@ -77,13 +80,21 @@ function refuseRound(call: Call): void {
 }
 
 function carried(result: JsonObject, call: Call, far: Era, tools: FarTools): JsonObject {
-  if (result['resultType'] === 'input_required') {
-    const { requestState, ...round } = result;
-    return requestState === undefined ? round : { ...round, state: requestState };
+  if (result['resultType'] !== undefined) {
+    // In the legacy era it means nothing.
+    if (far === 'legacy') return carried(withoutType(result), call, far, tools);
+    if (result['resultType'] === 'input_required') {
+      const { requestState, ...round } = result;
+      return requestState === undefined ? round : { ...round, state: requestState };
+    }
   }
   const told = call.method === 'tools/list' ? tools.learn(result) : result;
   if (call.peer.era === 'modern' || far === 'legacy') return told;
   return withoutEnvelope(carriedPage(told));
+}
+
+function withoutType({ resultType, ...result }: JsonObject): JsonObject {
+  return result;
 }
 
 /** What belongs to the modern hop, and not to a legacy client. */
@@ -131,9 +142,12 @@ function callAsTask(
   context: ForwardContext,
   params: JsonObject,
 ): Promise<JsonObject> {
+  // PROG-011: a task reports under the token that it was started with.
+  const progressToken = call.wantsProgress ? randomUUID() : undefined;
   return runAsTask(
     {
-      make: (method, ofTask) => seat.session.call(forwarded(call, seat, context, 'legacy', ofTask, method)),
+      make: (method, ofTask) =>
+        seat.session.call(forwarded(call, seat, context, 'legacy', ofTask, { method, progressToken })),
       cancel: (method, ofTask) => {
         const { timeoutMs } = context;
         return seat.session.call({ method, params: ofTask, timeoutMs, maxTimeoutMs: timeoutMs });
@@ -150,10 +164,12 @@ function forwarded(
   { far, timeoutMs, maxTimeoutMs }: ForwardContext,
   era: Era,
   params: JsonObject,
-  method?: string,
+  ofTask?: { readonly method: string; readonly progressToken: string | undefined },
 ): ForwardedCall {
   const logs = far.capabilities.logging !== undefined;
-  return new ForwardedCall(call, { params, far: era, owner, timeoutMs, maxTimeoutMs, logs }, method);
+  const progressToken = ofTask?.progressToken;
+  const forwarding = { params, far: era, owner, timeoutMs, maxTimeoutMs, logs, progressToken };
+  return new ForwardedCall(call, forwarding, ofTask?.method);
 }
 
 /** How often the user is sent to pages for one call. */

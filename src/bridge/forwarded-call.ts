@@ -12,6 +12,7 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../wire/model.js';
+import { asOwn } from './far-errors.js';
 import { TASKS } from './far-facts.js';
 
 /** How a call is to be made on the far side. */
@@ -24,6 +25,8 @@ export interface Forwarding {
   readonly maxTimeoutMs: number;
   /** Whether the far side logs at all. */
   readonly logs: boolean;
+  /** The token of several requests that are one call. */
+  readonly progressToken?: string | undefined;
 }
 
 /** A call of the near side, made on the far side on behalf of whoever made it. */
@@ -39,6 +42,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   readonly logLevel: LoggingLevel | undefined;
   readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
   readonly onLog: ((entry: LogEntry) => void) | undefined;
+  readonly progressToken: string | undefined;
   readonly behalf: Behalf;
   readonly #call: Call;
   readonly #owner: object | undefined;
@@ -59,6 +63,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
     this.onProgress = call.wantsProgress ? (update) => call.progress(update) : undefined;
     const wantsLogs = logs && (!isModern || call.logLevel !== undefined);
     this.onLog = wantsLogs ? (entry) => call.log(entry) : undefined;
+    this.progressToken = forwarding.progressToken;
     this.behalf = this;
     this.#call = call;
     this.#owner = owner;
@@ -93,7 +98,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
       return await this.#call.ask(nearQuestion(request, this.#call.peer.era), signal);
     } catch (error) {
       if (error instanceof ProtocolError && error.code === ErrorCode.MissingClientCapability) {
-        this.refusal = error;
+        this.refusal = asOwn(error);
         // When the server has heard why.
         setImmediate(() => this.#over?.abort(error));
       }

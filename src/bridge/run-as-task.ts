@@ -28,11 +28,18 @@ export async function runAsTask(
   const onAbort = () => void cancel('tasks/cancel', { taskId }).catch(() => {});
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    const { _meta, ...result } = await make('tasks/result', { taskId });
-    return result;
+    return withoutTask(await make('tasks/result', { taskId }));
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Which task it was means nothing to whoever knows of none. */
+function withoutTask(result: JsonObject): JsonObject {
+  const { _meta, ...rest } = result;
+  if (!isJsonObject(_meta)) return result;
+  const { [RELATED_TASK]: _task, ...own } = _meta;
+  return Object.keys(own).length > 0 ? { ...rest, _meta: own } : rest;
 }
 
 /** The refusal of a server whose tool wants to be called as a task. */
@@ -40,4 +47,5 @@ export function wantsTask(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const TASK_TTL_MS = 3_600_000;

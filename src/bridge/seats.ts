@@ -38,6 +38,7 @@ export class Seats {
   #only: { readonly principal: string | undefined } | undefined;
   #sweeping: (() => void) | undefined;
   #offered: OfferedSeat | undefined;
+  #closed = false;
 
   constructor(options: SeatsOptions) {
     this.#options = options;
@@ -89,9 +90,11 @@ export class Seats {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.#sweeping?.();
-    if (this.#offered) this.#withdraw(this.#offered);
-    const all = [...this.#ofSessions.values(), ...this.#shared.values()];
+    const all: Pick<Seat, 'session'>[] = [...this.#ofSessions.values(), ...this.#shared.values()];
+    if (this.#offered) all.push(this.#offered);
+    this.#offered = undefined;
     this.#ofSessions.clear();
     this.#shared.clear();
     await Promise.all(all.map(({ session }) => session.close()));
@@ -172,6 +175,7 @@ export class Seats {
 
   #checkRoom(): void {
     const { maxSeats, upstream } = this.#options;
+    if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
     if (this.size < maxSeats) return;
     const message = `${upstream.label} is busy: ${maxSeats} clients have a session there; try again later`;
     throw new IsthmusError('BUSY', message, { sent: 'no' });

@@ -2,6 +2,7 @@ import { ProtocolError } from '../errors.js';
 import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject } from '../wire/json-rpc.js';
+import { asOwn } from './far-errors.js';
 
 /**
  * A legacy server may refuse a call with -32042 until the user has been to some pages. A modern client has no
@@ -13,7 +14,9 @@ export async function visitPages(call: Call, refusal: ProtocolError): Promise<bo
   if (pages.length === 0) return false;
   const answers = await Promise.all(
     pages.map((params) => call.ask({ method: 'elicitation/create', params: { mode: 'url', ...params } })),
-  );
+  ).catch((error) => {
+    throw asOwn(error);
+  });
   return answers.every((answer) => 'action' in answer && answer.action === 'accept');
 }
 

@@ -58,6 +58,8 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   #leaving = false;
   /** Requests that came before the service was ready. */
   #early: Set<RequestId> | undefined;
+  #holdsEarly = false;
+  #earlyNotifications = 0;
 
   constructor(connection: Connection, service: Service, runtime: ModernRuntime) {
     const { settings } = runtime;
@@ -193,7 +195,12 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     this.#early ??= new Set();
     const early = this.#early;
     early.add(request.id);
-    const isWanted = () => early.delete(request.id) && !this.#side.connection.isOver;
+    this.#reviewEarly(early);
+    const isWanted = () => {
+      const isKnown = early.delete(request.id);
+      this.#reviewEarly(early);
+      return isKnown && !this.#side.connection.isOver;
+    };
     ready.then(
       () => {
         if (isWanted()) this.#request(request);
@@ -205,15 +212,27 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     );
   }
 
+  /** Whoever does not wait for answers must not fill the memory with what is to be looked at later. */
+  #reviewEarly(early: Set<RequestId>): void {
+    const { connection, settings } = this.#side;
+    const isFull = early.size >= settings.maxConcurrent;
+    if (isFull === this.#holdsEarly) return;
+    this.#holdsEarly = isFull;
+    connection.hold(isFull);
+  }
+
   /** One that belongs to requests which have not been looked at yet: they come first. */
   #earlyNotification(notification: DecodedNotification, early: Set<RequestId>): boolean {
     if (isCancellation(notification, early)) return true;
     const ready = this.#ready(notification);
-    ready?.then(
-      () => this.#dialect?.notification(notification),
-      () => {},
-    );
-    return ready !== undefined;
+    // As many as there are requests that they could belong to, and some more.
+    if (!ready || this.#earlyNotifications > MAX_EARLY_NOTIFICATIONS) return ready !== undefined;
+    this.#earlyNotifications += 1;
+    const done = () => {
+      this.#earlyNotifications -= 1;
+    };
+    ready.then(() => this.#dialect?.notification(notification)).then(done, done);
+    return true;
   }
 
   /** JRPC-017, JRPC-019: arrays are part of one revision only. */
@@ -254,6 +273,7 @@ function isCancellation({ method, params }: DecodedNotification, early: Set<Requ
   return method === 'notifications/cancelled' && early.delete(params?.['requestId'] as RequestId);
 }
 
+const MAX_EARLY_NOTIFICATIONS = 1000;
 const NOTHING: Opening = { method: '', params: undefined };
 const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };
 /** One line must not make a flood of answers that nobody can stop. */

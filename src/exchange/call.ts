@@ -69,6 +69,8 @@ export interface OutgoingCall {
   /** Progress restarts the timeout, up to this in all. Equal to `timeoutMs`: it does not. */
   readonly maxTimeoutMs: number;
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** The token to report under, where several requests have to have the same one. Default: the id of the request. */
+  readonly progressToken?: string | undefined;
   readonly onLog?: ((entry: LogEntry) => void) | undefined;
   /** The level asked for with this request; a legacy session is made at least as talkative. */
   readonly logLevel?: LoggingLevel | undefined;

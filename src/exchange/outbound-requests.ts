@@ -22,6 +22,8 @@ export class OutboundRequests {
   readonly #clock: Clock;
   readonly #outlet: Outlet | undefined;
   readonly #pending = new IdMap<Pending>();
+  /** Those that are not reported on under their ids. */
+  #tokens: Map<RequestId, Pending> | undefined;
   #nextId = 0;
   #failure: IsthmusError | undefined;
   #timer: { readonly due: number; readonly callOff: () => void } | undefined;
@@ -50,6 +52,10 @@ export class OutboundRequests {
     return new Promise<JsonObject>((resolve, reject) => {
       const pending = new Pending(this, id, options, this.#clock.now(), resolve, reject);
       this.#pending.set(id, pending);
+      if (options.progressToken !== undefined) {
+        this.#tokens ??= new Map();
+        this.#tokens.set(options.progressToken, pending);
+      }
       this.#arm(pending.due);
       try {
         options.send(id);
@@ -88,7 +94,8 @@ export class OutboundRequests {
   /** Hands progress to whoever made the request that the token names. False when nobody did. */
   progress(params: JsonObject): boolean {
     const token = params['progressToken'];
-    const pending = isRequestId(token) ? this.#pending.get(token) : undefined;
+    if (!isRequestId(token)) return false;
+    const pending = this.#pending.get(token) ?? this.#tokens?.get(token);
     if (!pending) return false;
     pending.extend(this.#clock.now());
     pending.options.onProgress?.(params);
@@ -139,7 +146,8 @@ export class OutboundRequests {
     this.#timer = undefined;
   }
 
-  forget(id: RequestId): void {
+  forget(id: RequestId, token: string | undefined): void {
+    if (token !== undefined && this.#tokens?.get(token)?.id === id) this.#tokens.delete(token);
     this.#pending.delete(id);
   }
 
@@ -187,6 +195,7 @@ export interface OutboundOptions {
   readonly owner?: unknown;
   /** For whom, where that is somebody else. */
   readonly behalf?: Behalf | undefined;
+  readonly progressToken?: string | undefined;
   /** Told when it has its answer, or will have none. */
   readonly onSettled?: (() => void) | undefined;
   /** Modern: this request asked for logs. */
@@ -285,7 +294,7 @@ class Pending {
   }
 
   #end(): void {
-    this.#requests.forget(this.id);
+    this.#requests.forget(this.id, this.options.progressToken);
     this.options.signal?.removeEventListener('abort', this);
     this.options.onSettled?.();
   }

@@ -47,7 +47,7 @@ export class LegacySpeaker implements Speaker {
 
   #call(call: OutgoingCall): Promise<JsonObject> {
     // Whose questions they are is clear where nobody else could have been meant.
-    if (!this.#line.isShared || !methodFacts(call.method)?.rounds) return this.#send(call, undefined);
+    if (!this.#line.isShared || !mayBeAskedAbout(call.method)) return this.#send(call, undefined);
     const { turns } = this.#line;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
     const turn = turns.enter(this, key, call.behalf);
@@ -130,6 +130,7 @@ export class LegacySpeaker implements Speaker {
       what: call.method,
       owner: this,
       behalf: call.behalf,
+      progressToken: call.progressToken,
       logLevel: call.logLevel,
       timeoutMs: call.timeoutMs,
       maxTimeoutMs: call.maxTimeoutMs,
@@ -148,10 +149,18 @@ export class LegacySpeaker implements Speaker {
   }
 }
 
+/** A task asks while its result is waited for. */
+function mayBeAskedAbout(method: string): boolean {
+  return methodFacts(method)?.rounds ?? method === 'tasks/result';
+}
+
 /** The token of a request is its id, and never one that the caller made up: it could be the id of another's. */
 function withToken(call: OutgoingCall, id: RequestId): JsonObject {
   const { _meta: own } = call.params;
   if (own === undefined && !mayExtend(call)) return call.params;
   const { progressToken, ...rest } = isJsonObject(own) ? own : {};
-  return { ...call.params, _meta: mayExtend(call) ? { ...rest, progressToken: id } : rest };
+  return {
+    ...call.params,
+    _meta: mayExtend(call) ? { ...rest, progressToken: call.progressToken ?? id } : rest,
+  };
 }

@@ -94,7 +94,10 @@ export class Turns {
     const owners = new Set(turns.map(({ owner }) => owner));
     if (owners.size === 0) return { kind: 'nobody' };
     if (owners.size > 1) return { kind: 'several', count: owners.size, turns };
-    return { kind: 'one', turn: likeliest(turns), turns };
+    // Whoever is asked is the same, but can be only through a call that runs.
+    const running = turns.filter((turn) => this.#running.has(turn));
+    const likely = running.length > 0 ? running : turns;
+    return { kind: 'one', turn: likeliest(likely), turns: likely };
   }
 
   /**
@@ -248,10 +251,7 @@ export class Turns {
   /** Those who wait for an answer are meant only when nobody else is there. */
   #suspects(): Turn[] {
     const present = [...this.#running].filter(({ away }) => !away);
-    const turns = present.length > 0 ? present : [...this.#running];
-    // Whoever is asked is the same, and only through a call that runs.
-    const owners = new Set(turns.map(({ owner }) => owner));
-    return [...turns, ...this.#givenUp.all().filter(({ owner }) => !owners.has(owner))];
+    return [...(present.length > 0 ? present : this.#running), ...this.#givenUp.all()];
   }
 
   #mayAsk(turn: Turn): boolean {
