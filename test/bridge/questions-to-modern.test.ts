@@ -72,9 +72,7 @@ describe('row 4: a modern client before a legacy server that asks', () => {
     call.on.ask(0, method, params);
     const round = await client.next();
     const [[key, question]] = Object.entries(round.result.inputRequests) as [[string, object]];
-    expect(question).toEqual(
-      params ? { method, params } : { method, params: expect.toBeOneOf([{}, undefined]) },
-    );
+    expect(question).toMatchObject(params ? { method, params } : { method });
     retry(client, 2, round, { [key]: answer });
     expect(await far.next()).toEqual({ jsonrpc: '2.0', id: 0, result: answer });
     call.on.answer(call, DONE);

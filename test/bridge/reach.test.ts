@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeTo } from './support/between.js';
-import { SERVER_INFO, until } from './support/frames.js';
+import { SERVER_INFO, settle, until } from './support/frames.js';
 
 describe('while the server is still starting', () => {
   it('row 28: server/discover is answered as soon as the server can be asked', async () => {
@@ -146,6 +146,8 @@ describe('while the server cannot be reached', () => {
   it('a call that could not leave says so, and the next one is made', async () => {
     const { near, far } = await bridgeTo('modern');
     const client = await near.legacy();
+    for (const connection of far.stillOpen) connection.vanish();
+    await settle();
     far.unreachable = 1;
     client.call(1, 'a');
     expect(await client.next()).toEqual({
