@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { QuestionPolicy, Speaker } from '../../../src/era/voice.js';
+import type { JsonObject, RequestId } from '../../../src/wire/json-rpc.js';
+import { session, settle, toolCall } from './session-support.js';
+
+/**
+ * Chance decides what happens next on a shared session: who calls what, who asks, answers, cancels or takes back.
+ * Whatever it is, a question reaches nobody but the owner of the call that led to it, and everything ends.
+ */
+
+/** What the tools of the server do, one step after the other. A question waits for its answer, `two` for both. */
+const TOOLS: Record<string, readonly Step[]> = {
+  echo: ['work'],
+  slow: ['work', 'work', 'work', 'work', 'work', 'work'],
+  ask: ['ask'],
+  late: ['work', 'work', 'ask', 'work'],
+  wizard: ['ask', 'work', 'ask', 'ask'],
+  form: ['work', 'two', 'work'],
+};
+
+type Step = 'work' | 'ask' | 'two';
+
+/** A call as the server sees it. */
+interface Running {
+  readonly id: RequestId;
+  readonly owner: string;
+  readonly steps: Step[];
+  readonly open: Set<string>;
+}
+
+class World {
+  readonly #session: ReturnType<typeof session>;
+  readonly #chance: () => number;
+  readonly #speakers = new Map<string, Speaker>();
+  readonly #running = new Map<RequestId, Running>();
+  readonly #overs = new Set<AbortController>();
+  /** People who think. */
+  readonly #thinking: (() => void)[] = [];
+  #questions = 0;
+  #calls = 0;
+  readonly mistakes: string[] = [];
+  settled = 0;
+  answered = 0;
+  refused = 0;
+
+  constructor(policy: QuestionPolicy, seed: number) {
+    this.#session = session(policy);
+    this.#chance = random(seed);
+    for (const owner of ['ada', 'bob', 'cyd']) {
+      const elicit = ({ message }: { message: string }) => this.#isAsked(owner, message);
+      this.#speakers.set(owner, this.#session.join({ elicit }));
+    }
+  }
+
+  /** So many things happen, and then all that was begun comes to its end. */
+  async live(events: number): Promise<void> {
+    for (let each = 0; each < events; each += 1) await this.#happen(this.#pick(EVENTS));
+    // Nothing may take longer than a question that is held, for each of those that wait for each other.
+    for (let each = 0; each < 2000 && this.settled < this.#calls; each += 1) {
+      await this.#happen(this.#pick(['serve', 'answer', 'time']));
+    }
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  async #happen(event: (typeof EVENTS)[number]): Promise<void> {
+    switch (event) {
+      case 'call':
+        this.#call(this.#pick([...this.#speakers.keys()]));
+        break;
+      case 'serve':
+        this.#serve();
+        break;
+      case 'answer':
+        this.#thinking.splice(Math.floor(this.#chance() * this.#thinking.length), 1)[0]?.();
+        break;
+      case 'cancel':
+        this.#pick([...this.#overs])?.abort();
+        break;
+      case 'take back':
+        this.#takeBack();
+        break;
+      case 'time':
+        this.#session.clock.advance(this.#pick([10, 50, 500]));
+    }
+    await settle();
+    this.#hear();
+  }
+
+  #call(owner: string): void {
+    const over = new AbortController();
+    this.#overs.add(over);
+    this.#calls += 1;
+    const { signal } = over;
+    const params = { name: this.#pick(Object.keys(TOOLS)), arguments: { owner } };
+    const call = { ...toolCall('', { timeoutMs: 10_000_000, signal }), params };
+    const note = () => {
+      this.settled += 1;
+      this.#overs.delete(over);
+    };
+    void this.#speakers.get(owner)!.call(call).then(note, note);
+  }
+
+  /** What the client has said. The server pays no heed to cancellations: what was given up goes on and asks. */
+  #hear(): void {
+    for (const message of this.#session.said()) {
+      const { id, method, params } = message as { id: RequestId; method?: string; params: JsonObject };
+      if (method === 'tools/call') {
+        const { owner } = params['arguments'] as { owner: string };
+        this.#running.set(id, { id, owner, steps: [...TOOLS[params['name'] as string]!], open: new Set() });
+      } else if (method === undefined) {
+        for (const { open } of this.#running.values()) open.delete(id as string);
+        if (message['error']) this.refused += 1;
+        else this.answered += 1;
+      }
+    }
+  }
+
+  /** One of the calls that do not wait for an answer goes on. */
+  #serve(): void {
+    const call = this.#pick([...this.#running.values()].filter(({ open }) => open.size === 0));
+    if (!call) return;
+    const step = call.steps.shift();
+    if (step === undefined) {
+      this.#running.delete(call.id);
+      return this.#session.done(call.id);
+    }
+    for (let count = { work: 0, ask: 1, two: 2 }[step]; count > 0; count -= 1) {
+      this.#questions += 1;
+      const id = `${call.owner} ${this.#questions}`;
+      call.open.add(id);
+      this.#session.elicit([id]);
+    }
+  }
+
+  /** The server no longer wants an answer, and goes on without. */
+  #takeBack(): void {
+    const call = this.#pick([...this.#running.values()].filter(({ open }) => open.size > 0));
+    for (const id of call?.open ?? []) this.#session.takeBack(id);
+    call?.open.clear();
+  }
+
+  #isAsked(owner: string, message: string): Promise<{ action: 'decline' }> {
+    if (!message.startsWith(`question ${owner} `)) this.mistakes.push(`${owner} was asked ${message}`);
+    return new Promise((resolve) => this.#thinking.push(() => resolve({ action: 'decline' })));
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.#chance() * from.length)]!;
+  }
+}
+
+const EVENTS = [
+  ...(['call', 'call', 'serve', 'serve', 'serve', 'serve', 'answer', 'answer'] as const),
+  ...(['cancel', 'take back', 'time'] as const),
+];
+
+/** The same numbers for the same seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe.each(['adaptive', 'queue', 'refuse'] as const)('%s, whatever happens', (policy) => {
+  it('no question reaches the owner of another call, and everything ends', async () => {
+    let answered = 0;
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const world = new World(policy, seed);
+      await world.live(150);
+      expect([seed, world.mistakes]).toEqual([seed, []]);
+      expect([seed, world.settled]).toEqual([seed, world.calls]);
+      answered += world.answered;
+    }
+    // It proves nothing where nobody is asked.
+    expect(answered).toBeGreaterThan(60);
+  });
+});
