@@ -1,0 +1,113 @@
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { z } from 'zod';
+import { type Address, answer, type ClientKind, type Event, type Json, toError } from './witness.js';
+
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+const ANYTHING = z.looseObject({});
+
+/** `@modelcontextprotocol/client` 2.x, held to one era. */
+export function officialV2(kind: Omit<ClientKind, 'connect'>, mode: VersionNegotiationMode): ClientKind {
+  return {
+    ...kind,
+    async connect(address, user) {
+      const events: Event[] = [];
+      const client = new Client(
+        { name: 'witness', version: '1.0.0' },
+        { capabilities: user.capabilities, versionNegotiation: { mode } },
+      );
+      const reply = ({ method, params }: { method: string; params?: object }) => {
+        const { _meta, ...asked } = (params ?? {}) as Json;
+        events.push({ asked: { method, params: asked } });
+        return answer(method, asked, user) as never;
+      };
+      for (const [capability, method] of QUESTIONS) {
+        if (user.capabilities[capability]) client.setRequestHandler(method, reply);
+      }
+      client.fallbackNotificationHandler = async ({ method, params }) => {
+        events.push({ told: { method, params } });
+      };
+      await client.connect(transportTo(address)).catch(async (error: unknown) => {
+        await client.close();
+        throw error;
+      });
+      let logLevel: string | undefined;
+      return {
+        era: kind.era,
+        opening: {
+          capabilities: client.getServerCapabilities(),
+          serverInfo: client.getServerVersion(),
+          instructions: client.getInstructions(),
+        },
+        events,
+        async request(method, params, given = {}) {
+          const { progress, cancel, timeoutMs } = given;
+          const abort = new AbortController();
+          // It drops what it reads together with the answer: only the first is sure to come.
+          let isFirst = true;
+          const onprogress = (update: object) => {
+            if (isFirst) events.push({ progress: update });
+            isFirst = false;
+            if (cancel) abort.abort('enough');
+          };
+          const options = { timeout: timeoutMs, signal: abort.signal, ...(progress && { onprogress }) };
+          const meta = { ...(params['_meta'] as Json), ...(logLevel && { [LOG_LEVEL]: logLevel }) };
+          const request = {
+            method,
+            params: { ...params, ...(Object.keys(meta).length > 0 && { _meta: meta }) },
+          };
+          try {
+            const result = KNOWN.has(method)
+              ? await client.request(request as never, options)
+              : await client.request(request, ANYTHING, options);
+            events.push({ result });
+          } catch (error) {
+            events.push({ error: toError(error, given) });
+          }
+        },
+        async setLogLevel(level) {
+          if (kind.era === 'modern') logLevel = level;
+          else await client.setLoggingLevel(level as never);
+        },
+        async watch(uri) {
+          if (kind.era === 'legacy') {
+            await client.subscribeResource({ uri });
+            return;
+          }
+          await client.listen({
+            ...{ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
+            resourceSubscriptions: [uri],
+          });
+        },
+        close: () => client.close(),
+      };
+    },
+  };
+}
+
+const QUESTIONS = [
+  ['elicitation', 'elicitation/create'],
+  ['sampling', 'sampling/createMessage'],
+  ['roots', 'roots/list'],
+] as const;
+
+/** It takes no schema for the methods that it knows. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['tools/list', 'tools/call', 'prompts/list', 'prompts/get', 'completion/complete', 'ping'],
+  ...['resources/list', 'resources/templates/list', 'resources/read'],
+  ...['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'],
+]);
+
+function transportTo(address: Address): Parameters<Client['connect']>[0] {
+  if ('url' in address) return new StreamableHTTPClientTransport(new URL(address.url));
+  const { command, args } = address;
+  return new StdioClientTransport({
+    ...{ command, args: [...args] },
+    ...{ env: { ...getDefaultEnvironment(), XDG_CACHE_HOME: process.env['XDG_CACHE_HOME']! } },
+    stderr: 'ignore',
+  });
+}

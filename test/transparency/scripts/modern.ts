@@ -1,0 +1,41 @@
+import { andThen, call, lists, logFrom, request, type Step, watch } from '../script.js';
+
+/** With fixtures/official-modern.mjs. */
+export const modernScript: readonly Step[] = [
+  ...lists,
+  call('kinds'),
+  call('add', { a: 2, b: 3 }),
+  call('add', { a: 'two', b: 3 }),
+  call('fail'),
+  call('no-such-tool'),
+  call('report', {}, { progress: true }),
+  call('report', {}),
+  call('slow', {}, { progress: true, cancel: true }),
+  call('cancelled'),
+  logFrom('info'),
+  call('log'),
+  call('ask_user', { message: 'Who are you?' }),
+  call('ask_twice'),
+  call('ask_all'),
+  request('read text', 'resources/read', { uri: 'memo://one' }),
+  request('read bytes', 'resources/read', { uri: 'memo://bytes' }),
+  request('read nothing', 'resources/read', { uri: 'memo://nothing' }),
+  request('read what is forbidden', 'resources/read', { uri: 'memo://forbidden' }),
+  request('read a template', 'resources/read', { uri: 'note://ada' }),
+  request('get a prompt', 'prompts/get', { name: 'greet', arguments: { name: 'Ada' } }),
+  request('get a prompt without its arguments', 'prompts/get', { name: 'greet' }),
+  request('get no prompt', 'prompts/get', { name: 'no-such-prompt' }),
+  request('complete a prompt', 'completion/complete', {
+    ref: { type: 'ref/prompt', name: 'greet' },
+    argument: { name: 'name', value: 'A' },
+  }),
+  request('complete a template', 'completion/complete', {
+    ref: { type: 'ref/resource', uri: 'note://{name}' },
+    argument: { name: 'name', value: 'a' },
+  }),
+  request('a method that nobody knows', 'no/such/method'),
+  request('a call without a name', 'tools/call', { arguments: {} }),
+  watch('memo://one'),
+  andThen('memo://one', call('touch', { uri: 'memo://one' })),
+  andThen('tools', call('toggle', { on: true })),
+];
