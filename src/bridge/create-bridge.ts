@@ -22,6 +22,7 @@ import { type FarFacts, toFarFacts } from './far-facts.js';
 import { FarTools } from './far-tools.js';
 import { FirstSeat, peerOf } from './first-seat.js';
 import { type ForwardContext, forward } from './forward.js';
+import { carriedCapabilities } from './forwarded-call.js';
 import { keepSession } from './keep-session.js';
 import { listenThere } from './listen-there.js';
 import { EVERYTHING, Seats, toldKey, toldOf } from './seats.js';
@@ -183,7 +184,10 @@ class BridgeService implements Bridge {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
   ): Promise<OpenListen> {
-    return listenThere(this.#seats.ofPeer(peer, this.#far!.era).session, wanted, onChange);
+    const { session } = this.#seats.ofPeer(peer, this.#far!.era);
+    const { info } = peer;
+    const capabilities = carriedCapabilities(peer.capabilities);
+    return listenThere(session, wanted, onChange, { info, capabilities });
   }
 
   async #start(first: Peer | undefined): Promise<void> {

@@ -93,7 +93,7 @@ function carried(result: JsonObject, call: Call, far: Era, tools: FarTools): Jso
   return withoutEnvelope(carriedPage(told));
 }
 
-function withoutType({ resultType, ...result }: JsonObject): JsonObject {
+function withoutType({ resultType, inputRequests, requestState, ...result }: JsonObject): JsonObject {
   return result;
 }
 

@@ -14,6 +14,7 @@ import type {
 } from '../wire/model.js';
 import { asOwn } from './far-errors.js';
 import { TASKS } from './far-facts.js';
+import { RELATED_TASK } from './run-as-task.js';
 
 /** How a call is to be made on the far side. */
 export interface Forwarding {
@@ -108,7 +109,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
 }
 
 /** Tasks, and changes of roots, are not carried; so the far side is not told that they could be. */
-function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
+export function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
   const { tasks, extensions, roots, ...rest } = capabilities;
   const { [TASKS]: _tasks, ...others } = extensions ?? {};
   const carried: ClientCapabilities = rest;
@@ -117,12 +118,12 @@ function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabiliti
   return carried;
 }
 
-/** A token is good for one hop only, and the modern era has no `elicitationId` (ELIC-007). */
+/** A token is good for one hop only, nobody near knows of tasks, and the modern era has no `elicitationId` (ELIC-007). */
 export function nearQuestion(request: InputRequest, near: Era): InputRequest {
   const params = request.params as JsonObject | undefined;
   if (params === undefined) return request;
   const { _meta, ...rest } = params;
-  const { progressToken, ...meta } = (_meta ?? {}) as JsonObject;
+  const { progressToken, [RELATED_TASK]: _task, ...meta } = (_meta ?? {}) as JsonObject;
   const kept: JsonObject = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
   if (near === 'modern') delete kept['elicitationId'];
   if (request.method === 'roots/list' && Object.keys(kept).length === 0) return { method: 'roots/list' };

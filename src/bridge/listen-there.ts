@@ -1,5 +1,6 @@
+import type { Wanted } from '../client/changes.js';
 import type { Session } from '../client/session.js';
-import type { Change, ListenEnd, OpenListen } from '../exchange/call.js';
+import type { Change, Identity, ListenEnd, OpenListen } from '../exchange/call.js';
 import type { SubscriptionFilter } from '../wire/model.js';
 import { nextTurn } from './session-news.js';
 
@@ -8,13 +9,15 @@ export async function listenThere(
   session: Session,
   wanted: SubscriptionFilter,
   onChange: (change: Change) => void,
+  as: Identity,
 ): Promise<OpenListen> {
-  const changes = await session.listen({
+  const there: Wanted = {
     tools: wanted.toolsListChanged ?? false,
     prompts: wanted.promptsListChanged ?? false,
     resources: wanted.resourcesListChanged ?? false,
     uris: wanted.resourceSubscriptions ?? [],
-  });
+  };
+  const changes = await session.listen(there, as);
   const follow = async (): Promise<ListenEnd> => {
     try {
       for await (const change of changes) {

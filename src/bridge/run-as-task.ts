@@ -47,5 +47,5 @@ export function wantsTask(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
 
-const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const TASK_TTL_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Change } from '../exchange/call.js';
+import type { Change, Identity } from '../exchange/call.js';
 import { ChangeQueue, toFilter, type Wanted } from './changes.js';
 import type { Link } from './link.js';
 
@@ -30,9 +30,10 @@ export class SessionListens {
   }
 
   /** Not yet told to any server. */
-  create(wanted: Wanted): Subscription {
+  create(wanted: Wanted, as?: Identity): Subscription {
     const subscription: Subscription = {
       wanted,
+      as,
       queue: new ChangeQueue(() => {
         this.#open.delete(subscription);
         subscription.stop();
@@ -77,8 +78,8 @@ export class SessionListens {
 
   async subscribe(link: Link, subscription: Subscription): Promise<void> {
     const { timeoutMs, reconnect, over } = this.#context;
-    const { wanted, queue } = subscription;
-    const open = await link.caller.listen(toFilter(wanted), (change) => queue.push(change), timeoutMs);
+    const { wanted, as, queue } = subscription;
+    const open = await link.caller.listen(toFilter(wanted), (change) => queue.push(change), timeoutMs, as);
     // The reader may have left meanwhile.
     if (!this.#open.has(subscription)) return open.stop();
     queue.honoured = open.honoured;
@@ -117,6 +118,8 @@ export class SessionListens {
 
 export interface Subscription {
   readonly wanted: Wanted;
+  /** Who it is for, where that is somebody else. */
+  readonly as: Identity | undefined;
   readonly queue: ChangeQueue;
   stop: () => void;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { sharedAbort } from '../async/shared-abort.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
-import type { Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type { Change, Identity, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { Cancellation } from '../exchange/lazy-abort.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
@@ -101,8 +101,8 @@ export class Session implements ClientSession {
     return this.#again(error, call, link, 0, began);
   }
 
-  async listen(wanted: Wanted): Promise<Changes> {
-    const subscription = this.#listens.create(wanted);
+  async listen(wanted: Wanted, as?: Identity): Promise<Changes> {
+    const subscription = this.#listens.create(wanted, as);
     try {
       await this.#onLink(async (link) => {
         // Before the server has agreed: a connection that is lost in between is opened again for it.

@@ -51,12 +51,16 @@ export interface Call {
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
 }
 
-/** Whom a call is made for, where one caller speaks for many: what the server is told of them, how they are asked. */
-export interface Behalf {
-  /** Calls that have the same one have the same peer, which takes a question whichever call it belongs to. */
-  readonly owner: object;
+/** Who a server is told is there, where one caller speaks for many. */
+export interface Identity {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
+}
+
+/** Whom a call is made for, where one caller speaks for many: what the server is told of them, how they are asked. */
+export interface Behalf extends Identity {
+  /** Calls that have the same one have the same peer, which takes a question whichever call it belongs to. */
+  readonly owner: object;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
@@ -95,6 +99,7 @@ export interface Caller {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
     timeoutMs: number,
+    as?: Identity,
   ): Promise<OpenListen>;
   /** Legacy: the level for the session. Modern: the level of calls that name none. */
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void>;

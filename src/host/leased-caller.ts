@@ -1,6 +1,14 @@
 import type { Speaker } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
-import type { Caller, Change, Era, OpenListen, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type {
+  Caller,
+  Change,
+  Era,
+  Identity,
+  OpenListen,
+  OutgoingCall,
+  ServerFacts,
+} from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../wire/model.js';
 import type { Generation } from './generation.js';
@@ -51,11 +59,12 @@ export class LeasedCaller implements Caller {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
     timeoutMs: number,
+    as?: Identity,
   ): Promise<OpenListen> {
     if (this.#generation.isRetired) throw this.#retired();
     const release = this.#generation.holdListen();
     try {
-      const open = await this.#speaker.listen(wanted, onChange, timeoutMs);
+      const open = await this.#speaker.listen(wanted, onChange, timeoutMs, as);
       void open.ended.then(release);
       return open;
     } catch (error) {

@@ -1,4 +1,12 @@
-import type { Caller, Change, Era, OpenListen, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type {
+  Caller,
+  Change,
+  Era,
+  Identity,
+  OpenListen,
+  OutgoingCall,
+  ServerFacts,
+} from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel, SubscriptionFilter } from '../wire/model.js';
 
@@ -36,8 +44,9 @@ export class PoolCaller implements Caller {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
     timeoutMs: number,
+    as?: Identity,
   ): Promise<OpenListen> {
-    return this.#home.listen(wanted, onChange, timeoutMs);
+    return this.#home.listen(wanted, onChange, timeoutMs, as);
   }
 
   async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { IsthmusError } from '../../errors.js';
-import type { Behalf, Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
+import type { Change, Identity, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
   ClientCapabilities,
@@ -65,6 +65,7 @@ export class ModernSpeaker implements Speaker {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
     timeoutMs: number,
+    as?: Identity,
   ): Promise<OpenListen> {
     let id: RequestId = '';
     const stop = (reason: IsthmusError) => {
@@ -84,7 +85,7 @@ export class ModernSpeaker implements Speaker {
       send: (newId) => {
         id = newId;
         opened.begin(id);
-        const params = { notifications: wanted, _meta: this.#meta };
+        const params = { notifications: wanted, _meta: as ? this.#envelopeOf(as) : this.#meta };
         this.#line.sendRequest(id, 'subscriptions/listen', params);
       },
       giveUp: (givenUp, why) => this.#line.cancel(givenUp, why),
@@ -177,7 +178,7 @@ export class ModernSpeaker implements Speaker {
     return { ...params, _meta };
   }
 
-  #envelopeOf({ info = this.#voice.info, capabilities }: Behalf): JsonObject {
+  #envelopeOf({ info = this.#voice.info, capabilities }: Identity): JsonObject {
     return envelope({ info, capabilities }, this.#line.revision);
   }
 
