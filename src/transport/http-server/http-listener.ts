@@ -8,6 +8,7 @@ import type { Listener } from '../../exchange/connection.js';
 import { Endpoint } from './endpoint.js';
 import { NodeExchange } from './node-exchange.js';
 import type { HttpEndpointOptions } from './options.js';
+import { UnreadAnswers } from './unread-answers.js';
 
 export interface HttpListenOptions extends HttpEndpointOptions {
   /** Default 127.0.0.1. */
@@ -20,6 +21,10 @@ export interface HttpListenOptions extends HttpEndpointOptions {
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. Default 60 s. */
   readonly idleTimeoutMs?: number;
+  /** A client that reads nothing of its answer for so long loses its connection. Default 60 s. */
+  readonly answerTimeoutMs?: number;
+  /** What clients may leave unread in all; beyond it those that do not read lose their connections after 2 s. Default 64 MiB. */
+  readonly maxUnreadBytes?: number;
   /** How long the headers of a request may be. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
   /** Connections at the same time; more are closed at once. Default: as many as the system gives. */
@@ -36,6 +41,11 @@ export function httpListener(options: HttpListenOptions): Listener {
   return {
     ownsProcess: false,
     async listen(accept, served) {
+      const unread = new UnreadAnswers({
+        answerTimeoutMs: options.answerTimeoutMs ?? 60_000,
+        maxUnreadBytes: options.maxUnreadBytes ?? 64 * 1024 * 1024,
+        clock: endpoint.settings.clock,
+      });
       const requestTimeout = options.requestTimeoutMs ?? 30_000;
       const server = createServer(
         {
@@ -46,7 +56,7 @@ export function httpListener(options: HttpListenOptions): Listener {
           // How often the two above are looked at; the default of 30 s would let them pass by far.
           connectionsCheckingInterval: 1000,
         },
-        (request, response) => void endpoint.handle(new NodeExchange(request, response)),
+        (request, response) => void endpoint.handle(new NodeExchange(request, response, undefined, unread)),
       );
       if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
       const ended = createDeferred<void>();

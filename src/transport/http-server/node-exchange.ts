@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
+import type { UnreadAnswers } from './unread-answers.js';
 
 /** A request as `node:http` has it. `parsed`: a body that a framework has read already. */
 export class NodeExchange implements HttpExchange {
@@ -8,13 +9,15 @@ export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #parsed: unknown;
+  readonly #unread: UnreadAnswers | undefined;
   /** One listener for all who want to know. */
   #gone: (() => void)[] | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, parsed?: unknown) {
+  constructor(request: IncomingMessage, response: ServerResponse, parsed?: unknown, unread?: UnreadAnswers) {
     this.#request = request;
     this.#response = response;
     this.#parsed = parsed;
+    this.#unread = unread;
     this.method = request.method ?? 'GET';
     this.target = request.url ?? '/';
   }
@@ -73,6 +76,7 @@ export class NodeExchange implements HttpExchange {
     if (unread) list.push('connection', 'close');
     response.writeHead(status, list);
     response.end(body);
+    if (body.length > LARGE) this.#unread?.watch(response);
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
@@ -86,8 +90,9 @@ export class NodeExchange implements HttpExchange {
       write(text) {
         if (!response.writableEnded) response.write(text);
       },
-      end() {
+      end: () => {
         response.end();
+        if (response.writableLength > LARGE) this.#unread?.watch(response);
       },
       onDrain(callback) {
         response.on('drain', callback);
@@ -116,4 +121,6 @@ export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
+/** The system takes less than this at once. */
+const LARGE = 64 * 1024;
 const TOO_LARGE: HttpBody = { kind: 'too-large' };
