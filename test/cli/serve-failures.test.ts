@@ -1,0 +1,150 @@
+/** What can be wrong with `isthmus serve`, and what it says then. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ISTHMUS, startChild } from '../support/child.js';
+import { initialize, request } from '../support/messages.js';
+import { freeSocket, HTTP, speaksBothEras, startDemoAt, startServe } from './serve-support.js';
+import { demo, freeFolder, isthmus, node } from './support.js';
+
+describe('a command line that makes no sense ends with 2', () => {
+  it.each<{ args: string[]; says: string }>([
+    { args: ['--bogus'], says: "unknown option '--bogus'" },
+    { args: ['--listen'], says: "'-l, --listen <address>' argument missing" },
+    {
+      args: ['--listen', 'ftp://127.0.0.1/'],
+      says: 'Cannot listen on "ftp://127.0.0.1/": write stdio, unix:',
+    },
+    { args: ['--listen', 'stdio', '--listen', 'stdio'], says: 'stdio is served already' },
+    { args: ['--'], says: 'hint: isthmus serve … -- node server.js' },
+    { args: ['--upstream', 'example.com'], says: '"example.com" is no target' },
+    {
+      args: ['--upstream', 'unix:/x', '--', 'node', 'x'],
+      says: 'Two targets: unix:/x, and the command behind --',
+    },
+    { args: ['--upstream-protocol', 'bronze'], says: 'Allowed choices are auto, modern, legacy.' },
+    { args: ['--processes', 'many'], says: 'Allowed choices are shared, per-client.' },
+    { args: ['--timeout', 'soon'], says: 'a number of milliseconds' },
+    { args: ['--header', 'A: 1', ...demo()], says: '--header is for a URL, and a command is none' },
+    {
+      args: ['--env', 'A=1', '--upstream', 'unix:/x'],
+      says: '--env is for a command, and unix:/x is an address',
+    },
+    { args: ['--env', 'NOT_SET_AT_ALL', ...demo()], says: 'NOT_SET_AT_ALL is not set here' },
+    { args: ['--cwd', '/', '--upstream', 'unix:/x'], says: '--cwd is for a command' },
+  ])('$args', async ({ args, says }) => {
+    const ran = await isthmus('serve', ...args);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(ran.stderr).toContain(says);
+    expect(ran.stderr).not.toMatch(/^ {4}at /m);
+  });
+});
+
+describe('an address that somebody else has ends with 1', () => {
+  it.each(['http', 'tcp'])('%s, and the command was never started', async (scheme) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const address = `${scheme}://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const ran = await isthmus('serve', '--listen', `${address}${scheme === 'http' ? '/mcp' : ''}`, ...demo());
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain(`isthmus: Cannot listen on ${address}: `);
+    expect(ran.stderr).toContain('127.0.0.1:0');
+    expect(ran.stderr).not.toContain('Isthmus serves');
+  });
+});
+
+describe('a server that can never be reached ends with 3', () => {
+  it('where the command is not there', async () => {
+    const ran = await isthmus('serve', ...HTTP, '--', './does-not-exist');
+    expect(ran).toMatchObject({ code: 3, stdout: '' });
+    expect(ran.stderr).toContain('command not found: ./does-not-exist (ENOENT)\n');
+    expect(ran.stderr).toMatch(/\nhint: Check the spelling, or give the full path.*\n$/);
+  });
+
+  it('where its folder is not there', async () => {
+    const ran = await isthmus('serve', ...HTTP, '--cwd', '/no/such/folder', ...demo());
+    expect(ran).toMatchObject({ code: 3, stdout: '' });
+    expect(ran.stderr).toContain('working directory not found: /no/such/folder');
+    expect(ran.stderr).toMatch(/\nhint: Check the folder given with --cwd\n$/);
+  });
+});
+
+describe('a server that may yet come', () => {
+  it('is waited for: down at the start, up later', async () => {
+    const socket = freeSocket();
+    const { child, url } = await startServe(...HTTP, '--upstream', socket);
+    await child.until('failure', () => child.stderr.includes('it is tried again with the next request'));
+    expect(child.stderr).toContain(`isthmus: Cannot connect to ${socket}: nobody listens there; `);
+    const refused = await isthmus('list', url);
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toContain(`Cannot connect to ${socket}: nobody listens there`);
+    await startDemoAt(socket);
+    await speaksBothEras(url);
+    await child.until('far side', () => child.stderr.includes('Behind it:'));
+  });
+
+  it('says why it ended: all of it to whoever runs it, and what happened to clients', async () => {
+    const program = `${freeFolder()}/server.mjs`;
+    writeFileSync(program, 'console.error("fatal: no API key"); process.exitCode = 7;');
+    const { child, url } = await startServe(...HTTP, ...node(program));
+    await child.until('failure', () => child.stderr.includes('it is tried again'));
+    expect(child.stderr).toMatch(/^fatal: no API key$/m);
+    expect(child.stderr).toMatch(
+      /^isthmus: .*server\.mjs stopped with code 7 after \d+ ms; last stderr: "fatal: no API key"/m,
+    );
+    const refused = await isthmus('list', url);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('server.mjs stopped with code 7');
+    expect(refused.stderr).not.toContain('API key');
+  });
+});
+
+describe('a host that has launched it', () => {
+  it.each([
+    ['legacy', initialize(1)],
+    ['modern', request(1, 'server/discover')],
+  ])('is told what is wrong, as an error that it can show (%s)', async (_era, opening) => {
+    const args = ['serve', '--listen', 'stdio', '--upstream', freeSocket()];
+    const child = startChild(ISTHMUS, { args });
+    child.send(opening);
+    expect(await child.answer(1)).toMatchObject({
+      error: {
+        code: -32603,
+        message: expect.stringMatching(/^Cannot connect to unix:\S+: nobody listens there$/),
+        data: { reason: 'ADDRESS_UNAVAILABLE', sent: 'no' },
+      },
+    });
+    child.end();
+    expect((await child.exit()).signal).toBeNull();
+    expect(child.impure).toEqual([]);
+  });
+
+  it('may speak before the command has started', async () => {
+    const args = ['serve', '--listen', 'stdio', ...node(ISTHMUS, 'demo')];
+    const child = startChild(ISTHMUS, { args });
+    child.end(`${JSON.stringify(initialize(1))}\n`);
+    expect(await child.exit()).toEqual({ code: 0, signal: null });
+    expect(child.messages).toMatchObject([{ id: 1, result: { serverInfo: { name: 'isthmus-demo' } } }]);
+  });
+});
+
+describe('--help teaches', () => {
+  it('the forms, every option and what to paste', async () => {
+    const { code, stdout, stderr } = await isthmus('serve', '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const words of [
+      'isthmus serve [options] -- COMMAND ARGS…',
+      'isthmus serve [options] --upstream URL|unix:PATH|tcp://HOST:PORT',
+      'isthmus serve -- npx -y @modelcontextprotocol/server-everything',
+      'isthmus serve --listen stdio --upstream https://example.com/mcp',
+      ...['-l, --listen', '-u, --upstream', '--upstream-protocol', '--processes', '--stateless'],
+      ...['-t, --timeout', '--cwd', '--env', '-H, --header', '-q, --quiet'],
+    ]) {
+      expect(stdout).toContain(words);
+    }
+    expect(await isthmus('help', 'serve')).toMatchObject({ code: 0, stdout });
+    expect((await isthmus('--help')).stdout).toMatch(/^ {2}serve +\S/m);
+  });
+});
