@@ -112,6 +112,8 @@ describe('what is never done to a legacy client', () => {
     ],
     [/used before/, [server({ id: 0, method: 'roots/list' }), server({ id: 0, method: 'roots/list' })]],
     [/after its cancellation/, [plain, cancelled(1), server({ id: 1, result: { content: [] } })]],
+    [/outside of its request/, [plain, progress(5, 1)]],
+    [/result: .* surplus is unknown/, [plain, server({ id: 1, result: { content: [], surplus: 1 } })]],
   ])('catches %s', (problem, frames) => {
     expect(nearProblems([...opened, ...frames], '2025-11-25').join('\n')).toMatch(problem);
   });

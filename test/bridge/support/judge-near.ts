@@ -1,4 +1,4 @@
-import { judgeFrames } from '../../interop/support/judge.js';
+import { memberProblems } from '../../interop/support/known-members.js';
 import {
   type Frame,
   LOG_LEVEL,
@@ -14,14 +14,18 @@ import {
  */
 export function nearProblems(frames: readonly Frame[], revision: Revision): string[] {
   const rules = revision === '2026-07-28' ? new ModernClientRules() : new LegacyClientRules();
-  const found = judgeFrames(
-    frames.map(({ from, message }) => ({ from, message: message as Record<string, unknown> })),
-    revision,
-  );
+  const asked = new Map<string, string>();
+  const found: string[] = [];
   for (const { from, message } of frames) {
     const problems: string[] = [];
-    if (from === 'client') rules.sent(message);
-    else rules.got(message, (problem) => problems.push(problem));
+    if (from === 'client') {
+      if (message.method && message.id !== undefined) asked.set(JSON.stringify(message.id), message.method);
+      rules.sent(message);
+    } else {
+      const method = message.method === undefined ? asked.get(JSON.stringify(message.id)) : undefined;
+      problems.push(...memberProblems(message as Record<string, unknown>, method, revision));
+      rules.got(message, (problem) => problems.push(problem));
+    }
     for (const problem of problems) found.push(`${problem}\n    in ${JSON.stringify(message)}`);
   }
   return found;
@@ -52,19 +56,38 @@ class Pending {
 type Report = (problem: string) => void;
 type Params = NonNullable<Message['params']>;
 
+/** Progress belongs to a request that runs, and rises. */
+class ProgressRules {
+  readonly #last = new Map<string, number>();
+
+  begins({ params }: Message): void {
+    this.#last.delete(JSON.stringify(params?._meta?.progressToken));
+  }
+
+  got(params: Params, pending: Pending, report: Report): void {
+    const token = JSON.stringify(params['progressToken']);
+    const runs = pending.all.some((each) => JSON.stringify(each.params?._meta?.progressToken) === token);
+    if (!runs) return report('progress outside of its request (PROG-007, PROG-008)');
+    if (!(params['progress'] > (this.#last.get(token) ?? Number.NEGATIVE_INFINITY))) {
+      report('progress that does not rise (PROG-004)');
+    }
+    this.#last.set(token, params['progress']);
+  }
+}
+
 class ModernClientRules {
   readonly #pending = new Pending();
   readonly #cancelled = new Set<string>();
   /** What was acknowledged, by the id of the listen. */
   readonly #listens = new Map<string, Record<string, unknown>>();
-  readonly #progress = new Map<string, number>();
+  readonly #progress = new ProgressRules();
 
   sent(message: Message): void {
     const { id, method, params } = message;
     if (method !== undefined && id !== undefined) {
       this.#pending.add(message);
       this.#cancelled.delete(JSON.stringify(id));
-      this.#progress.delete(JSON.stringify(params?._meta?.progressToken));
+      this.#progress.begins(message);
     }
     if (method !== 'notifications/cancelled') return;
     const key = JSON.stringify(params?.requestId);
@@ -117,7 +140,7 @@ class ModernClientRules {
   }
 
   #notification(method: string, params: Params, report: Report): void {
-    if (method === 'notifications/progress') return this.#report(params, report);
+    if (method === 'notifications/progress') return this.#progress.got(params, this.#pending, report);
     if (method === 'notifications/message') {
       const asked = this.#pending.all.some(({ params: own }) => {
         const level = own?._meta?.[LOG_LEVEL];
@@ -150,29 +173,21 @@ class ModernClientRules {
     } else if (flag === undefined || honoured[flag] !== true)
       report(`${method} was not acknowledged (SUB-002)`);
   }
-
-  #report(params: Params, report: Report): void {
-    const token = JSON.stringify(params['progressToken']);
-    const running = this.#pending.all.some(
-      (each) => JSON.stringify(each.params?._meta?.progressToken) === token,
-    );
-    if (!running) return report('progress outside of its request (PROG-007, PROG-008)');
-    if (!(params['progress'] > (this.#progress.get(token) ?? Number.NEGATIVE_INFINITY))) {
-      report('progress that does not rise (PROG-004)');
-    }
-    this.#progress.set(token, params['progress']);
-  }
 }
 
 class LegacyClientRules {
   readonly #pending = new Pending();
   readonly #cancelled = new Set<string>();
   readonly #asked = new Set<string>();
+  readonly #progress = new ProgressRules();
   #capabilities: Record<string, unknown> = {};
 
   sent(message: Message): void {
     const { id, method, params } = message;
-    if (method !== undefined && id !== undefined) this.#pending.add(message);
+    if (method !== undefined && id !== undefined) {
+      this.#pending.add(message);
+      this.#progress.begins(message);
+    }
     if (method === 'initialize') this.#capabilities = params?.capabilities ?? {};
     if (method !== 'notifications/cancelled') return;
     if (this.#pending.take(params?.requestId)) this.#cancelled.add(JSON.stringify(params?.requestId));
@@ -194,6 +209,7 @@ class LegacyClientRules {
       if (error && MODERN_ONLY.has(error.code)) report(`the code ${error.code} reaches a legacy client`);
       return;
     }
+    if (method === 'notifications/progress') this.#progress.got(params, this.#pending, report);
     if (params?._meta?.[SUBSCRIPTION_ID] !== undefined) report('subscriptionId reaches a legacy client');
     if (method === 'notifications/subscriptions/acknowledged') report(`${method} reaches a legacy client`);
     if (id === undefined) return;
