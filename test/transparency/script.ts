@@ -53,6 +53,12 @@ export const lists: readonly Step[] = [
   request('list prompts', 'prompts/list'),
 ];
 
+/** Only legacy clients can. */
+export const ping: Step = {
+  ...request('ping', 'ping'),
+  unless: (clientName) => clientName.endsWith('modern'),
+};
+
 export function watch(uri: string): Step {
   return { name: `watch ${uri}`, play: (witness) => witness.watch(uri) };
 }

@@ -1,4 +1,4 @@
-import { andThen, call, isRaw, lists, logFrom, request, type Step, watch } from '../script.js';
+import { andThen, call, isRaw, lists, logFrom, ping, request, type Step, watch } from '../script.js';
 
 /** With `isthmus demo`. */
 export const demoScript: readonly Step[] = [
@@ -49,6 +49,7 @@ export const demoScript: readonly Step[] = [
     ref: { type: 'ref/prompt', name: 'no-such-prompt' },
     argument: { name: 'arg1', value: 'p' },
   }),
+  ping,
   request('a method that nobody knows', 'no/such/method'),
   request('a cursor that nobody wrote', 'tools/list', { cursor: 'nonsense' }),
   request('a call without a name', 'tools/call', { arguments: {} }),

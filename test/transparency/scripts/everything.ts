@@ -1,4 +1,4 @@
-import { andThen, call, hear, lists, logFrom, request, type Step, watch } from '../script.js';
+import { andThen, call, hear, lists, logFrom, ping, request, type Step, watch } from '../script.js';
 
 /** With the reference server `server-everything`. */
 export const everythingScript: readonly Step[] = [
@@ -54,6 +54,7 @@ export const everythingScript: readonly Step[] = [
     ref: { type: 'ref/resource', uri: 'demo://resource/dynamic/text/{resourceId}' },
     argument: { name: 'resourceId', value: '1' },
   }),
+  ping,
   request('a method that nobody knows', 'no/such/method'),
   request('a call without a name', 'tools/call', { arguments: {} }),
   logFrom('info'),
