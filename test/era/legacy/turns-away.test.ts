@@ -310,6 +310,18 @@ describe('a question that is taken back', () => {
     expect(it.enter(C, 'wizard')).toBeDefined();
   });
 
+  it('has an answer that waits for nobody, and that is not the answer to what was asked since', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [, first] = goesAway(it, clock, A, 'wizard');
+    it.over(first);
+    ask(it);
+    clock.advance(50);
+    it.enter(B, 'echo');
+    expect((await answer(it, first)).isGiven).toBe(true);
+    expect(ownerOf(it)).toBe(B);
+  });
+
   it('of two leaves the other open', () => {
     const { turns: it, clock } = turns();
     it.enter(A, 'form');
