@@ -41,19 +41,29 @@ export function judgeCells(cells) {
 }
 
 /**
- * Flat is: from the warm-up to the end it grows by at most 5 MB, or by at most 5 %.
+ * Flat is: from the first quarter of the samples to the last it grows by at most 5 MB, or by at most 5 %. Medians,
+ * since a single sample also tells how long ago garbage was collected.
  * @param {readonly import('./bridge-memory.js').MemoryResult[]} results
  * @returns {BridgeVerdict[]}
  */
 export function judgeMemory(results) {
   return results.flatMap(({ era, samples }) => {
-    const [first, last] = [samples[0], samples.at(-1)].map((sample) => toMB(sample?.rssBytes));
+    const quarter = Math.max(1, samples.length >> 2);
+    const [first, last] = [samples.slice(0, quarter), samples.slice(-quarter)].map(medianRss);
     if (first === undefined || last === undefined) return [];
     const limit = Math.max(GOALS.rssGrowthMB, first * GOALS.rssGrowthShare);
-    const where = `${era}, ${samples[0].calls.toLocaleString('en-US')} to ${samples.at(-1)?.calls.toLocaleString('en-US')} calls`;
+    const calls = [samples[0], samples[samples.length - 1]].map((sample) =>
+      sample.calls.toLocaleString('en-US'),
+    );
     const value = last - first;
+    const where = `${era}, ${calls.join(' to ')} calls`;
     return [{ what: 'RSS grows by', where, value, limit, unit: 'MB', met: value <= limit }];
   });
+}
+
+/** @param {readonly import('./bridge-memory.js').Sample[]} samples */
+function medianRss(samples) {
+  return pairedMedian(samples, ({ rssBytes }) => toMB(rssBytes));
 }
 
 /**

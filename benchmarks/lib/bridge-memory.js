@@ -11,7 +11,7 @@ import { guarded } from './measure.js';
 
 const CONNECTIONS = 32;
 const WINDOW_MS = 200;
-const SAMPLES = 8;
+const SAMPLES = 15;
 
 /**
  * Only isthmus: the others would take minutes for as many calls.
