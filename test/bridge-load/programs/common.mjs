@@ -52,6 +52,7 @@ export const form = (message) => ({
 export async function flood(times, tell) {
   const message = 'x'.repeat(64 * 1024);
   for (let progress = 1; progress <= times; progress += 1) await tell({ progress, total: times, message });
+  note('flooded');
   return text('flooded');
 }
 
