@@ -24,7 +24,8 @@ export class LiveSet<T extends Slotted> {
   }
 
   has(member: T): boolean {
-    return this.#members[member.slot] === member;
+    // An index that is not there would be looked for among the names.
+    return member.slot >= 0 && this.#members[member.slot] === member;
   }
 
   delete(member: T): boolean {
@@ -36,6 +37,10 @@ export class LiveSet<T extends Slotted> {
     }
     member.slot = -1;
     return true;
+  }
+
+  some(test: (member: T) => boolean): boolean {
+    return this.#members.some(test);
   }
 
   /** A copy: members may come and go meanwhile. */

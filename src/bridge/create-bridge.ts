@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import type { Session } from '../client/session.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
+import { tell } from '../era/client-side.js';
 import { IsthmusError } from '../errors.js';
 import type {
   Call,
@@ -41,6 +42,8 @@ export interface BridgeOptions {
   readonly maxSeats?: number;
   /** A session that no call uses for so long is closed; the next call opens another. Default 10 min. */
   readonly idleMs?: number;
+  /** Told why the server could not be spoken to for the first time, each time that it was tried, whoever tried. */
+  readonly onStartFailed?: (error: unknown) => void;
   readonly clock?: Clock;
 }
 
@@ -70,13 +73,14 @@ export function createBridge(
   upstream: Upstream | Connector,
   options: BridgeOptions & UpstreamOptions = {},
 ): Bridge {
-  const { stateless, timeoutMs, maxTimeoutMs, maxSeats, idleMs, ...rest } = options;
+  const { stateless, timeoutMs, maxTimeoutMs, maxSeats, idleMs, onStartFailed, ...rest } = options;
   const settings = {
     stateless: stateless ?? false,
     timeoutMs: timeoutMs ?? 600_000,
     maxTimeoutMs: maxTimeoutMs ?? 86_400_000,
     maxSeats: maxSeats ?? 1000,
     idleMs: idleMs ?? 600_000,
+    onStartFailed: onStartFailed ?? (() => {}),
     clock: options.clock ?? systemClock,
   };
   for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxSeats', 'idleMs'] as const) {
@@ -192,9 +196,14 @@ class BridgeService implements Bridge {
 
   async #start(first: Peer | undefined): Promise<void> {
     if (this.#far) return;
-    this.#learning ??= this.#ask(first).finally(() => {
-      this.#learning = undefined;
-    });
+    this.#learning ??= this.#ask(first)
+      .catch((error: unknown) => {
+        if (!this.#closed) tell('onStartFailed', this.#settings.onStartFailed, error);
+        throw error;
+      })
+      .finally(() => {
+        this.#learning = undefined;
+      });
     await this.#learning;
   }
 

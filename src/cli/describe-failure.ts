@@ -30,7 +30,12 @@ function refused(error: ProtocolError, { target, label, connected }: FailureCont
   return new CliError(
     connected ? EXIT.protocol : EXIT.cannotConnect,
     `${what}: ${oneLine(error.message)} (${error.code})`,
-    { hint: refusalHint(error, target), evidence: dataOf(error) },
+    {
+      hint: isBehindABridge(error)
+        ? 'It answers, but what stands behind it cannot be reached; look there'
+        : refusalHint(error, target),
+      evidence: dataOf(error),
+    },
   );
 }
 
@@ -49,6 +54,11 @@ function refusalHint(error: ProtocolError, target: Target): string {
     default:
       return `${commandLine('probe', target)} shows what it offers`;
   }
+}
+
+/** The failure of a bridge on the way to its server. */
+function isBehindABridge({ code, data }: ProtocolError): boolean {
+  return code === ErrorCode.InternalError && isJsonObject(data) && data['reason'] !== undefined;
 }
 
 function dataOf({ data }: ProtocolError): string[] {

@@ -1,7 +1,7 @@
 /** What the code of a finished command means. Scripts rely on it: docs/cli.md has the same table. */
 export const EXIT = {
   ok: 0,
-  /** The tool ran and failed (`isError`). Also what `demo` ends with when it cannot listen. */
+  /** The tool ran and failed (`isError`). Also what `serve` and `demo` end with when they cannot listen. */
   failed: 1,
   usage: 2,
   cannotConnect: 3,
@@ -15,8 +15,8 @@ export const EXIT = {
 export const EXIT_HELP = `
 Exit codes:
   0  it worked
-  1  the tool ran and reported an error (isError)
+  1  the tool ran and reported an error (isError); serve, demo: cannot listen
   2  the command line, or the configuration file, makes no sense
   3  cannot connect to the server
   4  the server refused the request, did not answer it properly or in time, or went away
-  130  interrupted by Ctrl-C`;
+  130  interrupted by Ctrl-C (143: by SIGTERM)`;

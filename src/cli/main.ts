@@ -17,8 +17,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(isthmus --help explains the commands)')
     .addHelpText('after', EXIT_HELP)
+    // `serve` wants to see a command that lacks its `--` as it was typed.
+    .enablePositionalOptions(argv[2] === 'serve')
     .exitOverride();
-  for (const command of await commands(argv[2], behind)) program.addCommand(command);
+  for (const command of await commands(argv[2], head, behind)) program.addCommand(command);
   if (talks) tolerateClosedOutput();
   try {
     await program.parseAsync(head as string[]);
@@ -31,11 +33,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'serve']);
 
 /** A server started by a host should not have to load the client. */
-async function commands(name: string | undefined, behind: readonly string[] | undefined): Promise<Command[]> {
+async function commands(
+  name: string | undefined,
+  head: readonly string[],
+  behind: readonly string[] | undefined,
+): Promise<Command[]> {
   const { demoCommand } = await import('./commands/demo.js');
   if (name === 'demo') return [demoCommand()];
   const { serveCommand } = await import('./commands/serve.js');
-  if (name === 'serve') return [serveCommand(behind)];
+  if (name === 'serve') return [serveCommand(behind, head.slice(3)).passThroughOptions()];
   const { probeCommand } = await import('./commands/probe.js');
   const { listCommand } = await import('./commands/list.js');
   const { callCommand } = await import('./commands/call.js');

@@ -80,9 +80,15 @@ export function takeTarget(
     return { target: { kind: 'command', command, args }, rest: words };
   }
   if (first === undefined) throw usageError('There is no target to talk to', TARGET_HINT);
-  if (URL_TARGET.test(first)) return { target: { kind: 'url', url: first }, rest };
-  if (!ADDRESS.test(first)) throw noTarget(name, first, rest);
-  return { target: { kind: 'socket', address: first }, rest };
+  const target = targetAt(first);
+  if (!target) throw noTarget(name, first, rest);
+  return { target, rest };
+}
+
+/** What an address leads to; undefined where it is none. */
+export function targetAt(address: string): (Target & { kind: 'url' | 'socket' }) | undefined {
+  if (URL_TARGET.test(address)) return { kind: 'url', url: address };
+  return ADDRESS.test(address) ? { kind: 'socket', address } : undefined;
 }
 
 export function connectorOf(target: Target, settings: TargetSettings): Connector {
@@ -183,6 +189,7 @@ function noTarget(name: string, first: string, rest: readonly string[]): Error {
   );
 }
 
-function quote(word: string): string {
+/** A word as a shell takes it. */
+export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

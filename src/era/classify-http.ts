@@ -96,8 +96,13 @@ function idOf(message: Decoded): RequestId | undefined {
 }
 
 /** The status of an answer that is an error and nothing else (wire sheet §6). */
-export function httpStatusOf({ code }: JsonRpcErrorBody): number {
+export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string): number {
   switch (code) {
+    case ErrorCode.InternalError: {
+      // What a bridge cannot ask says nothing about an era, and must not be taken for one (VER-018).
+      const isAway = isJsonObject(data) && data['reason'] !== undefined && data['sent'] === 'no';
+      return method === 'server/discover' && isAway ? 503 : 200;
+    }
     case ErrorCode.MethodNotFound:
       return 404;
     case ErrorCode.HeaderMismatch:

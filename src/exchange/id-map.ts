@@ -5,7 +5,8 @@ import type { RequestId } from '../wire/json-rpc.js';
  * while its entries do not, which a `Map` is not made for; see `LiveSet`.
  */
 export class IdMap<T> {
-  /** Made when they are needed: over HTTP most connections have one request. */
+  /** Over HTTP most connections have one request: the tables are made for the second. */
+  #only: Entry<T> | undefined;
   #numbers: Record<number, Entry<T>> | undefined;
   #strings: Record<string, Entry<T>> | undefined;
   #size = 0;
@@ -29,23 +30,20 @@ export class IdMap<T> {
       entry.value = value;
       return;
     }
-    this.#size += 1;
     this.#count += 1;
     const fresh: Entry<T> = { id, value, at: this.#count };
-    if (typeof id === 'number') {
-      this.#numbers ??= Object.create(null) as Record<number, Entry<T>>;
-      this.#numbers[id] = fresh;
-    } else {
-      this.#strings ??= Object.create(null) as Record<string, Entry<T>>;
-      this.#strings[id] = fresh;
-    }
+    if (this.#size === 0) this.#only = fresh;
+    else this.#keep(fresh);
+    this.#size += 1;
   }
 
   delete(id: RequestId): boolean {
-    if (!this.has(id)) return false;
-    this.#size -= 1;
-    if (typeof id === 'number') delete this.#numbers![id];
+    if (this.#size === 0) return false;
+    if (this.#only?.id === id) this.#only = undefined;
+    else if (!this.has(id)) return false;
+    else if (typeof id === 'number') delete this.#numbers![id];
     else delete this.#strings![id];
+    this.#size -= 1;
     return true;
   }
 
@@ -54,17 +52,26 @@ export class IdMap<T> {
     return this.#entries().map(({ value }) => value);
   }
 
-  entries(): [RequestId, T][] {
-    return this.#entries().map(({ id, value }) => [id, value]);
+  #keep(entry: Entry<T>): void {
+    const { id } = entry;
+    if (typeof id === 'number') {
+      this.#numbers ??= Object.create(null) as Record<number, Entry<T>>;
+      this.#numbers[id] = entry;
+    } else {
+      this.#strings ??= Object.create(null) as Record<string, Entry<T>>;
+      this.#strings[id] = entry;
+    }
   }
 
   #entry(id: RequestId): Entry<T> | undefined {
+    if (this.#only?.id === id) return this.#only;
     return typeof id === 'number' ? this.#numbers?.[id] : this.#strings?.[id];
   }
 
   #entries(): Entry<T>[] {
     if (this.#size === 0) return [];
     const all = [...Object.values(this.#numbers ?? {}), ...Object.values(this.#strings ?? {})];
+    if (this.#only) all.push(this.#only);
     return all.sort((a, b) => a.at - b.at);
   }
 }

@@ -157,7 +157,8 @@ export class Generation {
 
   /** Something has ended: perhaps it was the last. */
   rest(): void {
-    if (this.calls.taken === 0) for (const notify of this.#onIdle.splice(0)) notify();
+    if (this.#onIdle.length > 0 && this.calls.taken === 0)
+      for (const notify of this.#onIdle.splice(0)) notify();
     if (this.isIdle) this.#options.onRest();
   }
 

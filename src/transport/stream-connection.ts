@@ -199,7 +199,8 @@ class StreamConnection implements Connection {
       this.#paused = this.congested && !this.#options.alwaysReads;
       this.#steer();
     }
-    if (this.#isFlushed) for (const notify of this.#onFlushed.splice(0)) notify();
+    if (this.#onFlushed.length > 0 && this.#isFlushed)
+      for (const notify of this.#onFlushed.splice(0)) notify();
   }
 
   get #isFlushed(): boolean {

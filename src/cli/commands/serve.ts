@@ -1,19 +1,16 @@
 import { Command, Option } from 'commander';
 import type { Mode } from '../../client/options.js';
-import { IsthmusError, messageOf } from '../../errors.js';
-import type { Service } from '../../exchange/call.js';
-import type { HostEvent } from '../../host/host-event.js';
-import { type Served, serve } from '../../server/serve.js';
-import { listenerFor } from '../../transport/address.js';
-import { CliError } from '../cli-error.js';
+import { serve } from '../../server/serve.js';
+import { usageError } from '../cli-error.js';
 import { collect, toMs, toVariable } from '../common-options.js';
 import { createDemoServer } from '../demo/demo-server.js';
-import { describeFailure } from '../describe-failure.js';
-import { EXIT } from '../exit-codes.js';
-import { DEMO, describeAddresses, describeEvent, describeFar } from '../serve/describe-serving.js';
-import { type OpenedUpstream, openUpstream } from '../serve/open-upstream.js';
-import { type Target, takeTarget } from '../target.js';
-import { printable } from '../terminal/text.js';
+import { DEMO, describeAddresses } from '../serve/describe-serving.js';
+import { findUpstream } from '../serve/find-upstream.js';
+import { listenAt } from '../serve/listen-at.js';
+import { createOperator } from '../serve/operator.js';
+import { serveUpstream } from '../serve/serve-upstream.js';
+import type { Target } from '../target.js';
+import { processTerminal } from '../terminal/terminal.js';
 
 interface ServeOptions {
   readonly listen?: readonly string[];
@@ -25,10 +22,12 @@ interface ServeOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly header?: readonly string[];
+  readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
-export function serveCommand(behind: readonly string[] | undefined): Command {
+/** `before` is what was typed up to `--`, for advice that can be pasted. */
+export function serveCommand(behind: readonly string[] | undefined, before: readonly string[] = []): Command {
   return new Command('serve')
     .description('Put any MCP server on any address, for clients of both eras at the same time.')
     .usage(
@@ -38,6 +37,8 @@ export function serveCommand(behind: readonly string[] | undefined): Command {
         'isthmus serve [options]                  (the demo server)',
       ].join('\n       '),
     )
+    .argument('[words...]')
+    .configureHelp({ visibleArguments: () => [] })
     .option('-l, --listen <address>', `where to serve; repeatable (default: ${DEFAULT_ADDRESS})`, collect)
     .option('-u, --upstream <address>', 'the server, where it runs already')
     .addOption(
@@ -60,96 +61,59 @@ export function serveCommand(behind: readonly string[] | undefined): Command {
       toVariable,
     )
     .option('-H, --header <header>', 'a header for every request to an upstream URL; repeatable', collect)
-    .option('-q, --quiet', 'say nothing on stderr but what went wrong')
+    .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
+    .option('-q, --quiet', 'say nothing on stderr but what went wrong: not even the addresses (--json does)')
     .addHelpText('after', HELP)
     .showHelpAfterError('(isthmus serve --help explains the options)')
     .exitOverride()
-    .action((options: ServeOptions) => run(options, behind));
+    .action((words: string[], options: ServeOptions) => {
+      const { upstream } = options;
+      return run(findUpstream({ before, words, behind, upstream }), options);
+    });
 }
 
-async function run(options: ServeOptions, behind: readonly string[] | undefined): Promise<void> {
-  const target = targetOf(options, behind);
-  const say = (text: string) => process.stderr.write(`${text}\n`);
-  if (!target) {
-    const served = await listen(createDemoServer(), options, undefined);
-    if (!options.quiet) for (const line of describeAddresses(served.addresses, DEMO)) say(line);
-    return;
+async function run(target: Target | undefined, options: ServeOptions): Promise<void> {
+  const { listen: addresses = [DEFAULT_ADDRESS], processes, stateless = false, quiet = false } = options;
+  const { upstreamProtocol: mode, timeout: timeoutMs, cwd, env, header, json } = options;
+  if (json && addresses.includes('stdio')) {
+    throw usageError(
+      '--json prints on stdout, and with --listen stdio that belongs to the protocol',
+      'Leave one of the two out',
+    );
   }
-  const { upstreamProtocol: mode, stateless = false, timeout, cwd, env, header, quiet } = options;
-  // Then there is one client, and the server is opened for it, when it is there, with what it can do.
-  const forOne = options.listen?.every((address) => address === 'stdio') ?? false;
-  const processes = options.processes ?? (forOne ? 'per-client' : 'shared');
-  const onEvent = (event: HostEvent) => {
-    if (event.kind === 'stderr') process.stderr.write(event.text);
-    const line = describeEvent(event);
-    if (line !== undefined) say(`isthmus: ${line}`);
+  const operator = createOperator(processTerminal());
+  const announce = (real: readonly string[], what: string) => {
+    if (!quiet) for (const line of describeAddresses(real, what)) operator.say(line);
+    if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
   };
-  const settings = { mode, processes, stateless, timeoutMs: timeout, cwd, env, header, onEvent };
-  const opened = openUpstream(target, settings);
-  const label = target.kind === 'command' ? [target.command, ...target.args].join(' ') : placeOf(target);
-  const served = await listen(opened.bridge, options, opened);
-  if (!quiet) {
-    for (const line of describeAddresses(served.addresses, label)) say(line);
-    void opened.bridge.known.then((far) => say(describeFar(label, far, forOne)));
+  if (target) {
+    const settings = { mode, processes, stateless, timeoutMs, cwd, env, header };
+    return serveUpstream(target, { ...settings, addresses, quiet, announce }, operator);
   }
-  if (forOne) return;
-  try {
-    await opened.bridge.start();
-  } catch (error) {
-    const failure = describeFailure(error, {
-      ...{ target, label, connected: false, mode },
-      stderrTail: [],
-    });
-    if (isHopeless(error)) {
-      await served.close({ graceMs: 0 });
-      throw failure;
-    }
-    say(`isthmus: ${failure.message}; it is tried again with the next request`);
-  }
-}
-
-async function listen(
-  service: Service,
-  { listen: addresses = [DEFAULT_ADDRESS] }: ServeOptions,
-  opened: OpenedUpstream | undefined,
-): Promise<Served> {
-  try {
-    return await serve(service, addresses.map(listenerFor), {
-      ownsProcess: true,
-      ...(opened && { onClose: () => opened.close() }),
-    });
-  } catch (error) {
-    await opened?.close();
-    if (!(error instanceof IsthmusError) || error.code !== 'ADDRESS_UNAVAILABLE') throw error;
-    throw new CliError(EXIT.failed, printable(messageOf(error)), {
-      hint: '--listen http://127.0.0.1:0/mcp takes a free port',
-    });
-  }
-}
-
-function targetOf({ upstream }: ServeOptions, behind: readonly string[] | undefined): Target | undefined {
-  if (upstream === undefined && !behind) return undefined;
-  return takeTarget('serve', upstream === undefined ? [] : [upstream], behind).target;
-}
-
-function placeOf(target: Target & { kind: 'url' | 'socket' }): string {
-  return target.kind === 'url' ? target.url : target.address;
-}
-
-/** No later attempt will do better. */
-function isHopeless(error: unknown): boolean {
-  return error instanceof IsthmusError && (error.code === 'CANNOT_START' || error.code === 'INVALID_OPTION');
+  const served = await serve(createDemoServer(), addresses.map(listenAt), { ownsProcess: true });
+  announce(served.addresses, DEMO);
 }
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
 
 const HELP = `
---listen takes http://HOST:PORT/PATH, stdio, unix:PATH or tcp://HOST:PORT; port 0 takes a free one.
+--listen takes http://HOST:PORT/PATH, stdio, unix:PATH or tcp://HOST:PORT; port 0 takes a free one. With stdio
+among several, the end of stdin ends them all. A command is started first and gets a clean environment; what it
+writes to stderr is passed on. One that ends at once is started again five times within half a minute. An
+--upstream that is away is tried again with each request.
 
 Examples:
   isthmus serve -- npx -y @modelcontextprotocol/server-everything     # a stdio server, over HTTP
   isthmus serve --listen stdio --upstream https://example.com/mcp     # a remote server, for a host that only launches
   isthmus serve --listen unix:/run/files.sock -- mcp-server-filesystem /srv
   isthmus serve --upstream tcp://127.0.0.1:4000 --upstream-protocol legacy
+  isthmus serve --json -q --listen http://127.0.0.1:0/mcp -- some-server   # a free port, for scripts
   isthmus serve                                                       # the demo server
+
+Exit codes:
+  0    it was stopped (Ctrl-C, SIGTERM, the end of stdin), and what was running is finished
+  1    it cannot listen there
+  2    the command line makes no sense
+  3    the server behind cannot be started, or cannot be used
+  130  Ctrl-C a second time: what was running was not waited for (143: SIGTERM)
 `;

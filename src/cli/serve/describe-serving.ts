@@ -1,7 +1,8 @@
 import { basename, relative } from 'node:path';
 import type { FarFacts } from '../../bridge/far-facts.js';
 import type { HostEvent } from '../../host/host-event.js';
-import { oneLine } from '../terminal/text.js';
+import { DEFAULT_RESTART } from '../../host/restart-policy.js';
+import { cut, oneLine } from '../terminal/text.js';
 
 /** Where it is served, and how to try it: ready to be pasted. */
 export function describeAddresses(addresses: readonly string[], what: string): string[] {
@@ -28,15 +29,24 @@ export function describeFar(label: string, { info, era, revision }: FarFacts, on
   return onStdio ? `isthmus: serving ${server}, on stdio` : `Behind it: ${server}.`;
 }
 
-/** What an operator should hear of the process behind it; the rest is not worth a line. */
-export function describeEvent(event: HostEvent): string | undefined {
+/**
+ * What an operator should hear of the process behind it, once it has answered; the rest is not worth a line. Before,
+ * whoever wanted it started has more to say. Nobody needs it (`isNeeded`): then it is not started again by itself.
+ */
+export function describeEvent(
+  event: HostEvent,
+  { isKnown, isNeeded }: { readonly isKnown: boolean; readonly isNeeded: boolean },
+): string | undefined {
+  if (!isKnown && ABOUT_STARTS.has(event.kind)) return undefined;
   switch (event.kind) {
     case 'exit':
-      return event.expected ? undefined : `${event.server}: ${oneLine(event.reason)}`;
+      return event.expected ? undefined : named(event.server, oneLine(event.reason));
     case 'restart':
-      return `${event.server} is started again in ${event.delayMs} ms (attempt ${event.attempt})`;
+      return isNeeded
+        ? `${event.server} is started again in ${inSeconds(event.delayMs)} (${event.attempt} of ${DEFAULT_RESTART.attempts})`
+        : `${event.server} is started again with the next request`;
     case 'crash-loop':
-      return `${event.server} ended ${event.attempts} times in a row and is not started again by itself: ${oneLine(event.reason)}`;
+      return `${event.server} ended ${event.attempts + 1} times in a row; it is started again with a request, but not in the next ${inSeconds(DEFAULT_RESTART.stableMs)}`;
     case 'kill':
       return `${event.server} was killed: ${oneLine(event.why)}`;
     case 'queue':
@@ -47,6 +57,24 @@ export function describeEvent(event: HostEvent): string | undefined {
       return undefined;
   }
 }
+
+const ABOUT_STARTS: ReadonlySet<string> = new Set(['exit', 'restart', 'crash-loop']);
+
+/** Most reasons begin with the name. */
+function named(server: string, reason: string): string {
+  return reason.includes(server) ? reason : `${server}: ${reason}`;
+}
+
+export function inSeconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}
+
+/** A command may be a whole program. */
+export function oneLabel(words: readonly string[]): string {
+  return cut(oneLine(words.join(' ')), MAX_LABEL);
+}
+
+const MAX_LABEL = 200;
 
 function curlLines(address: string): string[] {
   const post = `curl -s ${address} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'`;

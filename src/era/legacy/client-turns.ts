@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.js';
+import { LiveSet } from '../../async/live-set.js';
 import type { IsthmusError } from '../../errors.js';
 import type { Behalf } from '../../exchange/call.js';
 import type { Cancellation } from '../../exchange/lazy-abort.js';
@@ -26,9 +27,9 @@ export type { Turn } from './turn.js';
 export class Turns {
   readonly #policy: QuestionPolicy;
   readonly #clock: Clock;
-  readonly #running = new Set<Turn>();
-  /** Calls per owner that may ask now, so that the common case looks at one number. */
-  readonly #present = new Map<object, number>();
+  readonly #running = new LiveSet<Turn>();
+  /** How many have begun. */
+  #begun = 0;
   readonly #line: WaitingLine;
   /** Their questions must not reach somebody else. */
   readonly #givenUp: GivenUpCalls<Turn>;
@@ -72,7 +73,6 @@ export class Turns {
   leave(turn: Turn): void {
     if (!this.#running.delete(turn)) return;
     turn.callOff?.();
-    if (!turn.away) this.#count(turn, -1);
     if (turn.alone && turn.asked === 0) this.#habits.exonerate(turn.key);
     this.#changed();
   }
@@ -171,7 +171,7 @@ export class Turns {
     turn.callOff?.();
     const hasRunAlone = turn.alone && !turn.away;
     turn.alone = turn.alone && this.#asksOn(turn);
-    if (turn.away) this.#return(turn);
+    turn.away = false;
     if (hasRunAlone && !turn.alone) this.#admit();
   }
 
@@ -193,7 +193,8 @@ export class Turns {
   /** Those who wait are not going to have their turn. */
   refuse(error: IsthmusError, speaker?: object): void {
     this.#line.refuse(error, speaker);
-    for (const turn of this.#running) if (speaker === undefined || turn.speaker === speaker) turn.callOff?.();
+    for (const turn of this.#running.values())
+      if (speaker === undefined || turn.speaker === speaker) turn.callOff?.();
   }
 
   /** Where calls are made for others, cancelling is an everyday thing, and one client must not hold up all the others. */
@@ -206,14 +207,13 @@ export class Turns {
     turn.alone = true;
     // Questions that belong together come together; what comes later is most likely another's.
     if (turn.open === 1) turn.callOff = this.#clock.after(QUIET_MS, () => this.#goAway(turn));
-    else if (turn.away) this.#return(turn);
+    else turn.away = false;
   }
 
   #goAway(turn: Turn): void {
     if (turn.open === 0 || turn.away || !this.#running.has(turn)) return;
     if (this.#habits.asksSeveral(turn.key) || !this.#mayGoAway(turn)) return;
     turn.away = true;
-    this.#count(turn, -1);
     this.#changed();
   }
 
@@ -222,24 +222,13 @@ export class Turns {
    * them is sure to; where it was perhaps one that was given up, none.
    */
   #mayGoAway(turn: Turn): boolean {
-    for (const { owner, away, sure } of this.#running)
+    for (const { owner, away, sure } of this.#running.values())
       if (owner === turn.owner && away && !sure) return false;
     return turn.sure || !this.#hasGivenUp(turn.owner);
   }
 
   #hasGivenUp(owner: object): boolean {
     return this.#givenUp.all().some((turn) => turn.owner === owner);
-  }
-
-  #return(turn: Turn): void {
-    turn.away = false;
-    if (this.#running.has(turn)) this.#count(turn, 1);
-  }
-
-  #count({ owner }: Turn, change: 1 | -1): void {
-    const count = (this.#present.get(owner) ?? 0) + change;
-    if (count > 0) this.#present.set(owner, count);
-    else this.#present.delete(owner);
   }
 
   #changed(): void {
@@ -250,8 +239,9 @@ export class Turns {
 
   /** Those who wait for an answer are meant only when nobody else is there. */
   #suspects(): Turn[] {
-    const present = [...this.#running].filter(({ away }) => !away);
-    return [...(present.length > 0 ? present : this.#running), ...this.#givenUp.all()];
+    const running = this.#running.values().sort((a, b) => a.at - b.at);
+    const present = running.filter(({ away }) => !away);
+    return [...(present.length > 0 ? present : running), ...this.#givenUp.all()];
   }
 
   #mayAsk(turn: Turn): boolean {
@@ -269,7 +259,7 @@ export class Turns {
   }
 
   #hasToWait(owner: object, alone: boolean): boolean {
-    if (this.#present.size === 0 && this.#line.isEmpty) return false;
+    if (this.#running.size === 0 && this.#line.isEmpty) return false;
     if (this.#blocks(owner, alone)) return true;
     // In the order of arrival; but whoever is being asked would wait for itself.
     return !this.#line.isEmpty && !this.#answering.has(owner);
@@ -277,17 +267,16 @@ export class Turns {
 
   /** Whether a call of this owner would have to share with somebody who must be alone, or must be so itself. */
   #blocks(owner: object, alone: boolean): boolean {
-    const others = this.#present.size > (this.#present.has(owner) ? 1 : 0);
-    return others && (alone || this.#othersRunAlone(owner));
-  }
-
-  #othersRunAlone(owner: object): boolean {
-    for (const turn of this.#running) if (turn.alone && !turn.away && turn.owner !== owner) return true;
-    return false;
+    // Nobody runs alone where nobody has ever asked.
+    if (!alone && this.#habits.isEmpty) return false;
+    return this.#running.some((turn) => !turn.away && turn.owner !== owner && (alone || turn.alone));
   }
 
   #begin(speaker: object, behalf: Behalf | undefined, key: string, alone: boolean): Turn {
+    this.#begun += 1;
     const turn: Turn = {
+      slot: -1,
+      at: this.#begun,
       owner: behalf?.owner ?? speaker,
       speaker,
       behalf,
@@ -300,7 +289,6 @@ export class Turns {
       callOff: undefined,
     };
     this.#running.add(turn);
-    this.#count(turn, 1);
     return turn;
   }
 

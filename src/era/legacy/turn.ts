@@ -1,7 +1,10 @@
+import type { Slotted } from '../../async/live-set.js';
 import type { Behalf } from '../../exchange/call.js';
 
 /** A call that the server may ask back about, while it runs. */
-export interface Turn {
+export interface Turn extends Slotted {
+  /** Which one of all it is, in the order in which they began. */
+  readonly at: number;
   /** Who is asked: whoever speaks, or whom it speaks for. */
   readonly owner: object;
   readonly speaker: object;

@@ -7,7 +7,11 @@ export class NodeExchange implements HttpExchange {
   readonly method: string;
   readonly target: string;
   readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  /**
+   * Undefined once it is answered: an exchange is still known to what is over, and through its response (Node links
+   * one message on a socket to the next) all that came later would stay until the next full collection.
+   */
+  #response: ServerResponse | undefined;
   readonly #parsed: unknown;
   readonly #unread: UnreadAnswers | undefined;
   /** One listener for all who want to know. */
@@ -63,7 +67,7 @@ export class NodeExchange implements HttpExchange {
 
   respond(status: number, headers: HttpHeaders, body = ''): void {
     const response = this.#response;
-    if (response.headersSent || response.destroyed) return;
+    if (!response || response.headersSent || response.destroyed) return;
     const length = body === '' ? '0' : String(Buffer.byteLength(body));
     // A body that was not read to its end would be taken for the next request.
     const { complete, headers: sent } = this.#request;
@@ -76,11 +80,12 @@ export class NodeExchange implements HttpExchange {
     if (unread) list.push('connection', 'close');
     response.writeHead(status, list);
     response.end(body);
+    this.#response = undefined;
     if (body.length > LARGE) this.#unread?.watch(response);
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
-    const response = this.#response;
+    const response = this.#response!;
     response.writeHead(status, headers);
     response.flushHeaders();
     return {
@@ -106,6 +111,8 @@ export class NodeExchange implements HttpExchange {
       return;
     }
     const response = this.#response;
+    // It has had its answer.
+    if (!response) return;
     const gone = [callback];
     this.#gone = gone;
     const tell = () => {

@@ -89,11 +89,16 @@ export class PostConnection implements Connection, Slotted {
         this.#writer.write(messageEvent(refusal), this.#options.now());
       this.#writer.end();
     } else {
-      const status = statuses && 'error' in message ? httpStatusOf(message.error) : 200;
+      const status = statuses && 'error' in message ? httpStatusOf(message.error, this.#method) : 200;
       const body = batch ? `[${[...batch.refusals, ...this.#answers].join(',')}]` : text;
       exchange.respond(status, jsonHeaders(headers), body);
     }
     this.#shut({ kind: 'finished' });
+  }
+
+  get #method(): string | undefined {
+    const [only] = this.#options.messages;
+    return only?.kind === 'request' ? only.method : undefined;
   }
 
   /** A sign of life on an answer that takes long. */
