@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeTo } from './support/between.js';
-import { type Era, until } from './support/frames.js';
+import { type Era, LOG_LEVEL, until } from './support/frames.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const ROUND = {
@@ -169,6 +169,48 @@ describe('row 16: a modern client that is being asked for a legacy server', () =
     expect(await far.next()).toMatchObject({ id: 'q3', result: { action: 'decline' } });
     call.on.answer(call, DONE);
     expect((await client.next()).id).toBe(3);
+  });
+});
+
+describe('row 16: a call that has not left yet', () => {
+  it('is taken back while it waits for its turn: it is never made', async () => {
+    const { near, far } = await bridgeTo('legacy');
+    const one = near.modern({ capabilities: { roots: {} } });
+    const two = near.modern({ capabilities: { roots: {} } });
+    one.call(1, 'a');
+    const first = await far.next();
+    first.on.ask('q', 'roots/list');
+    const { requestState } = (await one.next()).result;
+    two.call(1, 'a');
+    expect(await far.rest()).toEqual([]);
+    two.cancel(1);
+    one.call(2, 'a', { requestState, inputResponses: { 'roots-1': { roots: [] } } });
+    expect(await far.next()).toMatchObject({ id: 'q' });
+    first.on.answer(first, DONE);
+    expect((await one.next()).id).toBe(2);
+    expect(await far.rest()).toEqual([]);
+  });
+
+  it('is taken back while the server is told of a log level: it is never made', async () => {
+    const { near, far } = await bridgeTo('legacy', { capabilities: { tools: {}, logging: {} } });
+    const client = near.modern();
+    client.call(1, 'a', {}, { [LOG_LEVEL]: 'debug' });
+    const level = await far.next();
+    client.cancel(1);
+    await far.rest();
+    level.on.answer(level, {});
+    expect((await far.rest()).map(({ method }) => method)).not.toContain('tools/call');
+    expect(await client.rest()).toEqual([]);
+  });
+
+  it('is taken back with its subscription: nobody is answered', async () => {
+    const { near, far } = await bridgeTo('modern', { capabilities: { resources: { subscribe: true } } });
+    const client = await near.legacy();
+    client.request(1, 'resources/subscribe', { uri: 'a://1' });
+    const listen = await far.next();
+    client.cancel(1);
+    listen.on.acknowledge(listen);
+    expect(await client.rest()).toEqual([]);
   });
 });
 

@@ -134,6 +134,42 @@ describe('row 19: errors within one era', () => {
   );
 });
 
+describe('row 19: errors about subscriptions', () => {
+  it.each([-32000, -32042, -32050])(
+    '%i of a legacy server is nothing for a modern client (ERR-003, ERR-004)',
+    async (code) => {
+      const { near, far } = await bridgeTo('legacy', { capabilities: { resources: { subscribe: true } } });
+      const client = near.modern();
+      client.request(1, 'subscriptions/listen', { notifications: { resourceSubscriptions: ['a://1'] } });
+      const subscribe = await far.next();
+      subscribe.on.refuse(subscribe, code, 'as it was');
+      expect((await client.next()).error).toMatchObject({ code: -32603, data: { original: { code } } });
+    },
+  );
+
+  it.each([-32020, -32021, -32022])('%i of a modern server is nothing for a legacy client', async (code) => {
+    const { near, far } = await bridgeTo('modern', { capabilities: { resources: { subscribe: true } } });
+    const client = await near.legacy();
+    client.request(1, 'resources/subscribe', { uri: 'a://1' });
+    const listen = await far.next();
+    listen.on.refuse(listen, code, 'as it was');
+    expect((await client.next()).error).toMatchObject({ code: -32603, data: { original: { code } } });
+  });
+
+  it('-32002 of a legacy server reaches a legacy client as it is', async () => {
+    const { near, far } = await bridgeTo('legacy', { capabilities: { resources: { subscribe: true } } });
+    const client = await near.legacy();
+    client.request(1, 'resources/subscribe', { uri: 'a://1' });
+    const subscribe = await far.next();
+    subscribe.on.refuse(subscribe, -32002, 'Resource not found', { uri: 'a://1' });
+    expect((await client.next()).error).toEqual({
+      code: -32002,
+      message: 'Resource not found',
+      data: { uri: 'a://1' },
+    });
+  });
+});
+
 describe('methods that are not there', () => {
   it.each(['modern', 'legacy'] as const)(
     'are refused here before a %s server without the capability (ERR-015)',

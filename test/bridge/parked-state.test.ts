@@ -244,4 +244,22 @@ describe('row 4: the state of a modern server', () => {
     retry.on.answer(retry, { resultType: 'complete', ...DONE });
     expect((await client.next()).id).toBe(3);
   });
+
+  it('is worth nothing when its time is up, or to another principal (MRTR-012)', async () => {
+    const { near, far, clock } = await bridgeTo('modern', { serving: { roundTtlMs: 5000 } });
+    const client = near.modern({ capabilities: ABLE, principal: 'alice' });
+    client.call(1, 'pay');
+    const call = await far.next();
+    const inputRequests = { r: { method: 'roots/list' } };
+    call.on.answer(call, { resultType: 'input_required', inputRequests, requestState: 'its own' });
+    const { requestState } = (await client.next()).result;
+    const retry = { inputResponses: { r: { roots: [] } }, requestState };
+    const other = near.modern({ capabilities: ABLE, principal: 'bob' });
+    other.call(1, 'pay', retry);
+    expect(await other.next()).toEqual(refused(1));
+    clock.advance(5000);
+    client.call(2, 'pay', retry);
+    expect(await client.next()).toEqual(refused(2));
+    expect(await far.rest()).toEqual([]);
+  });
 });

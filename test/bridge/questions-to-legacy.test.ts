@@ -164,6 +164,22 @@ describe('row 4: a legacy client before a modern server that asks', () => {
     expect([(await client.next()).id, (await client.next()).id].sort()).toEqual([1, 2]);
   });
 
+  it('may answer after the connection to the server was replaced: the state is all that counts (STATE-003)', async () => {
+    const { near, far } = await bridgeTo('modern');
+    const client = await near.legacy({ capabilities: { roots: {} } });
+    client.call(1, 'a');
+    const first = await far.next();
+    first.on.answer(first, { resultType: 'input_required', inputRequests: { r: ROOTS }, requestState: 's' });
+    const asked = await client.next();
+    first.on.vanish();
+    client.answer(asked, { roots: [] });
+    const retry = await far.next();
+    expect(retry.on).not.toBe(first.on);
+    expect(retry.params).toMatchObject({ inputResponses: { r: { roots: [] } }, requestState: 's' });
+    retry.on.answer(retry, DONE);
+    expect((await client.next()).result.content).toEqual(DONE.content);
+  });
+
   it('is not asked without end', async () => {
     const { near, far } = await bridgeTo('modern');
     const client = await near.legacy({ capabilities: { roots: {} } });

@@ -198,7 +198,7 @@ describe('row 8: a legacy server sends a modern client to a page', () => {
 });
 
 describe('row 8: a legacy client before a legacy server', () => {
-  it('gets -32042 as it is, and the page is open when it is told so (ELIC-027)', async () => {
+  it('gets -32042 as it is, and hears when the user is through (ELIC-027)', async () => {
     const { near, far } = await bridgeTo('legacy');
     const client = await near.legacy({ capabilities: ABLE });
     client.call(1, 'a');
@@ -210,5 +210,27 @@ describe('row 8: a legacy client before a legacy server', () => {
       id: 1,
       error: { code: -32042, message: 'Sign in first', data },
     });
+    call.on.notify('notifications/elicitation/complete', { elicitationId: 'e1' });
+    expect(await client.next()).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/elicitation/complete',
+      params: { elicitationId: 'e1' },
+    });
+  });
+
+  it('is sent to a page under the id of the server, and hears when the user is through', async () => {
+    const { near, far } = await bridgeTo('legacy');
+    const client = await near.legacy({ capabilities: ABLE });
+    client.call(1, 'a');
+    const call = await far.next();
+    call.on.ask('q', 'elicitation/create', { ...PAGE, elicitationId: 'e1' });
+    const asked = await client.next();
+    expect(asked.params).toMatchObject({ ...PAGE, elicitationId: 'e1' });
+    client.answer(asked, { action: 'accept' });
+    expect(await far.next()).toEqual({ jsonrpc: '2.0', id: 'q', result: { action: 'accept' } });
+    call.on.notify('notifications/elicitation/complete', { elicitationId: 'e1' });
+    expect((await client.next()).params).toEqual({ elicitationId: 'e1' });
+    call.on.answer(call, DONE);
+    expect((await client.next()).id).toBe(1);
   });
 });
