@@ -198,9 +198,11 @@ export class Turns {
   }
 
   /** Where calls are made for others, cancelling is an everyday thing, and one client must not hold up all the others. */
-  #lingerMs({ behalf, key }: Turn): number {
+  #lingerMs({ behalf, key, asked }: Turn): number {
     if (!behalf) return LINGER_MS;
-    return this.#habits.surelyAsks(key) ? BEHALF_LINGER_MS : 0;
+    if (!this.#habits.surelyAsks(key)) return 0;
+    // One that was given up before it asked may have been about to; a question that crosses that is refused.
+    return asked === 0 ? CROSSING_LINGER_MS : BEHALF_LINGER_MS;
   }
 
   #keepOthersOff(turn: Turn): void {
@@ -302,6 +304,8 @@ export class Turns {
 const LINGER_MS = 60_000;
 /** Less than a question is held, so that none is refused for its sake. */
 const BEHALF_LINGER_MS = 1000;
+/** More than that. */
+const CROSSING_LINGER_MS = 3000;
 /** How long after a question others have to wait for what else it asks. */
 const QUIET_MS = 50;
 /** How long a question waits for it to become clear who is meant. */

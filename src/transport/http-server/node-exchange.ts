@@ -79,9 +79,9 @@ export class NodeExchange implements HttpExchange {
     if (status !== 204) list.push('content-length', length);
     if (unread) list.push('connection', 'close');
     response.writeHead(status, list);
-    response.end(body);
     this.#response = undefined;
-    if (body.length > LARGE) this.#unread?.watch(response);
+    if (body.length <= LARGE) return void response.end(body);
+    this.#unread?.watch(response, endInPieces(response, Buffer.from(body)));
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
@@ -97,7 +97,7 @@ export class NodeExchange implements HttpExchange {
       },
       end: () => {
         response.end();
-        if (response.writableLength > LARGE) this.#unread?.watch(response);
+        if (response.writableLength > LARGE) this.#unread?.watch(response, () => response.writableLength);
       },
       onDrain(callback) {
         response.on('drain', callback);
@@ -124,10 +124,25 @@ export class NodeExchange implements HttpExchange {
   }
 }
 
+/** So that it can be seen whether the client reads. Gives back what says how much is left. */
+function endInPieces(response: ServerResponse, bytes: Buffer): () => number {
+  let at = 0;
+  const next = (error?: Error | null): void => {
+    if (error || response.destroyed) return;
+    const piece = bytes.subarray(at, at + PIECE);
+    at += PIECE;
+    if (at < bytes.length) response.write(piece, next);
+    else response.end(piece);
+  };
+  next();
+  return () => Math.max(0, bytes.length - at) + response.writableLength;
+}
+
 export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
 /** The system takes less than this at once. */
 const LARGE = 64 * 1024;
+const PIECE = 128 * 1024;
 const TOO_LARGE: HttpBody = { kind: 'too-large' };

@@ -126,18 +126,19 @@ export class SessionConnection implements Connection {
   }
 
   /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
-  get(exchange: HttpExchange, lastEventId: string | undefined): boolean {
+  get(exchange: HttpExchange, lastEventId: string | undefined): 'attached' | 'unknown' | 'over' {
     this.lastUsedAt = this.#options.now();
     if (lastEventId === undefined) {
       this.#standing.attach(exchange, this.#options.headers);
       for (const json of this.#unheard.splice(0)) this.#standing.send(json);
-      return true;
+      return 'attached';
     }
     const missed = this.#options.store?.after(lastEventId);
     const stream = missed && this.#streams.get(missed.stream);
-    if (!missed || !stream) return false;
+    if (!missed || !stream) return 'unknown';
+    if (stream.isOver && missed.events.every(({ json }) => json === '')) return 'over';
     stream.attach(exchange, this.#options.headers, missed.events);
-    return true;
+    return 'attached';
   }
 
   send(message: JsonRpcMessage, about?: RequestId): void {

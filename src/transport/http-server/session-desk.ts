@@ -65,8 +65,22 @@ export class SessionDesk {
     if (!accepts(exchange, 'text/event-stream')) {
       return refuse(visit, 406, 'Accept must list text/event-stream');
     }
-    if (session.get(exchange, exchange.header('last-event-id'))) return;
-    refuse(visit, 400, 'Last-Event-ID names no event that is still known');
+    switch (session.get(exchange, exchange.header('last-event-id'))) {
+      case 'attached':
+        return;
+      case 'unknown':
+        return refuse(visit, 400, 'Last-Event-ID names no event that is still known');
+      case 'over':
+        // A stream without a word would be taken up again and again: there is none, and official clients heed that.
+        return refuse(
+          visit,
+          405,
+          'The stream that Last-Event-ID names is over, and nothing of it was missed',
+          {
+            allow,
+          },
+        );
+    }
   }
 
   tick(now: number, keepAliveMs: number): void {

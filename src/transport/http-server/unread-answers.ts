@@ -19,11 +19,10 @@ export class UnreadAnswers {
     this.#limits = limits;
   }
 
-  /** Call when an answer has been written. Costs nothing where the system has taken all of it. */
-  watch(response: ServerResponse): void {
-    const left = waitingOn(response);
-    if (left < SMALL) return;
-    const unread: Unread = { response, left, movedAt: this.#limits.clock.now() };
+  /** Call when an answer is being written; `leftOf` says how much the system has yet to take. */
+  watch(response: ServerResponse, leftOf: () => number): void {
+    if (response.writableFinished || response.destroyed) return;
+    const unread: Unread = { response, leftOf, left: leftOf(), movedAt: this.#limits.clock.now() };
     this.#unread.add(unread);
     response.once('close', () => this.#unread.delete(unread));
     this.#look();
@@ -36,7 +35,7 @@ export class UnreadAnswers {
     const now = clock.now();
     let total = 0;
     for (const unread of this.#unread) {
-      const left = waitingOn(unread.response);
+      const left = unread.leftOf();
       if (left < unread.left) unread.movedAt = now;
       unread.left = left;
       total += left;
@@ -56,17 +55,12 @@ export class UnreadAnswers {
 
 interface Unread {
   readonly response: ServerResponse;
+  readonly leftOf: () => number;
   left: number;
   /** When something of it was read last. */
   movedAt: number;
 }
 
-function waitingOn(response: ServerResponse): number {
-  return Math.max(response.writableLength, response.socket?.writableLength ?? 0);
-}
-
-/** Not worth watching. */
-const SMALL = 64 * 1024;
 /** How long a client may pause when there is no room. */
 const STILL_MS = 2000;
 const LOOK_MS = 1000;
