@@ -136,3 +136,33 @@ describe.each<[Era, Era]>([
     },
   );
 });
+
+describe('questions of a legacy server, of many calls at once', () => {
+  it.each(['legacy', 'modern'] as const)('reach the %s client that called, and nobody else', async (era) => {
+    const { near, far, clock } = await bridgeTo('legacy');
+    const callers: Caller[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const options = { capabilities: { elicitation: {} }, info: { name, version: '1' } };
+      callers.push(new Caller(era === 'legacy' ? await near.legacy(options) : near.modern(options), name));
+    }
+    for (const caller of callers) for (let count = 0; count < 4; count += 1) caller.call();
+    const asked = new Map<string, Heard>();
+    for (let turn = 0; turn < 400 && callers.some(({ expected }) => expected.size > 0); turn += 1) {
+      for (const heard of await far.rest()) {
+        if (heard.method === 'tools/call') {
+          asked.set(`q ${heard.params.name}`, heard);
+          heard.on.ask(`q ${heard.params.name}`, 'elicitation/create', form(heard.params.name));
+        } else {
+          const call = asked.get(String(heard.id))!;
+          const { name } = call.params;
+          // One that could not be told apart is refused; it is never answered by somebody else.
+          if (heard.result) expect(heard.result.content).toEqual({ call: name });
+          call.on.answer(call, { content: [{ type: 'text', text: name }] });
+        }
+      }
+      clock.advance(100);
+      for (const caller of callers) await caller.deal();
+    }
+    expect(callers.map(({ expected }) => [...expected])).toEqual([[], [], []]);
+  });
+});
