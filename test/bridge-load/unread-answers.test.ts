@@ -6,7 +6,7 @@ import { modernCall } from '../http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { call, type Near, outcome } from './near/near.js';
 import { deaf, post } from './support/deaf-client.js';
-import { keepFar } from './support/far.js';
+import { keepFar, program } from './support/far.js';
 import { type Stage, stage } from './support/stage.js';
 
 /** More than the system keeps on the way from one socket to the other. */
@@ -62,7 +62,7 @@ async function open(limits: {
   answerTimeoutMs?: number;
 }): Promise<Stage & { clock: FakeClock; near: Near }> {
   const clock = new FakeClock();
-  const { host } = keepFar('modern');
+  const { host } = keepFar('legacy', { args: [program('legacy-lines.mjs')] });
   const opened = await stage(host.upstream('far'), { http: { ...limits, clock } });
   return { ...opened, clock, near: await opened.enter('modern HTTP', 'near') };
 }

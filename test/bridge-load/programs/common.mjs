@@ -48,14 +48,6 @@ export const form = (message) => ({
   requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } },
 });
 
-/** Says far more than anybody wants to hear; `tell` sends one progress. */
-export async function flood(times, tell) {
-  const message = 'x'.repeat(64 * 1024);
-  for (let progress = 1; progress <= times; progress += 1) await tell({ progress, total: times, message });
-  note('flooded');
-  return text('flooded');
-}
-
 /** Listens on the port of the command line, or a free one, and tells the address on stdout. */
 export function tellAddress(httpServer) {
   httpServer.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {

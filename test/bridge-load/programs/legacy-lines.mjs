@@ -1,5 +1,6 @@
 // A legacy server over stdio that depends on nothing, for tests that start many: it is there in no time.
-// Tools: echo {text}, elicit {text}, pid. It tells of changes of its list of tools, and never has any.
+// Tools: echo {text}, elicit {text}, big {bytes}, flood {times} of progress with 64 KiB each, pid.
+// It tells of changes of its list of tools, and never has any.
 // What it did is in the file that DIARY names.
 import { serveLines } from '../../process/support/line-server.mjs';
 import { form, note } from './common.mjs';
@@ -17,6 +18,19 @@ const server = serveLines({
       const { content, error } = await ask('elicitation/create', form(text));
       note(`${error ? 'refused' : 'answered'} ${text}`);
       return `${text}: ${error ? error.message : content?.answer}`;
+    },
+    big: ({ bytes }) => 'x'.repeat(bytes),
+    async flood({ times }, { params }) {
+      const { progressToken } = params._meta;
+      const message = 'x'.repeat(64 * 1024);
+      for (let progress = 1; progress <= times; progress += 1) {
+        const update = { progressToken, progress, message };
+        await server.sendLine(
+          JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: update }),
+        );
+      }
+      note('flooded');
+      return 'flooded';
     },
     pid: () => String(process.pid),
   },

@@ -6,7 +6,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { flood, form, hold, meet, note, release, text } from './common.mjs';
+import { form, hold, meet, note, release, text } from './common.mjs';
 
 /** One for each session; a change is told to all of them. */
 const everyServer = new Set();
@@ -54,13 +54,6 @@ export function createV1() {
     note(`ran ${token}`);
     return text(token);
   });
-  server.registerTool('big', { inputSchema: { bytes: z.number() } }, ({ bytes }) => text('x'.repeat(bytes)));
-  server.registerTool('flood', { inputSchema: { times: z.number() } }, ({ times }, extra) =>
-    flood(times, (update) => {
-      const params = { progressToken: extra._meta?.progressToken, ...update };
-      return extra.sendNotification({ method: 'notifications/progress', params });
-    }),
-  );
   server.registerTool('pid', {}, () => text(String(process.pid)));
   server.registerTool('session', {}, (extra) => text(String(extra.sessionId)));
 

@@ -1,7 +1,7 @@
 // A server on the official v2 SDK (modern era); v1-parts.mjs offers the same in the legacy era.
 import { inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { flood, form, hold, meet, note, release, text } from './common.mjs';
+import { form, hold, meet, note, release, text } from './common.mjs';
 
 /** `changes` says what has changed to those who listen; without it the server itself does. */
 export function createV2(changes) {
@@ -39,15 +39,6 @@ export function createV2(changes) {
     note(`ran ${token}`);
     return text(token);
   });
-  server.registerTool('big', { inputSchema: z.object({ bytes: z.number() }) }, ({ bytes }) =>
-    text('x'.repeat(bytes)),
-  );
-  server.registerTool('flood', { inputSchema: z.object({ times: z.number() }) }, ({ times }, { mcpReq }) =>
-    flood(times, (update) => {
-      const params = { progressToken: mcpReq._meta?.progressToken, ...update };
-      return mcpReq.notify({ method: 'notifications/progress', params });
-    }),
-  );
   server.registerTool('pid', { inputSchema: none }, () => text(String(process.pid)));
   server.registerTool('touch', { inputSchema: z.object({ uri: z.string() }) }, async ({ uri }) => {
     if (changes) changes.resourceUpdated(uri);
