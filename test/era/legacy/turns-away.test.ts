@@ -79,6 +79,16 @@ describe('while the owner of a call thinks about a question', () => {
     expect(it.enter(B, 'echo')).toBeDefined();
   });
 
+  it('others still wait for what else its owner runs, when it ends', () => {
+    const { turns: it, clock } = turns();
+    const [turn] = goesAway(it, clock, A, 'ask');
+    const other = it.enter(A, 'echo')!;
+    it.leave(turn);
+    expect(it.enter(B, 'ask')).toBeUndefined();
+    it.leave(other);
+    expect(it.enter(B, 'ask')).toBeDefined();
+  });
+
   it('others go on waiting where every call runs alone, and nobody does where none may', () => {
     const queue = turns('queue');
     queue.turns.enter(A, 'ask');
@@ -225,6 +235,20 @@ describe('the answer', () => {
     expect(await pending(begins)).toBe(true);
     it.leave(turn);
     expect((await begins).owner).toBe(C);
+  });
+
+  it('gets a place in the line, however many want to begin', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [, question] = goesAway(it, clock, A, 'wizard');
+    const long = it.enter(B, 'echo')!;
+    const begin = Array.from({ length: 1024 }, () => it.wait(C, 'wizard', LONG));
+    const { isGiven, given } = await answer(it, question);
+    expect(isGiven).toBe(false);
+    it.leave(long);
+    await given;
+    it.refuse(gone());
+    expect((await Promise.allSettled(begin)).every(({ status }) => status === 'rejected')).toBe(true);
   });
 
   it('is given when the call has ended meanwhile, also behind one that has to wait', async () => {
