@@ -18,7 +18,7 @@ import type {
 import type { Connector } from '../exchange/connection.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
-import { toWayError } from './far-errors.js';
+import { toNearError, toWayError } from './far-errors.js';
 import { type FarFacts, toFarFacts } from './far-facts.js';
 import { FarTools } from './far-tools.js';
 import { FirstSeat, peerOf } from './first-seat.js';
@@ -162,13 +162,20 @@ class BridgeService implements Bridge {
   }
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
-    return this.#listen(peer, wanted, onChange).catch(failOnTheWay);
+    return this.#listen(peer, wanted, onChange).catch((error) => {
+      throw toNearError(error, { peer, params: {} }, this.#far!.era);
+    });
   }
 
   session(near: ServedSession): SessionKeeper {
     const { clock } = this.#settings;
     try {
-      return keepSession(near, { seats: this.#seats, clock, capabilities: () => this.capabilities() });
+      return keepSession(near, {
+        seats: this.#seats,
+        clock,
+        capabilities: () => this.capabilities(),
+        far: () => this.#far!.era,
+      });
     } catch (error) {
       throw toWayError(error);
     }
@@ -221,6 +228,7 @@ class BridgeService implements Bridge {
       // A modern client cannot be asked outside of a call.
       answers: own?.era === 'legacy' ? seat.answers : {},
       onLog: own?.era === 'legacy' ? seat.onLog : undefined,
+      onElicited: own?.era === 'legacy' ? seat.onElicited : undefined,
       onReopened: () => this.#learn(session),
     });
     this.#asking = session;
@@ -228,7 +236,7 @@ class BridgeService implements Bridge {
     try {
       await session.connected();
       this.#learn(session);
-      if (own) this.#seats.offer({ session, seat, told: toldKey(own.principal, capabilities) });
+      if (own) this.#seats.offer({ session, seat, told: toldKey(own, capabilities) });
       isOffered = own !== undefined;
     } finally {
       this.#asking = undefined;

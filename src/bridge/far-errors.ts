@@ -8,7 +8,7 @@ import { isJsonObject } from '../wire/json-rpc.js';
  * dual-era client would misread them) become -32603, with what was said in `data`; so do failures on the way,
  * with whether the call may have run.
  */
-export function toNearError(error: unknown, call: Call, far: Era): unknown {
+export function toNearError(error: unknown, call: Pick<Call, 'peer' | 'params'>, far: Era): unknown {
   if (!(error instanceof ProtocolError)) return toWayError(error);
   return ownWords.has(error) ? error : refit(error, call, far);
 }
@@ -26,7 +26,7 @@ export function toWayError(error: unknown): unknown {
   return error instanceof IsthmusError ? onTheWay(error) : error;
 }
 
-function refit(error: ProtocolError, call: Call, far: Era): ProtocolError {
+function refit(error: ProtocolError, call: Pick<Call, 'peer' | 'params'>, far: Era): ProtocolError {
   const { code, message, data } = error;
   if (call.peer.era === 'legacy') return ONLY_MODERN.has(code) ? wrapped(error) : error;
   if (code === ErrorCode.LegacyResourceNotFound) {

@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { within } from '../async/within.js';
 import type { Session } from '../client/session.js';
-import type { SeatOptions } from '../client/upstream.js';
+import type { SeatVoice } from '../client/upstream.js';
 import { type Answers, answerQuestion } from '../era/answers.js';
 import { readInitialize } from '../era/legacy/handshake.js';
 import { usableCapabilities } from '../era/legacy/project-questions.js';
@@ -32,7 +32,8 @@ export function peerOf({ method, params }: Opening, principal: string | undefine
 export class FirstSeat {
   readonly answers: Answers;
   readonly onLog: (entry: LogEntry) => void;
-  readonly #taken = createDeferred<Pick<SeatOptions, 'answers' | 'onLog'>>();
+  readonly onElicited: (elicitationId: string) => void;
+  readonly #taken = createDeferred<SeatVoice>();
 
   constructor(clock: Clock, capabilities: ClientCapabilities) {
     this.answers = answersBy(capabilities, async (request, signal) => {
@@ -40,10 +41,11 @@ export class FirstSeat {
       const { answers } = await Promise.race([this.#taken.promise, NOBODY]);
       return answerQuestion(answers, request, signal);
     });
+    this.onElicited = (id) => void this.#taken.promise.then(({ onElicited }) => onElicited?.(id));
     this.onLog = (entry) => void this.#taken.promise.then(({ onLog }) => onLog?.(entry));
   }
 
-  take(given: Pick<SeatOptions, 'answers' | 'onLog'>): void {
+  take(given: SeatVoice): void {
     this.#taken.resolve(given);
   }
 }
@@ -57,6 +59,6 @@ export interface OfferedSeat {
 }
 
 /** Nobody has come. */
-const NOBODY = Promise.resolve({ answers: {}, onLog: undefined });
+const NOBODY: Promise<SeatVoice> = Promise.resolve({ answers: {}, onLog: undefined, onElicited: undefined });
 /** How long a question waits for the client. */
 const PATIENCE_MS = 2000;

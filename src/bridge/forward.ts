@@ -6,6 +6,7 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams } from './carried-params.js';
+import { noteRefusal } from './elicitation-ids.js';
 import { toNearError } from './far-errors.js';
 import type { FarFacts } from './far-facts.js';
 import type { FarTools } from './far-tools.js';
@@ -51,6 +52,7 @@ export async function forward(call: Call, seats: Seats, context: ForwardContext)
     }
     return carried(result, call, era, context.tools);
   } catch (error) {
+    noteRefusal(seat?.owner, error);
     throw toNearError(error, call, far);
   } finally {
     if (seat) seat.uses -= 1;

@@ -12,6 +12,7 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../wire/model.js';
+import { noteElicitation } from './elicitation-ids.js';
 import { asOwn } from './far-errors.js';
 import { TASKS } from './far-facts.js';
 import { RELATED_TASK } from './run-as-task.js';
@@ -95,6 +96,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   }
 
   async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    noteElicitation(this.#owner, (request.params as JsonObject | undefined)?.['elicitationId']);
     try {
       return await this.#call.ask(nearQuestion(request, this.#call.peer.era), signal);
     } catch (error) {

@@ -1,7 +1,9 @@
 import type { Clock } from '../async/clock.js';
 import { IsthmusError } from '../errors.js';
-import type { ServedSession, SessionKeeper } from '../exchange/call.js';
+import type { Era, ServedSession, SessionKeeper } from '../exchange/call.js';
 import type { ServerCapabilities } from '../wire/model.js';
+import { knowsElicitation } from './elicitation-ids.js';
+import { toNearError } from './far-errors.js';
 import { nearQuestion } from './forwarded-call.js';
 import type { Seat, Seats } from './seats.js';
 import { answersBy } from './session-answers.js';
@@ -11,22 +13,29 @@ export interface KeeperContext {
   readonly seats: Seats;
   readonly clock: Clock;
   capabilities(): ServerCapabilities;
+  far(): Era;
 }
 
 /** What a bridge does for a legacy session of the near side, beyond its calls: a seat on the far side of its own. */
 export function keepSession(
   near: ServedSession,
-  { seats, clock, capabilities }: KeeperContext,
+  { seats, clock, capabilities, far }: KeeperContext,
 ): SessionKeeper {
   const seat: Seat = seats.take(near.peer, {
     answers: answersBy(near.peer.capabilities, (request, signal) =>
       near.ask(nearQuestion(request, 'legacy'), signal),
     ),
     onLog: (entry) => near.log(entry),
+    onElicited(id) {
+      if (seats.areOwn || knowsElicitation(near.peer, id)) near.elicited(id);
+    },
   });
   const { session } = seat;
   const news = new SessionNews(session, clock, capabilities, near.changed);
   let ended = false;
+  const fail = (error: unknown, uri: string | undefined): never => {
+    throw toNearError(error, { peer: near.peer, params: { uri } }, far());
+  };
   return {
     begin() {
       news.begin();
@@ -35,10 +44,10 @@ export function keepSession(
     },
     async setLogLevel(level) {
       if (ended) throw new IsthmusError('CANCELLED', 'The session is over');
-      await session.setLogLevel(level);
+      await session.setLogLevel(level).catch((error) => fail(error, undefined));
     },
-    subscribe: (uri) => news.subscribe(uri),
-    unsubscribe: (uri) => news.unsubscribe(uri),
+    subscribe: (uri) => news.subscribe(uri).catch((error) => fail(error, uri)),
+    unsubscribe: (uri) => news.unsubscribe(uri).catch((error) => fail(error, uri)),
     rootsChanged() {
       // Whoever shares a process with others was not declared to tell of it.
       if (seats.areOwn) session.rootsChanged();

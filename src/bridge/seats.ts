@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import type { Session } from '../client/session.js';
-import type { SeatOptions, Upstream } from '../client/upstream.js';
+import type { SeatOptions, SeatVoice, Upstream } from '../client/upstream.js';
 import { IsthmusError } from '../errors.js';
 import type { Call, Era, Peer } from '../exchange/call.js';
 import type { ClientCapabilities } from '../wire/model.js';
@@ -70,7 +70,7 @@ export class Seats {
   }
 
   /** A seat of its own, for a legacy session. */
-  take(peer: Peer, given: Pick<SeatOptions, 'answers' | 'onLog'>): Seat {
+  take(peer: Peer, given: SeatVoice): Seat {
     this.#admit(peer.principal);
     this.#checkRoom();
     const own = this.areOwn;
@@ -113,7 +113,12 @@ export class Seats {
     if (!seat) {
       this.#admit(peer.principal);
       this.#checkRoom();
-      const session = this.#open(peer, capabilities, { answers: {}, onLog: undefined }, undefined);
+      const session = this.#open(
+        peer,
+        capabilities,
+        { answers: {}, onLog: undefined, onElicited: undefined },
+        undefined,
+      );
       seat = { session, owner: undefined, uses: 0, usedAt: 0 };
       this.#shared.set(key, seat);
       this.#sweeping ??= this.#sweepLater();
@@ -122,14 +127,9 @@ export class Seats {
     return seat;
   }
 
-  #open(
-    peer: Peer,
-    capabilities: ClientCapabilities,
-    given: Pick<SeatOptions, 'answers' | 'onLog'>,
-    info: SeatOptions['info'],
-  ): Session {
+  #open(peer: Peer, capabilities: ClientCapabilities, given: SeatVoice, info: SeatOptions['info']): Session {
     const { upstream, onReopened } = this.#options;
-    const offered = this.#accept(toldKey(peer.principal, capabilities));
+    const offered = this.#accept(toldKey(peer, capabilities));
     if (offered) {
       offered.seat.take(given);
       return offered.session;
@@ -141,6 +141,7 @@ export class Seats {
       capabilities,
       answers: given.answers,
       onLog: given.onLog,
+      onElicited: given.onElicited,
       onReopened: () => onReopened(session),
     });
     return session;
@@ -222,8 +223,8 @@ export function toldOf({ capabilities, era }: Peer): ClientCapabilities {
 }
 
 /** What tells seats apart that were opened for one client. */
-export function toldKey(principal: string | undefined, capabilities: ClientCapabilities): string {
-  return JSON.stringify([principal, capabilities]);
+export function toldKey({ principal, era, info }: Peer, capabilities: ClientCapabilities): string {
+  return JSON.stringify([principal, era === 'legacy' ? (info ?? '') : 0, capabilities]);
 }
 
 /** How long the session of the first client waits for it. */

@@ -38,8 +38,8 @@ export interface Links {
 
 /** A connection of its own for each link, with one voice on it. */
 export function ownConnection(connector: Connector, settings: ConnectSettings): Links {
-  const { info, answers, onLog } = settings;
-  const voice: Voice = { info, answers, onLog };
+  const { info, answers, onLog, onElicited } = settings;
+  const voice: Voice = { info, answers, onLog, onElicited };
   return {
     label: connector.label,
     async open({ remembered, signal }) {

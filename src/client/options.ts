@@ -56,6 +56,8 @@ export type ConnectSettings = Required<
     readonly houseAnswers: Answers;
     /** Undefined: there is only one voice. */
     readonly questions: QuestionPolicy | undefined;
+    /** Told when the user is done at a page (legacy, 2025-11-25). */
+    readonly onElicited?: ((elicitationId: string) => void) | undefined;
     /** Told of every change, so that what is cached can be dropped. */
     readonly onChange: (change: Change) => void;
   };

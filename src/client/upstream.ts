@@ -18,8 +18,16 @@ export interface Upstream {
   open(seat: SeatOptions): Session;
 }
 
+/** What belongs to no call goes to whoever the session is for. */
+export interface SeatVoice {
+  readonly answers: Answers;
+  readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** The user is done at the page that this elicitation was about. */
+  readonly onElicited: ((elicitationId: string) => void) | undefined;
+}
+
 /** Whom a session is for. */
-export interface SeatOptions {
+export interface SeatOptions extends SeatVoice {
   /** Named in status, logs and errors. */
   readonly name: string;
   /** Proven, or undefined. */
@@ -28,10 +36,6 @@ export interface SeatOptions {
   readonly info: Implementation | undefined;
   /** What the server is told that can be answered. */
   readonly capabilities: ClientCapabilities;
-  /** Answers to what belongs to no call. */
-  readonly answers: Answers;
-  /** Logs that belong to no call. */
-  readonly onLog: ((entry: LogEntry) => void) | undefined;
   /** A lost connection was replaced. */
   readonly onReopened: () => void;
 }
@@ -52,7 +56,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
   return {
     label: connector.label,
     serves: 'one',
-    open({ info = settings.info, capabilities, answers, onLog, onReopened }) {
+    open({ info = settings.info, capabilities, answers, onLog, onElicited, onReopened }) {
       const links = ownConnection(connector, {
         ...settings,
         info,
@@ -61,6 +65,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
         capabilities: { ...capabilitiesOf(houseAnswers), ...capabilities },
         questions: 'adaptive',
         onLog,
+        onElicited,
         onChange: () => {},
       });
       return new Session(links, { ...settings, reconnect: true, onReopened });

@@ -11,6 +11,8 @@ export interface Voice {
   readonly answers: Answers;
   /** Its logs that belong to no call. */
   readonly onLog: ((entry: LogEntry) => void) | undefined;
+  /** Told when the user is done at a page that somebody was sent to, by the id of the question (legacy, 2025-11-25). */
+  readonly onElicited?: ((elicitationId: string) => void) | undefined;
 }
 
 /** Makes calls in one era, over one connection, for one voice. */

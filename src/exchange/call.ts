@@ -179,6 +179,8 @@ export interface ServedSession {
   ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
   /** Tells of a change, if the session may hear of it. */
   changed(change: Change): void;
+  /** The user is done at the page that a question was about (2025-11-25). */
+  elicited(elicitationId: string): void;
 }
 
 /** What a service does for a legacy session. Its peer is the same object as that of the session's calls. */

@@ -28,6 +28,7 @@ export interface ConversationOptions {
 export interface SeatedOptions extends ConversationOptions {
   /** What the server is told that can be answered. Default: what the answers amount to. */
   readonly capabilities?: ClientCapabilities;
+  readonly onElicited?: ((elicitationId: string) => void) | undefined;
   /** A process that was lost was replaced. */
   readonly onReopened?: () => void;
 }
@@ -62,7 +63,7 @@ export function openConversation(options: SeatedOptions, context: ConversationCo
   const member: Member = {
     label,
     principal,
-    voice: { info, answers, onLog },
+    voice: { info, answers, onLog, onElicited: options.onElicited },
     capabilities: options.capabilities ?? capabilitiesOf(answers),
     links: new Set(),
   };

@@ -100,9 +100,9 @@ export class HostedServer {
         if (processes === 'per-conversation') return 'one';
         return processes === 'per-principal' ? 'principal' : 'everybody';
       },
-      open: ({ name: seat, principal, info, capabilities, answers, onLog, onReopened }) =>
+      open: ({ name: seat, principal, info, capabilities, answers, onLog, onElicited, onReopened }) =>
         this.#converse({
-          ...{ name: seat, capabilities, answers, onReopened },
+          ...{ name: seat, capabilities, answers, onElicited, onReopened },
           ...(principal === undefined ? model() === 'per-principal' && { principal: NOBODY } : { principal }),
           ...(info && { info }),
           ...(onLog && { onLog }),

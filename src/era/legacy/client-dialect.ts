@@ -165,6 +165,8 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
       case 'notifications/cancelled':
         if (isRequestId(params['requestId']) && this.#questions.takeBack(params['requestId'])) return;
         break;
+      case 'notifications/elicitation/complete':
+        return this.#elicited(params['elicitationId']);
       default: {
         const change = changeOf(method, params);
         if (change) {
@@ -186,6 +188,12 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.subscriptions.ended(error);
     this.turns.refuse(error.with({ sent: 'no' }));
     this.#questions.ended(error);
+  }
+
+  /** It does not say who was asked; those who speak for others know whom they asked. */
+  #elicited(id: unknown): void {
+    if (typeof id !== 'string') return;
+    for (const { voice } of this.#speakers) tell('onElicited', voice.onElicited, id);
   }
 
   #plain(method: string, params: JsonObject, timeoutMs: number, signal?: AbortSignal): Promise<JsonObject> {

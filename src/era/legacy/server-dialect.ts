@@ -225,6 +225,10 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
       log: (entry) => this.#log(entry, undefined),
       ask: (request, signal) => this.#questions.ask(request, signal, undefined),
       changed: (change) => this.#publish(change),
+      elicited: (elicitationId) => {
+        if (!isAtLeast(this.revision, '2025-11-25')) return;
+        sendInPassing(this.#side, 'notifications/elicitation/complete', { elicitationId }, undefined);
+      },
     };
   }
 
