@@ -49,7 +49,8 @@ describe('a question about a call that is made on behalf of somebody', () => {
     expect([ada.asked, bob.asked]).toEqual([['question q'], []]);
   });
 
-  it('reaches nobody when the call was cancelled and is known to ask, but whoever runs waits for a second only', async () => {
+  /** Ada’s call of what is known to ask is cancelled before or after it has asked; then Bob’s runs. */
+  async function cancelled(when: 'before it asked' | 'while she thinks') {
     const it = session();
     const speaker = it.join();
     const [ada, bob] = [new Person(), new Person()];
@@ -62,15 +63,31 @@ describe('a question about a call that is made on behalf of somebody', () => {
     await known.settled;
     const over = new AbortController();
     begin(speaker, toolCall('ask', { behalf: ada.behalf, signal: over.signal }));
+    if (when === 'while she thinks') it.elicit([2]);
     over.abort();
     begin(speaker, toolCall('echo', { behalf: bob.behalf, timeoutMs: 9000 }));
-    it.elicit([2]);
+    it.said();
+    return { ...it, ada, bob };
+  }
+
+  it('reaches nobody when it crosses the cancellation of the call', async () => {
+    const it = await cancelled('before it asked');
+    it.elicit(['crossing']);
+    it.clock.advance(2000);
+    await settle();
+    expect(it.said()).toMatchObject([{ id: 'crossing', error: { code: -32603 } }]);
+    expect([it.ada.asked, it.bob.asked]).toEqual([['question 1'], []]);
+  });
+
+  it('is not refused because somebody else gave up thinking; it waits for a second', async () => {
+    const it = await cancelled('while she thinks');
+    it.elicit(['bob’s']);
     it.clock.advance(999);
     await settle();
-    expect([ada.asked, bob.asked]).toEqual([['question 1'], []]);
+    expect(it.bob.asked).toEqual([]);
     it.clock.advance(1);
     await settle();
-    expect([ada.asked, bob.asked]).toEqual([['question 1'], ['question 2']]);
+    expect([it.ada.asked, it.bob.asked]).toEqual([['question 1', 'question 2'], ['question bob’s']]);
   });
 });
 

@@ -149,19 +149,40 @@ describe('a call that was given up', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('on behalf of somebody is feared for a second when it is known to ask, and otherwise not at all', async () => {
-    const { turns: it, clock } = turns();
+  it('on behalf of somebody is not feared when it is not known to ask', () => {
+    const { turns: it } = turns();
     giveUp(it, 1, A, 'x', C);
-    it.leave(it.enter(B, 'y')!);
     expect(it.attribute()).toEqual({ kind: 'nobody' });
-    hasAsked(it, 'ask');
-    giveUp(it, 2, A, 'ask', C);
+  });
+
+  it('on behalf of somebody, which has asked, is feared for a second: less than a question is held', async () => {
+    const { turns: it, clock } = turns();
+    const turn = it.enter(C, 'ask', behalfOf(A))!;
+    ask(it);
+    it.leave(turn);
+    it.linger(1, turn);
     it.enter(B, 'y');
     const found = it.clarify(unclear(it), never);
     clock.advance(999);
     expect(await pending(found)).toBe(true);
     clock.advance(1);
     expect(await owner(found)).toBe(B);
+  });
+
+  it('on behalf of somebody, which is known to ask and has not yet, is feared for longer than a question is held', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'ask');
+    giveUp(it, 1, A, 'ask', C);
+    it.enter(B, 'y');
+    const crossing = it.clarify(unclear(it), never);
+    clock.advance(1001);
+    const later = it.clarify(unclear(it), never);
+    clock.advance(999);
+    expect(await crossing).toMatchObject({ kind: 'several' });
+    clock.advance(999);
+    expect(await pending(later)).toBe(true);
+    clock.advance(1);
+    expect(await owner(later)).toBe(B);
   });
 
   it('on behalf of somebody is not feared for a mere suspicion', () => {

@@ -73,6 +73,23 @@ describe('a waiting line', () => {
     expect(went).toEqual(['free', 'stuck', 'other']);
   });
 
+  it('lets everybody go once, also when somebody’s going lets others go', async () => {
+    const went: string[] = [];
+    const it = new WaitingLine(new FakeClock(), () => {});
+    const all = () => true;
+    const join = (what: string) =>
+      it.join<void>({ owner: A, speaker: A, what, timeoutMs: 1000 }, (go) => {
+        went.push(what);
+        go();
+        it.admit(all);
+        return true;
+      });
+    const going = [join('a'), join('b'), join('c')];
+    it.admit(all);
+    await Promise.all(going);
+    expect(went).toEqual(['a', 'b', 'c']);
+  });
+
   it('ends a wait with its time, and tells that somebody has left', async () => {
     const { it, join, clock, left } = line();
     const late = join('tools/call a', { timeoutMs: 1000 });
