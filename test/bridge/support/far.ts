@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Connector } from '../../../src/exchange/connection.js';
 import { createStreamConnection } from '../../../src/transport/stream-connection.js';
 import {
@@ -37,6 +37,8 @@ export class FarServer implements Connector {
   readonly options: FarOptions;
   /** Whether openings are answered here; otherwise by the test. */
   opens: boolean;
+  /** Whether lists are answered here, with nothing in them: a host asks for them by itself. */
+  lists = false;
   /** How many connections are refused before one succeeds. */
   unreachable = 0;
   readonly #inbox = new Inbox<Heard>('frame for the server');
@@ -53,12 +55,7 @@ export class FarServer implements Connector {
     }
     const toBridge = new PassThrough();
     const fromBridge = new PassThrough();
-    const connection = new FarConnection(toBridge, fromBridge, this.options, (heard) => {
-      const { method } = heard;
-      if (this.opens && (heard.on.welcome(heard) || method === 'notifications/initialized')) return;
-      this.#inbox.push(heard);
-    });
-    this.connections.push(connection);
+    this.accept(toBridge, fromBridge);
     return createStreamConnection({
       label: this.label,
       input: toBridge,
@@ -66,6 +63,18 @@ export class FarServer implements Connector {
       alwaysReads: true,
       release: () => void fromBridge.end(),
     });
+  }
+
+  /** Plays the server on a pair of streams. */
+  accept(toBridge: Writable, fromBridge: Readable): void {
+    const connection = new FarConnection(toBridge, fromBridge, this.options, (heard) => {
+      const { method } = heard;
+      if (this.opens && (heard.on.welcome(heard) || method === 'notifications/initialized')) return;
+      const list = LISTS.get(method ?? '');
+      if (this.lists && list) return heard.on.answer(heard, { resultType: 'complete', [list]: [] });
+      this.#inbox.push(heard);
+    });
+    this.connections.push(connection);
   }
 
   /** The next frame that is no opening, on whichever connection. */
@@ -92,13 +101,13 @@ export class FarConnection {
   opening: Message | undefined;
   isOpen = true;
   readonly closed: Promise<void>;
-  readonly #toBridge: PassThrough;
+  readonly #toBridge: Writable;
   readonly #options: FarOptions;
   readonly #onHeard: (heard: Heard) => void;
 
   constructor(
-    toBridge: PassThrough,
-    fromBridge: PassThrough,
+    toBridge: Writable,
+    fromBridge: Readable,
     options: FarOptions,
     onHeard: (heard: Heard) => void,
   ) {
@@ -201,6 +210,13 @@ export class FarConnection {
     this.#onHeard(Object.defineProperty({ ...message }, 'on', { value: this }) as Heard);
   }
 }
+
+const LISTS = new Map([
+  ['tools/list', 'tools'],
+  ['prompts/list', 'prompts'],
+  ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'],
+]);
 
 /** What most scripted servers can do. */
 export const PLAIN = { tools: {}, resources: {}, prompts: {}, completions: {} };
