@@ -114,6 +114,6 @@ Exit codes:
   0    it was stopped (Ctrl-C, SIGTERM, the end of stdin), and what was running is finished
   1    it cannot listen there
   2    the command line makes no sense
-  3    the server behind cannot be started, or cannot be used
+  3    the server behind cannot be started, or cannot be used; with stdio, also: it was never reached
   130  Ctrl-C a second time: what was running was not waited for (143: SIGTERM)
 `;
