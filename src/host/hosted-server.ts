@@ -21,6 +21,7 @@ import { changedLists, type FirstLists } from './first-lists.js';
 import { Fleet, type SupervisorFactory } from './fleet.js';
 import type { Generation } from './generation.js';
 import type { HostOccurrence } from './host-event.js';
+import { hostUpstream } from './host-upstream.js';
 import type { Member } from './member.js';
 import { openGeneration } from './open-generation.js';
 import type { ServerStatus } from './status.js';
@@ -89,25 +90,13 @@ export class HostedServer {
     return this.#converse(options).client;
   }
 
-  /** For a bridge: conversations on behalf of others. */
   upstream(): Upstream {
     const { name } = this;
-    const model = () => this.#settings.processes;
-    return {
-      label: name,
-      get serves() {
-        const processes = model();
-        if (processes === 'per-conversation') return 'one';
-        return processes === 'per-principal' ? 'principal' : 'everybody';
-      },
-      open: ({ name: seat, principal, info, capabilities, answers, onLog, onElicited, onReopened }) =>
-        this.#converse({
-          ...{ name: seat, capabilities, answers, onElicited, onReopened },
-          ...(principal === undefined ? model() === 'per-principal' && { principal: NOBODY } : { principal }),
-          ...(info && { info }),
-          ...(onLog && { onLog }),
-        }).session,
-    };
+    return hostUpstream(
+      name,
+      () => this.#settings.processes,
+      (options) => this.#converse(options).session,
+    );
   }
 
   #converse(options: SeatedOptions): Conversation {
@@ -368,6 +357,4 @@ export class HostedServer {
   }
 }
 
-/** Whoever is nobody in particular shares with all who are, and with no principal: no header can hold this. */
-const NOBODY = '\u0000nobody';
 const CLOSING = 'is being closed';

@@ -43,7 +43,7 @@ export class Turns {
     this.#policy = policy;
     this.#clock = clock;
     this.#line = new WaitingLine(clock, () => this.#admit());
-    this.#givenUp = new GivenUpCalls(clock);
+    this.#givenUp = new GivenUpCalls(clock, CLARITY_MS);
   }
 
   /** At once, when nobody is in the way. */
@@ -79,21 +79,27 @@ export class Turns {
 
   /** Given up without an answer. */
   linger(id: RequestId, turn: Turn): void {
-    const ms = this.#lingerMs(turn);
-    if (ms > 0) this.#givenUp.add(id, turn, ms);
+    turn.givenUpAt = this.#clock.now();
+    this.#givenUp.add(id, turn, this.#lingerMs(turn));
   }
 
   /** An answer came after all: it asks no more. */
   answered(id: RequestId): void {
-    if (this.#givenUp.remove(id)) this.#changed();
+    const turn = this.#givenUp.remove(id);
+    if (!turn) return;
+    turn.givenUpAt = undefined;
+    this.#changed();
   }
 
-  /** Who may be meant by a question that comes now; or by an earlier one, for which these were suspected. */
-  attribute(suspects?: readonly Turn[]): Attribution {
-    const turns = suspects ? suspects.filter((turn) => this.#mayAsk(turn)) : this.#suspects();
+  /** Who may be meant by a question that comes now, or still by an earlier one. */
+  attribute(earlier?: Unclear): Attribution {
+    const turns = earlier
+      ? earlier.turns.filter((turn) => this.#mayHaveAsked(turn, earlier.at))
+      : this.#suspects();
+    const at = earlier?.at ?? this.#clock.now();
     const owners = new Set(turns.map(({ owner }) => owner));
     if (owners.size === 0) return { kind: 'nobody' };
-    if (owners.size > 1) return { kind: 'several', count: owners.size, turns };
+    if (owners.size > 1) return { kind: 'several', at, count: owners.size, turns };
     // Whoever is asked is the same, but can be only through a call that runs.
     const running = turns.filter((turn) => this.#running.has(turn));
     const likely = running.length > 0 ? running : turns;
@@ -101,19 +107,19 @@ export class Turns {
   }
 
   /**
-   * Settles when it is clear which of these has asked, or when that has taken too long. Whatever ends meanwhile was
+   * Settles when it is clear which of them has asked, or when that has taken too long. Whatever ends meanwhile was
    * not it, since that waits for the answer; nor was what begins meanwhile.
    */
-  clarify({ turns }: Unclear, signal: AbortSignal): Promise<Attribution> {
+  clarify(unclear: Unclear, signal: AbortSignal): Promise<Attribution> {
     return new Promise((resolve) => {
       const look = () => {
-        if (this.#unclear.has(look) && this.attribute(turns).kind !== 'several') end();
+        if (this.#unclear.has(look) && this.attribute(unclear).kind !== 'several') end();
       };
       const end = () => {
         this.#unclear.delete(look);
         for (const callOff of timers) callOff();
         signal.removeEventListener('abort', end);
-        resolve(this.attribute(turns));
+        resolve(this.attribute(unclear));
       };
       const timers = this.#givenUp.ends().map((ms) => this.#clock.after(ms, look, { background: true }));
       timers.push(this.#clock.after(CLARITY_MS, end));
@@ -246,7 +252,9 @@ export class Turns {
     return [...(present.length > 0 ? present : running), ...this.#givenUp.all()];
   }
 
-  #mayAsk(turn: Turn): boolean {
+  /** What was given up since may just wait for the answer, and has not ended. */
+  #mayHaveAsked(turn: Turn, at: number): boolean {
+    if (turn.givenUpAt !== undefined && turn.givenUpAt >= at) return true;
     return this.#running.has(turn) || this.#givenUp.all().includes(turn);
   }
 
@@ -288,6 +296,7 @@ export class Turns {
       open: 0,
       sure: false,
       away: false,
+      givenUpAt: undefined,
       callOff: undefined,
     };
     this.#running.add(turn);
