@@ -33,6 +33,7 @@ export class Turns {
   readonly #line: WaitingLine;
   /** Their questions must not reach somebody else. */
   readonly #givenUp: GivenUpCalls<Turn>;
+  #givenUpCount = 0;
   readonly #habits = new AskingHabits();
   /** Owners who are being asked right now: what they call meanwhile must not wait for others. */
   readonly #answering = new Map<object, number>();
@@ -79,7 +80,8 @@ export class Turns {
 
   /** Given up without an answer. */
   linger(id: RequestId, turn: Turn): void {
-    turn.givenUpAt = this.#clock.now();
+    this.#givenUpCount += 1;
+    turn.givenUp = this.#givenUpCount;
     this.#givenUp.add(id, turn, this.#lingerMs(turn));
   }
 
@@ -87,19 +89,19 @@ export class Turns {
   answered(id: RequestId): void {
     const turn = this.#givenUp.remove(id);
     if (!turn) return;
-    turn.givenUpAt = undefined;
+    turn.givenUp = undefined;
     this.#changed();
   }
 
   /** Who may be meant by a question that comes now, or still by an earlier one. */
   attribute(earlier?: Unclear): Attribution {
     const turns = earlier
-      ? earlier.turns.filter((turn) => this.#mayHaveAsked(turn, earlier.at))
+      ? earlier.turns.filter((turn) => this.#mayHaveAsked(turn, earlier.givenUp))
       : this.#suspects();
-    const at = earlier?.at ?? this.#clock.now();
+    const givenUp = earlier?.givenUp ?? this.#givenUpCount;
     const owners = new Set(turns.map(({ owner }) => owner));
     if (owners.size === 0) return { kind: 'nobody' };
-    if (owners.size > 1) return { kind: 'several', at, count: owners.size, turns };
+    if (owners.size > 1) return { kind: 'several', givenUp, count: owners.size, turns };
     // Whoever is asked is the same, but can be only through a call that runs.
     const running = turns.filter((turn) => this.#running.has(turn));
     const likely = running.length > 0 ? running : turns;
@@ -253,8 +255,8 @@ export class Turns {
   }
 
   /** What was given up since may just wait for the answer, and has not ended. */
-  #mayHaveAsked(turn: Turn, at: number): boolean {
-    if (turn.givenUpAt !== undefined && turn.givenUpAt >= at) return true;
+  #mayHaveAsked(turn: Turn, givenUpBefore: number): boolean {
+    if (turn.givenUp !== undefined && turn.givenUp > givenUpBefore) return true;
     return this.#running.has(turn) || this.#givenUp.all().includes(turn);
   }
 
@@ -296,7 +298,7 @@ export class Turns {
       open: 0,
       sure: false,
       away: false,
-      givenUpAt: undefined,
+      givenUp: undefined,
       callOff: undefined,
     };
     this.#running.add(turn);

@@ -20,8 +20,8 @@ export interface Turn extends Slotted {
   sure: boolean;
   /** It waits for an answer and asks nothing meanwhile: others may run. */
   away: boolean;
-  /** When it was given up without an answer. */
-  givenUpAt: number | undefined;
+  /** The how-manieth it was of those that were given up without an answer. */
+  givenUp: number | undefined;
   /** Calls off the moment in which it counts as away. */
   callOff: (() => void) | undefined;
 }
@@ -37,8 +37,8 @@ export interface Attributed {
 
 export interface Unclear {
   readonly kind: 'several';
-  /** When the question came. */
-  readonly at: number;
+  /** How many calls had been given up when the question came. */
+  readonly givenUp: number;
   readonly count: number;
   readonly turns: readonly Turn[];
 }

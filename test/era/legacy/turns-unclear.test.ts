@@ -44,10 +44,10 @@ describe('a question that may be several owners’', () => {
   it('is nobody’s when all have ended before it was looked at again', () => {
     const { turns: it } = turns();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
-    const { turns: suspects } = unclear(it);
+    const asked = unclear(it);
     for (const turn of both) it.leave(turn);
     it.enter(C, 'z');
-    expect(it.attribute(suspects)).toEqual({ kind: 'nobody' });
+    expect(it.attribute(asked)).toEqual({ kind: 'nobody' });
   });
 
   it('stays unclear after two seconds, and not earlier', async () => {
@@ -71,6 +71,32 @@ describe('a question that may be several owners’', () => {
     over.abort();
     expect(await found).toMatchObject({ kind: 'several' });
     expect(clock.waiting).toBe(0);
+  });
+
+  it('may be that of a call which is given up meanwhile, however little that is feared: it may wait for the answer', async () => {
+    const { turns: it, clock } = turns();
+    const given = it.enter(C, 'x', behalfOf(A))!;
+    it.enter(C, 'y', behalfOf(B));
+    const found = it.clarify(unclear(it), never);
+    it.leave(given);
+    it.linger(1, given);
+    clock.advance(1999);
+    expect(await pending(found)).toBe(true);
+    clock.advance(1);
+    expect(await found).toMatchObject({ kind: 'several' });
+    // What comes now is not feared to be its.
+    expect(ownerOf(it)).toBe(B);
+  });
+
+  it('is not that of a call which is given up meanwhile and has its answer then', async () => {
+    const { turns: it } = turns();
+    const given = it.enter(C, 'x', behalfOf(A))!;
+    it.enter(C, 'y', behalfOf(B));
+    const found = it.clarify(unclear(it), never);
+    it.leave(given);
+    it.linger(1, given);
+    it.answered(1);
+    expect(await owner(found)).toBe(B);
   });
 
   it('stays unclear when one of them is taken for waiting: it came before that', async () => {
