@@ -34,7 +34,8 @@ export class FarServer implements Connector {
   readonly label = 'far';
   readonly identity = undefined;
   readonly connections: FarConnection[] = [];
-  readonly options: FarOptions;
+  /** What later connections find. */
+  options: FarOptions;
   /** Whether openings are answered here; otherwise by the test. */
   opens: boolean;
   /** Whether lists are answered here, with nothing in them: a host asks for them by itself. */
@@ -198,7 +199,12 @@ export class FarConnection {
       });
       return true;
     }
-    if (message.method !== 'initialize' || era === 'modern') return false;
+    if (message.method !== 'initialize') return false;
+    if (era === 'modern') {
+      const data = { supported: ['2026-07-28'], requested: message.params.protocolVersion };
+      this.refuse(message, -32022, 'Unsupported protocol version', data);
+      return true;
+    }
     this.opening = message;
     this.answer(message, { protocolVersion: this.revision, capabilities, serverInfo: info, instructions });
     return true;
