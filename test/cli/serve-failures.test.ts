@@ -1,8 +1,6 @@
 /** What can be wrong with `isthmus serve`, and what it says then. */
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ISTHMUS, startChild } from '../support/child.js';
 import { initialize, request } from '../support/messages.js';
 import { freeSocket, HTTP, speaksBothEras, startDemoAt, startServe } from './serve-support.js';
@@ -18,6 +16,11 @@ describe('a command line that makes no sense ends with 2', () => {
     },
     { args: ['--listen', 'stdio', '--listen', 'stdio'], says: 'stdio is served already' },
     { args: ['--'], says: 'hint: isthmus serve … -- node server.js' },
+    { args: ['npx', '-y', 'server'], says: 'hint: A command goes behind --: isthmus serve -- npx -y server' },
+    {
+      args: ['http://127.0.0.1:1/mcp'],
+      says: 'hint: An address goes behind --upstream: isthmus serve --upstream http://127.0.0.1:1/mcp',
+    },
     { args: ['--upstream', 'example.com'], says: '"example.com" is no target' },
     {
       args: ['--upstream', 'unix:/x', '--', 'node', 'x'],
@@ -41,33 +44,31 @@ describe('a command line that makes no sense ends with 2', () => {
   });
 });
 
-describe('an address that somebody else has ends with 1', () => {
-  it.each(['http', 'tcp'])('%s, and the command was never started', async (scheme) => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    onTestFinished(() => void other.close());
-    const address = `${scheme}://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const ran = await isthmus('serve', '--listen', `${address}${scheme === 'http' ? '/mcp' : ''}`, ...demo());
-    expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain(`isthmus: Cannot listen on ${address}: `);
-    expect(ran.stderr).toContain('127.0.0.1:0');
-    expect(ran.stderr).not.toContain('Isthmus serves');
-  });
-});
-
-describe('a server that can never be reached ends with 3', () => {
-  it('where the command is not there', async () => {
-    const ran = await isthmus('serve', ...HTTP, '--', './does-not-exist');
-    expect(ran).toMatchObject({ code: 3, stdout: '' });
-    expect(ran.stderr).toContain('command not found: ./does-not-exist (ENOENT)\n');
-    expect(ran.stderr).toMatch(/\nhint: Check the spelling, or give the full path.*\n$/);
-  });
-
-  it('where its folder is not there', async () => {
-    const ran = await isthmus('serve', ...HTTP, '--cwd', '/no/such/folder', ...demo());
-    expect(ran).toMatchObject({ code: 3, stdout: '' });
-    expect(ran.stderr).toContain('working directory not found: /no/such/folder');
-    expect(ran.stderr).toMatch(/\nhint: Check the folder given with --cwd\n$/);
+describe('a server that can never be used ends with 3', () => {
+  it.each<{ what: string; args: string[]; says: string; hint: string }>([
+    {
+      what: 'the command is not there',
+      args: ['--', './does-not-exist'],
+      says: 'Cannot connect: does-not-exist could not be started: command not found: ./does-not-exist (ENOENT)',
+      hint: 'Check the spelling, or give the full path; --cwd sets the folder that it runs in',
+    },
+    {
+      what: 'its folder is not there',
+      args: ['--cwd', '/no/such/folder', ...demo()],
+      says: 'could not be started: working directory not found: /no/such/folder (ENOENT)',
+      hint: 'Check the folder given with --cwd',
+    },
+    {
+      what: 'it does not speak the era that is insisted on',
+      args: ['--upstream-protocol', 'modern', ...demo('--era', 'legacy')],
+      says: 'so it is a legacy server',
+      hint: '--upstream-protocol auto finds out what it speaks',
+    },
+  ])('where $what, with one line and one hint', async ({ args, says, hint }) => {
+    const { code, stdout, stderr } = await isthmus('serve', ...HTTP, ...args);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr.split('\n')).toEqual([expect.stringMatching(/^isthmus: Cannot /), `hint: ${hint}`, '']);
+    expect(stderr.split('\n')[0]!.endsWith(says)).toBe(true);
   });
 });
 
@@ -85,18 +86,21 @@ describe('a server that may yet come', () => {
     await child.until('far side', () => child.stderr.includes('Behind it:'));
   });
 
-  it('says why it ended: all of it to whoever runs it, and what happened to clients', async () => {
+  it('is started again, and says why it ended: all of it to whoever runs it, what happened to clients', async () => {
     const program = `${freeFolder()}/server.mjs`;
     writeFileSync(program, 'console.error("fatal: no API key"); process.exitCode = 7;');
-    const { child, url } = await startServe(...HTTP, ...node(program));
-    await child.until('failure', () => child.stderr.includes('it is tried again'));
+    const socket = freeSocket();
+    const child = startChild(ISTHMUS, { args: ['serve', '--listen', socket, ...node(program)] });
+    await child.until('hint', () => child.stderr.includes('hint: '));
     expect(child.stderr).toMatch(/^fatal: no API key$/m);
     expect(child.stderr).toMatch(
-      /^isthmus: .*server\.mjs stopped with code 7 after \d+ ms; last stderr: "fatal: no API key"/m,
+      /^isthmus: Cannot connect: .* stopped with code 7 after \d+ ms; last stderr: "fatal: no API key"; it is/m,
     );
-    const refused = await isthmus('list', url);
+    expect(child.stderr).toContain('hint: Run the command by itself to see what it needs');
+    expect(child.stderr).not.toContain('Isthmus serves');
+    const refused = await isthmus('list', socket);
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain('server.mjs stopped with code 7');
+    expect(refused.stderr).toContain('stopped with code 7');
     expect(refused.stderr).not.toContain('API key');
   });
 });
@@ -117,8 +121,9 @@ describe('a host that has launched it', () => {
       },
     });
     child.end();
-    expect((await child.exit()).signal).toBeNull();
+    expect(await child.exit()).toEqual({ code: 3, signal: null });
     expect(child.impure).toEqual([]);
+    expect(child.stderr).toMatch(/^isthmus: Cannot connect to unix:\S+: nobody listens there/);
   });
 
   it('may speak before the command has started', async () => {
@@ -140,7 +145,7 @@ describe('--help teaches', () => {
       'isthmus serve -- npx -y @modelcontextprotocol/server-everything',
       'isthmus serve --listen stdio --upstream https://example.com/mcp',
       ...['-l, --listen', '-u, --upstream', '--upstream-protocol', '--processes', '--stateless'],
-      ...['-t, --timeout', '--cwd', '--env', '-H, --header', '-q, --quiet'],
+      ...['-t, --timeout', '--cwd', '--env', '-H, --header', '--json', '-q, --quiet', 'Exit codes:'],
     ]) {
       expect(stdout).toContain(words);
     }
