@@ -1,9 +1,17 @@
 // A legacy server over stdio that depends on nothing, for tests that start many: it is there in no time.
 // Tools: echo {text}, elicit {text}, big {bytes}, flood {times} of progress with 64 KiB each, pid.
 // It tells of changes of its list of tools, and never has any.
-// What it did is in the file that DIARY names.
+// What it did is in the file that DIARY names. With SLEEPY it hears nothing before it gets SIGUSR2.
+import { once } from 'node:events';
 import { serveLines } from '../../process/support/line-server.mjs';
 import { form, note } from './common.mjs';
+
+if (process.env.SLEEPY) {
+  const awake = setInterval(() => {}, 1000);
+  note(`asleep ${process.pid}`);
+  await once(process, 'SIGUSR2');
+  clearInterval(awake);
+}
 
 /** What the calls are about that have asked, by their ids. */
 const asking = new Map();

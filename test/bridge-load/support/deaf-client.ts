@@ -21,17 +21,3 @@ export function post(socket: Socket, { headers, body }: Ask): void {
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
-
-/** Writes until the other side has taken all of it, or has not taken anything for two seconds. How much that was. */
-export async function pour(socket: Socket, parts: Iterable<string>): Promise<number> {
-  let taken = 0;
-  for (const part of parts) {
-    if (!socket.write(part)) {
-      const limit = AbortSignal.timeout(2000);
-      const drained = await once(socket, 'drain', { signal: limit }).catch(() => undefined);
-      if (!drained) break;
-    }
-    taken += part.length;
-  }
-  return taken;
-}

@@ -32,12 +32,16 @@ export interface KeptFar extends Watched {
 }
 
 /** When the test ends the host is closed, and no process may be left. */
-export function keepFar(era: Era, more: Partial<ServerDefinition> = {}): KeptFar {
+export function keepFar(
+  era: Era,
+  more: Partial<ServerDefinition> = {},
+  env: Readonly<Record<string, string>> = {},
+): KeptFar {
   const written = diary();
   const far: ServerDefinition = {
     command: process.execPath,
     args: [program(`${era}-stdio.mjs`)],
-    env: { DIARY: written.path },
+    env: { DIARY: written.path, ...env },
     mode: era,
     shutdown: QUICK,
     restart: { firstDelayMs: 1, maxDelayMs: 20, attempts: 100 },
