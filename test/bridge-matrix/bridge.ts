@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { Child, type Ended, ISTHMUS } from '../support/child.js';
 import type { Address } from './clients/session.js';
 
@@ -18,7 +19,7 @@ export interface Bridge {
 const memory = mkdtempSync(join(tmpdir(), 'isthmus-matrix-'));
 export const BRIDGE_ENV = { XDG_CACHE_HOME: memory, XDG_STATE_HOME: memory };
 Object.assign(process.env, BRIDGE_ENV);
-process.on('exit', () => rmSync(memory, { recursive: true, force: true }));
+afterAll(() => rmSync(memory, { recursive: true, force: true }));
 
 /** `isthmus serve` between an upstream and a listener. */
 export async function startBridge(
