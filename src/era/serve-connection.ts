@@ -150,12 +150,12 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     for (const id of this.#early ?? []) refuse(this.#side, id, STOPPING);
     this.#early?.clear();
     for (const inbound of this.#side.calls.pending()) {
-      const { onCancel } = inbound;
+      const { running } = inbound;
       sendError(this.#side, inbound, {
         code: ErrorCode.InternalError,
         message: 'The server stopped before this request was finished',
       });
-      onCancel?.('the server stopped');
+      running?.cancel('the server stopped');
     }
   }
 

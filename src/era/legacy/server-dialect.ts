@@ -299,7 +299,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   #run(inbound: InboundCall, method: string, params: JsonObject, mayAsk: boolean): void {
     const { service, calls, settings } = this.#side;
     const call = new LegacyServerCall(this, inbound.id, method, params);
-    inbound.onCancel = (reason) => call.cancel(reason);
+    inbound.running = call;
     let finished = false;
     const finish = () => {
       if (finished) return;

@@ -41,7 +41,7 @@ export class Listens {
     const filter = honour(asked, this.#service.capabilities());
     const listen: Listen = { inbound, filter, uris: new Set(), overdue: new Map(), stop: undefined };
     this.#open.add(listen);
-    inbound.onCancel = () => this.#remove(listen);
+    inbound.running = { cancel: () => this.#remove(listen) };
     if (this.#service.listen) return this.#openElsewhere(listen, peer);
     this.#acknowledge(listen, filter);
     this.#unwatch ??= this.#service.watch((change) => this.#publish(change));

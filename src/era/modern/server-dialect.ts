@@ -45,13 +45,15 @@ export class ModernServerDialect implements ServerDialect {
   readonly #runtime: ModernRuntime;
   /** Made by the first subscription; over HTTP most connections have none. */
   #listens: Listens | undefined;
-  /** Built once: almost every result carries just this. */
-  readonly #resultMeta: JsonObject;
 
   constructor(side: ServingSide, runtime: ModernRuntime) {
     this.#side = side;
     this.#runtime = runtime;
-    this.#resultMeta = runtime.resultMeta(side.service);
+  }
+
+  /** Almost every result carries just this. Built once, for as long as the service is what it was. */
+  get #resultMeta(): JsonObject {
+    return this.#runtime.resultMeta(this.#side.service);
   }
 
   request(request: DecodedRequest): void {
@@ -125,7 +127,7 @@ export class ModernServerDialect implements ServerDialect {
 
   #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: StreamAttachment): void {
     const call = new ModernServerCall(this.#runtime, request, at);
-    at.inbound.onCancel = (reason) => call.cancel(reason);
+    at.inbound.running = call;
     settleWith(
       () => this.#side.service.handle(call),
       (result) => call.complete(result),
@@ -153,7 +155,7 @@ export class ModernServerDialect implements ServerDialect {
       if (!call) throw badState('was used already, or its call is gone');
       call.checkRetry(answers, at.peer.capabilities);
       this.#runtime.parked.leave(state.id);
-      at.inbound.onCancel = (reason) => call.cancel(reason);
+      at.inbound.running = call;
       call.resume(at, answers);
     } catch (error) {
       at.release();
