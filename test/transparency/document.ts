@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DIFFERENCES } from './differences.js';
 
 const BEGIN = '<!-- differences:begin -->';
@@ -10,21 +10,21 @@ export function toList(): string {
   return DIFFERENCES.map(({ what, why }) => wrapped(`- ${what}, because ${why}.`)).join('\n');
 }
 
-/** The list as the document has it; undefined where the document has no place for it. */
-export function listInDocument(): string | undefined {
-  return placeInDocument()?.list.trim();
+/** The list as the document has it. */
+export function listInDocument(): string {
+  return placeInDocument().list.trim();
 }
 
 export function writeList(): void {
-  const { before, after } = placeInDocument()!;
+  const { before, after } = placeInDocument();
   writeFileSync(DOCUMENT, `${before}${BEGIN}\n\n${toList()}\n\n${END}${after}`);
 }
 
-function placeInDocument(): { before: string; list: string; after: string } | undefined {
-  const text = existsSync(DOCUMENT) ? readFileSync(DOCUMENT, 'utf8') : '';
+function placeInDocument(): { before: string; list: string; after: string } {
+  const text = readFileSync(DOCUMENT, 'utf8');
   const begin = text.indexOf(BEGIN);
   const end = text.indexOf(END);
-  if (begin === -1 || end < begin) return undefined;
+  if (begin === -1 || end < begin) throw new Error(`docs/bridge.md has no ${BEGIN} … ${END}`);
   return {
     before: text.slice(0, begin),
     list: text.slice(begin + BEGIN.length, end),
