@@ -137,7 +137,7 @@ describe('a command that cannot be started', () => {
       'Ctrl-C stops it: what is running is finished first.',
       expect.stringContaining('Behind it: '),
     ]);
-    expect(child.messages).toHaveLength(1);
+    expect(await child.first(1)).toEqual([{ addresses: [expect.any(String)], pid: child.pid }]);
   });
 
   it('is not waited for when it is stopped meanwhile, and nothing is said about that', async () => {
@@ -145,7 +145,7 @@ describe('a command that cannot be started', () => {
     await child.until('third pause', () => child.stderr.includes('(3 of 5)'));
     const said = child.stderr;
     child.kill('SIGINT');
-    expect(await child.exit(2500)).toEqual({ code: 0, signal: null });
+    expect(await child.exit()).toEqual({ code: 0, signal: null });
     expect(child.stderr).toBe(said);
   });
 });
@@ -269,7 +269,7 @@ describe('--help', () => {
       'With stdio among several, the end of stdin ends them all.',
       'what it writes to stderr is passed on',
       'not even the addresses (--json does)',
-      '1 it cannot listen there 2 the command line makes no sense 3 the server behind cannot be started, or cannot be used 130 Ctrl-C a second time',
+      '1 it cannot listen there 2 the command line makes no sense 3 the server behind cannot be started, or cannot be used; with stdio, also: it was never reached 130 Ctrl-C a second time',
       '(143: SIGTERM)',
     ]) {
       expect(text).toContain(words);
