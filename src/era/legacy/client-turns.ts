@@ -83,6 +83,8 @@ export class Turns {
     this.#givenUpCount += 1;
     turn.givenUp = this.#givenUpCount;
     this.#givenUp.add(id, turn, this.#lingerMs(turn));
+    // Perhaps it was this one that waited, and not the one that was taken for it.
+    for (const other of this.#running.values()) if (other.owner === turn.owner && !other.sure) stay(other);
   }
 
   /** An answer came after all: it asks no more. */
@@ -176,10 +178,9 @@ export class Turns {
     const { turn } = question;
     turn.open -= 1;
     if (turn.open > 0) return;
-    turn.callOff?.();
     const hasRunAlone = turn.alone && !turn.away;
     turn.alone = turn.alone && this.#asksOn(turn);
-    turn.away = false;
+    stay(turn);
     if (hasRunAlone && !turn.alone) this.#admit();
   }
 
@@ -321,3 +322,9 @@ const CROSSING_LINGER_MS = 3000;
 const QUIET_MS = 50;
 /** How long a question waits for it to become clear who is meant. */
 const CLARITY_MS = 2000;
+
+/** It is not taken for one that waits, or no longer. */
+function stay(turn: Turn): void {
+  turn.callOff?.();
+  turn.away = false;
+}

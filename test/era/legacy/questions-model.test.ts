@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { QuestionPolicy, Speaker } from '../../../src/era/voice.js';
+import type { Behalf } from '../../../src/exchange/call.js';
 import type { JsonObject, RequestId } from '../../../src/wire/json-rpc.js';
+import type { InputResponse } from '../../../src/wire/model.js';
 import { session, settle, toolCall } from './session-support.js';
 
 /**
@@ -31,7 +33,10 @@ interface Running {
 class World {
   readonly #session: ReturnType<typeof session>;
   readonly #chance: () => number;
-  readonly #speakers = new Map<string, Speaker>();
+  /** Who calls: voices, or those for whom one voice speaks. */
+  readonly #callers = new Map<string, { readonly speaker: Speaker; readonly behalf?: Behalf }>();
+  /** Whether the server pays heed to cancellations. */
+  readonly #isObedient: boolean;
   readonly #running = new Map<RequestId, Running>();
   readonly #overs = new Set<AbortController>();
   /** People who think. */
@@ -43,12 +48,16 @@ class World {
   answered = 0;
   refused = 0;
 
-  constructor(policy: QuestionPolicy, seed: number) {
+  constructor(policy: QuestionPolicy, callers: Callers, seed: number) {
     this.#session = session(policy);
     this.#chance = random(seed);
+    // What was given up on behalf of somebody is feared for a moment only.
+    this.#isObedient = callers !== 'voices';
+    const voice = callers === 'voices' ? undefined : this.#session.join();
     for (const owner of ['ada', 'bob', 'cyd']) {
       const elicit = ({ message }: { message: string }) => this.#isAsked(owner, message);
-      this.#speakers.set(owner, this.#session.join({ elicit }));
+      if (!voice) this.#callers.set(owner, { speaker: this.#session.join({ elicit }) });
+      else this.#callers.set(owner, { speaker: voice, behalf: behalf(elicit) });
     }
   }
 
@@ -68,7 +77,7 @@ class World {
   async #happen(event: (typeof EVENTS)[number]): Promise<void> {
     switch (event) {
       case 'call':
-        this.#call(this.#pick([...this.#speakers.keys()]));
+        this.#call(this.#pick([...this.#callers.keys()]));
         break;
       case 'serve':
         this.#serve();
@@ -94,22 +103,25 @@ class World {
     this.#overs.add(over);
     this.#calls += 1;
     const { signal } = over;
+    const { speaker, behalf } = this.#callers.get(owner)!;
     const params = { name: this.#pick(Object.keys(TOOLS)), arguments: { owner } };
-    const call = { ...toolCall('', { timeoutMs: 10_000_000, signal }), params };
+    const call = { ...toolCall('', { timeoutMs: 10_000_000, signal, behalf }), params };
     const note = () => {
       this.settled += 1;
       this.#overs.delete(over);
     };
-    void this.#speakers.get(owner)!.call(call).then(note, note);
+    void speaker.call(call).then(note, note);
   }
 
-  /** What the client has said. The server pays no heed to cancellations: what was given up goes on and asks. */
+  /** What the client has said. Where the server pays no heed to a cancellation, the call goes on and asks. */
   #hear(): void {
     for (const message of this.#session.said()) {
       const { id, method, params } = message as { id: RequestId; method?: string; params: JsonObject };
       if (method === 'tools/call') {
         const { owner } = params['arguments'] as { owner: string };
         this.#running.set(id, { id, owner, steps: [...TOOLS[params['name'] as string]!], open: new Set() });
+      } else if (method === 'notifications/cancelled') {
+        if (this.#isObedient) this.#running.delete(params['requestId'] as RequestId);
       } else if (method === undefined) {
         for (const { open } of this.#running.values()) open.delete(id as string);
         if (message['error']) this.refused += 1;
@@ -166,17 +178,31 @@ function random(seed: number): () => number {
   };
 }
 
+type Callers = 'voices' | 'those for whom a voice speaks';
+
+function behalf(elicit: (question: { message: string }) => Promise<InputResponse>): Behalf {
+  return {
+    owner: {},
+    info: undefined,
+    capabilities: { elicitation: { form: {} } },
+    answer: ({ params }) => elicit(params as { message: string }),
+  };
+}
+
 describe.each(['adaptive', 'queue', 'refuse'] as const)('%s, whatever happens', (policy) => {
-  it('no question reaches the owner of another call, and everything ends', async () => {
-    let answered = 0;
-    for (let seed = 1; seed <= 60; seed += 1) {
-      const world = new World(policy, seed);
-      await world.live(150);
-      expect([seed, world.mistakes]).toEqual([seed, []]);
-      expect([seed, world.settled]).toEqual([seed, world.calls]);
-      answered += world.answered;
-    }
-    // It proves nothing where nobody is asked.
-    expect(answered).toBeGreaterThan(60);
-  });
+  it.each<Callers>(['voices', 'those for whom a voice speaks'])(
+    'no question of %s reaches the owner of another call, and everything ends',
+    async (callers) => {
+      let answered = 0;
+      for (let seed = 1; seed <= 60; seed += 1) {
+        const world = new World(policy, callers, seed);
+        await world.live(150);
+        expect([seed, world.mistakes]).toEqual([seed, []]);
+        expect([seed, world.settled]).toEqual([seed, world.calls]);
+        answered += world.answered;
+      }
+      // It proves nothing where nobody is asked.
+      expect(answered).toBeGreaterThan(60);
+    },
+  );
 });

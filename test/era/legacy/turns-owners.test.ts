@@ -92,6 +92,25 @@ describe('of several calls of one owner', () => {
     expect(ownerOf(it)).toBe(B);
   });
 
+  it.each([0, 50])(
+    'none is taken for waiting when the one that waits is given up, %i ms after it asked',
+    (ms) => {
+      const { turns: it, clock } = turns();
+      const speaker = {};
+      it.enter(speaker, 'x', behalfOf(A));
+      const other = it.enter(speaker, 'y', behalfOf(A))!;
+      const { turn } = ask(it);
+      clock.advance(ms);
+      // It is not known which of the two has asked.
+      expect(turn).toBe(other);
+      it.leave(other);
+      it.linger(1, other);
+      clock.advance(50);
+      expect(it.enter(speaker, 'echo', behalfOf(B))).toBeUndefined();
+      expect(ownerOf(it)).toBe(A);
+    },
+  );
+
   it('none is taken for waiting when it may have been one that was given up', () => {
     const { turns: it, clock } = turns();
     const given = it.enter(A, 'x')!;

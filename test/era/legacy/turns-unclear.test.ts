@@ -229,8 +229,8 @@ describe('a call that was given up', () => {
 
   it('is feared while all others of its owner wait for answers', () => {
     const { turns: it, clock } = turns();
-    const second = it.enter(A, 'slow')!;
     goesAway(it, clock, A, 'ask');
+    const second = it.enter(A, 'slow')!;
     it.leave(second);
     it.linger(1, second);
     it.enter(B, 'y');
