@@ -81,7 +81,7 @@ export class ModernServerDialect implements ServerDialect {
     if (isLegacyOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
       return sendError(this.#side, inbound, methodNotFound(method));
     }
-    const at = new StreamAttachment(this.#side, inbound, envelope, method, facts, this.#resultMeta);
+    const at = new StreamAttachment(this.#side, inbound, envelope, method, facts, this.#runtime);
     const admitted = this.#side.calls.admit(inbound, () => this.#run(method, params, facts, at));
     if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side.settings), method, 'modern'));
   }
@@ -203,7 +203,7 @@ class StreamAttachment implements Attachment {
   readonly #envelope: ValidEnvelope;
   readonly #method: string;
   readonly #facts: MethodFacts | undefined;
-  readonly #resultMeta: JsonObject;
+  readonly #runtime: ModernRuntime;
   #released = false;
 
   constructor(
@@ -212,14 +212,14 @@ class StreamAttachment implements Attachment {
     envelope: ValidEnvelope,
     method: string,
     facts: MethodFacts | undefined,
-    resultMeta: JsonObject,
+    runtime: ModernRuntime,
   ) {
     this.#side = side;
     this.inbound = inbound;
     this.#envelope = envelope;
     this.#method = method;
     this.#facts = facts;
-    this.#resultMeta = resultMeta;
+    this.#runtime = runtime;
   }
 
   get peer(): Peer {
@@ -246,7 +246,9 @@ class StreamAttachment implements Attachment {
 
   answer(result: JsonObject): void {
     const meta = result['_meta'];
-    const _meta = isJsonObject(meta) ? { ...meta, ...this.#resultMeta } : this.#resultMeta;
+    // Of whoever answers now: what stands behind a bridge may be another than when it was asked.
+    const own = this.#runtime.resultMeta(this.#side.service);
+    const _meta = isJsonObject(meta) ? { ...meta, ...own } : own;
     // The literal comes before the spread: the other way round costs half as much again per request.
     const complete = { resultType: 'complete', ...result, _meta };
     // RTYPE-005: other values belong to extensions, and none is declared here.
