@@ -68,9 +68,18 @@ describe('a server that comes back', () => {
     client.call(2, 'a');
     const after = await far.next();
     after.on.answer(after, DONE);
-    expect((await client.next()).result._meta).toEqual({ [SERVER_INFO]: { name: 'far', version: '10' } });
+    expect((await client.next()).id).toBe(2);
+    // The call that found it was accepted before; from then on it is the new one.
     client.request(3, 'server/discover');
-    expect((await client.next()).result.capabilities).toEqual({ tools: {} });
+    const { result } = await client.next();
+    expect([result.capabilities, result._meta]).toEqual([
+      { tools: {} },
+      { [SERVER_INFO]: { name: 'far', version: '10' } },
+    ]);
+    client.call('again', 'a');
+    const again = await far.next();
+    again.on.answer(again, DONE);
+    expect((await client.next()).result._meta).toEqual({ [SERVER_INFO]: { name: 'far', version: '10' } });
     client.request(4, 'prompts/list');
     expect(await client.next()).toMatchObject({ id: 4, error: { code: -32601 } });
   });
