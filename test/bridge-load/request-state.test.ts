@@ -1,7 +1,9 @@
 /** A `requestState` of the bridge is good for one principal, one request, one use and some time (MRTR-009 … MRTR-013). */
 import { expect, it } from 'vitest';
+import type { ServeOptions } from '../../src/index.js';
 import type { HttpRequestFacts } from '../../src/transport/http.js';
 import { type Ask, ask, modernCall } from '../http-server/support.js';
+import { FakeClock } from '../support/fake-clock.js';
 import type { Message } from '../support/messages.js';
 import { accept, CAPABILITIES, type Era } from './near/near.js';
 import { type KeptFar, keepFar, program } from './support/far.js';
@@ -66,6 +68,18 @@ it.each<Era>(['legacy', 'modern'])(
   },
 );
 
+it.each<Era>(['legacy', 'modern'])(
+  'in front of a %s server a state that has expired is refused',
+  async (era) => {
+    const clock = new FakeClock();
+    const { far, url } = await open(era, { clock, roundTtlMs: 60_000 });
+    const requestState = await askedFirst(url, 'alice');
+    clock.advance(60_000);
+    expect(await refused(url, again('alice', { requestState }))).toEqual([-32602, ALTERED]);
+    expect(far.diary.lines()).not.toContain('answered well?');
+  },
+);
+
 it('a state wakes a sleeping call once, also when it is used ten times at the same moment', async () => {
   const { far, url } = await open('legacy');
   const requestState = await askedFirst(url, 'alice');
@@ -82,13 +96,13 @@ it('a state wakes a sleeping call once, also when it is used ten times at the sa
 });
 
 /** A bridge in front of a server with a process for each principal. */
-async function open(era: Era): Promise<Stage & { far: KeptFar }> {
+async function open(era: Era, serve: ServeOptions = {}): Promise<Stage & { far: KeptFar }> {
   const far = keepFar(era, {
     processes: 'per-principal',
     ...(era === 'legacy' && { args: [program('legacy-lines.mjs')] }),
   });
   const authenticate = (request: HttpRequestFacts) => request.header('authorization');
-  return { ...(await stage(far.host.upstream('far'), { http: { authenticate } })), far };
+  return { ...(await stage(far.host.upstream('far'), { serve, http: { authenticate } })), far };
 }
 
 /** Makes the call that is asked back; gives the state to come back with. */
