@@ -21,6 +21,7 @@ for (const kind of UPSTREAMS) {
         let session: Session;
         beforeAll(async () => {
           session = await client.connect(upstream.address, {});
+          await kind.settle?.(session);
         });
         afterAll(() => session?.close());
 

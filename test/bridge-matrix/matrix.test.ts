@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { ensureBuilt } from '../../scripts/setup.js';
 import { BRIDGE_ENV, type Bridge, LISTENERS, type Listener, startBridge } from './bridge.js';
 import { CLIENTS } from './clients/index.js';
-import type { Session } from './clients/session.js';
+import type { ClientKind, Session } from './clients/session.js';
 import { tableInDocument, writeTable } from './document.js';
 import { FEATURES } from './features/feature.js';
 import { withV1 } from './features/fixtures.js';
@@ -37,7 +37,12 @@ function tellOf(kind: UpstreamKind, listener: Listener, upstream: () => Upstream
     let sessions: Map<string, Promise<Session>>;
     beforeAll(async () => {
       bridge = await startBridge(listener, upstream().address);
-      sessions = new Map(CLIENTS.map(({ name, connect }) => [name, connect(bridge.address, BRIDGE_ENV)]));
+      const open = async ({ connect }: ClientKind) => {
+        const session = await connect(bridge.address, BRIDGE_ENV);
+        await kind.settle?.(session);
+        return session;
+      };
+      sessions = new Map(CLIENTS.map((client) => [client.name, open(client)]));
       await Promise.allSettled(sessions.values());
     });
     afterAll(async () => {

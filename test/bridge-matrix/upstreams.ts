@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Address } from './clients/session.js';
-import { withEverything } from './features/everything.js';
+import type { Address, Session } from './clients/session.js';
+import { awaitOwnQuestion, withEverything } from './features/everything.js';
 import type { Feature, Plays } from './features/feature.js';
 import { withV1, withV2 } from './features/fixtures.js';
 
@@ -13,6 +13,8 @@ export interface UpstreamKind {
   readonly title: string;
   readonly era: 'legacy' | 'modern';
   readonly plays: Plays;
+  /** Before the first play of a client. */
+  readonly settle?: (session: Session) => Promise<void>;
   /** What the table has to say about a feature that works. */
   readonly remarks?: Partial<Record<Feature, string>>;
   readonly program: string;
@@ -30,6 +32,7 @@ export const UPSTREAMS: readonly UpstreamKind[] = [
     title: 'server-everything, stdio',
     era: 'legacy',
     plays: withEverything,
+    settle: awaitOwnQuestion,
     remarks: {
       cancel: 'Its tool goes on whatever it is told; what can be seen is that the call ends for the client.',
     },
