@@ -27,8 +27,8 @@ export interface Speaker extends Caller {
  * What to do about questions that a legacy server asks while several voices have calls in flight; the wire does
  * not say whose they are.
  *
- * - `adaptive`: calls run side by side until the server asks; whatever has asked, or may have, runs alone from
- *   then on, so that its questions can be attributed.
+ * - `adaptive`: calls run side by side until the server asks; whatever is known to ask, or may, runs alone until it
+ *   has asked, so that its questions can be attributed. While the answer is waited for, others run.
  * - `queue`: every call that may lead to a question runs alone.
  * - `refuse`: nothing waits; a question that cannot be attributed is refused.
  */

@@ -97,6 +97,8 @@ describe.runIf(onLinux)('a process that is looked after', () => {
   it('and was stopped (SIGSTOP) is killed and replaced', async () => {
     const { seen, clock, chat, server, pid, host, ask } = await lookAfter({});
     process.kill(pid, 'SIGSTOP');
+    // The signal is on its way when `kill` returns.
+    await until('it stands still', () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
     await ask();
     clock.advance(ANSWER_MS);
     const kill = await seen.nth('kill');
