@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/index.js';
 import { treeFacts } from '../../src/process/process-facts.js';
