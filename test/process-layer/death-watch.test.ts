@@ -111,7 +111,7 @@ describe.runIf(onLinux)('the death watch', () => {
     const [next] = watches();
     killAtTheEnd(next!);
     host.process.kill('SIGKILL');
-    await until('nobody is left', () => membersOf(host.child).length === 0, 2000);
+    await until('nobody is left', () => membersOf(host.child).length === 0, 5000);
     await until('the watch is gone', () => !isAlive(next!));
   });
 
