@@ -108,9 +108,7 @@ export class SessionConnection implements Connection {
     if (twice) return respondError({ exchange, headers }, 400, twice.id, inFlight(twice.id));
     const answers = [...refusals];
     const post =
-      requests.length > 0
-        ? new Post(exchange, this.#newStream(), requests.length, isBatch, answers, now())
-        : undefined;
+      requests.length > 0 ? new Post(exchange, requests.length, isBatch, answers, now()) : undefined;
     for (const { id } of requests) this.#posts.set(id, post!);
     this.#options.tally.inFlight += requests.length;
     const deliver = () => {
@@ -147,8 +145,7 @@ export class SessionConnection implements Connection {
     if (!('method' in message)) return this.#answer(message.id ?? undefined, json, message);
     const post = about === undefined ? undefined : this.#posts.get(about);
     if (post) {
-      if (!post.stream.begun) this.#begin(post);
-      post.stream.send(json);
+      this.#streamOf(post).send(json);
     } else if (this.#standing.begun) {
       this.#standing.send(json);
       // It may come back for the rest, with the id of the last event that it has read.
@@ -158,8 +155,7 @@ export class SessionConnection implements Connection {
 
   keepAlive(now: number, everyMs: number): void {
     for (const post of new Set(this.#posts.values())) {
-      if (post.stream.begun) continue;
-      if (now - post.startedAt >= everyMs) this.#begin(post);
+      if (!post.stream && now - post.startedAt >= everyMs) this.#streamOf(post);
     }
     for (const stream of this.#streams.values()) {
       if (stream.lastAt !== undefined && now - stream.lastAt >= everyMs) stream.keepAlive(now);
@@ -173,10 +169,8 @@ export class SessionConnection implements Connection {
     if (pollAfterMs === undefined || !this.#primes) return;
     for (const post of new Set(this.#posts.values())) {
       const { stream } = post;
-      if (!stream.begun && now - post.startedAt >= pollAfterMs) {
-        this.#begin(post);
-        stream.detach();
-      } else if (stream.isRead && now - stream.attachedAt >= pollAfterMs) stream.detach();
+      if (!stream && now - post.startedAt >= pollAfterMs) this.#streamOf(post).detach();
+      else if (stream?.isRead && now - stream.attachedAt >= pollAfterMs) stream.detach();
     }
   }
 
@@ -188,7 +182,7 @@ export class SessionConnection implements Connection {
     if (this.#over) return;
     this.#over = true;
     for (const post of new Set(this.#posts.values())) {
-      if (!post.stream.begun) post.exchange.respond(404, this.#options.headers);
+      if (!post.stream) post.exchange.respond(404, this.#options.headers);
     }
     this.#options.tally.inFlight -= this.#posts.size;
     this.#posts = new IdMap();
@@ -209,16 +203,16 @@ export class SessionConnection implements Connection {
     this.#posts.delete(id);
     this.#options.tally.inFlight -= 1;
     const ended = post.answered();
-    if (post.stream.begun) {
-      post.stream.send(json);
+    const { stream } = post;
+    if (stream) {
+      stream.send(json);
       if (!ended) return;
-      post.stream.end();
-      if (!this.#options.store) this.#streams.delete(post.stream.name);
+      stream.end();
+      if (!this.#options.store) this.#streams.delete(stream.name);
       return;
     }
     post.answers.push(json);
     if (!ended) return;
-    this.#streams.delete(post.stream.name);
     if (this.revision === undefined && 'error' in message) {
       // SESS-001: a handshake that failed opens nothing.
       post.exchange.respond(200, jsonHeaders(this.#options.plainHeaders), json);
@@ -235,15 +229,17 @@ export class SessionConnection implements Connection {
     if (!post || !isRequestId(id)) return;
     this.#posts.delete(id);
     this.#options.tally.inFlight -= 1;
-    if (!post.answered()) return;
-    if (!post.stream.begun) this.#begin(post);
-    post.stream.end();
+    if (post.answered()) this.#streamOf(post).end();
   }
 
-  /** Something is to be said before the answer: from now on it is a stream. */
-  #begin(post: Post): void {
-    post.stream.attach(post.exchange, this.#options.headers);
-    for (const json of post.answers.splice(0)) post.stream.send(json);
+  /** Something is to be said before the answer: from now on it is a stream. Most never are. */
+  #streamOf(post: Post): SessionStream {
+    if (post.stream) return post.stream;
+    const stream = this.#newStream();
+    post.stream = stream;
+    stream.attach(post.exchange, this.#options.headers);
+    for (const json of post.answers.splice(0)) stream.send(json);
+    return stream;
   }
 
   #newStream(): SessionStream {
@@ -278,7 +274,8 @@ export class SessionConnection implements Connection {
 /** A POST that waits for the answers to its requests. */
 class Post {
   readonly exchange: HttpExchange;
-  readonly stream: SessionStream;
+  /** Once it is one. */
+  stream: SessionStream | undefined;
   readonly isBatch: boolean;
   /** What the answer will be, as long as it is no stream. */
   readonly answers: string[];
@@ -287,7 +284,6 @@ class Post {
 
   constructor(
     exchange: HttpExchange,
-    stream: SessionStream,
     requests: number,
     isBatch: boolean,
     answers: string[],
@@ -296,7 +292,6 @@ class Post {
     this.answers = answers;
     this.startedAt = startedAt;
     this.exchange = exchange;
-    this.stream = stream;
     this.#open = requests;
     this.isBatch = isBatch;
   }
