@@ -102,6 +102,17 @@ describe.each(MOUNTS)('an endpoint mounted in %s', (_name, mount) => {
     ]);
   });
 
+  it('answers with as much as there is to say', async () => {
+    const { endpoint } = await handler();
+    // More than is written at once, and less than Express takes.
+    const text = 'x'.repeat(70_000) + 'ü'.repeat(10_000);
+    const large = await ask(await mount(endpoint), modernCall(1, 'echo', { text }));
+    expect(large.headers['content-length'] ?? String(Buffer.byteLength(large.text))).toBe(
+      String(Buffer.byteLength(large.text)),
+    );
+    expect(large.json.result?.content).toEqual([{ type: 'text', text }]);
+  });
+
   it('keeps the statuses of the ladder', async () => {
     const { endpoint } = await handler();
     const url = await mount(endpoint);

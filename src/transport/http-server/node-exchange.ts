@@ -68,7 +68,9 @@ export class NodeExchange implements HttpExchange {
   respond(status: number, headers: HttpHeaders, body = ''): void {
     const response = this.#response;
     if (!response || response.headersSent || response.destroyed) return;
-    const length = body === '' ? '0' : String(Buffer.byteLength(body));
+    // A large one is turned into bytes once, for its length and to be written in pieces.
+    const large = body.length > LARGE ? Buffer.from(body) : undefined;
+    const length = body === '' ? '0' : String(large?.length ?? Buffer.byteLength(body));
     // A body that was not read to its end would be taken for the next request.
     const { complete, headers: sent } = this.#request;
     const hasBody = sent['transfer-encoding'] !== undefined || (sent['content-length'] ?? '0') !== '0';
@@ -80,8 +82,9 @@ export class NodeExchange implements HttpExchange {
     if (unread) list.push('connection', 'close');
     response.writeHead(status, list);
     this.#response = undefined;
-    if (body.length <= LARGE) return void response.end(body);
-    this.#unread?.watch(response, endInPieces(response, Buffer.from(body)));
+    if (!large) return void response.end(body);
+    const leftOf = endInPieces(response, large);
+    this.#unread?.watch(response, leftOf);
   }
 
   stream(status: number, headers: HttpHeaders): HttpStream {
