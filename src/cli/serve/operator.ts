@@ -43,9 +43,10 @@ export function createOperator({ stderr, readsErrors, err }: Terminal): Operator
       if (text !== '') write(text);
     },
     warn({ message, evidence, hint }, then) {
-      if (message === lastWarning) return;
-      lastWarning = message;
-      say(`${err.red('isthmus:')} ${message}${then === undefined ? '' : `; ${then}`}`);
+      const warning = `${message}${then === undefined ? '' : `; ${then}`}`;
+      if (warning === lastWarning) return;
+      lastWarning = warning;
+      say(`${err.red('isthmus:')} ${warning}`);
       for (const line of evidence) say(`  ${line}`);
       if (hint !== undefined && hint !== lastHint) say(`${err.dim('hint:')} ${hint}`);
       lastHint = hint;
