@@ -11,7 +11,8 @@ export const PARTS = ['server', 'bridge', 'client'];
 
 /**
  * Runs the parts, prints a line per scenario, and counts them. With `url` another server is judged, and nothing
- * else. `brief`: the bridge before the demo as it is, and not also before one that knows a single era.
+ * else. `brief`: only what failed is printed, and the bridge stands before the demo as it is, and not also before
+ * one that knows a single era.
  * @param {{ url?: string, only?: string, brief?: boolean }} [what]
  */
 export async function conformance({ url, only, brief = false } = {}) {
@@ -19,9 +20,11 @@ export async function conformance({ url, only, brief = false } = {}) {
   console.log(`referee ${await findReferee()}, Node under test ${process.version}`);
   const summaries = [];
   const count = { passed: 0, failed: 0 };
+  const failures = [];
   const report = (title, rows, summary) => {
     for (const { verdict, scenario, text } of rows) {
-      console.log(`${MARKS[verdict]} ${title} ${scenario}: ${text}`);
+      if (!brief || verdict === 'failed') console.log(`${MARKS[verdict]} ${title} ${scenario}: ${text}`);
+      if (verdict === 'failed') failures.push({ name: `conformance > ${title} ${scenario}`, error: text });
       if (verdict !== 'noted') count[verdict] += 1;
     }
     summaries.push(`${title}: ${summary}`);
@@ -31,8 +34,8 @@ export async function conformance({ url, only, brief = false } = {}) {
   } else {
     await serverMode('server', url, SERVER, report);
   }
-  console.log(`\n${summaries.join('\n')}`);
-  return count;
+  console.log(`${brief ? '' : '\n'}${summaries.join('\n')}`);
+  return { ...count, failures };
 }
 
 const MARKS = { passed: '✓', failed: '✗', noted: '·' };

@@ -9,14 +9,17 @@ const limitMs = 60_000;
 // Named for this run: another one may be under way in the same checkout.
 const compiled = inRoot('.cache/examples', String(process.pid));
 
-/** Compiles every story, runs it, and shows the output of those that fail. */
+/** Compiles every story, runs it, and returns the output of those that fail. */
 export async function examples() {
   const stories = await listStories();
   if (stories.length === 0) return { passed: 0, failed: 0, note: 'there are none' };
   try {
     const args = [tsc, '-p', 'tsconfig.examples.json', '--outDir', compiled];
-    const result = await run(process.execPath, args, { output: 'inherit' });
-    if (!result.ok) return { passed: 0, failed: 1, note: `compiling: ${describeEnd(result)}` };
+    const result = await run(process.execPath, args);
+    if (!result.ok) {
+      const note = `compiling: ${describeEnd(result)}`;
+      return { passed: 0, failed: 1, note, failures: [{ name: 'examples', error: result.output }] };
+    }
     return await tellAll(stories);
   } finally {
     await rm(compiled, { recursive: true, force: true });
@@ -24,23 +27,24 @@ export async function examples() {
 }
 
 async function tellAll(stories) {
-  const count = { passed: 0, failed: 0 };
+  const failures = [];
   for (const story of stories) {
-    const ok = await tell(story);
-    count[ok ? 'passed' : 'failed'] += 1;
+    const error = await tell(story);
+    if (error !== undefined) failures.push({ name: `examples/${story}`, error });
   }
-  return count;
+  return { passed: stories.length - failures.length, failed: failures.length, failures };
 }
 
+/** Resolves with what was wrong, if anything was. */
 async function tell(story) {
   if (!(await exists(inRoot('examples', story, 'main.ts')))) {
     console.log(`✗ ${story}: examples/${story}/main.ts is missing`);
-    return false;
+    return 'its main.ts is missing';
   }
   const result = await run(process.execPath, [join(compiled, story, 'main.js')], { limitMs });
-  console.log(`${result.ok ? '✓' : '✗'} ${story}: ${describeEnd(result)}`);
-  if (!result.ok) console.log(result.output.trimEnd().replace(/^/gm, '    '));
-  return result.ok;
+  const end = describeEnd(result);
+  console.log(`${result.ok ? '✓' : '✗'} ${story}: ${end}`);
+  return result.ok ? undefined : `${end}\n${result.output.trimEnd()}`;
 }
 
 async function listStories() {

@@ -1,44 +1,60 @@
-// The steps of `npm test` and `npm run check`. Each returns { passed, failed, note? }.
-import { mkdir, readFile, rm } from 'node:fs/promises';
+// The steps of `npm test` and `npm run check`. Each returns { passed, failed, note?, failures?, remarks? }.
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { inRoot } from './setup/paths.js';
 import { describeEnd, run } from './setup/run.js';
 import { biome, tsc, vitest } from './setup/tools.js';
 import { ensureBuilt } from './setup.js';
+import { REPORT_VARIABLE, readReport } from './test-reporter.js';
 
 export async function build() {
   await ensureBuilt();
   return { passed: 1, failed: 0 };
 }
 
-export async function typeCheck() {
-  return once(await run(process.execPath, [tsc, '--noEmit'], { output: 'inherit' }));
+export function typeCheck() {
+  return once('type check', [tsc, '--noEmit']);
 }
 
-export async function lint() {
-  return once(await run(process.execPath, [biome, 'check'], { output: 'inherit' }));
+export function lint() {
+  return once('lint', [biome, 'check']);
 }
 
-/** Counts tests, not runs. A run that fails without a failed test (a file that does not load) counts as one. */
-export async function tests(args = []) {
+/**
+ * Counts tests, not runs. A run that fails without a failed test (a file that does not load) counts as one. With
+ * `retry` a test that fails has a second attempt, and it is told that it needed one.
+ */
+export async function tests(args = [], { retry = false } = {}) {
   // Named for this run: another one may be under way in the same checkout.
-  const report = inRoot(`.cache/vitest-${process.pid}.json`);
-  await mkdir(dirname(report), { recursive: true });
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const result = await run(process.execPath, [vitest, 'run', ...reporters, ...args], {
+  const path = inRoot(`.cache/vitest-${process.pid}.jsonl`);
+  await mkdir(dirname(path), { recursive: true });
+  const options = ['--reporter=default', `--reporter=${inRoot('scripts/test-reporter.js')}`];
+  if (retry) options.push('--retry=1');
+  const result = await run(process.execPath, [vitest, 'run', ...options, ...args], {
     output: 'inherit',
     limitMs: 8 * 60_000,
+    env: { ...process.env, [REPORT_VARIABLE]: path },
   });
-  const counted = await readFile(report, 'utf8').then(JSON.parse, () => undefined);
-  await rm(report, { force: true });
-  const failed = counted?.numFailedTests ?? 0;
+  const { passed, failed, failures, flaky, unfinished } = await readReport(path);
+  await rm(path, { force: true });
   return {
-    passed: counted?.numPassedTests ?? 0,
+    passed,
     failed: result.ok ? failed : Math.max(failed, 1),
     note: result.ok || failed > 0 ? undefined : describeEnd(result),
+    failures: [...failures, ...unfinished.map((name) => ({ name, error: 'it did not come to its end' }))],
+    remarks: flaky.map(({ name, error }) => `needed a second attempt: ${name}\n${error}`),
   };
 }
 
-function once(result) {
-  return result.ok ? { passed: 1, failed: 0 } : { passed: 0, failed: 1, note: describeEnd(result) };
+/** Its output is short, and shown when there is something wrong. */
+async function once(name, args) {
+  const result = await run(process.execPath, args);
+  if (result.ok) return { passed: 1, failed: 0 };
+  console.log(result.output.trimEnd());
+  const note = describeEnd(result);
+  return { passed: 0, failed: 1, note, failures: [{ name, error: firstLines(result.output) }] };
+}
+
+function firstLines(text) {
+  return text.trim().split('\n').slice(0, 20).join('\n');
 }

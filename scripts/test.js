@@ -11,7 +11,7 @@ const everything = [
   { title: 'build', step: build },
   { title: 'type check', step: typeCheck },
   { title: 'lint', step: lint },
-  { title: 'tests', step: () => tests(), needs: ['build'] },
+  { title: 'tests', step: () => tests([], { retry: true }), needs: ['build'] },
   { title: 'examples', step: examples, needs: ['build'] },
   { title: 'conformance', step: () => conformance({ brief: true }), needs: ['build'] },
 ];
