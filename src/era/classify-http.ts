@@ -99,6 +99,8 @@ function idOf(message: Decoded): RequestId | undefined {
 export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string): number {
   switch (code) {
     case ErrorCode.InternalError: {
+      const later = comeBackOf(data);
+      if (later) return later.status;
       // What a bridge cannot ask says nothing about an era, and must not be taken for one (VER-018).
       const isAway = isJsonObject(data) && data['reason'] !== undefined && data['sent'] === 'no';
       return method === 'server/discover' && isAway ? 503 : 200;
@@ -114,6 +116,27 @@ export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string):
     default:
       return 200;
   }
+}
+
+/** `Retry-After`, in whole seconds: where an error says that the call may be made again, and when. */
+export function retryAfterOf({ code, data }: JsonRpcErrorBody): string | undefined {
+  const later = code === ErrorCode.InternalError ? comeBackOf(data) : undefined;
+  return later && retryAfterSeconds(later.retryAfterMs);
+}
+
+/** Never nought: a client would come back at once. */
+export function retryAfterSeconds(ms: number): string {
+  return String(Math.min(Math.max(1, Math.ceil(ms / 1000)), MAX_RETRY_AFTER_S));
+}
+
+/** A limit was reached before anything was done. In the `data` of the error, since other transports have no status. */
+function comeBackOf(
+  data: unknown,
+): { readonly status: 429 | 503; readonly retryAfterMs: number } | undefined {
+  if (!isJsonObject(data) || data['sent'] !== 'no') return undefined;
+  const { status, retryAfterMs } = data;
+  if (status !== 429 && status !== 503) return undefined;
+  return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? { status, retryAfterMs } : undefined;
 }
 
 /** A version header that no legacy revision has counts as modern, so that its sender hears what is spoken here. */
@@ -192,3 +215,6 @@ function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpF
 function refused(status: number, error: JsonRpcErrorBody, id: RequestId | undefined): HttpRoute {
   return { kind: 'refused', status, error, id };
 }
+
+/** The number may be another's. */
+const MAX_RETRY_AFTER_S = 86_400;

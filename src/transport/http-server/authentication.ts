@@ -1,5 +1,6 @@
+import { retryAfterSeconds } from '../../era/classify-http.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
-import type { HttpEndpointSettings } from './options.js';
+import type { HttpEndpointSettings, Refusal } from './options.js';
 import { metadataUrl } from './protected-resource.js';
 
 export type Caller =
@@ -22,7 +23,12 @@ export async function identify(exchange: HttpExchange, settings: HttpEndpointSet
     return { kind: 'refused', status: 500, why: 'It could not be found out who asks', headers: {} };
   }
   if (typeof verdict === 'string') return { kind: 'known', principal: verdict };
-  const { status, challenge } = verdict ?? { status: 401 as const, challenge: undefined };
+  const { status, challenge, retryAfterMs }: Refusal = verdict ?? { status: 401 };
+  if (status === 503) {
+    const why = 'It cannot be found out at the moment who asks; try again later';
+    const headers = { 'retry-after': retryAfterSeconds(retryAfterMs ?? 1000) };
+    return { kind: 'refused', status, why, headers };
+  }
   const where = protectedResource && `resource_metadata="${metadataUrl(exchange, protectedResource, path)}"`;
   const parts = [where, challenge].filter((part) => part !== undefined);
   return {

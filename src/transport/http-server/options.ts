@@ -16,11 +16,16 @@ export type Authenticate = (
   request: HttpRequestFacts,
 ) => string | Refusal | undefined | Promise<string | Refusal | undefined>;
 
-/** A refusal in the hook's own words: 401 without one, 403 for somebody who is known and may not. */
+/**
+ * A refusal in the hook's own words: 401 for nobody that is known, 403 for somebody who is known and may not, 503
+ * where it cannot be found out at the moment.
+ */
 export interface Refusal {
-  readonly status: 401 | 403;
+  readonly status: 401 | 403 | 503;
   /** For `WWW-Authenticate`: `error="insufficient_scope", scope="files:write"`. */
   readonly challenge?: string;
+  /** With 503: when to ask again (`Retry-After`). Default 1 s. */
+  readonly retryAfterMs?: number;
 }
 
 /** RFC 9728: who gives out the tokens for this server. */

@@ -1,6 +1,6 @@
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import type { Slotted } from '../../async/live-set.js';
-import { httpStatusOf } from '../../era/classify-http.js';
+import { httpStatusOf, retryAfterOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
 import type { Decoded, JsonRpcMessage } from '../../wire/json-rpc.js';
@@ -89,9 +89,12 @@ export class PostConnection implements Connection, Slotted {
         this.#writer.write(messageEvent(refusal), this.#options.now());
       this.#writer.end();
     } else {
-      const status = statuses && 'error' in message ? httpStatusOf(message.error, this.#method) : 200;
+      const error = statuses && 'error' in message ? message.error : undefined;
+      const status = error ? httpStatusOf(error, this.#method) : 200;
+      const retryAfter = error && retryAfterOf(error);
+      const own = retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter };
       const body = batch ? `[${[...batch.refusals, ...this.#answers].join(',')}]` : text;
-      exchange.respond(status, jsonHeaders(headers), body);
+      exchange.respond(status, jsonHeaders(own), body);
     }
     this.#shut({ kind: 'finished' });
   }
