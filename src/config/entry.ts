@@ -3,6 +3,8 @@ export interface Servers {
   /** By name. A server with an error is not in it. The object has no prototype, so any name is safe to look up. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
   readonly problems: readonly ConfigProblem[];
+  /** The blocks `gateway` of all files as one: what a later file says wins, word by word. */
+  readonly gateway: GatewaySettings;
 }
 
 export type ServerEntry = CommandEntry | UrlEntry;
@@ -30,23 +32,59 @@ export interface UrlEntry extends ServerSettings, Origin {
 }
 
 /** How the server is to be kept. What is left out is for whoever runs it to decide. */
-export interface ServerSettings {
+export interface ServerSettings extends UnitWords, ProcessWords {
   readonly disabled?: boolean;
   /** Time for one call. */
   readonly timeoutMs?: number;
+  /** Time for all of connecting, with finding out the era. */
+  readonly connectTimeoutMs?: number;
+  /** How long a server that shows life may be silent on the first question before it counts as legacy. */
+  readonly silenceMs?: number;
+  /** How long a server may take to show life before it counts as legacy. */
+  readonly bootMs?: number;
   /** `auto`, `modern`, `legacy` or a revision. */
   readonly mode?: string;
+  /** How often the server may ask back within one call. */
+  readonly maxRounds?: number;
+  /** Calls that the server is given at once. */
+  readonly maxInFlight?: number;
+  /** How long a process, or a session with a URL, may be without work before it is ended; `false`: for ever. */
+  readonly idleMs?: number | false;
+  /** The longest line of a process, or answer of a URL; a longer one costs its call. */
+  readonly maxLineBytes?: number;
+}
+
+/** What a gateway does about the server. */
+interface UnitWords {
+  /** Which of its tools are shown and may be called. */
+  readonly tools?: ToolLists;
+  /** Whether readiness waits for it. Default true. */
+  readonly needed?: boolean;
+  readonly limits?: LimitSettings;
+  /** It keeps nothing for its callers, so that different principals may share it. Default false. */
+  readonly stateless?: boolean;
+}
+
+/** What only a process can have. */
+interface ProcessWords {
   readonly start?: 'lazy' | 'eager';
   readonly processes?: 'shared' | 'per-conversation' | 'per-principal' | { readonly pool: number };
   readonly maxProcesses?: number;
-  readonly maxInFlight?: number;
+  /** Calls that may wait for a process, or for room in it. */
   readonly maxQueue?: number;
-  /** How long a process may be without work before it is ended; `false`: for ever. */
-  readonly idleMs?: number | false;
   readonly maxAgeMs?: number;
+  /** Starts a fresh process before the old one has ended. */
+  readonly overlap?: boolean;
+  /** How long calls may take when their process is to be replaced. */
+  readonly drainMs?: number;
   readonly restart?: false | RestartSettings;
+  readonly health?: false | HealthSettings;
+  readonly shutdown?: ShutdownSettings;
   readonly inheritEnv?: 'minimal' | 'all' | readonly string[];
   readonly trustHints?: boolean;
+  readonly questions?: 'adaptive' | 'queue' | 'refuse';
+  /** How much of what it writes to stderr is kept. */
+  readonly stderrBytes?: number;
 }
 
 export interface RestartSettings {
@@ -54,6 +92,57 @@ export interface RestartSettings {
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
   readonly stableMs?: number;
+  /** From 0 to 1. */
+  readonly jitter?: number;
+}
+
+export interface HealthSettings {
+  readonly everyMs?: number;
+  readonly timeoutMs?: number;
+  readonly maxSilentMs?: number;
+}
+
+export interface ShutdownSettings {
+  readonly closeMs?: number;
+  readonly termMs?: number;
+  readonly killMs?: number;
+}
+
+/** Names of tools as the server has them; `*` stands for any characters. What is denied is never allowed. */
+export interface ToolLists {
+  /** Left out: all of them. */
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** Past a limit a call is refused, and others are not affected. What is left out is for the gateway to decide. */
+export interface LimitSettings {
+  /** Calls that run at once. */
+  readonly maxConcurrent?: number;
+  /** Calls that wait for one of them to end. */
+  readonly maxQueue?: number;
+  /** Calls of one caller that run at once. */
+  readonly maxConcurrentPerCaller?: number;
+  /** Open subscriptions. */
+  readonly maxListens?: number;
+  /** Sessions of legacy clients. */
+  readonly maxSessions?: number;
+  /** Calls of one caller within a minute. */
+  readonly ratePerMinute?: number;
+}
+
+/** The block `gateway` at the top of a file. */
+export interface GatewaySettings {
+  /** Between the name of a server and that of its tool where several servers are one. Default `__`. */
+  readonly separator?: string;
+  /** Addresses as `serve --listen` takes them. */
+  readonly listen?: readonly string[];
+  /** For every server that does not say otherwise. */
+  readonly limits?: LimitSettings;
+  /** How long calls in flight may take when the gateway stops. */
+  readonly drainMs?: number;
+  /** How long the others are kept waiting for a server that does not answer. */
+  readonly patienceMs?: number;
 }
 
 interface Origin {
@@ -83,6 +172,8 @@ export interface ConfigProblem {
   /** For example `mcpServers.weather.args[0]`; empty for the file as a whole. */
   readonly key: string;
   readonly message: string;
+  /** What to do about it, where the message does not say so itself. */
+  readonly hint?: string;
   readonly server?: string;
 }
 

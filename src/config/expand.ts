@@ -8,8 +8,8 @@ export type Reference =
 
 export type Expanded =
   | { readonly kind: 'text'; readonly text: string }
-  /** The reason names the reference, never a value. */
-  | { readonly kind: 'failed'; readonly reason: string };
+  /** The reason names the reference, never a value; the hint says what to do about it. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly hint?: string };
 
 /** Gives the value of a reference, or the reason why it has none. */
 export type Resolve = (reference: Reference) => Expanded;
@@ -19,17 +19,17 @@ export type Resolve = (reference: Reference) => Expanded;
  * else with a dollar is left as it is, since the files belong to applications that do so too.
  */
 export function expand(text: string, resolve: Resolve): Expanded {
-  let reason: string | undefined;
+  let failed: Expanded | undefined;
   const result = text.replace(/\$\$\{|\$\{([^}]*)\}/g, (whole, inside: string | undefined) => {
     if (inside === undefined) return '${';
     const reference = toReference(inside);
     if (!reference) return whole;
     const expanded = resolve(reference);
     if (expanded.kind === 'text') return expanded.text;
-    reason ??= expanded.reason;
+    failed ??= expanded;
     return whole;
   });
-  return reason === undefined ? { kind: 'text', text: result } : { kind: 'failed', reason };
+  return failed ?? { kind: 'text', text: result };
 }
 
 /** `undefined`: no reference of ours, for example the `${list[@]}` of a shell. */

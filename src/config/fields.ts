@@ -61,7 +61,7 @@ export function createFields(path: Path, report: Report, resolve: Resolve): Fiel
   function expanded(value: string, at: Path): string | undefined {
     const result = expand(value, resolve);
     if (result.kind === 'failed') {
-      report.error(at, result.reason);
+      report.error(at, result.reason, result.hint);
       return undefined;
     }
     // No system takes one in an argument, a variable or a header.

@@ -18,7 +18,7 @@ export function findServers({ root, repeated }: Document, report: Report): Found
     return [];
   }
   const sections = SECTIONS.filter((path) => valueAt(root, path) !== undefined);
-  if (sections.length === 0) {
+  if (sections.length === 0 && !root.has('gateway')) {
     const typo = [...root.keys()].find((key) => nearMiss(key, TOP_KEYS) !== undefined);
     if (typo === undefined) report.warning([], `names no servers: there is none of ${TOP_KEYS.join(', ')}`);
     else report.warning([typo], `is not known; did you mean ${nearMiss(typo, TOP_KEYS)}?`);
@@ -48,7 +48,7 @@ const TOP_KEYS = ['mcpServers', 'servers', 'mcp_servers', 'context_servers'];
 /** The last one is how the settings of VS Code had it before there was `mcp.json`. */
 const SECTIONS: readonly (readonly string[])[] = [...TOP_KEYS.map((key) => [key]), ['mcp', 'servers']];
 
-function valueAt(table: Table, path: readonly string[]): unknown {
+export function valueAt(table: Table, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isTable(value) ? value.get(key) : undefined), table);
 }
 

@@ -1,15 +1,30 @@
 /** Servers from the files that people already have. */
+export { allowsTool } from './allows-tool.js';
 export type {
   CommandEntry,
   ConfigProblem,
+  GatewaySettings,
+  HealthSettings,
+  LimitSettings,
   ReadOptions,
   RestartSettings,
   ServerEntry,
   ServerSettings,
   Servers,
+  ShutdownSettings,
   Source,
+  ToolLists,
   UrlEntry,
 } from './entry.js';
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
 export { readServers, requireServers } from './read-servers.js';
 export { describeProblem } from './report.js';
+export {
+  type BridgePart,
+  type ConnectPart,
+  type HostPart,
+  type ServerParts,
+  splitEntry,
+  type UnitPart,
+  type UpstreamPart,
+} from './split-entry.js';

@@ -4,6 +4,7 @@ import { createFields } from './fields.js';
 import { readCommand } from './read-command.js';
 import { readUrl } from './read-url.js';
 import type { Report } from './report.js';
+import { warnOfProcessSettings } from './settings.js';
 import { warnOfNearMisses } from './unknown-keys.js';
 import { resolverOf, type Variables } from './variables.js';
 
@@ -28,6 +29,7 @@ export function readEntry(table: Table, context: EntryContext): ServerEntry | un
     if (!part || report.failed) return undefined;
     return { kind: 'command', name, ...part, ...settings, source };
   }
+  warnOfProcessSettings(table, path, report);
   const part = readUrl(table, transport.key, fields, variables);
   if (!part || report.failed) return undefined;
   return { kind: 'url', name, ...part, transport: transport.transport, ...settings, source };
@@ -56,10 +58,8 @@ function readTransport(table: Table, path: Path, report: Report): Transport | un
     return undefined;
   }
   if (urlKey === undefined) {
-    report.error(
-      path,
-      type === undefined ? 'has neither command nor url' : 'has no url, which its type asks for',
-    );
+    if (type !== undefined) report.error(path, 'has no url, which its type asks for');
+    else report.error(path, 'has neither command nor url', 'give it a command to start, or a url to reach');
     return undefined;
   }
   return { kind: 'url', key: urlKey, transport: type ?? (urlKey === 'httpUrl' ? 'http' : 'auto') };

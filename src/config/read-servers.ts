@@ -2,14 +2,15 @@ import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { IsthmusError } from '../errors.js';
 import { type Document, isTable, kindOf } from './document.js';
-import type { ConfigProblem, ReadOptions, ServerEntry, Servers, Source } from './entry.js';
+import type { ConfigProblem, GatewaySettings, ReadOptions, ServerEntry, Servers, Source } from './entry.js';
 import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
 import { projectOf } from './known-files.js';
 import { readDocument } from './read-document.js';
 import { readEntry } from './read-entry.js';
+import { mergeGateways, readGateway } from './read-gateway.js';
 import { createReport, describeProblem, type Report, sourceOf } from './report.js';
 import { readSettings } from './settings.js';
-import type { Variables } from './variables.js';
+import { resolverOf, type Variables } from './variables.js';
 
 /**
  * Reads the servers of one file or of several, where a later file replaces the servers of an earlier one by name.
@@ -24,6 +25,7 @@ export async function readServers(
   const results = await Promise.all(paths.map(readDocument));
   const merged = new Map<string, Definition>();
   const problems: ConfigProblem[] = [];
+  let gateway: GatewaySettings = {};
   for (const [at, result] of results.entries()) {
     const file = paths[at]!;
     if (result.kind === 'document') {
@@ -31,6 +33,7 @@ export async function readServers(
       const inputs = new Map([...defaultInputs(result.document), ...Object.entries(options.inputs ?? {})]);
       const read = readFileServers(file, result.document, { env, home, workspaceFolder, inputs });
       problems.push(...read.problems);
+      gateway = mergeGateways(gateway, read.gateway);
       for (const definition of read.definitions) {
         const before = merged.get(definition.name);
         const overrides = before ? [before.source, ...before.overrides] : [];
@@ -40,7 +43,7 @@ export async function readServers(
       problems.push(result.problem);
     }
   }
-  return { servers: toRecord(merged.values()), problems };
+  return { servers: toRecord(merged.values()), problems, gateway };
 }
 
 /** The same for those who want all or nothing: one `INVALID_OPTION` error that lists what is wrong. */
@@ -67,6 +70,7 @@ interface Definition {
 function readFileServers(file: string, document: Document, variables: Variables) {
   const report = createReport(file, document);
   const found = findServers(document, report);
+  const gateway = readGateway(document, report, resolverOf(variables));
   const problems: ConfigProblem[] = [...report.problems];
   const definitions = found.map((server): Definition => {
     const source = sourceOf(file, document, server.path);
@@ -74,7 +78,7 @@ function readFileServers(file: string, document: Document, variables: Variables)
     problems.push(...read.problems);
     return { name: server.name, source, entry: read.entry, overrides: [] };
   });
-  return { definitions, problems };
+  return { definitions, gateway, problems };
 }
 
 interface ReadServer {

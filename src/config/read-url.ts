@@ -43,10 +43,8 @@ function fromVariables(table: Table, { path, report }: Fields, { env }: Variable
   const lookUp = (name: unknown, at: Path): string | undefined => {
     const value: unknown = typeof name === 'string' ? env[name] : undefined;
     if (typeof value === 'string') return value;
-    report.error(
-      at,
-      typeof name === 'string' ? `the variable ${name} is not set` : 'must be the name of a variable',
-    );
+    if (typeof name !== 'string') report.error(at, 'must be the name of a variable');
+    else report.error(at, `the variable ${name} is not set`, `set ${name} where this runs`);
     return undefined;
   };
   const named = table.get('env_http_headers');

@@ -6,20 +6,22 @@ export interface Report {
   readonly problems: readonly ConfigProblem[];
   /** Whether there was an error. */
   readonly failed: boolean;
-  error(path: Path, message: string): void;
-  warning(path: Path, message: string): void;
+  /** The hint says what to do, where the message does not. */
+  error(path: Path, message: string, hint?: string): void;
+  warning(path: Path, message: string, hint?: string): void;
 }
 
 export function createReport(file: string, document: Document, server?: string): Report {
   const problems: ConfigProblem[] = [];
   let failed = false;
-  const add = (severity: ConfigProblem['severity'], path: Path, message: string) => {
+  const add = (severity: ConfigProblem['severity'], path: Path, message: string, hint?: string) => {
     problems.push({
       severity,
       file,
       ...document.placeOf(path),
       key: keyOf(path),
       message,
+      ...(hint !== undefined && { hint }),
       ...(server !== undefined && { server }),
     });
   };
@@ -28,11 +30,11 @@ export function createReport(file: string, document: Document, server?: string):
     get failed() {
       return failed;
     },
-    error(path, message) {
+    error(path, message, hint) {
       failed = true;
-      add('error', path, message);
+      add('error', path, message, hint);
     },
-    warning: (path, message) => add('warning', path, message),
+    warning: (path, message, hint) => add('warning', path, message, hint),
   };
 }
 

@@ -1,29 +1,39 @@
 import { isTable, type Path, type Table } from './document.js';
 import type { ServerSettings } from './entry.js';
 import type { Report } from './report.js';
-import { isMode, toMs } from './setting-kinds.js';
+import { isMode, NAMES, toMs } from './setting-kinds.js';
 
 /** What other applications call our settings. A value that we cannot read is skipped with a warning. */
 export function fromAliases(table: Table, path: Path, secondsOnly: boolean, report: Report): ServerSettings {
   let settings: ServerSettings = {};
-  for (const [name, { expected, read }] of Object.entries(ALIASES)) {
+  for (const [name, { expected, read, guards }] of Object.entries(ALIASES)) {
     const value = table.get(name);
     if (value === undefined || value === null) continue;
     const part = read(value, secondsOnly);
-    if (!part) {
-      report.warning([...path, name], `is not used: it must be ${expected}`);
-      continue;
-    }
-    // The delay and the number of restarts are two keys there, and one object here.
-    const restart =
-      settings.restart && part.restart ? { ...settings.restart, ...part.restart } : part.restart;
-    settings = { ...settings, ...part, ...(restart !== undefined && { restart }) };
+    if (part) settings = combine(settings, part);
+    else if (guards) report.error([...path, name], `must be ${expected}`);
+    else report.warning([...path, name], `is not used: it must be ${expected}`);
   }
   return settings;
 }
 
+/** The delay and the number of restarts are two keys there, and one object here; so are the lists of tools. */
+function combine(before: ServerSettings, part: ServerSettings): ServerSettings {
+  const restart = before.restart && part.restart ? { ...before.restart, ...part.restart } : part.restart;
+  const deny = [...(before.tools?.deny ?? []), ...(part.tools?.deny ?? [])];
+  const tools = { ...before.tools, ...part.tools, ...(deny.length > 0 && { deny }) };
+  return {
+    ...before,
+    ...part,
+    ...(restart !== undefined && { restart }),
+    ...(part.tools && { tools }),
+  };
+}
+
 interface Alias {
   readonly expected: string;
+  /** It keeps something away, so it is an error when it cannot be read. */
+  readonly guards?: boolean;
   read(value: unknown, secondsOnly: boolean): ServerSettings | undefined;
 }
 
@@ -38,6 +48,23 @@ const ALIASES: Readonly<Record<string, Alias>> = {
     },
   },
   tool_timeout_sec: duration(1000, (timeoutMs) => ({ timeoutMs })),
+  startup_timeout_ms: duration(1, (connectTimeoutMs) => ({ connectTimeoutMs })),
+  startup_timeout_sec: duration(1000, (connectTimeoutMs) => ({ connectTimeoutMs })),
+  required: flag((needed) => ({ needed })),
+  ...lists(
+    (allow) => ({ tools: { allow } }),
+    'includeTools',
+    'enabledTools',
+    'enabled_tools',
+    'allowedTools',
+  ),
+  ...lists(
+    (deny) => ({ tools: { deny } }),
+    'excludeTools',
+    'disabledTools',
+    'disabled_tools',
+    'blockedTools',
+  ),
   protocolVersion: mode('a revision such as 2025-11-25'),
   protocolEra: mode('auto, modern or legacy'),
   longLived: flag((longLived) => (longLived ? { idleMs: false } : {})),
@@ -111,4 +138,15 @@ function flag(use: (value: boolean) => ServerSettings): Alias {
 
 function mode(expected: string): Alias {
   return { expected, read: (value) => (isMode(value) ? { mode: value } : undefined) };
+}
+
+function lists(
+  use: (names: readonly string[]) => ServerSettings,
+  ...keys: readonly string[]
+): Record<string, Alias> {
+  const read = (value: unknown) => {
+    const names = NAMES.read(value);
+    return names === undefined ? undefined : use(names as readonly string[]);
+  };
+  return Object.fromEntries(keys.map((key) => [key, { expected: NAMES.expected, guards: true, read }]));
 }

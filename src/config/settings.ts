@@ -1,9 +1,9 @@
 import { isTable, type Path, type Table } from './document.js';
-import type { RestartSettings, ServerSettings } from './entry.js';
-import { nearMiss } from './near-miss.js';
+import type { ServerSettings } from './entry.js';
 import type { Report } from './report.js';
 import { fromAliases } from './setting-aliases.js';
-import { COUNT, COUNT_OR_NONE, FLAG, isMode, MS, oneOf, type SettingKind } from './setting-kinds.js';
+import { flawOf, notKnown } from './setting-kinds.js';
+import { isSetting, SETTING_NAMES, SETTINGS } from './setting-table.js';
 
 /**
  * How the server is to be kept. Our names count in a block `isthmus` and beside `command`; in the block they win,
@@ -13,9 +13,16 @@ export function readSettings(table: Table, path: Path, secondsOnly: boolean, rep
   let settings = fromAliases(table, path, secondsOnly, report);
   for (const name of SETTING_NAMES) {
     if (!table.has(name)) continue;
-    const value = SETTINGS[name].read(table.get(name));
-    if (value !== undefined) settings = { ...settings, [name]: value };
-    else report.warning([...path, name], `is not used: it must be ${SETTINGS[name].expected}`);
+    const setting = SETTINGS[name];
+    const given = table.get(name);
+    const value = setting.read(given);
+    if (value !== undefined) settings = withSetting(settings, name, value);
+    else if (setting.guards) complain(report, path, name, given);
+    else {
+      const { path: inside, message } = flawOf(setting, given);
+      if (inside.length === 0) report.warning([...path, name], `is not used: it ${message}`);
+      else report.warning([...path, name, ...inside], `${message} (${name} is not used)`);
+    }
   }
   const block = table.get('isthmus');
   if (block === undefined) return settings;
@@ -26,67 +33,33 @@ export function readSettings(table: Table, path: Path, secondsOnly: boolean, rep
   }
   for (const [name, given] of block) {
     if (!isSetting(name)) {
-      const meant = nearMiss(name, SETTING_NAMES);
-      report.warning([...at, name], `is not known${meant === undefined ? '' : `; did you mean ${meant}?`}`);
+      report.warning([...at, name], notKnown(name, SETTING_NAMES));
       continue;
     }
     const value = SETTINGS[name].read(given);
-    if (value !== undefined) settings = { ...settings, [name]: value };
-    else report.error([...at, name], `must be ${SETTINGS[name].expected}`);
+    if (value !== undefined) settings = withSetting(settings, name, value);
+    else complain(report, at, name, given);
   }
   return settings;
 }
 
-const SETTINGS: Readonly<Record<keyof ServerSettings, SettingKind>> = {
-  disabled: FLAG,
-  timeoutMs: MS,
-  mode: {
-    expected: 'auto, modern, legacy or a revision such as 2025-11-25',
-    read: (value) => (isMode(value) ? value : undefined),
-  },
-  start: oneOf('lazy', 'eager'),
-  processes: {
-    expected: 'shared, per-conversation, per-principal or { "pool": NUMBER }',
-    read(value) {
-      if (!isTable(value)) return oneOf('shared', 'per-conversation', 'per-principal').read(value);
-      const pool = COUNT.read(value.get('pool'));
-      return pool === undefined ? undefined : { pool };
-    },
-  },
-  maxProcesses: COUNT,
-  maxInFlight: COUNT,
-  maxQueue: COUNT_OR_NONE,
-  idleMs: {
-    expected: 'a number of milliseconds, 1 or more, or false for never',
-    read: (value) => (value === false ? false : MS.read(value)),
-  },
-  maxAgeMs: MS,
-  restart: {
-    expected: 'false or an object of attempts, firstDelayMs, maxDelayMs and stableMs',
-    read: (value) => (value === false ? false : isTable(value) ? toRestart(value) : undefined),
-  },
-  inheritEnv: {
-    expected: 'minimal, all or a list of names',
-    read(value) {
-      if (Array.isArray(value)) return value.every((name) => typeof name === 'string') ? value : undefined;
-      return oneOf('minimal', 'all').read(value);
-    },
-  },
-  trustHints: FLAG,
-};
-
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly (keyof ServerSettings)[];
-
-function isSetting(name: string): name is keyof ServerSettings {
-  return Object.hasOwn(SETTINGS, name);
+/** Lists of tools are two settings in one: who says what is allowed has not taken back what is denied. */
+function withSetting(settings: ServerSettings, name: keyof ServerSettings, value: unknown): ServerSettings {
+  if (name === 'tools') return { ...settings, tools: { ...settings.tools, ...(value as object) } };
+  return { ...settings, [name]: value };
 }
 
-function toRestart(table: Table): RestartSettings | undefined {
-  const restart: Record<string, unknown> = {};
-  for (const [name, value] of table) {
-    if (!['attempts', 'firstDelayMs', 'maxDelayMs', 'stableMs'].includes(name)) return undefined;
-    restart[name] = name === 'attempts' ? COUNT_OR_NONE.read(value) : MS.read(value);
-    if (restart[name] === undefined) return undefined;
+function complain(report: Report, path: Path, name: keyof ServerSettings, given: unknown): void {
+  const { path: inside, message } = flawOf(SETTINGS[name], given);
+  report.error([...path, name, ...inside], message);
+}
+
+/** Settings in the block that a server at a URL cannot have. */
+export function warnOfProcessSettings(table: Table, path: Path, report: Report): void {
+  const block = table.get('isthmus');
+  for (const name of isTable(block) ? block.keys() : []) {
+    if (isSetting(name) && SETTINGS[name].onlyCommands) {
+      report.warning([...path, 'isthmus', name], 'is for a command, and this is a URL');
+    }
   }
-  return restart;
 }

@@ -2,7 +2,7 @@ import type { Path, Table } from './document.js';
 import { nearMiss } from './near-miss.js';
 import type { Report } from './report.js';
 import { ALIAS_NAMES } from './setting-aliases.js';
-import { SETTING_NAMES } from './settings.js';
+import { SETTING_NAMES } from './setting-table.js';
 
 /** Unknown keys belong to somebody else and are left alone, unless they look like a known one that is missing. */
 export function warnOfNearMisses(table: Table, path: Path, report: Report): void {

@@ -24,16 +24,22 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
         const value = predefined.get(name) ?? lookUp(env, name);
         // As in a shell, `:-` also stands in for a variable that is empty.
         if (fallback !== undefined && (value === undefined || value === '')) return text(fallback);
-        return value === undefined ? failed(`the variable ${name} is not set`) : text(value);
+        return value === undefined ? unset(name) : text(value);
       }
       case 'input': {
         const value = inputs.get(reference.id);
         return value === undefined
-          ? failed(`\${input:${reference.id}} has no value: an editor would ask for it`)
+          ? failed(
+              `\${input:${reference.id}} has no value: an editor would ask for it`,
+              `answer it with --input ${reference.id}=VALUE, or give the input a default in the file`,
+            )
           : text(value);
       }
       case 'foreign':
-        return failed(`\${${reference.prefix}:…} is something that only its own application knows`);
+        return failed(
+          `\${${reference.prefix}:…} is something that only its own application knows`,
+          'write its value there',
+        );
       case 'nested':
         return failed(`the default of ${reference.name} cannot have a \${…} of its own`);
     }
@@ -50,6 +56,13 @@ function text(value: string): Expanded {
   return { kind: 'text', text: value };
 }
 
-function failed(reason: string): Expanded {
-  return { kind: 'failed', reason };
+function unset(name: string): Expanded {
+  return failed(
+    `the variable ${name} is not set`,
+    `set ${name} where this runs, or write \${${name}:-DEFAULT}`,
+  );
+}
+
+function failed(reason: string, hint?: string): Expanded {
+  return { kind: 'failed', reason, ...(hint !== undefined && { hint }) };
 }

@@ -200,6 +200,7 @@ env = { KEY = "\${MISSING}" }
       env: { PASSED_ON: 'p', LEVEL: '3' },
       cwd: '/home/ada/docs',
       timeoutMs: 45_500,
+      connectTimeoutMs: 20_000,
       source: { file, line: 4, key: 'mcp_servers.docs' },
     },
     'on the web': {

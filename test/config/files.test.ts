@@ -38,9 +38,11 @@ describe('one bad server', () => {
           column: 41,
           key: 'mcpServers.bad.env.KEY',
           message: 'the variable NOT_SET is not set',
+          hint: 'set NOT_SET where this runs, or write ${NOT_SET:-DEFAULT}',
           server: 'bad',
         },
       ],
+      gateway: {},
     });
   });
 
@@ -161,7 +163,11 @@ describe('a file that cannot be read', () => {
   });
 
   it('may be skipped when it is not there', async () => {
-    expect(await readServers('/no/such/file', { skipMissing: true })).toEqual({ servers: {}, problems: [] });
+    expect(await readServers('/no/such/file', { skipMissing: true })).toEqual({
+      servers: {},
+      problems: [],
+      gateway: {},
+    });
   });
 
   it('is read and never written', async () => {

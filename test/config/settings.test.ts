@@ -22,9 +22,31 @@ const ALL = {
   maxQueue: 0,
   idleMs: 60_000,
   maxAgeMs: 3_600_000,
-  restart: { attempts: 5, firstDelayMs: 100, maxDelayMs: 10_000, stableMs: 60_000 },
+  restart: { attempts: 5, firstDelayMs: 100, maxDelayMs: 10_000, stableMs: 60_000, jitter: 0 },
   inheritEnv: ['PATH', 'HOME'],
   trustHints: true,
+  tools: { allow: ['get_*'], deny: ['get_secret'] },
+  needed: false,
+  limits: {
+    maxConcurrent: 8,
+    maxQueue: 0,
+    maxConcurrentPerCaller: 2,
+    maxListens: 3,
+    maxSessions: 4,
+    ratePerMinute: 60,
+  },
+  stateless: true,
+  connectTimeoutMs: 9000,
+  silenceMs: 500,
+  bootMs: 2000,
+  maxRounds: 3,
+  maxLineBytes: 1024,
+  overlap: true,
+  drainMs: 1000,
+  health: { everyMs: 1000, timeoutMs: 500, maxSilentMs: 9000 },
+  shutdown: { closeMs: 1, termMs: 2, killMs: 3 },
+  questions: 'queue',
+  stderrBytes: 4096,
 };
 
 describe('our own names', () => {
@@ -44,6 +66,10 @@ describe('our own names', () => {
     [{ processes: 'per-principal' }],
     [{ inheritEnv: 'all' }],
     [{ mode: 'modern' }],
+    [{ health: false }],
+    [{ tools: {} }],
+    [{ tools: { allow: [] } }],
+    [{ limits: {} }],
   ])('may be %j', async (given) => {
     expect(await settings(given)).toEqual({ rest: given, problems: [] });
   });
@@ -58,8 +84,13 @@ describe('our own names', () => {
     ['maxProcesses', 1.5, 'a whole number, 1 or more'],
     ['maxQueue', -1, 'a whole number, 0 or more'],
     ['idleMs', 0, 'a number of milliseconds, 1 or more, or false for never'],
-    ['restart', { attempt: 1 }, 'false or an object of attempts, firstDelayMs, maxDelayMs and stableMs'],
-    ['restart', 'always', 'false or an object of attempts, firstDelayMs, maxDelayMs and stableMs'],
+    ['restart', 'always', 'false or an object of attempts, firstDelayMs, maxDelayMs, stableMs and jitter'],
+    ['needed', 'no', 'true or false'],
+    ['stateless', 1, 'true or false'],
+    ['health', true, 'false or an object of everyMs, timeoutMs and maxSilentMs'],
+    ['shutdown', [], 'an object of closeMs, termMs and killMs'],
+    ['questions', 'ask', 'adaptive or queue or refuse'],
+    ['maxLineBytes', 0, 'a whole number, 1 or more'],
     ['inheritEnv', [1], 'minimal, all or a list of names'],
   ])('%s cannot be %j: a warning beside command, an error in the block', async (name, value, expected) => {
     expect(await settings({ [name]: value })).toEqual({
@@ -69,6 +100,45 @@ describe('our own names', () => {
     expect((await settings({ isthmus: { [name]: value } })).problems).toEqual([
       `error 6:9 mcpServers.x.isthmus.${name}: must be ${expected}`,
     ]);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['restart', { attempt: 1 }, 'restart.attempt: is not known; did you mean attempts?'],
+    ['restart', { jitter: 2 }, 'restart.jitter: must be a number from 0 to 1'],
+    ['shutdown', { closeMs: '2s' }, 'shutdown.closeMs: must be a number of milliseconds, 1 or more'],
+  ])('%s cannot be %j: the part that is wrong is named', async (name, value, text) => {
+    expect(await settings({ [name]: value })).toEqual({
+      rest: {},
+      problems: [`warning 6:9 mcpServers.x.${text} (${name} is not used)`],
+    });
+    expect((await settings({ isthmus: { [name]: value } })).problems).toEqual([
+      `error 7:11 mcpServers.x.isthmus.${text}`,
+    ]);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [
+      { tools: 'get' },
+      'error 5:7 mcpServers.x.tools: must be a list of names, or an object of allow and deny',
+    ],
+    [{ tools: { deny: 'rm' } }, 'error 6:9 mcpServers.x.tools.deny: must be a list of names'],
+    [{ tools: { alow: ['get'] } }, 'error 6:9 mcpServers.x.tools.alow: is not known; did you mean allow?'],
+    [{ disabledTools: 'rm' }, 'error 5:7 mcpServers.x.disabledTools: must be a list of names'],
+    [{ enabled_tools: [1] }, 'error 5:7 mcpServers.x.enabled_tools: must be a list of names'],
+    [
+      { limits: { maxQueue: -1 } },
+      'error 6:9 mcpServers.x.limits.maxQueue: must be a whole number, 0 or more',
+    ],
+    [
+      { limits: { maxConcurent: 1 } },
+      'error 6:9 mcpServers.x.limits.maxConcurent: is not known; did you mean maxConcurrent?',
+    ],
+    [
+      { limits: 5 },
+      'error 5:7 mcpServers.x.limits: must be an object of maxConcurrent, maxQueue, maxConcurrentPerCaller, maxListens, maxSessions and ratePerMinute',
+    ],
+  ])('%j costs the server: what should keep something away is not skipped', async (given, problem) => {
+    expect(await settings(given)).toEqual({ rest: {}, problems: [problem] });
   });
 
   it('are suggested in the block, which is ours alone', async () => {
@@ -115,6 +185,16 @@ describe('the names of others', () => {
     [{ restartOnExit: false, maxRestarts: 3 }, { restart: false }],
     [{ tool_timeout_sec: 0.5 }, { timeoutMs: 500 }],
     [{ timeout: null }, {}],
+    [{ startup_timeout_sec: 20 }, { connectTimeoutMs: 20_000 }],
+    [{ startup_timeout_ms: 1500 }, { connectTimeoutMs: 1500 }],
+    [{ required: false }, { needed: false }],
+    [{ tools: ['a', 'b'] }, { tools: { allow: ['a', 'b'] } }],
+    [{ includeTools: ['a'], excludeTools: ['b'] }, { tools: { allow: ['a'], deny: ['b'] } }],
+    [{ enabledTools: ['a'] }, { tools: { allow: ['a'] } }],
+    [{ enabled_tools: ['a'] }, { tools: { allow: ['a'] } }],
+    [{ allowedTools: ['a'] }, { tools: { allow: ['a'] } }],
+    [{ disabledTools: ['b'], disabled_tools: ['c'] }, { tools: { deny: ['b', 'c'] } }],
+    [{ blockedTools: ['b'] }, { tools: { deny: ['b'] } }],
   ])('%j', async (given, expected) => {
     expect(await settings(given)).toEqual({ rest: expected, problems: [] });
   });
@@ -132,6 +212,25 @@ describe('the names of others', () => {
   ])('%j is a warning', async (given, text) => {
     expect(await settings(given)).toEqual({ rest: {}, problems: [`warning 5:7 mcpServers.x.${text}`] });
   });
+});
+
+it('what one list denies is not allowed by another', async () => {
+  const given = {
+    disabledTools: ['rm'],
+    tools: { allow: ['ls', 'rm'] },
+    isthmus: { tools: { allow: ['*'] } },
+  };
+  expect(await settings(given)).toEqual({ rest: { tools: { allow: ['*'], deny: ['rm'] } }, problems: [] });
+});
+
+it('what only a process can have is told in the block of a URL', async () => {
+  const { servers, problems } = await read(
+    server({ url: 'https://a.example/mcp', isthmus: { processes: 'shared', idleMs: 5, tools: ['a'] } }),
+  );
+  expect(servers['x']).toMatchObject({ kind: 'url', idleMs: 5, tools: { allow: ['a'] } });
+  expect(problems).toEqual([
+    'warning 6:9 mcpServers.x.isthmus.processes: is for a command, and this is a URL',
+  ]);
 });
 
 describe('timeout', () => {
