@@ -57,6 +57,8 @@ export interface Bridge extends Service, AsyncDisposable {
   readonly seats: number;
   /** Settles when the server has answered; rejects with why it could not be reached. */
   start(): Promise<void>;
+  /** Asks the server anew what it is: its definition is another than before. */
+  refresh(): Promise<void>;
   /** Ends all sessions with the server. A host that it came from is not closed. */
   close(): Promise<void>;
 }
@@ -156,6 +158,11 @@ class BridgeService implements Bridge {
     return this.#start(undefined);
   }
 
+  async refresh(): Promise<void> {
+    if (this.#far) await this.#ask(undefined);
+    else await this.#start(undefined);
+  }
+
   handle(call: Call): Promise<JsonObject> {
     const context = this.#context!;
     return forward(call, this.#seats, context);
@@ -222,7 +229,8 @@ class BridgeService implements Bridge {
     const seat = new FirstSeat(this.#settings.clock, capabilities);
     const session: Session = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
-      principal: own?.principal,
+      // Where each principal has a process, it is that of whoever comes first.
+      principal: this.#upstream.serves === 'principal' ? first?.principal : own?.principal,
       info: own?.era === 'legacy' ? own.info : undefined,
       capabilities,
       // A modern client cannot be asked outside of a call.

@@ -15,7 +15,7 @@ import type { ConversationOptions } from './conversation.js';
 import { resolveDefinition, type ServerDefinition } from './definition.js';
 import type { HostEvent, HostOccurrence } from './host-event.js';
 import { type HostCommons, HostedServer } from './hosted-server.js';
-import type { HostStatus } from './status.js';
+import type { HostStatus, ServerStatus } from './status.js';
 
 export interface HostOptions {
   readonly servers?: Readonly<Record<string, ServerDefinition>>;
@@ -54,6 +54,8 @@ export interface Host extends AsyncDisposable {
    */
   configure(servers: Readonly<Record<string, ServerDefinition>>): Promise<void>;
   status(): Promise<HostStatus>;
+  /** The status of one server as it is at this very moment; without `facts`, which the system has to be asked for. */
+  snapshot(server: string): ServerStatus;
   /** Calls back on everything that happens to the processes, until the returned function is called. */
   watch(onEvent: (event: HostEvent) => void): () => void;
   /** Ends everything; with `drainMs`, calls in flight may take that long. Twice is harmless. */
@@ -173,6 +175,7 @@ export function createHost(options: HostOptions = {}): Host {
       );
       return { servers: Object.fromEntries(all), processes: commons.budget.taken, maxProcesses };
     },
+    snapshot: (name) => get(name).snapshot(),
     watch(onEvent) {
       watchers.add(onEvent);
       return () => watchers.delete(onEvent);

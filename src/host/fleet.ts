@@ -93,6 +93,10 @@ export class Fleet {
     return Promise.all(this.supervisors.map((supervisor) => supervisor.status()));
   }
 
+  snapshot(): readonly ProcessStatus[] {
+    return this.supervisors.map((supervisor) => supervisor.snapshot());
+  }
+
   get lastExit(): LastExit | undefined {
     return this.supervisors
       .flatMap(({ lastExit }) => lastExit ?? [])

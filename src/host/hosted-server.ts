@@ -24,7 +24,7 @@ import type { HostOccurrence } from './host-event.js';
 import { hostUpstream } from './host-upstream.js';
 import type { Member } from './member.js';
 import { openGeneration } from './open-generation.js';
-import type { ServerStatus } from './status.js';
+import type { ProcessStatus, ServerStatus } from './status.js';
 import { summarize } from './summarize.js';
 import type { Supervisor } from './supervisor.js';
 
@@ -182,7 +182,15 @@ export class HostedServer {
   }
 
   async status(): Promise<ServerStatus> {
-    return summarize(await this.#fleet.status(), {
+    return this.#summarize(await this.#fleet.status());
+  }
+
+  snapshot(): ServerStatus {
+    return this.#summarize(this.#fleet.snapshot());
+  }
+
+  #summarize(processes: readonly ProcessStatus[]): ServerStatus {
+    return summarize(processes, {
       name: this.name,
       enabled: this.#enabled,
       model: this.#settings.processes,

@@ -133,6 +133,12 @@ export class Supervisor {
   }
 
   async status(): Promise<ProcessStatus> {
+    const pid = this.#current?.pid;
+    return { ...this.snapshot(), facts: pid === undefined ? undefined : await treeFacts(pid) };
+  }
+
+  /** Its status without what the system has to be asked for. */
+  snapshot(): ProcessStatus {
     const { clock, owner } = this.#context;
     const current = this.#current;
     return {
@@ -149,7 +155,7 @@ export class Supervisor {
       receipt: current?.receipt,
       lastExit: this.#exits.last,
       nextAttemptAt: this.#nextAttemptAt,
-      facts: current?.pid === undefined ? undefined : await treeFacts(current.pid),
+      facts: undefined,
     };
   }
 

@@ -37,7 +37,7 @@ function lazyHttp(place: HttpListenOptions): Listener {
   };
 }
 
-function httpPlace(address: string): { host: string; port: number; path: string } {
+export function httpPlace(address: string): { host: string; port: number; path: string } {
   if (!URL.canParse(address)) throw new IsthmusError('INVALID_OPTION', `"${address}" is no URL`);
   const { hostname, port, pathname } = new URL(address);
   return {

@@ -1,0 +1,283 @@
+import { type Clock, systemClock } from '../../async/clock.js';
+import { within } from '../../async/within.js';
+import { IsthmusError, ProtocolError } from '../../errors.js';
+import type {
+  Call,
+  Change,
+  HeaderParam,
+  Opening,
+  OpenListen,
+  Peer,
+  ServedSession,
+  Service,
+  SessionKeeper,
+} from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { Implementation, ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
+import { Audience } from './audience.js';
+import { askWithin } from './bounded.js';
+import { KeptSessions } from './keep-sessions.js';
+import { ListenToAll } from './listen-to-all.js';
+import { mergePages } from './merged-pages.js';
+import { fromPrefixed, toPrefixed } from './names.js';
+import type { Part } from './part.js';
+import { PartCall } from './part-call.js';
+import { ResourceOwners } from './resource-owners.js';
+
+export interface AggregateOptions {
+  readonly info: Implementation;
+  /** Between the name of a server and that of its tool or prompt. Default `__`. */
+  readonly separator?: string | undefined;
+  /** How long a list waits for a server that is not there yet, or does not answer. Default 5 s. */
+  readonly patienceMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Several servers as one: tools and prompts under the names of their servers, resources under their own. A single
+ * one keeps its names.
+ */
+export class Aggregate implements Service {
+  readonly info: Implementation;
+  readonly discoveryCache = undefined;
+  readonly #separator: string;
+  readonly #patience: { readonly clock: Clock; readonly ms: number };
+  readonly #owners = new ResourceOwners();
+  readonly #audience = new Audience();
+  #parts: readonly Part[] = [];
+  /** Those that have answered once: what they can do is known. */
+  readonly #known = new Set<Part>();
+  /** Those whose absence its clients know of, or will with their next list. */
+  readonly #absent = new Set<Part>();
+
+  constructor(options: AggregateOptions) {
+    this.info = options.info;
+    this.#separator = options.separator ?? '__';
+    this.#patience = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
+  }
+
+  /** The servers are these from now on, in this order. */
+  setParts(parts: readonly Part[]): void {
+    const before = this.#parts;
+    this.#parts = parts;
+    const gone = before.filter((part) => !parts.includes(part));
+    for (const part of gone) {
+      this.#known.delete(part);
+      this.#absent.delete(part);
+      this.#owners.forget(part);
+      this.#audience.drop(part);
+    }
+    if (gone.length > 0 || before.length !== parts.length) this.#audience.announceLists();
+    for (const part of parts) if (!before.includes(part)) this.review(part);
+  }
+
+  /** Something happened to this server: it may have come, or gone. */
+  review(part: Part): void {
+    const isAbsent = part.absence() !== undefined;
+    const wasAbsent = this.#absent.has(part);
+    if (isAbsent === wasAbsent || !this.#parts.includes(part)) return;
+    if (isAbsent) {
+      this.#absent.add(part);
+      this.#audience.announceLists();
+      return;
+    }
+    this.#absent.delete(part);
+    if (this.#known.has(part)) this.#audience.announceLists();
+    else if (this.#audience.size > 0) this.#meet(part, NOTHING, undefined).catch(() => {});
+  }
+
+  get instructions(): string | undefined {
+    const all = this.#parts.flatMap(({ name, service: { instructions } }) =>
+      instructions === undefined ? [] : [this.#isSingle ? instructions : `# ${name}\n\n${instructions}`],
+    );
+    return all.length > 0 ? all.join('\n\n') : undefined;
+  }
+
+  /** What any of them has; anything, while one of them has yet to say. Lists can always change. */
+  capabilities(): ServerCapabilities {
+    if (this.#parts.some((part) => !this.#known.has(part))) return EVERYTHING;
+    const all = this.#parts.map(({ service }) => service.capabilities());
+    const has = (name: keyof ServerCapabilities) => all.some((each) => each[name] !== undefined);
+    const { tools, prompts, resources, completions, logging } = EVERYTHING;
+    return {
+      tools,
+      ...(has('prompts') && { prompts }),
+      ...(has('resources') && { resources }),
+      ...(has('completions') && { completions }),
+      ...(has('logging') && { logging }),
+    };
+  }
+
+  headerParams(tool: string): readonly HeaderParam[] {
+    const found = this.#named(tool);
+    return found?.part.service.headerParams?.(found.name) ?? [];
+  }
+
+  watch(): () => void {
+    return () => {};
+  }
+
+  /** Waits for the servers, but not for long: one that is away does not hold up the others. */
+  ready(opening: Opening, principal: string | undefined): Promise<void> | undefined {
+    const unknown = this.#parts.filter((part) => !this.#known.has(part) && part.absence() === undefined);
+    if (unknown.length === 0 || !OPENINGS.has(opening.method)) return undefined;
+    return Promise.allSettled(unknown.map((part) => this.#meet(part, opening, principal))).then(() => {});
+  }
+
+  async handle(call: Call): Promise<JsonObject> {
+    switch (call.method) {
+      case 'tools/list':
+        return this.#list(call, 'tools', 'tools', (part, item) => this.#renamed(part, item));
+      case 'prompts/list':
+        return this.#list(call, 'prompts', 'prompts', (part, item) => this.#renamed(part, item));
+      case 'resources/list':
+        return this.#list(call, 'resources', 'resources', (part, item) => {
+          this.#owners.learn(item['uri'], part);
+          return item;
+        });
+      case 'resources/templates/list':
+        return this.#list(call, 'resourceTemplates', 'resources', (_part, item) => item);
+      case 'tools/call':
+      case 'prompts/get':
+        return this.#byName(call);
+      case 'resources/read':
+        return this.#owners.ask(call.params['uri'], this.#askable('resources'), (part) =>
+          this.#forward(part, call, call.params),
+        );
+      case 'completion/complete':
+        return this.#complete(call);
+      default:
+        throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${call.method}`);
+    }
+  }
+
+  async listen(
+    peer: Peer,
+    wanted: SubscriptionFilter,
+    onChange: (change: Change) => void,
+  ): Promise<OpenListen> {
+    const listening = new ListenToAll(peer, wanted, onChange);
+    listening.onEnd = this.#audience.join(listening);
+    return listening.begin(this.#present());
+  }
+
+  session(near: ServedSession): SessionKeeper {
+    const kept = new KeptSessions(near, this.#present(), (uri, action) =>
+      this.#owners.ask(uri, this.#askable('resources'), action),
+    );
+    kept.onEnd = this.#audience.join(kept);
+    return kept;
+  }
+
+  get #isSingle(): boolean {
+    return this.#parts.length === 1;
+  }
+
+  #list(
+    call: Call,
+    key: string,
+    capability: keyof ServerCapabilities,
+    present: (part: Part, item: JsonObject) => JsonObject,
+  ): Promise<JsonObject> {
+    const ask = async (part: Part, params: JsonObject) => {
+      const reason = part.absence();
+      if (reason !== undefined) {
+        this.#absent.add(part);
+        throw new IsthmusError('CONNECTION_CLOSED', reason, { sent: 'no' });
+      }
+      return askWithin(this.#patience, part, call, params, async (own) => {
+        await this.#meet(part, own, call.peer.principal);
+        return part.service.handle(own);
+      });
+    };
+    return mergePages(call.params['cursor'], { key, parts: this.#with(capability), ask, present });
+  }
+
+  #byName(call: Call): Promise<JsonObject> {
+    const { name } = call.params;
+    const found = this.#named(name);
+    if (!found) {
+      const what = call.method === 'tools/call' ? 'tool' : 'prompt';
+      throw new ProtocolError(ErrorCode.InvalidParams, `Unknown ${what}: ${String(name)}`);
+    }
+    return this.#forward(found.part, call, { ...call.params, name: found.name });
+  }
+
+  #complete(call: Call): Promise<JsonObject> {
+    const { ref } = call.params;
+    if (isJsonObject(ref) && ref['type'] === 'ref/prompt') {
+      const found = this.#named(ref['name']);
+      if (!found) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${String(ref['name'])}`);
+      return this.#forward(found.part, call, { ...call.params, ref: { ...ref, name: found.name } });
+    }
+    const uri = isJsonObject(ref) ? ref['uri'] : undefined;
+    return this.#owners.ask(uri, this.#askable('completions'), (part) =>
+      this.#forward(part, call, call.params),
+    );
+  }
+
+  async #forward(part: Part, call: Call, params: JsonObject): Promise<JsonObject> {
+    if (!this.#known.has(part)) await this.#meet(part, call, call.peer.principal);
+    return part.service.handle(new PartCall(call, params));
+  }
+
+  /** A server that has not answered yet is waited for, but not for long. */
+  async #meet(part: Part, opening: Opening, principal: string | undefined): Promise<void> {
+    if (this.#known.has(part)) return;
+    const { clock, ms } = this.#patience;
+    const ready = part.service.ready?.({ method: opening.method, params: opening.params }, principal);
+    if (ready && !(await within(clock, ms, ready))) {
+      throw new IsthmusError('TIMED_OUT', `${part.name} is still starting; try again later`, { sent: 'no' });
+    }
+    await ready;
+    if (this.#known.has(part) || !this.#parts.includes(part)) return;
+    this.#known.add(part);
+    this.#audience.adopt(part);
+    this.#audience.announceLists();
+  }
+
+  #renamed(part: Part, item: JsonObject): JsonObject {
+    if (this.#isSingle) return item;
+    return { ...item, name: toPrefixed(this.#separator, part.name, String(item['name'])) };
+  }
+
+  #named(name: unknown): { readonly part: Part; readonly name: string } | undefined {
+    if (typeof name !== 'string') return undefined;
+    if (this.#isSingle) return { part: this.#parts[0]!, name };
+    const found = fromPrefixed(
+      this.#separator,
+      this.#parts.map((part) => part.name),
+      name,
+    );
+    return found && { part: this.#parts.find((part) => part.name === found.server)!, name: found.name };
+  }
+
+  /** Those that have it, or have yet to say. */
+  #with(capability: keyof ServerCapabilities): Part[] {
+    return this.#parts.filter(
+      (part) => !this.#known.has(part) || part.service.capabilities()[capability] !== undefined,
+    );
+  }
+
+  /** Without those that are known to be away and have never been there. */
+  #askable(capability: keyof ServerCapabilities): Part[] {
+    return this.#with(capability).filter((part) => this.#known.has(part) || part.absence() === undefined);
+  }
+
+  #present(): Part[] {
+    return this.#parts.filter((part) => this.#known.has(part));
+  }
+}
+
+const EVERYTHING = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+} satisfies ServerCapabilities;
+
+/** What a client can only be told once. */
+const OPENINGS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'subscriptions/listen']);
+const NOTHING: Opening = { method: '', params: undefined };

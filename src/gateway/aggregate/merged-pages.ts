@@ -1,0 +1,90 @@
+import { messageOf, ProtocolError } from '../../errors.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import { ABSENT, type Absent, type Part } from './part.js';
+
+export interface Merging {
+  /** The member of the result that holds the entries. */
+  readonly key: string;
+  readonly parts: readonly Part[];
+  ask(part: Part, params: JsonObject): Promise<JsonObject>;
+  /** An entry as it is put into the list of all. */
+  present(part: Part, item: JsonObject): JsonObject;
+}
+
+/**
+ * The lists of several servers as one, always in the order of the servers. Each page holds the next page of each
+ * server that has one, and the cursor says which those are. A server that fails costs its own entries, and is named
+ * in `_meta`.
+ */
+export async function mergePages(cursor: unknown, merging: Merging): Promise<JsonObject> {
+  const { key, parts, ask, present } = merging;
+  const places = cursor === undefined ? parts.map(atBeginning) : readCursor(cursor, parts);
+  const pages = await Promise.allSettled(
+    places.map(({ part, at }) => ask(part, at === undefined ? {} : { cursor: at })),
+  );
+  const items: JsonObject[] = [];
+  const absent: Absent[] = [];
+  const next: [string, string][] = [];
+  for (const [index, { part, at }] of places.entries()) {
+    const page = pages[index]!;
+    if (page.status === 'fulfilled') {
+      const { [key]: list, nextCursor } = page.value;
+      if (Array.isArray(list)) {
+        for (const item of list) if (isJsonObject(item)) items.push(present(part, item));
+      }
+      if (typeof nextCursor === 'string' && nextCursor !== at) next.push([part.name, nextCursor]);
+    } else {
+      const { reason } = page;
+      // A cursor that its server has forgotten is the client's to know of.
+      if (at !== undefined && reason instanceof ProtocolError) throw reason;
+      if (!isWithout(reason)) absent.push({ server: part.name, reason: messageOf(reason) });
+    }
+  }
+  return {
+    [key]: items,
+    ...(next.length > 0 && { nextCursor: writeCursor(next) }),
+    ...(absent.length > 0 && { _meta: { [ABSENT]: absent } }),
+  };
+}
+
+/** It has no such list; nothing is missing. */
+function isWithout(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
+}
+
+interface Place {
+  readonly part: Part;
+  readonly at: string | undefined;
+}
+
+function atBeginning(part: Part): Place {
+  return { part, at: undefined };
+}
+
+function writeCursor(next: readonly (readonly [string, string])[]): string {
+  return Buffer.from(JSON.stringify(next)).toString('base64url');
+}
+
+/** A server that is configured no longer is left out: the rest of the list is still good. */
+function readCursor(cursor: unknown, parts: readonly Part[]): Place[] {
+  const pairs = parseCursor(cursor);
+  if (!pairs) throw new ProtocolError(ErrorCode.InvalidParams, 'Invalid cursor');
+  return parts.flatMap((part) => {
+    const pair = pairs.find(([name]) => name === part.name);
+    return pair ? [{ part, at: pair[1] }] : [];
+  });
+}
+
+function parseCursor(cursor: unknown): [string, string][] | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(String(cursor), 'base64url').toString());
+    return Array.isArray(value) && value.length > 0 && value.every(isPair) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPair(value: unknown): value is [string, string] {
+  return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'string');
+}

@@ -1,0 +1,101 @@
+import type { Call, Peer } from '../../exchange/call.js';
+import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import type {
+  InputRequest,
+  InputResponse,
+  InputResponses,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+} from '../../wire/model.js';
+
+/** A call to one of several servers: the same call, with the params as that server knows them. */
+export class PartCall implements Call {
+  readonly params: JsonObject;
+  protected readonly whole: Call;
+
+  constructor(whole: Call, params: JsonObject) {
+    this.whole = whole;
+    this.params = params;
+  }
+
+  get method(): string {
+    return this.whole.method;
+  }
+
+  get peer(): Peer {
+    return this.whole.peer;
+  }
+
+  get signal(): AbortSignal {
+    return this.whole.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.whole.cancellation;
+  }
+
+  get answers(): InputResponses | undefined {
+    return this.whole.answers;
+  }
+
+  get state(): unknown {
+    return this.whole.state;
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.whole.logLevel;
+  }
+
+  get wantsProgress(): boolean {
+    return this.whole.wantsProgress;
+  }
+
+  progress(update: ProgressUpdate): void {
+    this.whole.progress(update);
+  }
+
+  log(entry: LogEntry): void {
+    this.whole.log(entry);
+  }
+
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+    return this.whole.ask(request, signal);
+  }
+}
+
+/** One of several calls that make up a whole: it can be given up by itself. */
+export class PassingCall extends PartCall {
+  readonly #abort = new LazyAbort();
+  readonly #follow = () => this.#abort.abort(this.whole.cancellation.reason);
+
+  constructor(whole: Call, params: JsonObject) {
+    super(whole, params);
+    if (whole.cancellation.aborted) this.#follow();
+    else whole.cancellation.addEventListener('abort', this.#follow);
+  }
+
+  override get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  override get cancellation(): Cancellation {
+    return this.#abort;
+  }
+
+  override get wantsProgress(): boolean {
+    return false;
+  }
+
+  /** Its progress is not that of the whole. */
+  override progress(): void {}
+
+  giveUp(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  end(): void {
+    this.whole.cancellation.removeEventListener('abort', this.#follow);
+  }
+}

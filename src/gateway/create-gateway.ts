@@ -1,0 +1,359 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Clock, systemClock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
+import { IsthmusError } from '../errors.js';
+import type { Service } from '../exchange/call.js';
+import type { Listener } from '../exchange/connection.js';
+import { createHost, type Host, type HostOptions } from '../host/create-host.js';
+import type { ServerDefinition } from '../host/definition.js';
+import type { HostEvent } from '../host/host-event.js';
+import type { HostStatus } from '../host/status.js';
+import { type Served, serve } from '../server/serve.js';
+import { listenerFor } from '../transport/address.js';
+import type { NodeServerOptions } from '../transport/http-server/node-server.js';
+import type { HttpEndpointOptions } from '../transport/http-server/options.js';
+import type { Implementation } from '../wire/model.js';
+import { Aggregate } from './aggregate/aggregate.js';
+import { openFronts } from './front/fronts.js';
+import { Pages } from './front/pages.js';
+import type { GatewayStatus, UnitStatus } from './status.js';
+import { Unit, type UnitContext } from './unit.js';
+import type { UnitDefinition } from './unit-definition.js';
+import { isHealthy } from './unit-state.js';
+
+export interface GatewayOptions {
+  /** The servers, in the order in which they are listed. */
+  readonly units: readonly UnitDefinition[];
+  /** `http://HOST:PORT/PATH`, `unix:PATH`, `tcp://HOST:PORT`, `stdio`. */
+  readonly addresses: readonly string[];
+  /** One server that will stay the only one: it is served as it is, everywhere. */
+  readonly single?: boolean;
+  readonly info?: Implementation;
+  /** Doors and limits of every HTTP address. */
+  readonly endpoint?: Omit<HttpEndpointOptions, 'path' | 'sse'>;
+  readonly server?: Omit<NodeServerOptions, 'host' | 'port'>;
+  readonly host?: Omit<HostOptions, 'servers'>;
+  readonly separator?: string | undefined;
+  readonly patienceMs?: number | undefined;
+  /** How long what is running may take when the gateway, or a server of it, is to end. Default 10 s. */
+  readonly graceMs?: number | undefined;
+  /** Clients may read what a process wrote to stderr before it ended: they are those who run it. */
+  readonly tellsStderr?: boolean;
+  /** Puts limits, logs and counts around each server. */
+  around?(service: Service, unit: UnitDefinition): Service;
+  metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
+  onHostEvent?(event: HostEvent): void;
+  onStartFailed?(name: string, error: unknown): void;
+  /** The state of a server may have changed. */
+  onChange?(name: string): void;
+  readonly clock?: Clock;
+}
+
+/** Which servers a new configuration has changed. */
+export interface Applied {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  readonly unchanged: readonly string[];
+}
+
+/** Many servers behind one door. */
+export interface Gateway extends AsyncDisposable {
+  /** Where it listens, with real ports. */
+  readonly addresses: readonly string[];
+  readonly names: readonly string[];
+  unit(name: string): Unit;
+  /** The servers are these from now on. What did not change is not touched; what is replaced is drained. */
+  apply(units: readonly UnitDefinition[]): Applied;
+  /** Why the last configuration was not taken over; shown in the status. */
+  configProblem: string | undefined;
+  status(): Promise<GatewayStatus>;
+  /** The servers that are needed and not ready. */
+  unready(): Promise<readonly string[]>;
+  /** Takes nobody new, finishes what runs within the grace, and ends everything. A second time hurries. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+  readonly closed: Promise<void>;
+}
+
+/** Opens the addresses, and starts the servers; it does not wait for them. */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const gateway = new TheGateway(options);
+  await gateway.open();
+  return gateway;
+}
+
+class TheGateway implements Gateway {
+  configProblem: string | undefined;
+  readonly #options: GatewayOptions;
+  readonly #clock: Clock;
+  readonly #host: Host;
+  readonly #aggregate: Aggregate;
+  readonly #context: UnitContext;
+  readonly #startedAt: number;
+  readonly #ended = createDeferred<void>();
+  #units: ReadonlyMap<string, PlacedUnit> = new Map();
+  #fronts: Awaited<ReturnType<typeof openFronts>> | undefined;
+  /** What is served at the main path, and by whom. */
+  #main: { readonly service: Service; readonly served: Served } | undefined;
+  /** One change of it after the other. */
+  #placing: Promise<void> = Promise.resolve();
+  #streams: Served | undefined;
+  /** Replaced, and not over yet. */
+  readonly #leaving = new Set<Served>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: GatewayOptions) {
+    const { units, clock = systemClock } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+    this.#host = createHost({ clock, ...options.host, servers: definitionsOf(units) });
+    this.#aggregate = new Aggregate({
+      info: options.info ?? GATEWAY,
+      separator: options.separator,
+      patienceMs: options.patienceMs,
+      clock,
+    });
+    const changed = (unit: Unit) => {
+      this.#aggregate.review(unit);
+      options.onChange?.(unit.name);
+    };
+    this.#context = {
+      host: this.#host,
+      clock,
+      tellsStderr: options.tellsStderr ?? false,
+      around: (service, unit) => options.around?.(service, unit) ?? service,
+      onChange: changed,
+      onStartFailed: (name, error) => options.onStartFailed?.(name, error),
+    };
+    this.#host.watch((event) => {
+      options.onHostEvent?.(event);
+      const unit = this.#units.get(event.server)?.unit;
+      if (unit && ABOUT_STATE.has(event.kind)) changed(unit);
+    });
+  }
+
+  get addresses(): readonly string[] {
+    const streams = [...(this.#streams?.addresses ?? [])];
+    return this.#options.addresses.map((address) =>
+      isHttp(address) ? this.#fronts!.addressOf(address) : streams.shift()!,
+    );
+  }
+
+  get names(): readonly string[] {
+    return [...this.#units.keys()];
+  }
+
+  get closed(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  async open(): Promise<void> {
+    const { addresses, units, endpoint = {}, server, single, metrics } = this.#options;
+    const pages = new Pages({
+      endpoint,
+      status: () => this.status(),
+      unready: () => this.unready(),
+      metrics: async () => (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' },
+    });
+    try {
+      this.#fronts = await openFronts(addresses.filter(isHttp), {
+        ...server,
+        endpoint,
+        pages,
+        clock: this.#clock,
+      });
+      await this.#take(units);
+      const streams = addresses.filter((address) => !isHttp(address)).map((address) => listenerFor(address));
+      if (streams.length > 0) {
+        const service = single ? this.#units.values().next().value!.unit.service : this.#aggregate;
+        this.#streams = await this.#serve(service, streams);
+        void this.#streams.closed.then(() => this.close());
+      }
+    } catch (error) {
+      await this.close({ graceMs: 0 });
+      throw error;
+    }
+  }
+
+  unit(name: string): Unit {
+    const placed = this.#units.get(name);
+    if (placed) return placed.unit;
+    const known = this.#units.size > 0 ? `there are ${this.names.join(', ')}` : 'there are none';
+    throw new IsthmusError('INVALID_OPTION', `There is no server ${JSON.stringify(name)}; ${known}`);
+  }
+
+  apply(units: readonly UnitDefinition[]): Applied {
+    const before = new Map([...this.#units].map(([name, { unit }]) => [name, unit.definition]));
+    this.#host.configure(definitionsOf(units)).catch(() => {});
+    void this.#take(units);
+    const names = units.map(({ name }) => name);
+    const isSame = (unit: UnitDefinition) => isDeepStrictEqual(before.get(unit.name), unit);
+    return {
+      added: names.filter((name) => !before.has(name)),
+      changed: units.filter((unit) => before.has(unit.name) && !isSame(unit)).map(({ name }) => name),
+      removed: [...before.keys()].filter((name) => !names.includes(name)),
+      unchanged: units.filter(isSame).map(({ name }) => name),
+    };
+  }
+
+  async status(): Promise<GatewayStatus> {
+    const placed = [...this.#units.values()];
+    const statuses = await Promise.all(placed.map(({ unit, paths }) => unit.status(paths)));
+    const servers: Record<string, UnitStatus> = Object.create(null);
+    for (const status of statuses) servers[status.name] = status;
+    return {
+      pid: process.pid,
+      version: GATEWAY.version,
+      startedAt: new Date(this.#startedAt).toISOString(),
+      listening: this.addresses,
+      ready: statuses.every(isNotMissed),
+      servers,
+      configProblem: this.configProblem,
+    };
+  }
+
+  async unready(): Promise<readonly string[]> {
+    const units = [...this.#units.values()].map(({ unit }) => unit);
+    await Promise.all(units.map((unit) => unit.refreshState()));
+    return units
+      .filter((unit) => !isNotMissed({ needed: unit.definition.unit.needed, state: unit.state().state }))
+      .map(({ name }) => name);
+  }
+
+  async close({ graceMs = this.#options.graceMs ?? GRACE_MS } = {}): Promise<void> {
+    this.#fronts?.stop();
+    const served = [...this.#units.values()].map((placed) => placed.served);
+    const all = [...served, ...this.#leaving, this.#streams, this.#main?.served];
+    const drained = Promise.all(all.map((each) => each?.close({ graceMs })));
+    this.#closing ??= (async () => {
+      await drained;
+      await Promise.all([...this.#units.values()].map(({ unit }) => unit.close()));
+      await this.#host.close();
+      await this.#fronts?.release();
+      this.#ended.resolve();
+    })();
+    await drained;
+    await this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Takes over these servers: those that are new or offered otherwise get a place, those that are gone lose it. */
+  async #take(definitions: readonly UnitDefinition[]): Promise<void> {
+    const before = this.#units;
+    const after = new Map<string, PlacedUnit>();
+    const opening: Promise<unknown>[] = [];
+    for (const definition of definitions) {
+      const known = before.get(definition.name);
+      if (known && canStay(known.unit.definition, definition)) {
+        if (!isDeepStrictEqual(known.unit.definition, definition)) known.unit.redefine(definition);
+        after.set(definition.name, known);
+        continue;
+      }
+      const unit = new Unit(definition, this.#context);
+      const paths = pathsOf(definition.name);
+      const placed: PlacedUnit = { unit, paths, served: undefined };
+      after.set(definition.name, placed);
+      opening.push(this.#place(placed));
+    }
+    this.#units = after;
+    const gone = [...before].filter(([name, placed]) => after.get(name) !== placed);
+    this.#aggregate.setParts([...after.values()].map(({ unit }) => unit));
+    this.#placing = this.#placing.then(() => this.#placeMain());
+    opening.push(this.#placing);
+    for (const [, placed] of gone) void this.#dismiss(placed);
+    for (const placed of after.values()) {
+      if (before.get(placed.unit.name) !== placed) this.#startIfEager(placed.unit);
+    }
+    await Promise.all(opening);
+  }
+
+  async #place(placed: PlacedUnit): Promise<void> {
+    const listeners = placed.paths.flatMap((path) => this.#fronts!.at(path));
+    if (listeners.length > 0) placed.served = await this.#serve(placed.unit.service, listeners);
+  }
+
+  /** The only server as it is, or all of them as one. */
+  async #placeMain(): Promise<void> {
+    const [only, ...others] = this.#units.values();
+    const service = only && others.length === 0 ? only.unit.service : this.#aggregate;
+    const before = this.#main;
+    if (before?.service === service || this.#fronts!.isEmpty) return;
+    this.#main = { service, served: await this.#serve(service, this.#fronts!.main()) };
+    if (before) await this.#leave(before.served);
+  }
+
+  async #dismiss({ unit, served }: PlacedUnit): Promise<void> {
+    if (served) await this.#leave(served);
+    await unit.close();
+  }
+
+  async #leave(served: Served): Promise<void> {
+    this.#leaving.add(served);
+    await served.close();
+    this.#leaving.delete(served);
+  }
+
+  #serve(service: Service, listeners: readonly Listener[]): Promise<Served> {
+    const graceMs = this.#options.graceMs ?? GRACE_MS;
+    return serve(service, listeners, { ownsProcess: false, graceMs, clock: this.#clock });
+  }
+
+  #startIfEager(unit: Unit): void {
+    const { source, unit: offer } = unit.definition;
+    const isLazy = source.kind === 'command' && source.definition.start === 'lazy';
+    // What went wrong is in the status, and whoever watches has been told.
+    if (!isLazy && !offer.disabled) unit.start().catch(() => {});
+  }
+}
+
+interface PlacedUnit {
+  readonly unit: Unit;
+  readonly paths: readonly string[];
+  served: Served | undefined;
+}
+
+/** Whether the unit of the first definition can go on with the second: only its process is another. */
+function canStay(before: UnitDefinition, after: UnitDefinition): boolean {
+  if (!isDeepStrictEqual([before.bridge, before.unit], [after.bridge, after.unit])) return false;
+  if (before.source.kind !== 'command' || after.source.kind !== 'command') {
+    return isDeepStrictEqual(before.source, after.source);
+  }
+  return isDeepStrictEqual(before.source.definition.processes, after.source.definition.processes);
+}
+
+function definitionsOf(units: readonly UnitDefinition[]): Record<string, ServerDefinition> {
+  const definitions: Record<string, ServerDefinition> = Object.create(null);
+  for (const { name, source } of units) {
+    if (source.kind === 'command') definitions[name] = source.definition as ServerDefinition;
+  }
+  return definitions;
+}
+
+function pathsOf(name: string): readonly string[] {
+  const segment = encodeURIComponent(name);
+  return [`/mcp/${segment}`, `/servers/${segment}/mcp`];
+}
+
+function isNotMissed({ needed, state }: Pick<UnitStatus, 'needed' | 'state'>): boolean {
+  return !needed || state === 'off' || isHealthy({ state });
+}
+
+function isHttp(address: string): boolean {
+  return address.startsWith('http://');
+}
+
+const ABOUT_STATE: ReadonlySet<string> = new Set([
+  'start',
+  'ready',
+  'receipt',
+  'exit',
+  'restart',
+  'crash-loop',
+  'drain',
+]);
+const GRACE_MS = 10_000;
+const GATEWAY: Implementation = { name: 'isthmus', version: '0.1.0' };

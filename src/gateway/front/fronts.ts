@@ -1,0 +1,58 @@
+import type { Clock } from '../../async/clock.js';
+import type { Listener } from '../../exchange/connection.js';
+import { httpPlace } from '../../transport/address.js';
+import type { NodeServerOptions } from '../../transport/http-server/node-server.js';
+import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
+import { Front } from './front.js';
+import type { Pages } from './pages.js';
+
+export interface FrontsOptions extends Omit<NodeServerOptions, 'host' | 'port'> {
+  readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
+  readonly pages: Pages;
+  readonly clock: Clock;
+}
+
+/** The web servers of a gateway, one for each HTTP address: all have everything. */
+export interface Fronts {
+  readonly isEmpty: boolean;
+  addressOf(address: string): string;
+  /** A listener at this path of each of them. */
+  at(path: string): readonly Listener[];
+  /** A listener at the path that each of the addresses names. */
+  main(): readonly Listener[];
+  stop(): void;
+  release(): Promise<void>;
+}
+
+export async function openFronts(addresses: readonly string[], options: FrontsOptions): Promise<Fronts> {
+  const { endpoint, ...server } = options;
+  const fronts = addresses.map((address) => {
+    const { host, port, path } = httpPlace(address);
+    return { address, path, front: new Front({ ...server, host, port }) };
+  });
+  const close = async () => {
+    for (const { front } of fronts) front.stop();
+    await Promise.all(fronts.map(({ front }) => front.release()));
+  };
+  try {
+    for (const { front } of fronts) await front.open();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    isEmpty: fronts.length === 0,
+    addressOf(address) {
+      const { front, path } = fronts.find((each) => each.address === address)!;
+      return `${front.origin}${path}`;
+    },
+    at: (path) => fronts.map(({ front }) => front.at(path, endpoint)),
+    main: () => fronts.map(({ front, path }) => front.at(path, endpoint)),
+    stop() {
+      for (const { front } of fronts) front.stop();
+    },
+    async release() {
+      await Promise.all(fronts.map(({ front }) => front.release()));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { ProtocolError } from '../errors.js';
+import type { Call, Opening, Service } from '../exchange/call.js';
+import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import { ServiceAround } from './service-around.js';
+
+/**
+ * Tells clients the last words of a process that ended or could not be started. For gateways whose clients are those
+ * who run them; others must not read what a server writes to stderr.
+ */
+export class ToldStderr extends ServiceAround {
+  override readonly ready: (opening: Opening, principal: string | undefined) => Promise<void> | undefined;
+  readonly #lastWords: () => string;
+
+  constructor(inner: Service, lastWords: () => string) {
+    super(inner);
+    this.#lastWords = lastWords;
+    this.ready = (opening, principal) => inner.ready?.(opening, principal)?.catch(this.#tell);
+  }
+
+  override async handle(call: Call): Promise<JsonObject> {
+    try {
+      return await this.inner.handle(call);
+    } catch (error) {
+      return this.#tell(error);
+    }
+  }
+
+  readonly #tell = (error: unknown): never => {
+    const words = this.#lastWords().trim();
+    if (!(error instanceof ProtocolError) || words === '' || !isAboutProcess(error.data)) throw error;
+    const { code, message, data } = error;
+    throw new ProtocolError(code, `${message}; last stderr: ${words.slice(-MAX_WORDS)}`, {
+      ...(isJsonObject(data) && data),
+      stderrTail: words.slice(-MAX_WORDS),
+    });
+  };
+}
+
+function isAboutProcess(data: unknown): boolean {
+  return isJsonObject(data) && REASONS.has(data['reason']);
+}
+
+const REASONS: ReadonlySet<unknown> = new Set(['CHILD_EXITED', 'CANNOT_START', 'CRASH_LOOP']);
+const MAX_WORDS = 2000;

@@ -1,0 +1,47 @@
+import type {
+  BridgePart,
+  ConnectPart,
+  HostPart,
+  ServerParts,
+  UnitPart,
+  UpstreamPart,
+} from '../config/index.js';
+
+/** A server behind the gateway: what it is, and how it is offered. Plain data, so that two can be compared. */
+export interface UnitDefinition {
+  readonly name: string;
+  readonly source: UnitSource;
+  readonly bridge: BridgePart;
+  readonly unit: UnitPart;
+}
+
+export type UnitSource =
+  /** A process that a host keeps. */
+  | { readonly kind: 'command'; readonly definition: HostPart }
+  | {
+      readonly kind: 'url';
+      readonly url: string;
+      readonly connect: ConnectPart;
+      readonly upstream: UpstreamPart;
+    }
+  /** `unix:PATH` or `tcp://HOST:PORT`. */
+  | { readonly kind: 'socket'; readonly address: string; readonly upstream: UpstreamPart };
+
+export interface HouseRules {
+  /** Callers are told apart, so that each has a process of its own where a server may remember something. */
+  readonly hasPrincipals: boolean;
+}
+
+/** A server of a configuration file, as this gateway keeps it. */
+export function unitOf(parts: ServerParts, { hasPrincipals }: HouseRules): UnitDefinition {
+  const { name, bridge, unit } = parts;
+  if (parts.kind === 'url') {
+    const { url, connect, upstream } = parts;
+    return { name, source: { kind: 'url', url, connect, upstream }, bridge, unit };
+  }
+  const { definition } = parts;
+  const processes = definition.processes ?? (hasPrincipals && !bridge.stateless ? 'per-principal' : 'shared');
+  // Nobody should have to wait for it, and whoever runs it should hear at once that it does not start.
+  const start = definition.start ?? 'eager';
+  return { name, source: { kind: 'command', definition: { ...definition, processes, start } }, bridge, unit };
+}

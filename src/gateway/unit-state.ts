@@ -1,0 +1,46 @@
+import type { ServerStatus } from '../host/status.js';
+import type { UnitStatus } from './status.js';
+
+export interface UnitState {
+  readonly state: UnitStatus['state'];
+  readonly reason: string | undefined;
+}
+
+/** What can be said of a server from what is known of its processes. Only the current one counts. */
+export function stateOfProcesses(status: ServerStatus): UnitState {
+  const { enabled, state, ready, lastExit, processes } = status;
+  if (!enabled) return { state: 'off', reason: undefined };
+  const last = lastExit?.reason;
+  const hasLived = processes.some(({ receipt, restarts }) => receipt || restarts > 0);
+  switch (state) {
+    case 'ready': {
+      if (ready) return { state: 'ready', reason: undefined };
+      const listError = processes.find(({ receipt }) => receipt?.listError !== undefined)?.receipt?.listError;
+      if (listError === undefined)
+        return { state: 'starting', reason: 'it has yet to answer its first list' };
+      return { state: 'failed', reason: `its first list failed: ${listError}` };
+    }
+    case 'starting':
+      return hasLived || lastExit?.phase === 'run'
+        ? { state: 'restarting', reason: last }
+        : { state: 'starting', reason: last };
+    case 'draining':
+      return { state: 'restarting', reason: 'it is being replaced' };
+    case 'backing-off':
+      // One that has answered before comes back in a moment; one that never did is in trouble.
+      return { state: lastExit?.phase === 'run' ? 'restarting' : 'failed', reason: last };
+    case 'crash-loop':
+      return { state: 'failed', reason: last };
+    case 'idle':
+      return lastExit?.phase === 'start'
+        ? { state: 'failed', reason: last }
+        : { state: 'asleep', reason: undefined };
+    case 'stopped':
+      return { state: 'off', reason: undefined };
+  }
+}
+
+/** Nothing is wrong with it, as far as anybody knows. */
+export function isHealthy({ state }: Pick<UnitState, 'state'>): boolean {
+  return state === 'ready' || state === 'asleep';
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../async/clock.js';
+import { type Bridge, createBridge } from '../bridge/create-bridge.js';
+import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
+import type { Service } from '../exchange/call.js';
+import type { Host } from '../host/create-host.js';
+import { connectorFor } from '../transport/address.js';
+import { httpConnector } from '../transport/http-client/connector.js';
+import type { Part } from './aggregate/part.js';
+import { RemoteHealth, WatchedRemote } from './remote-health.js';
+import { withSelection } from './selection.js';
+import type { UnitStatus } from './status.js';
+import { ToldStderr } from './told-stderr.js';
+import type { UnitDefinition } from './unit-definition.js';
+import { stateOfProcesses, type UnitState } from './unit-state.js';
+
+export interface UnitContext {
+  readonly host: Host;
+  readonly clock: Clock;
+  /** Puts limits, logs and counts around a server. */
+  around(service: Service, unit: UnitDefinition): Service;
+  /** Clients are those who run it, and may read what a process said before it ended. */
+  readonly tellsStderr: boolean;
+  /** Told when its state may have changed. */
+  onChange(unit: Unit): void;
+  readonly onStartFailed: (name: string, error: unknown) => void;
+}
+
+/** One server behind the gateway: its bridge, what is put around it, and how it is. */
+export class Unit implements Part {
+  readonly name: string;
+  readonly bridge: Bridge;
+  readonly service: Service;
+  readonly #context: UnitContext;
+  readonly #health: RemoteHealth | undefined;
+  #definition: UnitDefinition;
+
+  constructor(definition: UnitDefinition, context: UnitContext) {
+    const { name, source, unit } = definition;
+    const { host, clock } = context;
+    this.name = name;
+    this.#definition = definition;
+    this.#context = context;
+    const upstream = openUpstream(definition, host);
+    this.bridge = createBridge(upstream, {
+      ...definition.bridge,
+      clock,
+      onStartFailed: (error) => {
+        this.#health?.doubted();
+        context.onStartFailed(name, error);
+      },
+    });
+    if (source.kind !== 'command') {
+      this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
+      this.#health.isOff = unit.disabled;
+    }
+    const watched = this.#health ? new WatchedRemote(this.bridge, this.#health) : this.bridge;
+    const told = context.tellsStderr ? new ToldStderr(watched, () => this.#lastWords()) : watched;
+    this.service = context.around(withSelection(told, unit.tools), definition);
+  }
+
+  get definition(): UnitDefinition {
+    return this.#definition;
+  }
+
+  /** Its process is defined otherwise; the host sees to that. What it can do may be something else now. */
+  redefine(definition: UnitDefinition): void {
+    this.#definition = definition;
+    this.bridge.refresh().then(
+      () => this.#context.onChange(this),
+      () => {},
+    );
+  }
+
+  /** Speaks to it, so that it is known what it is. Where each client has a process of its own there is nothing to speak to. */
+  async start(): Promise<void> {
+    const { source } = this.#definition;
+    if (source.kind !== 'command') return this.#health!.review();
+    const { processes = 'shared' } = source.definition;
+    if (processes === 'per-principal' || processes === 'per-conversation') return;
+    await this.bridge.start();
+  }
+
+  async restart(): Promise<void> {
+    if (!this.#health) return this.#context.host.restart(this.name);
+    await this.bridge.refresh();
+    await this.#health.review();
+  }
+
+  async switch(isOn: boolean): Promise<void> {
+    const { host, onChange } = this.#context;
+    if (this.#health) this.#health.isOff = !isOn;
+    else await (isOn ? host.enable(this.name) : host.disable(this.name));
+    onChange(this);
+    if (isOn) await this.start();
+  }
+
+  /** Settles when `state` says how it is now, and not how it was. */
+  async refreshState(): Promise<void> {
+    await this.#health?.review();
+  }
+
+  state(): UnitState {
+    const { source } = this.#definition;
+    if (source.kind === 'command') return stateOfProcesses(this.#context.host.snapshot(this.name));
+    return this.#health!.state;
+  }
+
+  absence(): string | undefined {
+    const { state, reason } = this.state();
+    if (state === 'off') return `${this.name} is switched off`;
+    return state === 'failed' ? (reason ?? `${this.name} cannot be used`) : undefined;
+  }
+
+  async status(paths: readonly string[]): Promise<UnitStatus> {
+    const { source, unit } = this.#definition;
+    await this.refreshState();
+    const processes =
+      source.kind === 'command' ? (await this.#context.host.status()).servers[this.name] : undefined;
+    const { far } = this.bridge;
+    const verdict = processes?.processes.find((each) => each.verdict)?.verdict;
+    return {
+      name: this.name,
+      kind: source.kind === 'command' ? 'command' : 'url',
+      needed: unit.needed,
+      ...this.state(),
+      era: verdict?.era ?? far?.era,
+      evidence: verdict?.why,
+      server: far && { name: far.info.name, version: far.info.version },
+      paths,
+      processes,
+    };
+  }
+
+  #lastWords(): string {
+    const { source } = this.#definition;
+    if (source.kind !== 'command') return '';
+    return this.#context.host.snapshot(this.name).lastExit?.stderrTail ?? '';
+  }
+
+  async close(): Promise<void> {
+    this.#health?.close();
+    await this.bridge.close();
+  }
+}
+
+function openUpstream({ name, source }: UnitDefinition, host: Host): Upstream {
+  if (source.kind === 'command') return host.upstream(name);
+  const connector =
+    source.kind === 'url' ? httpConnector(source.url, source.connect) : connectorFor(source.address);
+  // People know it by its name, and its address may hold a secret.
+  return upstreamAt({ ...connector, label: name }, source.upstream as UpstreamOptions);
+}
