@@ -5,6 +5,7 @@ import type { IsthmusError } from '../../errors.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
 import type { JsonRpcMessage, JsonRpcRequest } from '../../wire/json-rpc.js';
+import { traceHeaders } from '../trace-headers.js';
 import type { Asker } from './asker.js';
 import { createDeadline, type Deadline } from './deadline.js';
 import { Delivery } from './delivery.js';
@@ -253,7 +254,12 @@ export class HttpConnection implements Connection {
   }
 
   async #postTo(endpoint: URL, flight: Flight): Promise<AnswerPlace> {
-    const answer = await this.#post(flight.text, this.#legacyHeaders, flight.signal, endpoint);
+    const answer = await this.#post(
+      flight.text,
+      withTrace(this.#legacyHeaders, flight),
+      flight.signal,
+      endpoint,
+    );
     const outcome = await readAnswer(answer, this.delivery.reading(flight, new Cursor()));
     if (outcome.kind !== 'refused') return 'elsewhere';
     if (!outcome.message) throw outcome.failure;
@@ -322,8 +328,10 @@ export class HttpConnection implements Connection {
     return { ...POST_HEADERS, ...this.session.headers };
   }
 
-  #headersOf({ request, revision }: Flight): Record<string, string> {
-    return revision === undefined ? this.#legacyHeaders : modernHeaders(request, revision, this.tools);
+  #headersOf(flight: Flight): Record<string, string> {
+    const { request, revision } = flight;
+    const own = revision === undefined ? this.#legacyHeaders : modernHeaders(request, revision, this.tools);
+    return withTrace(own, flight);
   }
 
   #post(body: string, headers: Record<string, string>, signal: AbortSignal, url = this.url) {
@@ -354,6 +362,11 @@ export class HttpConnection implements Connection {
     this.#errands.add(errand);
     void errand.catch(() => {}).finally(() => this.#errands.delete(errand));
   }
+}
+
+function withTrace(headers: Record<string, string>, { request }: Flight): Record<string, string> {
+  const trace = traceHeaders(request.params);
+  return trace ? { ...headers, ...trace } : headers;
 }
 
 /** Whether the answer to a request was to come with its own POST, or comes on another stream. */

@@ -5,6 +5,7 @@ import type { Connection, Listening, ServedFacts } from '../../exchange/connecti
 import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded } from '../../wire/json-rpc.js';
+import { withTraceOf } from '../trace-headers.js';
 import { identify } from './authentication.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange } from './exchange.js';
@@ -134,8 +135,8 @@ export class Endpoint {
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return refuse(visit, 413, `The body is longer than ${maxBodyBytes} bytes`);
     const { eras, headerParams } = this.#served!;
-    const message = decodeLine(body.bytes);
     const header = (name: string) => exchange.header(name);
+    const message = withTraceOf(decodeLine(body.bytes), header);
     this.#follow(classifyHttp({ header, message, eras, principal, headerParams }), visit);
   }
 

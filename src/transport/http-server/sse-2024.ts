@@ -3,6 +3,7 @@ import { createDeferred } from '../../async/deferred.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { decodeLine, encodeMessage } from '../../wire/codec.js';
 import type { Decoded, JsonRpcMessage } from '../../wire/json-rpc.js';
+import { withTraceOf } from '../trace-headers.js';
 import { messageEvent } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
@@ -60,7 +61,7 @@ export class SseConnections {
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return exchange.respond(413, headers);
     exchange.respond(202, headers);
-    connection.deliver(decodeLine(body.bytes));
+    connection.deliver(withTraceOf(decodeLine(body.bytes), (name) => exchange.header(name)));
   }
 }
 

@@ -1,0 +1,63 @@
+import { type Decoded, type DecodedMessage, isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+
+/** Where a call stands in a trace (https://www.w3.org/TR/trace-context/). */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly flags: number;
+}
+
+/** Undefined for anything that breaks the rules, which is to be ignored. */
+export function readTraceParent(text: unknown): TraceParent | undefined {
+  const parts = typeof text === 'string' ? TRACEPARENT.exec(text) : null;
+  if (!parts) return undefined;
+  const [, version, traceId, spanId, flags, more] = parts;
+  // Version 00 ends here; later ones may say more, and ff is none.
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId!) || /^0+$/.test(spanId!)) return undefined;
+  return { traceId: traceId!, spanId: spanId!, flags: Number.parseInt(flags!, 16) };
+}
+
+/**
+ * A message whose `_meta` says what the headers of its POST say of a trace. Where a request names a trace itself,
+ * that is the one: whoever wrote the body knew more about it than whoever carried it.
+ */
+export function withTraceOf(message: Decoded, header: (name: string) => string | undefined): Decoded {
+  const traceparent = header('traceparent')?.trim();
+  if (traceparent === undefined || !readTraceParent(traceparent)) return message;
+  const found: JsonObject = { traceparent };
+  for (const name of COMPANIONS) {
+    const value = header(name);
+    if (value !== undefined && value !== '') found[name] = value;
+  }
+  if (message.kind === 'batch') return { ...message, items: message.items.map((item) => adopt(item, found)) };
+  return adopt(message, found);
+}
+
+/** The headers by which a request tells of its trace those who do not look into its body. */
+export function traceHeaders(params: JsonObject | undefined): Record<string, string> | undefined {
+  const meta = params?.['_meta'];
+  if (!isJsonObject(meta) || typeof meta['traceparent'] !== 'string') return undefined;
+  if (!readTraceParent(meta['traceparent'])) return undefined;
+  const headers: Record<string, string> = { traceparent: meta['traceparent'] };
+  for (const name of COMPANIONS) {
+    const value = meta[name];
+    // What a header cannot hold stays in the body alone.
+    if (typeof value === 'string' && value.length <= MAX_CHARS && PRINTABLE.test(value))
+      headers[name] = value;
+  }
+  return headers;
+}
+
+function adopt<T extends DecodedMessage>(message: T, found: JsonObject): T {
+  if (message.kind !== 'request') return message;
+  const { params } = message;
+  const meta = params?.['_meta'];
+  if (meta !== undefined && (!isJsonObject(meta) || meta['traceparent'] !== undefined)) return message;
+  return { ...message, params: { ...params, _meta: { ...found, ...meta } } };
+}
+
+const COMPANIONS = ['tracestate', 'baggage'] as const;
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+const MAX_CHARS = 8192;
