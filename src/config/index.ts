@@ -28,3 +28,5 @@ export {
   type UnitPart,
   type UpstreamPart,
 } from './split-entry.js';
+export type { WatchFolder } from './watch-folders.js';
+export { type ServersChange, type ServersWatch, type WatchOptions, watchServers } from './watch-servers.js';
