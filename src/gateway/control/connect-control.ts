@@ -20,7 +20,7 @@ export interface ControlClient extends Controlled {
 }
 
 export interface Attached {
-  /** Paused; half-open connections are allowed. */
+  /** Paused, so that nothing is lost: `resume()` it, or `pipe` it. Half-open connections are allowed. */
   readonly stream: Socket;
   /** What came behind the answer already: `stream.unshift(leftover)` puts it back. */
   readonly leftover: Buffer;

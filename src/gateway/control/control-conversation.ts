@@ -15,8 +15,8 @@ export interface AttachRequest {
 }
 
 /**
- * Takes the stream over, and owns it from then on. It is paused, and `leftover` is what came behind the request
- * already: `stream.unshift(leftover)` puts it back.
+ * Takes the stream over, and owns it from then on. `leftover` is what came behind the request already:
+ * `stream.unshift(leftover)` puts it back. The stream is paused, so that nothing is lost: `resume()` it, or `pipe` it.
  */
 export type AttachHandler = (request: AttachRequest, stream: Socket, leftover: Buffer) => void;
 

@@ -22,9 +22,13 @@ export interface ListGatewaysOptions extends ControlPlace {
 export async function listGateways(options: ListGatewaysOptions = {}): Promise<FoundGateway[]> {
   const { askMs = 2000 } = options;
   const asked = await Promise.all(socketPaths(options).map((path) => askAt(path, askMs)));
-  return asked
-    .filter((found) => found !== undefined)
-    .sort((a, b) => (a.status?.startedAt ?? '~').localeCompare(b.status?.startedAt ?? '~'));
+  const found = asked.filter((each) => each !== undefined);
+  return [
+    ...found
+      .filter(({ status }) => status)
+      .sort((a, b) => (a.status!.startedAt < b.status!.startedAt ? -1 : 1)),
+    ...found.filter(({ status }) => !status),
+  ];
 }
 
 async function askAt(path: string, askMs: number): Promise<FoundGateway | undefined> {
