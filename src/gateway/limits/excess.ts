@@ -1,0 +1,78 @@
+/** Which limit was reached, and what whoever reached it should do. */
+export interface Excess {
+  readonly limit: LimitName;
+  /** 429: it is the caller's own limit. 503: the server's. */
+  readonly status: 429 | 503;
+  /** Names the server and the limit. */
+  readonly message: string;
+  readonly retryAfterMs: number;
+}
+
+export type LimitName =
+  | 'maxConcurrent'
+  | 'maxConcurrentPerCaller'
+  | 'maxQueue'
+  | 'maxQueueMs'
+  | 'maxListens'
+  | 'maxListensPerCaller'
+  | 'rate';
+
+export interface CallLimits {
+  readonly maxConcurrent: number;
+  readonly maxConcurrentPerCaller: number;
+  readonly maxQueue: number;
+  readonly maxQueueMs: number;
+}
+
+export interface ListenLimits {
+  readonly maxListens: number;
+  readonly maxListensPerCaller: number;
+}
+
+export function callsExcess(
+  server: string,
+  { running, waiting }: { readonly running: number; readonly waiting: number },
+  { maxQueue }: CallLimits,
+): Excess {
+  const limits = maxQueue > 0 ? `(maxConcurrent) and ${waiting} are waiting (maxQueue)` : '(maxConcurrent)';
+  const message = `${server} is busy: ${running} calls are running ${limits}`;
+  return { limit: maxQueue > 0 ? 'maxQueue' : 'maxConcurrent', status: 503, message, retryAfterMs: SOON_MS };
+}
+
+export function ownCallsExcess(
+  server: string,
+  own: number,
+  { maxConcurrentPerCaller: max }: CallLimits,
+): Excess {
+  const message = `You have ${own} calls under way at ${server}; it takes ${max} from one caller (maxConcurrentPerCaller): wait until one has ended`;
+  return { limit: 'maxConcurrentPerCaller', status: 429, message, retryAfterMs: SOON_MS };
+}
+
+/** `mayRun`: it was not for the caller's own calls that it had to wait. */
+export function waitExcess(server: string, { maxQueueMs }: CallLimits, mayRun: boolean): Excess {
+  const message = `${server} is busy: this call has waited ${maxQueueMs / 1000} s for a place (maxQueueMs)`;
+  return { limit: 'maxQueueMs', status: mayRun ? 503 : 429, message, retryAfterMs: SOON_MS };
+}
+
+export function listensExcess(
+  server: string,
+  open: number,
+  own: number,
+  { maxListens, maxListensPerCaller }: ListenLimits,
+): Excess | undefined {
+  if (own >= maxListensPerCaller) {
+    const message = `You have ${own} subscriptions open at ${server}; it takes no more from one caller (maxListensPerCaller): end one, or listen to several things with one`;
+    return { limit: 'maxListensPerCaller', status: 429, message, retryAfterMs: SOON_MS };
+  }
+  if (open < maxListens) return undefined;
+  const message = `${server} is busy: all ${maxListens} subscriptions are taken (maxListens)`;
+  return { limit: 'maxListens', status: 503, message, retryAfterMs: SOON_MS };
+}
+
+export function rateExcess(server: string, perMinute: number, retryAfterMs: number): Excess {
+  const message = `You call too often: a caller has ${perMinute} calls a minute (rate), and ${server} was not asked`;
+  return { limit: 'rate', status: 429, message, retryAfterMs };
+}
+
+/** Nobody knows when a call ends. */
+const SOON_MS = 1000;

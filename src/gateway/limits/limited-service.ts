@@ -1,0 +1,163 @@
+import { type Clock, systemClock } from '../../async/clock.js';
+import { tell } from '../../era/client-side.js';
+import type { Call, Peer, Service } from '../../exchange/call.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import { type Excess, rateExcess } from './excess.js';
+import { Gate, type Load } from './gate.js';
+import { LimitedCall } from './limited-call.js';
+import { LimitedListens } from './listens.js';
+import type { Place } from './place.js';
+import type { RateLimit } from './rate-limit.js';
+import { type LimitRefusal, toError, toRefusal } from './refusal.js';
+
+/** Whatever is not set has no limit. */
+export interface ServiceLimits {
+  /** Calls that run at the same time. */
+  readonly maxConcurrent?: number | undefined;
+  /** The same, of one caller. */
+  readonly maxConcurrentPerCaller?: number | undefined;
+  /** Calls that may wait for a place. Default 100; 0: none. */
+  readonly maxQueue?: number | undefined;
+  /** How long one may wait. Default 30 s. */
+  readonly maxQueueMs?: number | undefined;
+  /** Open `subscriptions/listen`. */
+  readonly maxListens?: number | undefined;
+  readonly maxListensPerCaller?: number | undefined;
+}
+
+export interface LimitOptions {
+  /** What errors call it. */
+  readonly server: string;
+  readonly limits?: ServiceLimits | undefined;
+  /** How often a caller may call; share one between services that are to be counted together. */
+  readonly rate?: RateLimit | undefined;
+  readonly clock?: Clock | undefined;
+  readonly onRefused?: ((refusal: LimitRefusal) => void) | undefined;
+}
+
+export class LimitedService implements Service {
+  readonly #service: Service;
+  readonly #options: LimitOptions;
+  /** Where calls are counted. */
+  readonly #gate: Gate | undefined;
+  readonly #listens: LimitedListens | undefined;
+  // What the service does not have, this one must not have: others ask whether it is there.
+  readonly headerParams?: NonNullable<Service['headerParams']>;
+  readonly ready?: NonNullable<Service['ready']>;
+  readonly listen?: NonNullable<Service['listen']>;
+  readonly session?: NonNullable<Service['session']>;
+
+  constructor(service: Service, options: LimitOptions) {
+    const { server, limits = {}, rate, clock = systemClock } = options;
+    this.#service = service;
+    this.#options = options;
+    const {
+      maxConcurrent = NONE,
+      maxConcurrentPerCaller = NONE,
+      maxQueue = 100,
+      maxQueueMs = 30_000,
+    } = limits;
+    if (maxConcurrent < NONE || maxConcurrentPerCaller < NONE) {
+      const refuse = (excess: Excess, { method, peer }: Call) => this.#refuse(excess, method, peer);
+      const bounds = { maxConcurrent, maxConcurrentPerCaller, maxQueue, maxQueueMs };
+      this.#gate = new Gate({ server, limits: bounds, clock, refuse });
+    }
+    const { maxListens = NONE, maxListensPerCaller = NONE } = limits;
+    if (maxListens < NONE || maxListensPerCaller < NONE || (rate && service.listen)) {
+      const refuse = (excess: Excess, peer: Peer) => this.#refuse(excess, LISTEN, peer);
+      const listens = new LimitedListens(service, server, { maxListens, maxListensPerCaller }, refuse);
+      this.#listens = listens;
+      this.listen = async (peer, wanted, onChange) => {
+        this.#checkRate(LISTEN, peer);
+        return listens.listen(peer, wanted, onChange);
+      };
+    } else if (service.listen) this.listen = (...given) => service.listen!(...given);
+    if (service.headerParams) this.headerParams = (tool) => service.headerParams!(tool);
+    if (service.ready) this.ready = (opening, principal) => service.ready!(opening, principal);
+    if (service.session) this.session = (session) => service.session!(session);
+  }
+
+  get info(): Service['info'] {
+    return this.#service.info;
+  }
+
+  get instructions(): string | undefined {
+    return this.#service.instructions;
+  }
+
+  get discoveryCache(): Service['discoveryCache'] {
+    return this.#service.discoveryCache;
+  }
+
+  get load(): Load {
+    const calls = this.#gate?.load ?? { running: 0, waiting: 0, asking: 0 };
+    return { ...calls, listens: this.#listens?.open ?? 0 };
+  }
+
+  capabilities(): ReturnType<Service['capabilities']> {
+    return this.#service.capabilities();
+  }
+
+  watch(onChange: Parameters<Service['watch']>[0]): () => void {
+    return this.#service.watch(onChange);
+  }
+
+  handle(call: Call): JsonObject | Promise<JsonObject> {
+    this.#checkRate(call.method, call.peer);
+    if (!this.#gate) return this.#service.handle(call);
+    const place = this.#gate.enter(call);
+    return place instanceof Promise ? this.#runLater(call, place) : this.#run(call, place);
+  }
+
+  async #runLater(call: Call, waiting: Promise<Place>): Promise<JsonObject> {
+    const place = await waiting;
+    const { cancellation } = call;
+    if (!cancellation.aborted) return this.#run(call, place);
+    place.leave();
+    throw cancellation.reason;
+  }
+
+  #run(call: Call, place: Place): JsonObject | Promise<JsonObject> {
+    let outcome: JsonObject | Promise<JsonObject>;
+    try {
+      outcome = this.#service.handle(new LimitedCall(call, place));
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+    if (!isThenable(outcome)) {
+      place.leave();
+      return outcome;
+    }
+    return outcome.then(
+      (result) => {
+        place.leave();
+        return result;
+      },
+      (error) => {
+        place.leave();
+        throw error;
+      },
+    );
+  }
+
+  #checkRate(method: string, peer: Peer): void {
+    const { rate, server } = this.#options;
+    const retryAfterMs = rate ? rate.take(peer) : 0;
+    if (!rate || retryAfterMs === 0) return;
+    throw this.#refuse(rateExcess(server, rate.perMinute, retryAfterMs), method, peer);
+  }
+
+  #refuse(excess: Excess, method: string, peer: Peer): Error {
+    const { server, onRefused } = this.#options;
+    tell('onRefused', onRefused, toRefusal(excess, server, method, peer));
+    return toError(excess, server);
+  }
+}
+
+function isThenable(value: unknown): value is Promise<JsonObject> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+const NONE = Number.POSITIVE_INFINITY;
+const LISTEN = 'subscriptions/listen';
