@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../async/clock.js';
 import { tell } from '../../era/client-side.js';
 import type { Call, Peer, Service } from '../../exchange/call.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
+import { ServiceAround } from '../service-around.js';
 import { type Excess, rateExcess } from './excess.js';
 import { Gate, type Load } from './gate.js';
 import { LimitedCall } from './limited-call.js';
@@ -35,21 +36,16 @@ export interface LimitOptions {
   readonly onRefused?: ((refusal: LimitRefusal) => void) | undefined;
 }
 
-export class LimitedService implements Service {
-  readonly #service: Service;
+export class LimitedService extends ServiceAround {
   readonly #options: LimitOptions;
   /** Where calls are counted. */
   readonly #gate: Gate | undefined;
   readonly #listens: LimitedListens | undefined;
-  // What the service does not have, this one must not have: others ask whether it is there.
-  readonly headerParams?: NonNullable<Service['headerParams']>;
-  readonly ready?: NonNullable<Service['ready']>;
-  readonly listen?: NonNullable<Service['listen']>;
-  readonly session?: NonNullable<Service['session']>;
+  declare readonly listen?: NonNullable<Service['listen']>;
 
   constructor(service: Service, options: LimitOptions) {
     const { server, limits = {}, rate, clock = systemClock } = options;
-    this.#service = service;
+    super(service);
     this.#options = options;
     const {
       maxConcurrent = NONE,
@@ -71,22 +67,7 @@ export class LimitedService implements Service {
         this.#checkRate(LISTEN, peer);
         return listens.listen(peer, wanted, onChange);
       };
-    } else if (service.listen) this.listen = (...given) => service.listen!(...given);
-    if (service.headerParams) this.headerParams = (tool) => service.headerParams!(tool);
-    if (service.ready) this.ready = (opening, principal) => service.ready!(opening, principal);
-    if (service.session) this.session = (session) => service.session!(session);
-  }
-
-  get info(): Service['info'] {
-    return this.#service.info;
-  }
-
-  get instructions(): string | undefined {
-    return this.#service.instructions;
-  }
-
-  get discoveryCache(): Service['discoveryCache'] {
-    return this.#service.discoveryCache;
+    }
   }
 
   get load(): Load {
@@ -94,17 +75,9 @@ export class LimitedService implements Service {
     return { ...calls, listens: this.#listens?.open ?? 0 };
   }
 
-  capabilities(): ReturnType<Service['capabilities']> {
-    return this.#service.capabilities();
-  }
-
-  watch(onChange: Parameters<Service['watch']>[0]): () => void {
-    return this.#service.watch(onChange);
-  }
-
-  handle(call: Call): JsonObject | Promise<JsonObject> {
+  override handle(call: Call): JsonObject | Promise<JsonObject> {
     this.#checkRate(call.method, call.peer);
-    if (!this.#gate) return this.#service.handle(call);
+    if (!this.#gate) return this.inner.handle(call);
     const place = this.#gate.enter(call);
     return place instanceof Promise ? this.#runLater(call, place) : this.#run(call, place);
   }
@@ -120,7 +93,7 @@ export class LimitedService implements Service {
   #run(call: Call, place: Place): JsonObject | Promise<JsonObject> {
     let outcome: JsonObject | Promise<JsonObject>;
     try {
-      outcome = this.#service.handle(new LimitedCall(call, place));
+      outcome = this.inner.handle(new LimitedCall(call, place));
     } catch (error) {
       place.leave();
       throw error;
