@@ -174,6 +174,8 @@ export interface ConfigProblem {
   readonly message: string;
   /** What to do about it, where the message does not say so itself. */
   readonly hint?: string;
+  /** What the file refers to and has no value here: the name of a variable, or `input:ID`. */
+  readonly missing?: string;
   readonly server?: string;
 }
 

@@ -8,28 +8,38 @@ export type Reference =
 
 export type Expanded =
   | { readonly kind: 'text'; readonly text: string }
-  /** The reason names the reference, never a value; the hint says what to do about it. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly hint?: string };
+  /** One for each reference without a value. */
+  | { readonly kind: 'failed'; readonly failures: readonly Failure[] };
+
+/** Why a reference has no value. Names the reference, never a value. */
+export interface Failure {
+  readonly kind: 'failed';
+  readonly reason: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  /** What would have to be there, if it is only that: the name of a variable, `input:ID`. */
+  readonly missing?: string;
+}
 
 /** Gives the value of a reference, or the reason why it has none. */
-export type Resolve = (reference: Reference) => Expanded;
+export type Resolve = (reference: Reference) => { readonly kind: 'text'; readonly text: string } | Failure;
 
 /**
  * Replaces `${…}`, once: what comes out of a variable is not looked at again. `$${` is a plain `${`. Anything
  * else with a dollar is left as it is, since the files belong to applications that do so too.
  */
 export function expand(text: string, resolve: Resolve): Expanded {
-  let failed: Expanded | undefined;
+  const failures: Failure[] = [];
   const result = text.replace(/\$\$\{|\$\{([^}]*)\}/g, (whole, inside: string | undefined) => {
     if (inside === undefined) return '${';
     const reference = toReference(inside);
     if (!reference) return whole;
-    const expanded = resolve(reference);
-    if (expanded.kind === 'text') return expanded.text;
-    failed ??= expanded;
+    const resolved = resolve(reference);
+    if (resolved.kind === 'text') return resolved.text;
+    failures.push(resolved);
     return whole;
   });
-  return failed ?? { kind: 'text', text: result };
+  return failures.length > 0 ? { kind: 'failed', failures } : { kind: 'text', text: result };
 }
 
 /** `undefined`: no reference of ours, for example the `${list[@]}` of a shell. */

@@ -1,5 +1,5 @@
 import { isTable, kindOf, type Path, type Table } from './document.js';
-import { expand, type Resolve } from './expand.js';
+import { expand, type Failure, type Resolve } from './expand.js';
 import type { Report } from './report.js';
 
 /** Reads the texts of one server, expanded; what is wrong with them goes to its report. */
@@ -61,7 +61,7 @@ export function createFields(path: Path, report: Report, resolve: Resolve): Fiel
   function expanded(value: string, at: Path): string | undefined {
     const result = expand(value, resolve);
     if (result.kind === 'failed') {
-      report.error(at, result.reason, result.hint);
+      for (const failure of result.failures) reportFailure(report, at, failure);
       return undefined;
     }
     // No system takes one in an argument, a variable or a header.
@@ -71,4 +71,11 @@ export function createFields(path: Path, report: Report, resolve: Resolve): Fiel
     }
     return result.text;
   }
+}
+
+export function reportFailure(report: Report, at: Path, { reason, hint, missing }: Failure): void {
+  report.error(at, reason, {
+    ...(hint !== undefined && { hint }),
+    ...(missing !== undefined && { missing }),
+  });
 }

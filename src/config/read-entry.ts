@@ -59,7 +59,10 @@ function readTransport(table: Table, path: Path, report: Report): Transport | un
   }
   if (urlKey === undefined) {
     if (type !== undefined) report.error(path, 'has no url, which its type asks for');
-    else report.error(path, 'has neither command nor url', 'give it a command to start, or a url to reach');
+    else
+      report.error(path, 'has neither command nor url', {
+        hint: 'give it a command to start, or a url to reach',
+      });
     return undefined;
   }
   return { kind: 'url', key: urlKey, transport: type ?? (urlKey === 'httpUrl' ? 'http' : 'auto') };

@@ -1,6 +1,7 @@
 import { type Document, isTable, kindOf, type Path } from './document.js';
 import type { GatewaySettings } from './entry.js';
 import { expand, type Resolve } from './expand.js';
+import { reportFailure } from './fields.js';
 import { nearMiss } from './near-miss.js';
 import type { Report } from './report.js';
 import { flawOf, MS_OR_NONE, notKnown, type SettingKind } from './setting-kinds.js';
@@ -75,6 +76,6 @@ function expandAll(given: unknown, path: Path, report: Report, resolve: Resolve)
   if (typeof given !== 'string') return given;
   const expanded = expand(given, resolve);
   if (expanded.kind === 'text') return expanded.text;
-  report.error(path, expanded.reason, expanded.hint);
+  for (const failure of expanded.failures) reportFailure(report, path, failure);
   return given;
 }

@@ -24,17 +24,30 @@ export function readUrl(
     const header = [...path, 'headers', name];
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) report.error(header, 'is no name of a header');
     else if (/[\r\n]/.test(value)) report.error(header, 'cannot have more than one line');
+    else if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      report.error(header, 'has characters that a header cannot hold');
+    }
   }
   if (url === undefined) return undefined;
   if (!isHttp(url)) {
     report.error(at, 'must be a URL that begins with http:// or https://');
     return undefined;
   }
+  if (hasCredentials(url)) {
+    report.error(at, 'cannot have a user and a password', {
+      hint: 'they belong into the header Authorization',
+    });
+  }
   return { url, headers };
 }
 
 function isHttp(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+function hasCredentials(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
 }
 
 /** Codex: headers whose values are in variables that the file names. */
@@ -44,7 +57,10 @@ function fromVariables(table: Table, { path, report }: Fields, { env }: Variable
     const value: unknown = typeof name === 'string' ? env[name] : undefined;
     if (typeof value === 'string') return value;
     if (typeof name !== 'string') report.error(at, 'must be the name of a variable');
-    else report.error(at, `the variable ${name} is not set`, `set ${name} where this runs`);
+    else {
+      const [message, hint] = [`the variable ${name} is not set`, `set ${name} where this runs`];
+      report.error(at, message, { hint, missing: name });
+    }
     return undefined;
   };
   const named = table.get('env_http_headers');

@@ -6,22 +6,28 @@ export interface Report {
   readonly problems: readonly ConfigProblem[];
   /** Whether there was an error. */
   readonly failed: boolean;
-  /** The hint says what to do, where the message does not. */
-  error(path: Path, message: string, hint?: string): void;
-  warning(path: Path, message: string, hint?: string): void;
+  error(path: Path, message: string, more?: MoreOfProblem): void;
+  warning(path: Path, message: string, more?: MoreOfProblem): void;
 }
+
+type MoreOfProblem = Pick<ConfigProblem, 'hint' | 'missing'>;
 
 export function createReport(file: string, document: Document, server?: string): Report {
   const problems: ConfigProblem[] = [];
   let failed = false;
-  const add = (severity: ConfigProblem['severity'], path: Path, message: string, hint?: string) => {
+  const add = (
+    severity: ConfigProblem['severity'],
+    path: Path,
+    message: string,
+    more: MoreOfProblem = {},
+  ) => {
     problems.push({
       severity,
       file,
       ...document.placeOf(path),
       key: keyOf(path),
       message,
-      ...(hint !== undefined && { hint }),
+      ...more,
       ...(server !== undefined && { server }),
     });
   };
@@ -30,11 +36,11 @@ export function createReport(file: string, document: Document, server?: string):
     get failed() {
       return failed;
     },
-    error(path, message, hint) {
+    error(path, message, more) {
       failed = true;
-      add('error', path, message, hint);
+      add('error', path, message, more);
     },
-    warning: (path, message, hint) => add('warning', path, message, hint),
+    warning: (path, message, more) => add('warning', path, message, more),
   };
 }
 

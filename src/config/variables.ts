@@ -1,5 +1,5 @@
 import { basename, sep } from 'node:path';
-import type { Expanded, Resolve } from './expand.js';
+import type { Failure, Resolve } from './expand.js';
 
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -29,21 +29,30 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
       case 'input': {
         const value = inputs.get(reference.id);
         return value === undefined
-          ? failed(
-              `\${input:${reference.id}} has no value: an editor would ask for it`,
-              `answer it with --input ${reference.id}=VALUE, or give the input a default in the file`,
-            )
+          ? failed({
+              reason: `\${input:${reference.id}} has no value: an editor would ask for it`,
+              hint: `answer it with --input ${reference.id}=VALUE, or give the input a default in the file`,
+              missing: `input:${reference.id}`,
+            })
           : text(value);
       }
       case 'foreign':
-        return failed(
-          `\${${reference.prefix}:…} is something that only its own application knows`,
-          'write its value there',
-        );
+        return failed({
+          reason: `\${${reference.prefix}:…} is something that only its own application knows`,
+          hint: 'write its value there, or the name of a variable',
+        });
       case 'nested':
-        return failed(`the default of ${reference.name} cannot have a \${…} of its own`);
+        return failed({ reason: `the default of ${reference.name} cannot have a \${…} of its own` });
     }
   };
+}
+
+function unset(name: string): Failure {
+  return failed({
+    reason: `the variable ${name} is not set`,
+    hint: `set ${name} where this runs, or write \${${name}:-DEFAULT}`,
+    missing: name,
+  });
 }
 
 /** The type says string, but an inherited property such as `constructor` is none. */
@@ -52,17 +61,10 @@ function lookUp(env: Variables['env'], name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function text(value: string): Expanded {
+function text(value: string): ReturnType<Resolve> {
   return { kind: 'text', text: value };
 }
 
-function unset(name: string): Expanded {
-  return failed(
-    `the variable ${name} is not set`,
-    `set ${name} where this runs, or write \${${name}:-DEFAULT}`,
-  );
-}
-
-function failed(reason: string, hint?: string): Expanded {
-  return { kind: 'failed', reason, ...(hint !== undefined && { hint }) };
+function failed(failure: Omit<Failure, 'kind'>): Failure {
+  return { kind: 'failed', ...failure };
 }

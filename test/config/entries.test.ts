@@ -117,6 +117,11 @@ describe('what is wrong costs the server, and is named', () => {
       { url: 'https://a', headers: { 'a b': '' } },
       'error 6:9 mcpServers.x.headers["a b"]: is no name of a header',
     ],
+    [{ url: 'https://me:pass@a.example' }, 'error 4:7 mcpServers.x.url: cannot have a user and a password'],
+    [
+      { url: 'https://a', headers: { A: 'x\u2713' } },
+      'error 6:9 mcpServers.x.headers.A: has characters that a header cannot hold',
+    ],
     [
       { url: 'https://a', headers: { A: 'x\ny' } },
       'error 6:9 mcpServers.x.headers.A: cannot have more than one line',

@@ -9,7 +9,9 @@ import { read, server } from './support.js';
 function expanded(text: string, env: Record<string, string | undefined> = {}) {
   const inputs = new Map([['id', 'given']]);
   const result = expand(text, resolverOf({ env, workspaceFolder: '/work/shop', home: '/home/ada', inputs }));
-  return result.kind === 'text' ? result.text : `failed: ${result.reason}`;
+  return result.kind === 'text'
+    ? result.text
+    : `failed: ${result.failures.map(({ reason }) => reason).join('; ')}`;
 }
 
 describe('expansion', () => {
@@ -52,8 +54,11 @@ describe('expansion', () => {
   it.each<[string, string]>([
     ['${NONE}', 'failed: the variable NONE is not set'],
     ['${env:NONE}', 'failed: the variable NONE is not set'],
-    ['${A}${NONE}${ALSO}', 'failed: the variable NONE is not set'],
-    ['${constructor}${__proto__}', 'failed: the variable constructor is not set'],
+    ['${A}${NONE}${ALSO}', 'failed: the variable NONE is not set; the variable ALSO is not set'],
+    [
+      '${constructor}${__proto__}',
+      'failed: the variable constructor is not set; the variable __proto__ is not set',
+    ],
     ['${input:other}', 'failed: ${input:other} has no value: an editor would ask for it'],
     ['${command:pick.one}', 'failed: ${command:…} is something that only its own application knows'],
     ['${file:/run/token}', 'failed: ${file:…} is something that only its own application knows'],

@@ -39,6 +39,7 @@ describe('one bad server', () => {
           key: 'mcpServers.bad.env.KEY',
           message: 'the variable NOT_SET is not set',
           hint: 'set NOT_SET where this runs, or write ${NOT_SET:-DEFAULT}',
+          missing: 'NOT_SET',
           server: 'bad',
         },
       ],
