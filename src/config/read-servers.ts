@@ -1,16 +1,8 @@
-import { homedir } from 'node:os';
-import { basename, dirname, resolve } from 'node:path';
 import { IsthmusError } from '../errors.js';
-import { type Document, isTable, kindOf } from './document.js';
-import type { ConfigProblem, GatewaySettings, ReadOptions, ServerEntry, Servers, Source } from './entry.js';
-import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
-import { projectOf } from './known-files.js';
-import { readDocument } from './read-document.js';
-import { readEntry } from './read-entry.js';
-import { mergeGateways, readGateway } from './read-gateway.js';
-import { createReport, describeProblem, type Report, sourceOf } from './report.js';
-import { readSettings } from './settings.js';
-import { resolverOf, type Variables } from './variables.js';
+import type { GatewaySettings, ReadOptions, ServerEntry, Servers } from './entry.js';
+import { mergeGateways } from './read-gateway.js';
+import { describeProblem } from './report.js';
+import { type Definition, type SurveyedFile, surveyServers } from './survey.js';
 
 /**
  * Reads the servers of one file or of several, where a later file replaces the servers of an earlier one by name.
@@ -20,30 +12,7 @@ export async function readServers(
   files: string | readonly string[],
   options: ReadOptions = {},
 ): Promise<Servers> {
-  const { cwd = process.cwd(), home = homedir(), env = process.env } = options;
-  const paths = (typeof files === 'string' ? [files] : files).map((file) => resolve(cwd, file));
-  const results = await Promise.all(paths.map(readDocument));
-  const merged = new Map<string, Definition>();
-  const problems: ConfigProblem[] = [];
-  let gateway: GatewaySettings = {};
-  for (const [at, result] of results.entries()) {
-    const file = paths[at]!;
-    if (result.kind === 'document') {
-      const workspaceFolder = resolve(cwd, options.workspaceFolder ?? projectOf(file, { cwd, home, env }));
-      const inputs = new Map([...defaultInputs(result.document), ...Object.entries(options.inputs ?? {})]);
-      const read = readFileServers(file, result.document, { env, home, workspaceFolder, inputs });
-      problems.push(...read.problems);
-      gateway = mergeGateways(gateway, read.gateway);
-      for (const definition of read.definitions) {
-        const before = merged.get(definition.name);
-        const overrides = before ? [before.source, ...before.overrides] : [];
-        merged.set(definition.name, { ...definition, overrides });
-      }
-    } else if (result.kind === 'broken' || !options.skipMissing) {
-      problems.push(result.problem);
-    }
-  }
-  return { servers: toRecord(merged.values()), problems, gateway };
+  return toServers(await surveyServers(typeof files === 'string' ? [files] : files, options));
 }
 
 /** The same for those who want all or nothing: one `INVALID_OPTION` error that lists what is wrong. */
@@ -59,61 +28,29 @@ export async function requireServers(
   });
 }
 
-/** A name that is defined; without an entry when the definition cannot be used. */
-interface Definition {
-  readonly name: string;
-  readonly source: Source;
-  readonly entry: ServerEntry | undefined;
-  readonly overrides: readonly Source[];
-}
-
-function readFileServers(file: string, document: Document, variables: Variables) {
-  const report = createReport(file, document);
-  const found = findServers(document, report);
-  const gateway = readGateway(document, report, resolverOf(variables));
-  const problems: ConfigProblem[] = [...report.problems];
-  const definitions = found.map((server): Definition => {
-    const source = sourceOf(file, document, server.path);
-    const read = readServer(server, source, createReport(file, document, server.name), variables);
-    problems.push(...read.problems);
-    return { name: server.name, source, entry: read.entry, overrides: [] };
-  });
-  return { definitions, gateway, problems };
-}
-
-interface ReadServer {
-  readonly entry?: ServerEntry | undefined;
-  readonly problems: readonly ConfigProblem[];
-}
-
-function readServer(found: FoundServer, source: Source, report: Report, variables: Variables): ReadServer {
-  const { name, path, value, inZed } = found;
-  const { problems } = report;
-  const wrong = nameProblem(name);
-  if (wrong !== undefined || !isTable(value)) {
-    report.error(path, wrong ?? `must be an object, and is ${kindOf(value)}`);
-    return { problems };
+/** The last definition of each name, in the order of the first; without those that cannot be used. */
+function toServers(files: readonly SurveyedFile[]): Servers {
+  const servers: Record<string, ServerEntry> = Object.create(null);
+  for (const { latest, earlier } of byName(files.flatMap(({ definitions }) => definitions))) {
+    if (!latest.entry) continue;
+    const overrides = earlier.map(({ source }) => source);
+    servers[latest.name] = overrides.length > 0 ? { ...latest.entry, overrides } : latest.entry;
   }
-  if (inZed && !value.has('command') && !value.has('url')) {
-    report.warning(path, 'is brought by an extension of Zed, and only Zed can start it');
-    return { problems };
-  }
-  const settings = readSettings(value, path, inZed || countsInSeconds(source.file), report);
-  const entry = readEntry(value, { name, path, source, variables, settings, report });
-  if (!settings.disabled) return { entry, problems };
-  // Nobody wants to use it, so nothing about it is worth an error.
-  return { entry, problems: problems.map((problem) => ({ ...problem, severity: 'warning' })) };
+  const problems = files.flatMap(({ problems, definitions }) => [
+    ...problems,
+    ...definitions.flatMap((each) => each.problems),
+  ]);
+  const gateway = files.reduce<GatewaySettings>((merged, each) => mergeGateways(merged, each.gateway), {});
+  return { servers, problems, gateway };
 }
 
-/** Cline and Roo Code: `timeout` is in seconds there, however large the number. */
-function countsInSeconds(file: string): boolean {
-  return /^(cline_)?mcp_settings\.json$/.test(basename(file)) || basename(dirname(file)) === '.roo';
-}
-
-function toRecord(definitions: Iterable<Definition>): Servers['servers'] {
-  const record: Record<string, ServerEntry> = Object.create(null);
-  for (const { name, entry, overrides } of definitions) {
-    if (entry) record[name] = overrides.length > 0 ? { ...entry, overrides } : entry;
+/** The definitions that replace each other; `earlier` has the latest of them first. */
+export function byName(
+  definitions: readonly Definition[],
+): { readonly latest: Definition; readonly earlier: readonly Definition[] }[] {
+  const names = new Map<string, Definition[]>();
+  for (const definition of definitions) {
+    names.set(definition.name, [definition, ...(names.get(definition.name) ?? [])]);
   }
-  return record;
+  return [...names.values()].map(([latest, ...earlier]) => ({ latest: latest!, earlier }));
 }

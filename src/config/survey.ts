@@ -1,0 +1,133 @@
+import { homedir } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
+import { type Document, isTable, kindOf, type Path } from './document.js';
+import type {
+  ConfigProblem,
+  GatewaySettings,
+  ReadOptions,
+  ServerEntry,
+  ServerSettings,
+  Source,
+} from './entry.js';
+import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
+import { projectOf } from './known-files.js';
+import { readDocument } from './read-document.js';
+import { readEntry } from './read-entry.js';
+import { readGateway } from './read-gateway.js';
+import { createReport, sourceOf } from './report.js';
+import { readSettings } from './settings.js';
+import { resolverOf, type Variables } from './variables.js';
+
+/** Everything that a file has, with what is wrong about it. */
+export interface SurveyedFile {
+  /** Absolute. */
+  readonly file: string;
+  /** Nothing when the file is not there, or is no document. */
+  readonly document?: Document;
+  /** In order. Several, also of different files, may have the same name: the last one counts. */
+  readonly definitions: readonly Definition[];
+  readonly gateway: GatewaySettings;
+  /** Those of no server. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** A server as a file has it. */
+export interface Definition {
+  readonly name: string;
+  readonly source: Source;
+  /** As it stands there, with nothing expanded. */
+  readonly found: FoundServer;
+  readonly settings: ServerSettings;
+  /** Nothing when it cannot be used here. */
+  readonly entry: ServerEntry | undefined;
+  /** Whether nothing is wrong with it but that values are missing here. */
+  readonly sound: boolean;
+  readonly problems: readonly ConfigProblem[];
+  /** Another problem, of this server: `keys` lead from its definition to the place. */
+  problemAt(keys: Path, severity: ConfigProblem['severity'], message: string, hint?: string): ConfigProblem;
+}
+
+/** The content of a file never throws. */
+export async function surveyServers(
+  files: readonly string[],
+  options: ReadOptions = {},
+): Promise<readonly SurveyedFile[]> {
+  const { cwd = process.cwd(), home = homedir(), env = process.env } = options;
+  return Promise.all(
+    files.map(async (given): Promise<SurveyedFile> => {
+      const file = resolve(cwd, given);
+      const result = await readDocument(file);
+      if (result.kind !== 'document') {
+        const skipped = result.kind === 'missing' && options.skipMissing;
+        return { file, definitions: [], gateway: {}, problems: skipped ? [] : [result.problem] };
+      }
+      const { document } = result;
+      const report = createReport(file, document);
+      const workspaceFolder = resolve(cwd, options.workspaceFolder ?? projectOf(file, { cwd, home, env }));
+      const inputs = new Map([...defaultInputs(document), ...Object.entries(options.inputs ?? {})]);
+      const variables = { env, home, workspaceFolder, inputs };
+      const definitions = findServers(document, report).map((found) =>
+        readDefinition(file, document, found, variables),
+      );
+      const gateway = readGateway(document, report, resolverOf(variables));
+      return { file, document, definitions, gateway, problems: report.problems };
+    }),
+  );
+}
+
+function readDefinition(
+  file: string,
+  document: Document,
+  found: FoundServer,
+  variables: Variables,
+): Definition {
+  const { name, path } = found;
+  const source = sourceOf(file, document, path);
+  const report = createReport(file, document, name);
+  const { settings, entry } = readServer();
+  const sound = report.problems.every(
+    ({ severity, missing }) => severity === 'warning' || missing !== undefined,
+  );
+  // Nobody wants to use one that is disabled, so nothing about it is worth an error.
+  const problems = settings.disabled
+    ? report.problems.map((problem) => ({ ...problem, severity: 'warning' as const }))
+    : report.problems;
+  return {
+    name,
+    source,
+    found,
+    settings,
+    entry,
+    sound: sound && isTable(found.value) && !isOfZed(found),
+    problems,
+    problemAt(keys, severity, message, hint) {
+      const more = createReport(file, document, name);
+      more[severity]([...path, ...keys], message, hint === undefined ? {} : { hint });
+      return more.problems[0]!;
+    },
+  };
+
+  function readServer(): Pick<Definition, 'settings' | 'entry'> {
+    const { value, inZed } = found;
+    const wrong = nameProblem(name);
+    if (wrong !== undefined || !isTable(value)) {
+      report.error(path, wrong ?? `must be an object, and is ${kindOf(value)}`);
+      return { settings: {}, entry: undefined };
+    }
+    if (isOfZed(found)) {
+      report.warning(path, 'is brought by an extension of Zed, and only Zed can start it');
+      return { settings: {}, entry: undefined };
+    }
+    const settings = readSettings(value, path, inZed || countsInSeconds(file), report);
+    return { settings, entry: readEntry(value, { name, path, source, variables, settings, report }) };
+  }
+}
+
+function isOfZed({ value, inZed }: FoundServer): boolean {
+  return inZed && isTable(value) && !value.has('command') && !value.has('url');
+}
+
+/** Cline and Roo Code: `timeout` is in seconds there, however large the number. */
+function countsInSeconds(file: string): boolean {
+  return /^(cline_)?mcp_settings\.json$/.test(basename(file)) || basename(dirname(file)) === '.roo';
+}
