@@ -1,0 +1,94 @@
+import { stripVTControlCharacters } from 'node:util';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+import { createRedactor, type Redactor } from './redactor.js';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** `pretty`: one line a person can read; `json`: one line a program can read. */
+  readonly format: 'pretty' | 'json';
+  /** Takes whole lines. Default: stderr, at once, so that the last words of a process are not lost. */
+  readonly destination?: LogDestination;
+  /** Values that must not be seen: those of environment variables and headers. */
+  readonly secrets?: Iterable<string>;
+  /** One that others use, too, and that learns secrets later. Default: one of its own. */
+  readonly redactor?: Redactor;
+  /** Default: that of the process; for `NO_COLOR`, `FORCE_COLOR` and `TERM`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface LogDestination extends DestinationStream {
+  readonly isTTY?: boolean;
+}
+
+/** A log in which no secret is seen, whoever writes what to it. */
+export function createLog(options: LogOptions): Logger {
+  const { level, format, env = process.env } = options;
+  const redactor = options.redactor ?? createRedactor();
+  redactor.add(options.secrets ?? []);
+  const given = options.destination;
+  const isTTY = given ? given.isTTY === true : process.stderr.isTTY === true;
+  const lines = given ?? toStderr();
+  const destination = format === 'json' ? lines : readable(lines, wantsColour(isTTY, env));
+  return pino(
+    {
+      level,
+      // `pid` is that of a server here, never our own.
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      // The whole line, so that there is no way around it.
+      hooks: { streamWrite: (line) => redactor.json(line) },
+    },
+    destination,
+  );
+}
+
+function toStderr(): DestinationStream {
+  const stderr = pino.destination({ dest: 2, sync: true });
+  // Nobody reads it any more; that is no reason to end.
+  stderr.on('error', () => {});
+  return stderr;
+}
+
+/** `[12:34:56.789] WARN: weather[4711]: it ended {"generation":2}` */
+function readable(lines: DestinationStream, colorize: boolean): DestinationStream {
+  const prettify = prettyFactory({
+    colorize,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'server,pid,err',
+    messageFormat: (log, key) => [subjectOf(log), oneLine(log[key]), failureOf(log)].join(''),
+  });
+  return { write: (line) => lines.write(prettify(line)) };
+}
+
+function subjectOf({ server, pid }: Record<string, unknown>): string {
+  if (typeof server !== 'string' || server === '') return '';
+  return pid === undefined ? `${oneLine(server)}: ` : `${oneLine(server)}[${oneLine(pid)}]: `;
+}
+
+/** Stacks are for programs that collect them. */
+function failureOf({ err }: Record<string, unknown>): string {
+  if (typeof err !== 'object' || err === null || !('message' in err)) return '';
+  return ` (${oneLine(err.message)})`;
+}
+
+/** What others wrote must not move the cursor, nor look like a line of ours. */
+function oneLine(value: unknown): string {
+  return stripVTControlCharacters(String(value ?? ''))
+    .replace(CONTROLS, ' ')
+    .trimEnd();
+}
+
+/** https://no-color.org wins over https://force-color.org, which wins over what the stream is. */
+function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env['NO_COLOR']) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
+  return isTTY && env['TERM'] !== 'dumb';
+}
+
+const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
