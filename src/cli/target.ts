@@ -123,13 +123,17 @@ export function connectorOf(target: Target, settings: TargetSettings): Connector
 }
 
 function urlConnector({ url, configured }: Target & { kind: 'url' }, header: readonly string[]): Connector {
-  const given = Object.fromEntries(header.map(toHeader));
   const connector = httpConnector(url, {
-    headers: { ...lowerNames(configured?.headers ?? {}), ...given },
+    headers: { ...lowerNames(configured?.headers ?? {}), ...headersOf(header) },
     sse: configured?.transport === 'sse' ? 'only' : 'auto',
     onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
   });
   return configured ? { ...connector, label: configured.name } : connector;
+}
+
+/** `Name: value`, as typed, by name. */
+export function headersOf(header: readonly string[]): Record<string, string> {
+  return Object.fromEntries(header.map(toHeader));
 }
 
 /** What is wrong with it is said without showing it: it is most likely a secret. */

@@ -42,6 +42,8 @@ export interface GatewayOptions {
   /** Puts limits, logs and counts around each server. */
   around?(service: Service, unit: UnitDefinition): Service;
   metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
+  /** Takes secrets out of a line of JSON. */
+  redact?(line: string): string;
   onHostEvent?(event: HostEvent): void;
   onStartFailed?(name: string, error: unknown): void;
   /** The state of a server may have changed. */
@@ -62,6 +64,7 @@ export interface Gateway extends AsyncDisposable {
   /** Where it listens, with real ports. */
   readonly addresses: readonly string[];
   readonly names: readonly string[];
+  readonly definitions: readonly UnitDefinition[];
   unit(name: string): Unit;
   /** The servers are these from now on. What did not change is not touched; what is replaced is drained. */
   apply(units: readonly UnitDefinition[]): Applied;
@@ -144,6 +147,10 @@ class TheGateway implements Gateway {
     return [...this.#units.keys()];
   }
 
+  get definitions(): readonly UnitDefinition[] {
+    return [...this.#units.values()].map(({ unit }) => unit.definition);
+  }
+
   get closed(): Promise<void> {
     return this.#ended.promise;
   }
@@ -202,7 +209,7 @@ class TheGateway implements Gateway {
     const statuses = await Promise.all(placed.map(({ unit, paths }) => unit.status(paths)));
     const servers: Record<string, UnitStatus> = Object.create(null);
     for (const status of statuses) servers[status.name] = status;
-    return {
+    const status: GatewayStatus = {
       pid: process.pid,
       version: GATEWAY.version,
       startedAt: new Date(this.#startedAt).toISOString(),
@@ -211,6 +218,8 @@ class TheGateway implements Gateway {
       servers,
       configProblem: this.configProblem,
     };
+    const { redact } = this.#options;
+    return redact ? JSON.parse(redact(JSON.stringify(status))) : status;
   }
 
   async unready(): Promise<readonly string[]> {
@@ -272,7 +281,9 @@ class TheGateway implements Gateway {
   }
 
   async #place(placed: PlacedUnit): Promise<void> {
-    const listeners = placed.paths.flatMap((path) => this.#fronts!.at(path));
+    const { maxSessions } = placed.unit.definition.unit.limits;
+    const own = maxSessions === undefined ? {} : { maxSessions };
+    const listeners = placed.paths.flatMap((path) => this.#fronts!.at(path, own));
     if (listeners.length > 0) placed.served = await this.#serve(placed.unit.service, listeners);
   }
 

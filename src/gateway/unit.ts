@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { type Bridge, createBridge } from '../bridge/create-bridge.js';
+import type { Client } from '../client/client.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
 import type { Service } from '../exchange/call.js';
 import type { Host } from '../host/create-host.js';
@@ -33,6 +34,7 @@ export class Unit implements Part {
   readonly #context: UnitContext;
   readonly #health: RemoteHealth | undefined;
   #definition: UnitDefinition;
+  #kept: Client | undefined;
 
   constructor(definition: UnitDefinition, context: UnitContext) {
     const { name, source, unit } = definition;
@@ -62,6 +64,13 @@ export class Unit implements Part {
     return this.#definition;
   }
 
+  /** From now on its process is wanted, whether or not somebody uses it: it is started again when it ends. */
+  keep(): void {
+    const { source } = this.#definition;
+    const isShared = source.kind === 'command' && source.definition.processes === 'shared';
+    if (isShared) this.#kept ??= this.#context.host.conversation(this.name, { name: 'gateway' });
+  }
+
   /** Its process is defined otherwise; the host sees to that. What it can do may be something else now. */
   redefine(definition: UnitDefinition): void {
     this.#definition = definition;
@@ -74,7 +83,11 @@ export class Unit implements Part {
   /** Speaks to it, so that it is known what it is. Where each client has a process of its own there is nothing to speak to. */
   async start(): Promise<void> {
     const { source } = this.#definition;
-    if (source.kind !== 'command') return this.#health!.review();
+    if (source.kind !== 'command') {
+      await this.bridge.start();
+      this.#health!.answered();
+      return;
+    }
     const { processes = 'shared' } = source.definition;
     if (processes === 'per-principal' || processes === 'per-conversation') return;
     await this.bridge.start();
@@ -139,6 +152,7 @@ export class Unit implements Part {
 
   async close(): Promise<void> {
     this.#health?.close();
+    await this.#kept?.close();
     await this.bridge.close();
   }
 }

@@ -1,69 +1,30 @@
-import { Command, Option } from 'commander';
-import type { Mode } from '../../client/options.js';
-import { serve } from '../../server/serve.js';
+import { Command } from 'commander';
 import { usageError } from '../cli-error.js';
-import { collect, toMs, toVariable } from '../common-options.js';
-import { createDemoServer } from '../demo/demo-server.js';
-import { DEMO, describeAddresses } from '../serve/describe-serving.js';
+import { addressesOf } from '../serve/addresses.js';
+import { DEMO, describeAddresses, describeGateway } from '../serve/describe-serving.js';
 import { findUpstream } from '../serve/find-upstream.js';
-import { listenAt } from '../serve/listen-at.js';
 import { createOperator } from '../serve/operator.js';
-import { serveUpstream } from '../serve/serve-upstream.js';
-import type { Target } from '../target.js';
+import { SERVE_HELP } from '../serve/serve-help.js';
+import { addServeOptions, type ServeOptions } from '../serve/serve-options.js';
+import { connectorOf, type Target } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
-
-interface ServeOptions {
-  readonly listen?: readonly string[];
-  readonly upstream?: string;
-  readonly upstreamProtocol: Mode;
-  readonly processes?: 'shared' | 'per-client';
-  readonly stateless?: boolean;
-  readonly timeout?: number;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly header?: readonly string[];
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
 
 /** `before` is what was typed up to `--`, for advice that can be pasted. */
 export function serveCommand(behind: readonly string[] | undefined, before: readonly string[] = []): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .description('Put any MCP server on any address, for clients of both eras at the same time.')
     .usage(
       [
         '[options] -- COMMAND ARGS…',
         'isthmus serve [options] --upstream URL|unix:PATH|tcp://HOST:PORT',
-        'isthmus serve [options]                  (the demo server)',
+        'isthmus serve [options] --config FILE       (many servers)',
+        'isthmus serve [options]                     (the demo server)',
       ].join('\n       '),
     )
     .argument('[words...]')
-    .configureHelp({ visibleArguments: () => [] })
-    .option('-l, --listen <address>', `where to serve; repeatable (default: ${DEFAULT_ADDRESS})`, collect)
-    .option('-u, --upstream <address>', 'the server, where it runs already')
-    .addOption(
-      new Option('--upstream-protocol <era>', 'find out the era of the server, or insist on one')
-        .choices(['auto', 'modern', 'legacy'])
-        .default('auto'),
-    )
-    .addOption(
-      new Option(
-        '--processes <model>',
-        'one process for all clients, or one for each legacy client (default: shared; with nothing but stdio to listen on, per-client)',
-      ).choices(['shared', 'per-client']),
-    )
-    .option('--stateless', 'the server keeps nothing for its clients: different principals may share it')
-    .option('-t, --timeout <ms>', 'how long the server may take over one call (default: 600000)', toMs)
-    .option('--cwd <folder>', 'the folder that the command runs in')
-    .option(
-      '--env <name=value>',
-      'a variable for the command; --env NAME passes on your own; repeatable',
-      toVariable,
-    )
-    .option('-H, --header <header>', 'a header for every request to an upstream URL; repeatable', collect)
-    .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
-    .option('-q, --quiet', 'say nothing on stderr but what went wrong: not even the addresses (--json does)')
-    .addHelpText('after', HELP)
+    .configureHelp({ visibleArguments: () => [] });
+  return addServeOptions(command)
+    .addHelpText('after', SERVE_HELP)
     .showHelpAfterError('(isthmus serve --help explains the options)')
     .exitOverride()
     .action((words: string[], options: ServeOptions) => {
@@ -73,47 +34,74 @@ export function serveCommand(behind: readonly string[] | undefined, before: read
 }
 
 async function run(target: Target | undefined, options: ServeOptions): Promise<void> {
-  const { listen: addresses = [DEFAULT_ADDRESS], processes, stateless = false, quiet = false } = options;
-  const { upstreamProtocol: mode, timeout: timeoutMs, cwd, env, header, json } = options;
-  if (json && addresses.includes('stdio')) {
-    throw usageError(
-      '--json prints on stdout, and with --listen stdio that belongs to the protocol',
-      'Leave one of the two out',
-    );
-  }
+  const { quiet = false, json } = options;
   const operator = createOperator(processTerminal());
-  const announce = (real: readonly string[], what: string) => {
-    if (!quiet) for (const line of describeAddresses(real, what)) operator.say(line);
+  const announce = (real: readonly string[], lines: readonly string[]) => {
+    if (!quiet) for (const line of lines) operator.say(line);
     if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
   };
-  if (target) {
-    const settings = { mode, processes, stateless, timeoutMs, cwd, env, header };
-    return serveUpstream(target, { ...settings, addresses, quiet, announce }, operator);
+  if (options.config || options.import) {
+    if (target) {
+      throw usageError(
+        'Two kinds of target: the servers of a file, and one of the command line',
+        'Leave one out, or put the command into the file',
+      );
+    }
+    checkJson(options, addressesOf(options));
+    const { serveConfig } = await import('../serve/serve-config.js');
+    return serveConfig(options, (real, names) => announce(real, describeGateway(real, names)));
   }
-  const served = await serve(createDemoServer(), addresses.map(listenAt), { ownsProcess: true });
-  announce(served.addresses, DEMO);
+  const addresses = addressesOf(options);
+  checkJson(options, addresses);
+  // A client that launches us should not have to wait for what only others need.
+  const open = async () => {
+    const { openDoors } = await import('../serve/doors.js');
+    return openDoors(options, addresses, (message) => operator.say(`isthmus: warning: ${message}`));
+  };
+  if (!target) {
+    const { serveDemo } = await import('../serve/serve-demo.js');
+    const real = await serveDemo(addresses, await open());
+    return announce(real, describeAddresses(real, DEMO));
+  }
+  const { upstreamProtocol: mode, stateless = false, timeout: timeoutMs, cwd, env, header } = options;
+  const settings = { mode, stateless, timeoutMs, cwd, env, header };
+  // Refuses what makes no sense for this kind of target.
+  connectorOf(target, settings);
+  if (addresses.every((address) => address === 'stdio')) {
+    const { serveOnStdio } = await import('../serve/serve-on-stdio.js');
+    return serveOnStdio(
+      target,
+      { ...settings, processes: options.processes ?? 'per-client', quiet },
+      operator,
+    );
+  }
+  const { serveSingle } = await import('../serve/serve-single.js');
+  const { openHouse } = await import('../serve/house.js');
+  const doors = await open();
+  const ofMany = doors.hasPrincipals && !stateless ? 'per-principal' : 'shared';
+  return serveSingle(
+    target,
+    {
+      ...settings,
+      addresses,
+      doors,
+      house: openHouse(options, false),
+      name: options.name,
+      processes: options.processes ?? ofMany,
+      passEnvironment: options.passEnvironment ?? false,
+      maxConcurrent: options.maxConcurrent,
+      graceMs: options.grace,
+      quiet,
+      announce: (real, what) => announce(real, describeAddresses(real, what)),
+    },
+    operator,
+  );
 }
 
-const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
-
-const HELP = `
---listen takes http://HOST:PORT/PATH, stdio, unix:PATH or tcp://HOST:PORT; port 0 takes a free one. With stdio
-among several, the end of stdin ends them all. A command is started first and gets a clean environment; what it
-writes to stderr is passed on. One that ends at once is started again five times within half a minute. An
---upstream that is away is tried again with each request.
-
-Examples:
-  isthmus serve -- npx -y @modelcontextprotocol/server-everything     # a stdio server, over HTTP
-  isthmus serve --listen stdio --upstream https://example.com/mcp     # a remote server, for a host that only launches
-  isthmus serve --listen unix:/run/files.sock -- mcp-server-filesystem /srv
-  isthmus serve --upstream tcp://127.0.0.1:4000 --upstream-protocol legacy
-  isthmus serve --json -q --listen http://127.0.0.1:0/mcp -- some-server   # a free port, for scripts
-  isthmus serve                                                       # the demo server
-
-Exit codes:
-  0    it was stopped (Ctrl-C, SIGTERM, the end of stdin), and what was running is finished
-  1    it cannot listen there
-  2    the command line makes no sense
-  3    the server behind cannot be started, or cannot be used; with stdio, also: it was never reached
-  130  Ctrl-C a second time: what was running was not waited for (143: SIGTERM)
-`;
+function checkJson({ json }: ServeOptions, addresses: readonly string[]): void {
+  if (!json || !addresses.includes('stdio')) return;
+  throw usageError(
+    '--json prints on stdout, and with --listen stdio that belongs to the protocol',
+    'Leave one of the two out',
+  );
+}

@@ -21,6 +21,22 @@ export function describeAddresses(addresses: readonly string[], what: string): s
   return lines;
 }
 
+/** Many servers, and where each of them is. */
+export function describeGateway(addresses: readonly string[], names: readonly string[]): string[] {
+  const open = addresses.filter((address) => address !== 'stdio');
+  if (open.length === 0) return [];
+  const count = names.length === 1 ? '1 server' : `${names.length} servers`;
+  const lines = [`Isthmus serves ${count} to clients of both eras:`, ''];
+  for (const address of open) {
+    lines.push(`  ${address}${names.length > 1 ? '   (all of them together)' : ''}`);
+    if (!address.startsWith('http')) continue;
+    const { origin } = new URL(address);
+    for (const name of names) lines.push(`    ${origin}/mcp/${encodeURIComponent(name)}`);
+    lines.push(`    ${origin}/status says how they are`);
+  }
+  return [...lines, '', 'Ctrl-C stops it: what is running is finished first.'];
+}
+
 export const DEMO = 'its own demo server';
 
 /** What stands behind it, once it has answered. */

@@ -16,14 +16,16 @@ export function listenAt(address: string): Listener {
       try {
         return await listener.listen(accept, served);
       } catch (error) {
-        throw cannotListen(address, error);
+        throw cannotListen([address], error);
       }
     },
   };
 }
 
-function cannotListen(address: string, error: unknown): unknown {
+/** What is wrong with one of the addresses, in one way for all kinds. */
+export function cannotListen(addresses: readonly string[], error: unknown): unknown {
   if (!(error instanceof IsthmusError) || error.code !== 'ADDRESS_UNAVAILABLE') return error;
+  const address = addresses.find((each) => error.message.includes(placeOf(each))) ?? addresses[0]!;
   const code = codeOf(address, error.cause);
   const why = code === undefined ? undefined : REASONS[code];
   const message = why === undefined ? messageOf(error) : `Cannot listen on ${placeOf(address)}: ${why}`;

@@ -17,7 +17,7 @@ export interface Fronts {
   readonly isEmpty: boolean;
   addressOf(address: string): string;
   /** A listener at this path of each of them. */
-  at(path: string): readonly Listener[];
+  at(path: string, own: Pick<HttpEndpointOptions, 'maxSessions'>): readonly Listener[];
   /** A listener at the path that each of the addresses names. */
   main(): readonly Listener[];
   stop(): void;
@@ -46,7 +46,7 @@ export async function openFronts(addresses: readonly string[], options: FrontsOp
       const { front, path } = fronts.find((each) => each.address === address)!;
       return `${front.origin}${path}`;
     },
-    at: (path) => fronts.map(({ front }) => front.at(path, endpoint)),
+    at: (path, own) => fronts.map(({ front }) => front.at(path, { ...endpoint, ...own })),
     main: () => fronts.map(({ front, path }) => front.at(path, endpoint)),
     stop() {
       for (const { front } of fronts) front.stop();

@@ -1,0 +1,75 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  type ControlContext,
+  type ControlOptions,
+  controlCommand,
+  unitOf,
+  withGateway,
+} from '../control/control-command.js';
+import { renderLogLine } from '../control/render-log.js';
+import { EXIT } from '../exit-codes.js';
+import { processTerminal, type Terminal } from '../terminal/terminal.js';
+
+interface LogsCommandOptions extends ControlOptions {
+  readonly follow?: boolean;
+  readonly lines: number;
+}
+
+export function logsCommand(): Command {
+  return controlCommand('logs', {
+    description:
+      'What the servers of the running gateway wrote to stderr and logged, and what happened to them.',
+    help: HELP,
+  })
+    .argument('[name]', 'a server of the gateway; without it, all of them')
+    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
+    .option('-n, --lines <count>', 'how many of the last lines', toCount, 100)
+    .option('--json', 'one JSON object per line')
+    .action(async (name: string | undefined, options: LogsCommandOptions) => {
+      process.exitCode = await runLogs(name, options, { terminal: processTerminal() });
+    });
+}
+
+export function runLogs(
+  name: string | undefined,
+  options: LogsCommandOptions,
+  context: ControlContext & { readonly signal?: AbortSignal },
+): Promise<number> {
+  const { terminal, signal = new AbortController().signal } = context;
+  const { lines, follow = false, json } = options;
+  return withGateway({ ...options, server: name }, context, async (client) => {
+    if (name !== undefined) unitOf(await client.status(), name);
+    for await (const line of client.logs(name, { lines, follow }, signal)) {
+      const text = json ? `${JSON.stringify(line)}\n` : renderLogLine(line, terminal, name === undefined);
+      if (!terminal.stdout.write(text)) await drained(terminal.stdout);
+    }
+    if (follow && !signal.aborted) terminal.stderr.write('isthmus: the gateway has ended\n');
+    return EXIT.ok;
+  });
+}
+
+/** Whoever reads slowly holds up the gateway's lines, not our memory. */
+function drained(stdout: Terminal['stdout']): Promise<void> {
+  return new Promise((resolve) => {
+    stdout.once('drain', resolve).once('close', resolve);
+  });
+}
+
+function toCount(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a number of lines, 0 or more.');
+  return Number(text);
+}
+
+const HELP = `
+Lines that begin with -- are the gateway's own. It keeps the last thousand of each server.
+
+Examples:
+  isthmus logs weather
+  isthmus logs -f                                  # all servers, as it comes
+  isthmus logs weather -n 1000 --json | jq -r 'select(.source == "stderr") | .text'
+
+Exit codes:
+  0  these were the lines
+  2  no such server, or several gateways are running: say which
+  3  no gateway is running
+  4  the gateway did not answer, went away, or speaks another version`;

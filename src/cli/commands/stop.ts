@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { actionCommand } from '../control/act.js';
+
+export function stopCommand(): Command {
+  return actionCommand('stop', {
+    description: 'Switch a server of the running gateway off; calls that are running are finished first.',
+    help: `
+Calls to it are refused until isthmus start, also after the configuration was read again; a gateway that is started
+anew starts it anew.
+
+Example:
+  isthmus stop weather
+`,
+  });
+}

@@ -1,0 +1,15 @@
+import { usageError } from '../cli-error.js';
+import { DEFAULT_ADDRESS, type ServeOptions } from './serve-options.js';
+
+/** Where to serve: what was typed, or else what the files say. */
+export function addressesOf(
+  { listen, host, port }: Pick<ServeOptions, 'listen' | 'host' | 'port'>,
+  configured: readonly string[] | undefined = undefined,
+): readonly string[] {
+  if (port === undefined && host === undefined) return listen ?? configured ?? [DEFAULT_ADDRESS];
+  const name = host ?? '127.0.0.1';
+  if (/[/?#@\s]/.test(name))
+    throw usageError(`"${name}" is no host`, 'Write --host 127.0.0.1 or --host localhost');
+  const authority = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+  return [...(listen ?? []), `http://${authority}:${port ?? 8080}/mcp`];
+}

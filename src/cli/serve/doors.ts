@@ -1,0 +1,106 @@
+import { isIP } from 'node:net';
+import { type AuthOptions, createAuthenticate } from '../../gateway/auth/index.js';
+import { httpPlace } from '../../transport/address.js';
+import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
+import { usageError } from '../cli-error.js';
+import type { ServeOptions } from './serve-options.js';
+
+/** Who may come in, from what was typed. */
+export interface Doors {
+  readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
+  /** Callers are told apart. */
+  readonly hasPrincipals: boolean;
+  /** Everybody who can reach it could as well have started it. */
+  readonly isPrivate: boolean;
+}
+
+export function openDoors(
+  options: ServeOptions,
+  addresses: readonly string[],
+  onWarning: (message: string) => void,
+): Doors {
+  const auth = authOf(options, onWarning);
+  const authenticating = auth && createAuthenticate(auth);
+  const isPrivate = addresses.every(isForThisUser);
+  if (!auth && !options.allowUnauthenticated) refuseOpenAddresses(addresses);
+  const { authServer, resource, jwtScope, allowOrigin, allowHost, maxBody, maxSessions, sessionTimeout } =
+    options;
+  const endpoint: Doors['endpoint'] = {
+    ...(authenticating && { authenticate: authenticating.authenticate }),
+    ...(authServer && {
+      protectedResource: {
+        authorizationServers: authServer,
+        ...(resource !== undefined && { resource }),
+        ...(jwtScope && { scopes: jwtScope }),
+      },
+    }),
+    ...(allowOrigin && { cors: { origins: allowOrigin.includes('*') ? '*' : allowOrigin } }),
+    ...(allowHost && { allowedHosts: allowHost }),
+    ...(maxBody !== undefined && { maxBodyBytes: maxBody }),
+    ...(maxSessions !== undefined && { maxSessions }),
+    ...(sessionTimeout !== undefined && { sessionIdleMs: sessionTimeout }),
+  };
+  return { endpoint, hasPrincipals: auth !== undefined, isPrivate: isPrivate && !auth };
+}
+
+function authOf(options: ServeOptions, onWarning: (message: string) => void): AuthOptions | undefined {
+  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, authServer } = options;
+  if (jwtJwks === undefined && (jwtAudience || jwtIssuer !== undefined || jwtScope)) {
+    throw usageError(
+      '--jwt-audience, --jwt-issuer and --jwt-scope belong to --jwt-jwks',
+      'Add --jwt-jwks URL',
+    );
+  }
+  if (jwtJwks !== undefined && !jwtAudience) {
+    throw usageError(
+      '--jwt-jwks needs --jwt-audience: a token that was meant for another server must not open this one',
+      'Add --jwt-audience NAME, as the authorization server knows this one',
+    );
+  }
+  if (!apiKey && bearerFile === undefined && jwtJwks === undefined) {
+    if (!authServer) return undefined;
+    throw usageError(
+      '--auth-server without a way to check its tokens',
+      'Add --jwt-jwks URL --jwt-audience NAME',
+    );
+  }
+  return {
+    onWarning,
+    ...(apiKey && { apiKeys: apiKey.map(toApiKey) }),
+    ...(bearerFile !== undefined && { bearerFile }),
+    ...(jwtJwks !== undefined && {
+      jwt: {
+        jwksUrl: jwtJwks,
+        audience: [...jwtAudience!],
+        ...(jwtIssuer !== undefined && { issuer: jwtIssuer }),
+        ...(jwtScope && { requiredScopes: jwtScope }),
+      },
+    }),
+  };
+}
+
+/** `NAME=KEY`, or a key by itself. A key may end in `=`, as base64 does. */
+function toApiKey(text: string): { readonly name?: string; readonly key: string } {
+  const [, name, key] = /^([A-Za-z0-9_.-]{1,64})=([^=].*)$/s.exec(text) ?? [];
+  return name !== undefined && key !== undefined ? { name, key } : { key: text };
+}
+
+function refuseOpenAddresses(addresses: readonly string[]): void {
+  const open = addresses.find((address) => !isForThisUser(address) && !address.startsWith('unix:'));
+  if (open === undefined) return;
+  throw usageError(
+    `${open} can be reached by others, and nobody would ask who they are`,
+    'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if the network keeps strangers away',
+  );
+}
+
+/** Nobody but users of this machine gets there. */
+function isForThisUser(address: string): boolean {
+  if (address === 'stdio' || address.startsWith('unix:')) return true;
+  const host = address.startsWith('http://') ? httpPlace(address).host : hostOf(address);
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function hostOf(address: string): string {
+  return /^tcp:\/\/(\[[^\]]+\]|[^:/]+)/.exec(address)?.[1]?.replace(/^\[|\]$/g, '') ?? '';
+}

@@ -1,0 +1,76 @@
+import { basename } from 'node:path';
+import {
+  type ConfigProblem,
+  describeProblem,
+  type GatewaySettings,
+  knownFiles,
+  type Servers,
+  type ServersChange,
+  splitEntry,
+} from '../../config/index.js';
+import type { ReadUnits } from '../../gateway/operation.js';
+import { type UnitDefinition, unitOf } from '../../gateway/unit-definition.js';
+import { usageError } from '../cli-error.js';
+
+/** The files of `--config`, and those of the applications that `--import` names. */
+export function filesOf(
+  config: readonly string[] | undefined,
+  imports: readonly string[] | undefined,
+): { readonly files: readonly string[]; readonly skipMissing: boolean } {
+  const imported = (imports ?? []).flatMap((name) => {
+    const found = knownFiles().filter(
+      ({ application }) => name === 'all' || idOf(application) === idOf(name),
+    );
+    if (found.length > 0) return found.map(({ path }) => path);
+    const known = [...new Set(knownFiles().map(({ application }) => idOf(application)))];
+    throw usageError(
+      `"${name}" is no application that is known here`,
+      `Write all, or one of ${known.join(', ')}`,
+    );
+  });
+  return { files: [...imported, ...(config ?? [])], skipMissing: imported.length > 0 };
+}
+
+/** `Claude Desktop` is claude-desktop. */
+function idOf(application: string): string {
+  return application.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+export interface UnitRules {
+  readonly hasPrincipals: boolean;
+  /** What the command line says for all servers; the files win. */
+  readonly gateway: GatewaySettings;
+}
+
+/** What the files say, as the gateway takes it. Servers with errors keep their earlier definition, if they had one. */
+export function toUnits(
+  change: ServersChange,
+  rules: UnitRules,
+  before: readonly UnitDefinition[],
+): ReadUnits {
+  const { servers } = change;
+  const warnings = servers.problems.filter(({ server }) => server !== undefined || change.kind === 'read');
+  const lines = warnings.map(describeProblem);
+  if (change.kind === 'broken') {
+    return { units: before, problem: change.problems.map(describeProblem).join('; '), warnings: [] };
+  }
+  const limits = { ...rules.gateway.limits, ...servers.gateway?.limits };
+  const gateway = { ...rules.gateway, ...servers.gateway, limits };
+  const units = Object.values(servers.servers).map((entry) => unitOf(splitEntry(entry, gateway), rules));
+  const kept = keptOf(servers, before);
+  return { units: [...units, ...kept], problem: undefined, warnings: lines };
+}
+
+function keptOf(servers: Servers, before: readonly UnitDefinition[]): UnitDefinition[] {
+  const broken = new Set(servers.problems.filter(isError).map(({ server }) => server));
+  return before.filter(({ name }) => broken.has(name) && !Object.hasOwn(servers.servers, name));
+}
+
+function isError({ severity }: ConfigProblem): boolean {
+  return severity === 'error';
+}
+
+/** How a person would call the files together. */
+export function labelOf(files: readonly string[]): string {
+  return files.length === 1 ? basename(files[0]!) : `${files.length} files`;
+}

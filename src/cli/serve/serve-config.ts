@@ -1,0 +1,65 @@
+import { describeProblem, type ServersChange, watchServers } from '../../config/index.js';
+import { type Operation, operateGateway, type ReadUnits } from '../../gateway/operation.js';
+import { ownProcess } from '../../server/own-process.js';
+import { usageError } from '../cli-error.js';
+import { addressesOf } from './addresses.js';
+import { openDoors } from './doors.js';
+import { openHouse } from './house.js';
+import { cannotListen } from './listen-at.js';
+import { filesOf, labelOf, toUnits } from './read-units.js';
+import type { ServeOptions } from './serve-options.js';
+
+/** It can be used there. */
+export type Announce = (addresses: readonly string[], names: readonly string[]) => void;
+
+/** Serves all servers of some files. One that cannot be started does not keep the others away. */
+export async function serveConfig(options: ServeOptions, announce: Announce): Promise<void> {
+  const { files, skipMissing } = filesOf(options.config, options.import);
+  const house = openHouse(options, true);
+  const { log } = house;
+  let operation: Operation | undefined;
+  let read: ((change: ServersChange) => ReadUnits) | undefined;
+  const watch = await watchServers(files, { skipMissing, lookMs: options.watch ? 5000 : false }, (change) => {
+    if (options.watch && read) operation?.adopt(read(change));
+  });
+  try {
+    const { servers } = usable(watch.current);
+    const { gateway: settings = {} } = servers;
+    const addresses = addressesOf(options, settings.listen);
+    const doors = openDoors(options, addresses, (message) => log.warn({}, message));
+    const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
+    const rules = { hasPrincipals: doors.hasPrincipals, gateway: { limits } };
+    read = (change) => toUnits(change, rules, operation?.gateway.definitions ?? []);
+    const { units, warnings } = read(watch.current);
+    for (const warning of warnings) log.warn({}, warning);
+    if (units.length === 0) log.warn({}, `there are no servers in ${labelOf(files)}`);
+    operation = await operateGateway({
+      ...house,
+      units,
+      addresses,
+      endpoint: doors.endpoint,
+      tellsStderr: doors.isPrivate,
+      separator: options.separator ?? settings.separator,
+      patienceMs: settings.patienceMs,
+      graceMs: options.grace ?? settings.drainMs,
+      read: async () => read!(await watch.reread()),
+    }).catch((error: unknown) => {
+      throw cannotListen(addresses, error);
+    });
+  } catch (error) {
+    watch.close();
+    throw error;
+  }
+  const { gateway, closed, reload } = operation;
+  void closed.then(() => watch.close());
+  ownProcess(operation);
+  process.on('SIGHUP', () => void reload());
+  announce(gateway.addresses, gateway.names);
+}
+
+/** Where there is nothing to go on with, a file that cannot be read is the end of it. */
+function usable(change: ServersChange): ServersChange {
+  if (change.kind === 'read') return change;
+  const [first, ...more] = change.problems.map(describeProblem);
+  throw usageError(first!, 'isthmus config check FILE says more', more);
+}

@@ -1,0 +1,61 @@
+import { systemClock } from '../../async/clock.js';
+import { openFronts } from '../../gateway/front/fronts.js';
+import { Pages } from '../../gateway/front/pages.js';
+import { serve } from '../../server/serve.js';
+import { createDemoServer } from '../demo/demo-server.js';
+import type { Doors } from './doors.js';
+import { cannotListen, listenAt } from './listen-at.js';
+
+/** Serves our own server, which needs no process: it is there as long as we are. */
+export async function serveDemo(
+  addresses: readonly string[],
+  { endpoint }: Doors,
+): Promise<readonly string[]> {
+  const startedAt = new Date().toISOString();
+  const isHttp = (address: string) => address.startsWith('http://');
+  const pages = new Pages({
+    endpoint,
+    unready: async () => [],
+    metrics: async () => ({ type: 'text/plain; version=0.0.4', text: '' }),
+    status: async () => ({
+      pid: process.pid,
+      version: '0.1.0',
+      startedAt,
+      listening: served.addresses,
+      ready: true,
+      servers: { demo: DEMO },
+      configProblem: undefined,
+    }),
+  });
+  const fronts = await openFronts(addresses.filter(isHttp), { endpoint, pages, clock: systemClock }).catch(
+    (error: unknown) => {
+      throw cannotListen(addresses, error);
+    },
+  );
+  const close = async () => {
+    fronts.stop();
+    await fronts.release();
+  };
+  const mains = [...fronts.main()];
+  const listeners = addresses.map((address) => (isHttp(address) ? mains.shift()! : listenAt(address)));
+  const served = await serve(createDemoServer(), listeners, { ownsProcess: true, onClose: close }).catch(
+    async (error: unknown) => {
+      await close();
+      throw error;
+    },
+  );
+  return served.addresses;
+}
+
+const DEMO = {
+  name: 'demo',
+  kind: 'command',
+  needed: true,
+  state: 'ready',
+  reason: undefined,
+  era: undefined,
+  evidence: undefined,
+  server: undefined,
+  paths: [],
+  processes: undefined,
+} as const;

@@ -1,0 +1,150 @@
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../async/clock.js';
+import { messageOf } from '../errors.js';
+import type { Service } from '../exchange/call.js';
+import type { HostEvent } from '../host/host-event.js';
+import { type Control, type Controlled, openControl, type ReloadReport } from './control/index.js';
+import { createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';
+import { createRateLimit, limitService, type RateLimit } from './limits/index.js';
+import { createLogTail } from './log-tail.js';
+import { secretsOf } from './secrets.js';
+import {
+  createCallTracer,
+  createMetrics,
+  logCall,
+  logHostEvent,
+  observeService,
+  type Redactor,
+} from './telemetry/index.js';
+import type { UnitDefinition } from './unit-definition.js';
+
+export interface OperationOptions
+  extends Omit<GatewayOptions, 'around' | 'metrics' | 'redact' | 'onStartFailed'> {
+  readonly log: Logger;
+  /** Takes secrets out of all that is said. It learns those of the servers. */
+  readonly redactor: Redactor;
+  /** How often each caller may call, all servers together. */
+  readonly rate?: RateLimit | undefined;
+  /** Reads the configuration. Without it there is nothing to be read again. */
+  readonly read?: (() => Promise<ReadUnits>) | undefined;
+  /** Where the control socket is to be; undefined: there is none. */
+  readonly controlPath?: string | undefined;
+  onStartFailed?(name: string, error: unknown): void;
+}
+
+/** What a configuration says. */
+export interface ReadUnits {
+  readonly units: readonly UnitDefinition[];
+  /** Why it cannot be used as it is; then nothing changes. */
+  readonly problem: string | undefined;
+  /** What else is wrong with it. */
+  readonly warnings: readonly string[];
+}
+
+/** A gateway with all that whoever runs it needs: logs, counts, traces, limits, and a socket to ask it. */
+export interface Operation {
+  readonly gateway: Gateway;
+  readonly control: Control | undefined;
+  reload(): Promise<ReloadReport>;
+  /** Takes over what was read; nothing where that cannot be used. */
+  adopt(read: ReadUnits): ReloadReport;
+  /** As `gateway.close`: a second time hurries. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+  readonly closed: Promise<void>;
+}
+
+export async function operateGateway(options: OperationOptions): Promise<Operation> {
+  const { log, redactor, rate, read, controlPath, clock = systemClock, ...rest } = options;
+  const learn = (units: readonly UnitDefinition[]) => redactor.add(units.flatMap(secretsOf));
+  learn(options.units);
+  const metrics = createMetrics();
+  const tracer = await createCallTracer();
+  const tail = createLogTail();
+  const onCall: Parameters<typeof observeService>[1]['onCall'] = (record) => {
+    metrics.onCall(record);
+    logCall(log, record);
+  };
+
+  const gateway = await createGateway({
+    ...rest,
+    clock,
+    redact: (line) => redactor.json(line),
+    around(service, unit) {
+      const limited = withLimits(service, unit, { rate, clock, onRefused: metrics.onRefused });
+      const { name } = unit;
+      const { onBegin, onSession } = metrics;
+      return observeService(limited, { server: name, onCall, onBegin, onSession, tracer });
+    },
+    metrics: async (collect) => ({ type: metrics.contentType, text: await metrics.render(collect) }),
+    onHostEvent(event: HostEvent) {
+      metrics.onHostEvent(event);
+      tail.onHostEvent(event.kind === 'stderr' ? { ...event, text: redactor.text(event.text) } : event);
+      logHostEvent(log, event);
+      options.onHostEvent?.(event);
+    },
+  });
+
+  const adopt = ({ units, problem, warnings }: ReadUnits): ReloadReport => {
+    for (const warning of warnings) log.warn({}, warning);
+    gateway.configProblem = problem;
+    if (problem !== undefined) {
+      log.error({}, `the configuration was not taken over: ${problem}`);
+      return { added: [], changed: [], removed: [], unchanged: gateway.names, problem };
+    }
+    learn(units);
+    const applied = gateway.apply(units);
+    for (const name of applied.removed) tail.forget(name);
+    const { added, changed, removed } = applied;
+    log.info({ added, changed, removed }, 'the configuration was taken over');
+    return { ...applied, problem: undefined };
+  };
+  const reload = async (): Promise<ReloadReport> => {
+    if (!read) {
+      const problem = 'it was started without a configuration file, so there is nothing to read again';
+      return { added: [], changed: [], removed: [], unchanged: gateway.names, problem };
+    }
+    return adopt(await read());
+  };
+
+  const controlled: Controlled = {
+    status: () => gateway.status(),
+    restart: async (name) => gateway.unit(name).restart(),
+    stop: async (name) => gateway.unit(name).switch(false),
+    start: async (name) => gateway.unit(name).switch(true),
+    reload,
+    logs(name, wanted, signal) {
+      if (name !== undefined) gateway.unit(name);
+      return tail.read(name, wanted, signal);
+    },
+    shutdown: () => void close(),
+  };
+  let control: Control | undefined;
+  if (controlPath !== undefined) {
+    control = await openControl(controlled, { path: controlPath, clock }).catch((error: unknown) => {
+      // It serves as well without; only the commands cannot reach it.
+      log.warn({}, `there is no control socket: ${messageOf(error)}`);
+      return undefined;
+    });
+  }
+  const closed = gateway.closed.then(() => control?.close());
+  const close: Operation['close'] = async (how) => {
+    await gateway.close(how);
+    await closed;
+  };
+  return { gateway, control, reload, adopt, close, closed };
+}
+
+interface LimitContext {
+  readonly rate: RateLimit | undefined;
+  readonly clock: Clock;
+  readonly onRefused: NonNullable<Parameters<typeof limitService>[1]['onRefused']>;
+}
+
+/** Its own limits, and around them that of the caller in all servers together. */
+function withLimits(service: Service, { name, unit }: UnitDefinition, context: LimitContext): Service {
+  const { rate, clock, onRefused } = context;
+  const { ratePerMinute, maxSessions: _, ...limits } = unit.limits;
+  const own = ratePerMinute === undefined ? undefined : createRateLimit({ perMinute: ratePerMinute, clock });
+  const within = limitService(service, { server: name, limits, rate: own, clock, onRefused });
+  return limitService(within, { server: name, rate, clock, onRefused });
+}
