@@ -37,7 +37,7 @@ export function openBearerFile(path: string, { clock, warn }: BearerFileOptions)
     } catch (error) {
       // Once, and not with every request.
       const problem = messageOf(error);
-      if (problem !== lastProblem) warn(`${problem}; the ${read.ring.size} tokens read before stay good`);
+      if (problem !== lastProblem) warn(`${problem}; the tokens read before stay good`);
       lastProblem = problem;
     }
   };

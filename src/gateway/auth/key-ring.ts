@@ -31,10 +31,6 @@ export class KeyRing {
     });
   }
 
-  get size(): number {
-    return this.#keys.length;
-  }
-
   judge({ tokens }: Presented): Verdict {
     for (const token of tokens) {
       const principal = this.#find(token);
