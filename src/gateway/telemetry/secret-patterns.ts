@@ -38,6 +38,11 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     /(\b[\w-]{0,60}(?:token|secret|password|passwd|api[_-]?key|credentials?)=["']?)[^&#\s"'<>,;]+/gi,
     `$1${REDACTED}`,
   ],
+  // The same as JSON.
+  [
+    /(["'](?!progressToken)[\w-]{0,60}(?:token|secret|password|passwd|api[_-]?key|credentials?)["']\s{0,4}:\s{0,4}["'])[^"']+/gi,
+    `$1${REDACTED}`,
+  ],
   // Keys that say of themselves what they are.
   [/\b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_])?[A-Za-z0-9_-]{8,}/g, REDACTED],
   [/\b(?:gh[opsur]_|github_pat_|glpat-|npm_|hf_|xox[abeprs]-)[A-Za-z0-9_-]{10,}/g, REDACTED],

@@ -30,7 +30,14 @@ export class StderrLines {
 function tidy(line: string): string[] {
   const trimmed = line.trimEnd();
   if (trimmed === '') return [];
-  return [trimmed.length > LONGEST ? `${trimmed.slice(0, LONGEST)}…` : trimmed];
+  return [trimmed.length > LONGEST ? `${cut(trimmed)}…` : trimmed];
+}
+
+/** Between words if that is possible: half a secret is not recognised. */
+function cut(line: string): string {
+  const text = line.slice(0, LONGEST);
+  const at = text.search(/\s\S*$/);
+  return at > LONGEST / 2 ? text.slice(0, at) : text;
 }
 
 const LONGEST = 8 * 1024;
