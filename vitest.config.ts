@@ -10,5 +10,6 @@ export default defineConfig({
     // Real processes on two cores: a slow machine is not a failure, a hang is.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000, interval: 10 } },
   },
 });

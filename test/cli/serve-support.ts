@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import type { Connector } from '../../src/exchange/connection.js';
 import { readStat } from '../../src/process/proc-stat.js';
 import { http } from '../../src/transport/http.js';
 import { tcp, unixSocket } from '../../src/transport/socket.js';
 import { type Child, ISTHMUS, startChild } from '../support/child.js';
+import { eventually } from '../support/until.js';
 import { freeFolder } from './support.js';
 
 export const HTTP = ['--listen', 'http://127.0.0.1:0/mcp'];
@@ -71,5 +72,5 @@ export async function gone(pid: number): Promise<void> {
   const look = () => {
     if ((readStat(pid)?.state ?? 'Z') !== 'Z') throw new Error(`${pid} lives`);
   };
-  await vi.waitFor(look, { timeout: 5000, interval: 20 });
+  await eventually(look);
 }

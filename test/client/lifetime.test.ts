@@ -24,15 +24,15 @@ const withNever: Script = (message, connection) => {
 };
 
 describe('a program that cannot serve', () => {
+  const NEVER = { silenceMs: 60_000, bootMs: 60_000, connectTimeoutMs: 60_000 };
   const DIES = ['-e', 'process.stderr.write("missing API key\\n"); process.exitCode = 3'];
 
   test.each(['auto', 'legacy', 'modern', '2026-07-28', '2025-11-25'])(
-    'because it dies at start is told within a second, with exit code and last words: mode %s',
+    'because it dies at start is told when it is dead, with exit code and last words: mode %s',
     async (mode) => {
       const server = command({ command: process.execPath, args: DIES });
-      const began = Date.now();
-      const error = await failure(openClient(server, { mode }));
-      expect(Date.now() - began).toBeLessThan(1000);
+      // Longer than the test may take: nothing but its end is waited for.
+      const error = await failure(openClient(server, { mode, ...NEVER }));
       expect(error.message).toContain('code 3');
       expect(error.message).toContain('missing API key');
       expect(error).toMatchObject({ name: 'IsthmusError', code: 'CHILD_EXITED' });
@@ -104,11 +104,10 @@ describe('close', () => {
     const client = await openClient(server);
     const calls = ['tools/list', 'tools/call', 'x/y'].map((method) => failure(client.request(method)));
     const [, call] = calls;
-    const began = Date.now();
     const closing = client.close();
     expect(await call).toMatchObject({ code: 'CONNECTION_CLOSED', sent: 'maybe' });
     await Promise.all(calls);
-    expect(Date.now() - began).toBeLessThan(150);
+    expect(server.pids.filter(isAlive)).toHaveLength(1);
     await closing;
     expect(server.pids.filter(isAlive)).toEqual([]);
   });
@@ -132,12 +131,11 @@ describe('close', () => {
     const client = await openClient(server);
     const grandchild = killAtTheEnd(Number(/grandchild (\d+)/.exec(server.stderr())![1]));
     const call = failure(client.callTool('never'));
-    const began = Date.now();
     const closing = client.close();
     expect(await call).toMatchObject({ code: 'CONNECTION_CLOSED', sent: 'maybe' });
-    expect(Date.now() - began).toBeLessThan(150);
+    expect(isAlive(grandchild)).toBe(true);
+    // Were it to wait for the grandchild, it would take a minute.
     await closing;
-    expect(Date.now() - began).toBeLessThan(2500);
     expect(isAlive(grandchild)).toBe(false);
   });
 
@@ -535,9 +533,8 @@ describe('over a socket', () => {
         : 'hang up',
     );
     const client = await openClient(tcp({ port }), { mode: 'legacy', reconnect: false });
-    const began = Date.now();
+    // Otherwise it would wait for its timeout, which is longer than that of the test.
     expect(await failure(client.callTool('a'))).toMatchObject({ code: 'CONNECTION_CLOSED', sent: 'maybe' });
-    expect(Date.now() - began).toBeLessThan(1000);
   });
 });
 
@@ -598,12 +595,13 @@ test('the process of a client that was only connected and closed can end: nothin
     process.on('exit', () => process.stdout.write(' exit ' + Date.now()));`;
   const { execFile } = await import('node:child_process');
   const output = await new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, ['--input-type=module', '-e', host], { timeout: 20_000 }, (error, stdout) =>
+    execFile(process.execPath, ['--input-type=module', '-e', host], { timeout: 60_000 }, (error, stdout) =>
       error ? reject(error) : resolve(stdout),
     );
   });
+  // The timer for the connection alone would hold it for half a minute.
   const [, closed, exit] = /closed (\d+) exit (\d+)/.exec(output)!;
-  expect(Number(exit) - Number(closed)).toBeLessThan(1000);
+  expect(Number(exit) - Number(closed)).toBeLessThan(10_000);
 });
 
 async function freePort(): Promise<number> {

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type Client, type ConnectOptions, type Connector, connect, IsthmusError } from '../../src/index.js';
 import { createStreamConnection } from '../../src/transport/stream-connection.js';
 import type { Message } from '../support/raw-client.js';
+import { PATIENCE_MS } from '../support/until.js';
 
 /** The `_meta` of every request that a client without answers sends to a modern server. */
 export const META = {
@@ -247,6 +248,3 @@ export async function failure(
 export async function settle(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
-
-/** A failure bound, never waited out by a passing test. */
-const PATIENCE_MS = 3000;

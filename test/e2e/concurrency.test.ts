@@ -1,9 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Server } from '../../src/index.js';
 import { envelope, initialize, legacy, modern, notification } from '../support/eras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { type RawClient, settle } from '../support/raw-client.js';
 import { bare, createStarter, gate } from '../support/sessions.js';
+import { eventually } from '../support/until.js';
 
 const start = createStarter();
 
@@ -157,7 +158,7 @@ describe.each(ERAS)('in the $era era', ({ open, call, fence }) => {
     client.send(call('a', 'hold', 'a'));
     client.send(call('b', 'hold', 'b'));
     client.send(cancel('a'));
-    await vi.waitFor(() => expect(running).toEqual(['a', 'b']), 4000);
+    await eventually(() => expect(running).toEqual(['a', 'b']));
     end('b');
     expect(await client.next()).toMatchObject({ id: 'b' });
     expect(await client.settle()).toEqual([]);

@@ -116,7 +116,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       const peer = await dial(addresses[0]);
       peer.send(call(1, 'never'), call('mark', 'echo', { text: 'x' }));
       await peer.answer('mark');
-      await within(5000, served.close({ graceMs: 100 }));
+      await within(15_000, served.close({ graceMs: 100 }));
       await peer.end();
       expect((await peer.answer(1)).error?.code).toBe(-32603);
     });
@@ -130,7 +130,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       peer.send(call(1, 'never'), call('mark', 'echo', { text: 'x' }));
       await peer.answer('mark');
       void served.close({ graceMs: 9000 });
-      await within(5000, served.close({ graceMs: 100 }));
+      await within(15_000, served.close({ graceMs: 100 }));
       expect((await halfClosed.answer(1)).error?.code).toBe(-32603);
       expect((await peer.answer(1)).error?.code).toBe(-32603);
     });
@@ -155,7 +155,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       };
       pour();
       await peer.answer(1);
-      await within(8000, served.close({ graceMs: 100 })).finally(() => {
+      await within(15_000, served.close({ graceMs: 100 })).finally(() => {
         more = false;
       });
       await peer.end();
@@ -188,7 +188,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       other.send(call(2, 'echo', { text: 'fine' }));
       expect(textOf(await other.answer(2))).toBe('fine');
       if (kind === 'tcp') await until(() => served.connections === 1);
-      await within(5000, served.close({ graceMs: 100 }));
+      await within(15_000, served.close({ graceMs: 100 }));
       expect(aborted).toHaveLength(1);
     });
 
@@ -367,7 +367,8 @@ describe.skipIf(onWindows)('a Unix socket file', () => {
     const start = performance.now();
     demo.kill('SIGTERM');
     expect(await demo.exit()).toEqual({ code: 0, signal: null });
-    expect(performance.now() - start).toBeLessThan(5000);
+    // The grace is 10 s.
+    expect(performance.now() - start).toBeLessThan(9000);
     await peer.end();
     expect(existsSync(path)).toBe(false);
   });

@@ -45,9 +45,9 @@ describe.runIf(onLinux)(`chaos (ISTHMUS_CHAOS_SEED=${SEED})`, () => {
       expect(report.did.kill).toBeGreaterThan(2);
       expect(report.pids.length).toBeGreaterThan(4);
 
-      await until('every process is gone', () => !report.pids.some(isAlive), 5000);
-      await until('there are as many children as before', () => childrenOfThis() <= children, 5000);
-      await until('no handle is left', () => activeHandles() <= handles, 5000);
+      await until('every process is gone', () => !report.pids.some(isAlive));
+      await until('there are as many children as before', () => childrenOfThis() <= children);
+      await until('no handle is left', () => activeHandles() <= handles);
       expect(report.timersLeft()).toBe(0);
       after.set(`${era} ${JSON.stringify(processes)}`, footprint());
     },

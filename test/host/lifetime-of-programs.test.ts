@@ -85,8 +85,8 @@ describe.runIf(onLinux)('a program with a host', () => {
     expect(children).toHaveLength(4);
     process.kill(program.pid, 'SIGKILL');
     await program.ended;
-    await until('nobody is left', () => groups.flatMap(membersOf).length === 0, 2000);
-    await until('the watch is gone', () => children.filter(isAlive).length === 0, 2000);
+    await until('nobody is left', () => groups.flatMap(membersOf).length === 0);
+    await until('the watch is gone', () => children.filter(isAlive).length === 0);
     expect(zombiesOf(process.pid)).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe.runIf(onLinux)('a program with a host', () => {
     const groups = await startThree(program);
     program.say(how);
     expect(await program.ended).toEqual([code, null]);
-    await until('nobody is left', () => groups.flatMap(membersOf).length === 0, 5000);
+    await until('nobody is left', () => groups.flatMap(membersOf).length === 0);
   });
 
   it('that closes it exits by itself, with nothing left', async () => {
@@ -128,7 +128,7 @@ describe.runIf(onLinux)('a program with a host', () => {
     expect(isAlive(pid)).toBe(false);
     expect(await next.tell('reaped')).toEqual([{ pid, gone: true }]);
     process.kill(next.pid, 'SIGKILL');
-    await until('nobody is left', () => membersOf(fresh).length === 0, 2000);
+    await until('nobody is left', () => membersOf(fresh).length === 0);
   });
 
   it('whose connect times out leaves no process, wrapped ones included (D-25)', async () => {

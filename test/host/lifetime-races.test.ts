@@ -65,7 +65,7 @@ describe('closing the host', () => {
     });
     await settle();
     clock.advance(100);
-    await until('it is closed', () => closed, 3000);
+    await until('it is closed', () => closed);
     await Promise.all([closing, restarted]);
     expect(await held).toMatchObject({ sent: 'maybe' });
     expect(server.starts().filter(isAlive)).toEqual([]);
@@ -200,7 +200,7 @@ describe('two reasons to replace a process at the same time', () => {
     await restarted;
     await seen.nth('exit');
     await settle();
-    await until('one is left', () => server.starts().filter(isAlive).length === 1, 3000);
+    await until('one is left', () => server.starts().filter(isAlive).length === 1);
     await host.close();
     expect(server.starts().filter(isAlive)).toEqual([]);
   });

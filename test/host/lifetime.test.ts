@@ -268,7 +268,7 @@ describe('an explicit restart', () => {
     void restarted.then(() => {
       over = true;
     });
-    await until('the restart is over, one way or the other', () => over, 3000);
+    await until('the restart is over, one way or the other', () => over);
     expect(textOf(await chat.callTool('whoami'))).toBe(String(server.starts().at(-1)));
   });
 });

@@ -1,7 +1,6 @@
 import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/async/clock.js';
 import { within } from '../../src/async/within.js';
@@ -10,6 +9,9 @@ import type { ServerDefinition } from '../../src/host/definition.js';
 import type { HostEvent } from '../../src/host/host-event.js';
 import { readAllStats, readStat } from '../../src/process/proc-stat.js';
 import { fixture } from '../support/child.js';
+import { PATIENCE_MS, until } from '../support/until.js';
+
+export { until };
 
 /** Short enough for a test that has to wait for all of them. */
 export const QUICK = { closeMs: 200, termMs: 200, killMs: 2000 };
@@ -157,8 +159,8 @@ export function see(host: Pick<Host, 'watch'>): Seen {
         const timer = setTimeout(() => {
           waiting.delete(look);
           const had = events.map((event) => event.kind).join(', ');
-          reject(new Error(`no ${kind} number ${count} within 10 s; there were ${had}`));
-        }, 10_000);
+          reject(new Error(`no ${kind} number ${count} in time; there were ${had}`));
+        }, PATIENCE_MS);
         waiting.add(look);
         look();
       }),
@@ -172,15 +174,6 @@ export function childrenOf(parent: number): number[] {
 
 export function zombiesOf(parent: number): number[] {
   return readAllStats().flatMap((stat) => (stat.parent === parent && stat.state === 'Z' ? [stat.pid] : []));
-}
-
-/** Waits until something is so, and fails when it never is. */
-export async function until(what: string, check: () => boolean, limitMs = 10_000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!check()) {
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await turn();
-  }
 }
 
 function lines(path: string): string[] {

@@ -17,6 +17,7 @@ import {
 } from '../../src/index.js';
 import { fixture } from '../support/child.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { PATIENCE_MS } from '../support/until.js';
 
 /** A message as it crossed the wire. */
 export interface Wire {
@@ -294,5 +295,3 @@ const CAPABILITIES = {
   completions: {},
 };
 const FRESHNESS = { ttlMs: 0, cacheScope: 'private' };
-/** A failure bound, never waited out by a passing test. */
-const PATIENCE_MS = 5000;

@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/until.js';
 import { DISCOVERED, type Fault, faultServer, INITIALIZED } from './fault-server.js';
 import { failure, open } from './support.js';
 
@@ -96,7 +97,7 @@ describe('a server is legacy', () => {
     const server = await probed(probe);
     const client = await open(server.url);
     expect(client.verdict).toMatchObject({ era: 'legacy', revision: '2025-11-25', why });
-    await vi.waitFor(() => expect(server.methods()).toContain('notifications/initialized'));
+    await eventually(() => expect(server.methods()).toContain('notifications/initialized'));
     expect(server.methods().slice(0, 3)).toEqual([
       'server/discover',
       'initialize',
@@ -221,7 +222,7 @@ describe('HTTP with SSE of 2024-11-05', () => {
     const server = await sse('/messages?session=1');
     const client = await open(server.url);
     end();
-    await expect.poll(() => client.listTools().catch(() => 'lost'), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => client.listTools().catch(() => 'lost'), { timeout: 20_000 }).toEqual([]);
     expect(server.methods().filter((method) => method === 'GET')).toHaveLength(2);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { http } from '../../src/transport/http.js';
 import { requestMessage } from '../../src/wire/json-rpc.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { eventually } from '../support/until.js';
 import { type Fault, FINE, modernFaults } from './fault-server.js';
 import { failure, open, textOf } from './support.js';
 
@@ -131,7 +132,7 @@ describe('a stream', () => {
     expect(textOf(await client.callTool('open'))).toBe('fine');
     expect(closed).not.toHaveBeenCalled();
     clock.advance(1000);
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    await eventually(() => expect(closed).toHaveBeenCalledOnce());
   });
 });
 
@@ -234,7 +235,7 @@ describe('a server that is busy', () => {
       ['down', 3000],
     ] as const) {
       const call = client.callTool(name);
-      await vi.waitFor(() => expect(clock.waiting).toBe(1));
+      await eventually(() => expect(clock.waiting).toBe(1));
       const asked = server.seen.length;
       clock.advance(ms - 1);
       expect(clock.waiting).toBe(1);
@@ -249,7 +250,7 @@ describe('a server that is busy', () => {
     const server = await modernFaults({ date: busy(503, new Date(clock.now() + 4000).toUTCString()) });
     const client = await open(server.url, { clock });
     const call = client.callTool('date');
-    await vi.waitFor(() => expect(clock.waiting).toBe(1));
+    await eventually(() => expect(clock.waiting).toBe(1));
     clock.advance(4000);
     expect(textOf(await call)).toBe('fine');
   });
@@ -301,7 +302,7 @@ describe('a call that is no longer wanted', () => {
     const client = await open(server.url);
     const abort = new AbortController();
     const call = failure(client.callTool('hang', {}, { signal: abort.signal }));
-    await vi.waitFor(() => expect(closed).toBeDefined());
+    await eventually(() => expect(closed).toBeDefined());
     abort.abort();
     expect(await call).toMatchObject({ code: 'CANCELLED', sent: 'maybe' });
     await closed;
@@ -319,7 +320,7 @@ describe('a call that is no longer wanted', () => {
     const abort = new AbortController();
     const third = failure(client.callTool('third', {}, { signal: abort.signal }));
     const fourth = client.callTool('fourth');
-    await vi.waitFor(() => expect(held).toHaveLength(2));
+    await eventually(() => expect(held).toHaveLength(2));
     abort.abort();
     expect(await third).toMatchObject({ code: 'CANCELLED' });
     for (const answer of held) answer();
@@ -359,11 +360,11 @@ describe('a connection', () => {
     connection.hold(true);
     const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
     connection.send(requestMessage(1, 'tools/list', { _meta: meta }));
-    await vi.waitFor(() => expect(server.seen).toHaveLength(1));
+    await eventually(() => expect(server.seen).toHaveLength(1));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(heard).toEqual([]);
     connection.hold(false);
-    await vi.waitFor(() => expect(heard).toEqual(['result']));
+    await eventually(() => expect(heard).toEqual(['result']));
     connection.close();
     expect(await connection.closed).toEqual({ kind: 'closed' });
     connection.send(requestMessage(2, 'tools/list', { _meta: meta }));
@@ -381,12 +382,12 @@ describe('a connection', () => {
     });
     const client = await open(server.url);
     const calls = Array.from({ length: 30 }, () => failure(client.callTool('hang')));
-    await vi.waitFor(() => expect(server.seen).toHaveLength(31));
+    await eventually(() => expect(server.seen).toHaveLength(31));
     await client.close();
     for (const { code, sent } of await Promise.all(calls)) {
       expect([code, sent]).toEqual(['CONNECTION_CLOSED', 'maybe']);
     }
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(30));
+    await eventually(() => expect(closed).toHaveBeenCalledTimes(30));
   });
 });
 

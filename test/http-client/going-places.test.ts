@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { http } from '../../src/transport/http.js';
 import { classifyRedirect } from '../../src/transport/http-client/redirects.js';
 import { retryAfterMs } from '../../src/transport/http-client/retry-after.js';
+import { eventually } from '../support/until.js';
 import { DISCOVERED, FINE, faultServer, modernFaults } from './fault-server.js';
 import { failure, open, textOf } from './support.js';
 
@@ -109,7 +110,7 @@ describe('authorization', () => {
     });
     const onUnauthorized = vi.fn(async () => {
       // All of them have been refused before any of them is helped.
-      await vi.waitFor(() => expect(server.seen.length).toBeGreaterThanOrEqual(5));
+      await eventually(() => expect(server.seen.length).toBeGreaterThanOrEqual(5));
       return { authorization: valid };
     });
     const client = await open(server.url, { headers: { Authorization: 'Bearer 1' }, onUnauthorized });

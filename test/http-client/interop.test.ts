@@ -112,7 +112,7 @@ describe.each([
     await expect(waiting).rejects.toMatchObject({ code: 'CANCELLED' });
     await expect(timed).rejects.toMatchObject({ code: 'TIMED_OUT' });
     await expect
-      .poll(async () => Number(textOf(await client.callTool('cancelled'))), { timeout: 5000 })
+      .poll(async () => Number(textOf(await client.callTool('cancelled'))), { timeout: 20_000 })
       .toBe(before + 2);
   });
 
@@ -252,7 +252,7 @@ describe.each(['streamableHttp', 'sse'] as const)('server-everything over %s', (
     await client.callTool('toggle-subscriber-updates');
     await client.setLogLevel('debug');
     await client.callTool('toggle-simulated-logging');
-    await expect.poll(() => logs.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => logs.length, { timeout: 20_000 }).toBeGreaterThan(0);
     await client.callTool('toggle-simulated-logging');
   });
 });

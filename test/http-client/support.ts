@@ -1,7 +1,8 @@
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { type Client, type ConnectOptions, connect } from '../../src/index.js';
 import { type HttpConnectOptions, http } from '../../src/transport/http.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { eventually } from '../support/until.js';
 
 /** A client of our own, closed when the test ends. */
 export async function open(
@@ -39,7 +40,7 @@ export class WatchedClock extends FakeClock {
 
   /** Waits until somebody waits for `ms`, then lets all of it pass; `early` is run a moment before. */
   async pass(ms: number, early = () => {}): Promise<void> {
-    await vi.waitFor(() => {
+    await eventually(() => {
       if (!this.delays.includes(ms))
         throw new Error(`nobody waits for ${ms} ms, but ${this.delays.join(', ')}`);
     });

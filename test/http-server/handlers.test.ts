@@ -157,7 +157,7 @@ describe.each(MOUNTS)('an endpoint mounted in %s', (_name, mount) => {
     );
     await stream.next();
     stream.hangUp();
-    expect(await within(5000, 'cancellation', ended.promise)).toMatchObject({ code: 'CANCELLED' });
+    expect(await within(15_000, 'cancellation', ended.promise)).toMatchObject({ code: 'CANCELLED' });
     await until('end', () => served.connections === 0);
   });
 
@@ -175,7 +175,7 @@ describe.each(MOUNTS)('an endpoint mounted in %s', (_name, mount) => {
       modern(1, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
     );
     await listen.next();
-    await within(5000, 'close', served.close());
+    await within(15_000, 'close', served.close());
     expect(await listen.next()).toMatchObject({ id: 1, result: { resultType: 'complete' } });
     await listen.end();
     const refused = await ask(url, modern(2, 'server/discover'));
@@ -242,7 +242,7 @@ describe('fetch', () => {
       const response = await endpoint.fetch(request(given, { signal: abort.signal }));
       if (what === 'the signal of the request') abort.abort();
       else await response.body!.cancel();
-      expect(await within(5000, 'cancellation', ended.promise)).toMatchObject({ code: 'CANCELLED' });
+      expect(await within(15_000, 'cancellation', ended.promise)).toMatchObject({ code: 'CANCELLED' });
       await until('end', () => served.connections === 0);
     },
   );
@@ -262,7 +262,7 @@ describe('fetch', () => {
     void endpoint.fetch(request(modernCall(1, 'work'), { signal: abort.signal })).catch(() => {});
     await started.promise;
     abort.abort();
-    expect(await within(5000, 'cancellation', ended.promise)).toMatchObject({ code: 'CANCELLED' });
+    expect(await within(15_000, 'cancellation', ended.promise)).toMatchObject({ code: 'CANCELLED' });
   });
 
   it('refuses a page of another origin, and a host that is not among the allowed', async () => {

@@ -64,7 +64,7 @@ describe('a client that takes its time', () => {
     const drip = setInterval(() => slow.write('a'), 50);
     onTestFinished(() => clearInterval(drip));
     expect((await ask(url, modern(1, 'server/discover'))).status).toBe(200);
-    await within(5000, 'the end of the slow client', slow.closed);
+    await within(15_000, 'the end of the slow client', slow.closed);
     expect(slow.status).toBe(408);
   });
 
@@ -78,7 +78,7 @@ describe('a client that takes its time', () => {
     const drip = setInterval(() => slow.write('a'), 50);
     onTestFinished(() => clearInterval(drip));
     expect((await ask(url, modern(1, 'server/discover'))).status).toBe(200);
-    await within(5000, 'the end of the slow client', slow.closed);
+    await within(15_000, 'the end of the slow client', slow.closed);
     expect([undefined, 408]).toContain(slow.status);
     expect((await ask(url, modern(2, 'server/discover'))).status).toBe(200);
   });
@@ -87,14 +87,14 @@ describe('a client that takes its time', () => {
     const { port, served } = await serveHttp(plainServer(), { headersTimeoutMs: 300, requestTimeoutMs: 500 });
     const half = await rawSocket(port);
     half.write(onTheWire(modern(1, 'server/discover')).slice(0, -20));
-    await within(5000, 'the end of the slow client', half.closed);
+    await within(15_000, 'the end of the slow client', half.closed);
     expect(served.connections).toBe(0);
   });
 
   it('with a connection that says nothing at all is sent away', async () => {
     const { port } = await serveHttp(plainServer(), { headersTimeoutMs: 300, requestTimeoutMs: 500 });
     const silent = await rawSocket(port);
-    await within(5000, 'the end of the silent client', silent.closed);
+    await within(15_000, 'the end of the silent client', silent.closed);
   });
 
   it('between two requests may keep the connection, but not for ever', async () => {
@@ -103,7 +103,7 @@ describe('a client that takes its time', () => {
     socket.write(onTheWire(modern(1, 'server/discover')));
     await socket.until('answer', () => socket.text.includes('supportedVersions'));
     expect(socket.over).toBe(false);
-    await within(5000, 'the end of the idle connection', socket.closed);
+    await within(15_000, 'the end of the idle connection', socket.closed);
   });
 
   it('over the answer may: a slow call outlives every limit for requests', async () => {
@@ -168,7 +168,7 @@ describe('what is no HTTP', () => {
       `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}Transfer-Encoding: chunked\r\n\r\n`,
     );
     socket.write('zz\r\nnonsense\r\n');
-    await within(5000, 'the end', socket.closed);
+    await within(15_000, 'the end', socket.closed);
     expect((await ask(url, modern(1, 'server/discover'))).status).toBe(200);
   });
 
@@ -191,7 +191,7 @@ describe('what is no HTTP', () => {
       onTheWire(modernCall(1, 'echo', { text: 'first' })) +
         onTheWire(modernCall(1, 'echo', { text: 'second' }), 'connection: close\r\n'),
     );
-    await within(5000, 'the answers', socket.closed);
+    await within(15_000, 'the answers', socket.closed);
     expect([...socket.text.matchAll(/"text":"(\w+)"/g)].map(([, word]) => word)).toEqual(['first', 'second']);
   });
 
@@ -370,7 +370,7 @@ describe('many', () => {
       await socket.until('answer', () => socket.status === 200);
     }
     const third = await rawSocket(port);
-    await within(5000, 'the end of the third', third.closed);
+    await within(15_000, 'the end of the third', third.closed);
     kept[0]!.socket.destroy();
     await kept[0]!.closed;
     await expect
@@ -380,7 +380,7 @@ describe('many', () => {
             ({ status }) => status,
             () => 0,
           ),
-        { timeout: 5000 },
+        { timeout: 20_000 },
       )
       .toBe(200);
   });
@@ -425,10 +425,10 @@ describe('a process that is told to stop', () => {
     const standing = await session.get();
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
-    expect(await within(8000, 'exit', exited)).toEqual([0, null]);
+    expect(await within(9500, 'exit', exited)).toEqual([0, null]);
     await listen.end();
     expect(listen.messages.at(-1)).toMatchObject({ id: 2, result: { resultType: 'complete' } });
     await standing.end();
-    await within(1000, 'the ends', Promise.all([silent.closed, half.closed, kept.closed]));
+    await within(15_000, 'the ends', Promise.all([silent.closed, half.closed, kept.closed]));
   });
 });

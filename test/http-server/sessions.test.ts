@@ -500,7 +500,7 @@ describe('batches', () => {
   const batch = async (revision: string, messages: readonly unknown[]) => {
     const { url } = await serveHttp(plainServer());
     const session = await openSession(url, { revision });
-    return { session, answer: await within(5000, 'the batch', session.post(messages)) };
+    return { session, answer: await within(15_000, 'the batch', session.post(messages)) };
   };
 
   it('are answered as an array in 2025-03-26 (JRPC-017)', async () => {
@@ -595,7 +595,7 @@ describe('batches', () => {
     const session = await openSession(url);
     await session.post([ping(1), ping(2)]);
     clock.advance(200_000);
-    await until('none', () => served.connections === 0, 2000);
+    await until('none', () => served.connections === 0);
   });
 });
 
@@ -655,9 +655,9 @@ it('calls of sessions count, too, when the server has enough to do (503)', async
   const session = await openSession(url);
   const held = [1, 2].map((id) => session.post(legacyCall(id, 'hold')));
   await until('two at work', () => running === 2);
-  const refused = await within(3000, 'refusal', session.post(legacyCall(3, 'hold')));
+  const refused = await within(15_000, 'refusal', session.post(legacyCall(3, 'hold')));
   expect(refused.status).toBe(503);
-  expect((await within(3000, 'refusal', ask(url, modernCall(4, 'hold')))).status).toBe(503);
+  expect((await within(15_000, 'refusal', ask(url, modernCall(4, 'hold')))).status).toBe(503);
   release.open();
   for (const answer of await Promise.all(held)) expect(answer.status).toBe(200);
 });

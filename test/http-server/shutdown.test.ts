@@ -38,10 +38,10 @@ describe('a server that stops', () => {
     const { url, port, served } = await serveHttp(server);
     const running = ask(url, modernCall(1, 'slow'));
     await started.promise;
-    const closed = served.close({ graceMs: 10_000 });
+    const closed = served.close({ graceMs: 60_000 });
     release.open();
     expect((await running).json.result?.content).toEqual([{ type: 'text', text: 'finished' }]);
-    await within(5000, 'close', closed);
+    await within(15_000, 'close', closed);
     await expect(rawSocket(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
@@ -50,11 +50,11 @@ describe('a server that stops', () => {
     const { url, port, served } = await serveHttp(server);
     const running = ask(url, modernCall(1, 'slow'));
     await started.promise;
-    const closed = served.close({ graceMs: 10_000 });
+    const closed = served.close({ graceMs: 60_000 });
     await expect(rawSocket(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     release.open();
     expect((await running).status).toBe(200);
-    await within(5000, 'close', closed);
+    await within(15_000, 'close', closed);
   });
 
   it('answers with an error what is not finished within the grace', async () => {
@@ -62,7 +62,7 @@ describe('a server that stops', () => {
     const { url, served } = await serveHttp(server);
     const running = ask(url, modernCall(1, 'slow'));
     await started.promise;
-    await within(5000, 'close', served.close({ graceMs: 20 }));
+    await within(15_000, 'close', served.close({ graceMs: 20 }));
     const { json } = await running;
     expect(json.error).toEqual({
       code: -32603,
@@ -80,7 +80,7 @@ describe('a server that stops', () => {
     // Half a request: the connection is not idle, so it stays when the server stops listening.
     socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\n');
     await ask(url, modern(2, 'server/discover'));
-    const closed = served.close({ graceMs: 10_000 });
+    const closed = served.close({ graceMs: 60_000 });
     const { body, headers } = modern(3, 'server/discover');
     for (const [name, value] of Object.entries(headers!)) socket.write(`${name}: ${String(value)}\r\n`);
     socket.write(`content-length: ${Buffer.byteLength(body!)}\r\n\r\n${String(body)}`);
@@ -89,7 +89,7 @@ describe('a server that stops', () => {
     expect(socket.text.toLowerCase()).toContain('retry-after: 1');
     release.open();
     expect((await running).status).toBe(200);
-    await within(5000, 'close', closed);
+    await within(15_000, 'close', closed);
   });
 
   it('gives every open listen its closing result and ends the stream (SUB-012)', async () => {
@@ -101,7 +101,7 @@ describe('a server that stops', () => {
       ),
     );
     for (const listen of listens) await listen.next();
-    await within(5000, 'close', served.close());
+    await within(15_000, 'close', served.close({ graceMs: 60_000 }));
     for (const [index, id] of [7, 'seven'].entries()) {
       const listen = listens[index]!;
       await listen.end();
@@ -121,12 +121,12 @@ describe('a server that stops', () => {
     const standing = await session.get();
     const running = session.post(legacyCall(1, 'slow'));
     await started.promise;
-    const closed = served.close({ graceMs: 10_000 });
+    const closed = served.close({ graceMs: 60_000 });
     release.open();
     expect((await running).json.result?.content).toEqual([{ type: 'text', text: 'finished' }]);
     await standing.end();
     expect(standing.complete).toBe(true);
-    await within(5000, 'close', closed);
+    await within(15_000, 'close', closed);
     expect(served.connections).toBe(0);
   });
 
@@ -135,7 +135,7 @@ describe('a server that stops', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
     expect(await keptAlive(agent, url)).toBe(200);
-    await within(2000, 'close', served.close());
+    await within(15_000, 'close', served.close({ graceMs: 60_000 }));
   });
 
   it('is not held by a keep-alive connection whose last answer was given while it stopped', async () => {
@@ -145,18 +145,18 @@ describe('a server that stops', () => {
     onTestFinished(() => agent.destroy());
     const running = keptAlive(agent, url, modernCall(1, 'slow'));
     await started.promise;
-    const closed = served.close({ graceMs: 10_000 });
+    const closed = served.close({ graceMs: 60_000 });
     release.open();
     expect(await running).toBe(200);
-    await within(2000, 'close', closed);
+    await within(15_000, 'close', closed);
   });
 
   it('is not held by a connection that never said a word', async () => {
     const { url, port, served } = await serveHttp(plainServer());
     const silent = await rawSocket(port);
     await ask(url, modern(1, 'server/discover'));
-    await within(3000, 'close', served.close({ graceMs: 100 }));
-    await within(3000, 'end of the silent connection', silent.closed);
+    await within(15_000, 'close', served.close({ graceMs: 100 }));
+    await within(15_000, 'end of the silent connection', silent.closed);
   });
 
   it('is not held by half a body', async () => {
@@ -167,7 +167,7 @@ describe('a server that stops', () => {
     );
     // What was written before has been read when this is answered.
     await ask(url, modern(1, 'server/discover'));
-    await within(3000, 'close', served.close({ graceMs: 100 }));
+    await within(15_000, 'close', served.close({ graceMs: 100 }));
   });
 
   it('is not held by a client that does not read its stream', async () => {
@@ -185,14 +185,14 @@ describe('a server that stops', () => {
     const stalled = await open(url, modernCall(1, 'talk', {}, { meta: { progressToken: 1 } }));
     stalled.response.pause();
     await talked.promise;
-    await within(4000, 'close', served.close({ graceMs: 100 }));
+    await within(15_000, 'close', served.close({ graceMs: 100 }));
   });
 
   it('may be closed twice, and again after it has closed', async () => {
     const { served } = await serveHttp(plainServer());
-    await within(3000, 'both', Promise.all([served.close(), served.close()]));
-    await within(3000, 'the third', served.close());
-    await within(3000, 'closed', served.closed);
+    await within(15_000, 'both', Promise.all([served.close(), served.close()]));
+    await within(15_000, 'the third', served.close());
+    await within(15_000, 'closed', served.closed);
   });
 });
 

@@ -104,7 +104,7 @@ describe("legacy: 'stateless'", () => {
       return 'never';
     });
     const { url } = await serveHttp(server, { legacy: 'stateless' });
-    const { json } = await within(5000, 'the answer', ask(url, legacy(legacyCall(1, 'ask'))));
+    const { json } = await within(15_000, 'the answer', ask(url, legacy(legacyCall(1, 'ask'))));
     expect(json.result).toMatchObject({ isError: true });
     expect(json.result?.content[0].text).toContain('elicitation');
   });

@@ -12,6 +12,9 @@ import {
 } from '../../src/index.js';
 import { type HttpListenOptions, http } from '../../src/transport/http.js';
 import type { Message } from '../support/messages.js';
+import { PATIENCE_MS } from '../support/until.js';
+
+export { until } from '../support/until.js';
 
 /** Requests written out by hand, over real sockets: what a client sees, and nothing more. */
 
@@ -168,7 +171,7 @@ export class Stream {
     return this.messages[this.#taken - 1]!;
   }
 
-  async until(what: string, ready: () => boolean, limitMs = 10_000): Promise<void> {
+  async until(what: string, ready: () => boolean, limitMs = PATIENCE_MS): Promise<void> {
     if (ready()) return;
     await new Promise<void>((resolve, reject) => {
       const look = () => {
@@ -383,7 +386,7 @@ export class RawSocket {
     return found === undefined ? undefined : Number(found);
   }
 
-  async until(what: string, ready: () => boolean, limitMs = 10_000): Promise<void> {
+  async until(what: string, ready: () => boolean, limitMs = PATIENCE_MS): Promise<void> {
     const deadline = Date.now() + limitMs;
     while (!ready()) {
       if (Date.now() > deadline)
@@ -407,15 +410,6 @@ export function pause(ms: number): Promise<void> {
     const timer = setTimeout(resolve, ms);
     timer.unref();
   });
-}
-
-/** Settles when a condition holds; for what has no event. */
-export async function until(what: string, ready: () => boolean, limitMs = 10_000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!ready()) {
-    if (Date.now() > deadline) throw new Error(`No ${what} within ${limitMs} ms`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 /** Fails when something takes longer than it may; the timer does not outlive it. */

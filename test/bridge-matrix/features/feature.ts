@@ -1,4 +1,5 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { eventually } from '../../support/until.js';
 import type { Session, ToolResult } from '../clients/session.js';
 
 /** The columns of the matrix. */
@@ -26,7 +27,7 @@ export type Plays = Readonly<Record<Feature, ((session: Session) => Promise<void
 
 /** What is to be seen within the time that a busy machine may take. */
 export function soon<T>(check: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 4000, interval: 15 });
+  return eventually(check);
 }
 
 /** What the text of a result says. */

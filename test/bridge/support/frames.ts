@@ -1,3 +1,7 @@
+import { PATIENCE_MS } from '../../support/until.js';
+
+export { until } from '../../support/until.js';
+
 /** A message as it stood on the line. */
 export interface Message {
   readonly jsonrpc?: string;
@@ -85,15 +89,3 @@ export class Inbox<T> {
 export async function settle(turns = 30): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
-
-/** Settles when a condition holds; for what has no event. */
-export async function until(what: string, ready: () => boolean): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!ready()) {
-    if (Date.now() > deadline) throw new Error(`no ${what} within ${PATIENCE_MS} ms`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** A failure bound, never waited out by a passing test. */
-const PATIENCE_MS = 4000;

@@ -6,6 +6,8 @@ import type { CommandOptions } from '../../../src/transport/child.js';
 import { isAlive } from '../../process-layer/support.js';
 import { fixture } from '../../support/child.js';
 
+export { until } from '../../support/until.js';
+
 /** A client that is closed when the test ends. Nothing is remembered unless the test says so. */
 export async function openClient(connector: Connector, options: ConnectOptions = {}): Promise<Client> {
   const client = await connect(connector, { cache: false, ...options });
@@ -80,15 +82,6 @@ export function textOf(result: CallToolResult): string {
 /** Lets everything that is ready run, without letting time pass on a fake clock. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 5; i += 1) await turn();
-}
-
-/** Waits until something is so, and fails when it never is. */
-export async function until(what: string, check: () => boolean, limitMs = 5000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!check()) {
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await turn();
-  }
 }
 
 /** Whether a promise has settled by now. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { PATIENCE_MS } from '../../support/until.js';
 import type { Frame } from './recording.js';
 import type { Json, Revision } from './revision.js';
 
@@ -19,7 +20,6 @@ export interface RawPeer {
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const PATIENCE_MS = 10_000;
 
 export interface RawOptions {
   /** What it declares. All that any revision knows by default. */

@@ -66,7 +66,7 @@ export function record(program: string, ...args: string[]): Recording {
       const left = () => pids.filter(isAlive);
       // A client that failed to connect lets go of its process without waiting for its end.
       await vi
-        .waitFor(() => expect(left()).toEqual([]), { timeout: 5000 })
+        .waitFor(() => expect(left()).toEqual([]), { timeout: 20_000 })
         .catch(() => {
           for (const pid of left()) process.kill(pid, 'SIGKILL');
         });

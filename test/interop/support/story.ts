@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/until.js';
 import { judgeLife } from './judge.js';
 import { friendlyAnswers, type Peer, type Session } from './peer.js';
 import { type Frame, isAlive, type Recording, record } from './recording.js';
@@ -35,7 +36,7 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
     /** Passes when the server has done all it had to do before: it answers in order. */
     const roundTrip = () => text('echo', { text: 'round trip' });
     /** Over HTTP unsolicited messages have a stream of their own, and may come a moment after an answer. */
-    const soon = (check: () => void) => (isHttp ? vi.waitFor(check, { timeout: 5000 }) : check());
+    const soon = (check: () => void) => (isHttp ? eventually(check) : check());
 
     it(`agrees on ${peer.revision} and learns who the server is`, async () => {
       expect(await text('echo', { text: 'hello' })).toBe('hello');
@@ -214,26 +215,17 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
       ];
       // The official clients drop a progress that they read together with the answer (see official-v2.test.ts),
       // which a busy machine makes of two writes; so they may need several tries. The wire needs none.
-      await vi.waitFor(
-        async () => {
-          const seen: Json[] = [];
-          const result = await session.call(
-            'test_tool_with_progress',
-            {},
-            { onprogress: (p) => seen.push(p) },
-          );
-          expect(result.content).toEqual([
-            { type: 'text', text: 'Tool with progress executed successfully' },
-          ]);
-          const told = sent('server').slice(-4);
-          expect(told.at(-1)).toHaveProperty('result');
-          expect(told.slice(0, 3)).toMatchObject(
-            steps.map((params) => ({ method: 'notifications/progress', params })),
-          );
-          expect(seen).toEqual(steps);
-        },
-        { timeout: 10_000 },
-      );
+      await eventually(async () => {
+        const seen: Json[] = [];
+        const result = await session.call('test_tool_with_progress', {}, { onprogress: (p) => seen.push(p) });
+        expect(result.content).toEqual([{ type: 'text', text: 'Tool with progress executed successfully' }]);
+        const told = sent('server').slice(-4);
+        expect(told.at(-1)).toHaveProperty('result');
+        expect(told.slice(0, 3)).toMatchObject(
+          steps.map((params) => ({ method: 'notifications/progress', params })),
+        );
+        expect(seen).toEqual(steps);
+      });
     });
 
     it('cancels a call, and the server says no more about it (CANC-007, STDIO-014)', async () => {
@@ -394,7 +386,7 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
         expect(logs()).toEqual([]);
         if (!modern) await session.setLogLevel('info');
         await session.call('test_tool_with_logging', {}, modern ? { logLevel: 'info' } : {});
-        await vi.waitFor(() => expect(logs()).toHaveLength(3));
+        await eventually(() => expect(logs()).toHaveLength(3));
         expect(logs().map(({ params }) => params)).toEqual(wanted);
         if (modern) {
           await session.call('test_tool_with_logging', {}, { logLevel: 'warning' });
@@ -431,8 +423,8 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
 
         const subscription = await session.subscribe('demo://clock');
         await session.call('touch');
-        await vi.waitFor(() => expect(heard(UPDATED)).toHaveLength(1));
-        await vi.waitFor(() => expect(heard(CHANGED).length).toBeGreaterThan(unsolicited));
+        await eventually(() => expect(heard(UPDATED)).toHaveLength(1));
+        await eventually(() => expect(heard(CHANGED).length).toBeGreaterThan(unsolicited));
         expect(heard(UPDATED)[0]).toMatchObject({ params: { uri: 'demo://clock' } });
         if (modern) {
           const listen = sent('client').findLast(({ method }) => method === 'subscriptions/listen')!;
@@ -464,7 +456,7 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
       const life = recording.life();
       expect(life.exit).toEqual({ code: 0, signal: null });
       expect(life.signals).toEqual([]);
-      for (const { pid } of recording.lives()) await vi.waitFor(() => expect(isAlive(pid)).toBe(false));
+      for (const { pid } of recording.lives()) await eventually(() => expect(isAlive(pid)).toBe(false));
       if (listening) {
         // SUB-012: an open listen gets its closing result.
         const listen = sent('client').findLast(({ method }) => method === 'subscriptions/listen')!;

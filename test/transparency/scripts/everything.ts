@@ -1,9 +1,25 @@
-import { andThen, call, hear, lists, logFrom, ping, request, type Step, watch } from '../script.js';
+import {
+  andThen,
+  call,
+  cannotBeAskedEarly,
+  hear,
+  isModern,
+  lists,
+  logFrom,
+  type Player,
+  ping,
+  request,
+  type Step,
+  watch,
+} from '../script.js';
+
+/** Ours hear of changes where they listen, and only then, like modern ones. */
+const mustListen = (who: Player) => who.client.startsWith('own') || isModern(who);
 
 /** With the reference server `server-everything`. */
 export const everythingScript: readonly Step[] = [
   // It asks for roots 350 ms after it was connected to, or when somebody calls for them.
-  hear('roots', 'Roots updated'),
+  hear('roots', 'Roots updated', cannotBeAskedEarly),
   call('get-roots-list'),
   ...lists,
   call('echo', { message: 'hello' }),
@@ -19,6 +35,7 @@ export const everythingScript: readonly Step[] = [
   andThen(
     'resources/list_changed',
     call('gzip-file-as-resource', { name: 'a.gz', data: 'data:text/plain,hello', outputType: 'resource' }),
+    mustListen,
   ),
   call('trigger-long-running-operation', { duration: 0.3, steps: 3 }, { progress: true }),
   call('trigger-long-running-operation', { duration: 9, steps: 900 }, { progress: true, cancel: true }),
@@ -58,7 +75,7 @@ export const everythingScript: readonly Step[] = [
   request('a method that nobody knows', 'no/such/method'),
   request('a call without a name', 'tools/call', { arguments: {} }),
   logFrom('info'),
-  andThen('Received Subscribe', watch('demo://resource/dynamic/text/1')),
+  andThen('Received Subscribe', watch('demo://resource/dynamic/text/1'), isModern),
   andThen('resource/dynamic/text/1', call('toggle-subscriber-updates')),
 ];
 

@@ -1,9 +1,9 @@
-import { call, hear, request, type Step } from '../script.js';
+import { call, cannotBeAskedEarly, hear, request, type Step } from '../script.js';
 
 /** With the reference server `server-filesystem`, on a folder of its own. */
 export const filesystemScript = (folder: string): readonly Step[] => [
   // It asks for roots when it was connected to, and works there from then on.
-  hear('roots', 'roots/list'),
+  hear('roots', 'roots/list', cannotBeAskedEarly),
   request('list tools', 'tools/list'),
   request('list resources', 'resources/list'),
   request('list prompts', 'prompts/list'),
