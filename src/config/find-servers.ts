@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { type Document, isTable, kindOf, type Path, type Table } from './document.js';
 import { nearMiss } from './near-miss.js';
 import type { Report } from './report.js';
@@ -12,12 +13,18 @@ export interface FoundServer {
 }
 
 /** The servers under any of the top keys in use. `report` is that of the file. */
-export function findServers({ root, repeated }: Document, report: Report): FoundServer[] {
+export function findServers(
+  { root, repeated }: Document,
+  report: Report,
+  { file, project }: { readonly file: string; readonly project: string },
+): FoundServer[] {
   if (!isTable(root)) {
     report.error([], `must be an object with mcpServers, and is ${kindOf(root)}`);
     return [];
   }
-  const sections = SECTIONS.filter((path) => valueAt(root, path) !== undefined);
+  // Claude Code keeps what was added for one project, and not for all, among its own state.
+  const ofProject = basename(file) === '.claude.json' ? [['projects', project, 'mcpServers']] : [];
+  const sections = [...SECTIONS, ...ofProject].filter((path) => valueAt(root, path) !== undefined);
   if (sections.length === 0 && !root.has('gateway')) {
     const typo = [...root.keys()].find((key) => nearMiss(key, TOP_KEYS) !== undefined);
     if (typo === undefined) report.warning([], `names no servers: there is none of ${TOP_KEYS.join(', ')}`);
@@ -48,7 +55,7 @@ const TOP_KEYS = ['mcpServers', 'servers', 'mcp_servers', 'context_servers'];
 /** The last one is how the settings of VS Code had it before there was `mcp.json`. */
 const SECTIONS: readonly (readonly string[])[] = [...TOP_KEYS.map((key) => [key]), ['mcp', 'servers']];
 
-export function valueAt(table: Table, path: readonly string[]): unknown {
+function valueAt(table: Table, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isTable(value) ? value.get(key) : undefined), table);
 }
 

@@ -17,7 +17,7 @@ export type {
   UrlEntry,
 } from './entry.js';
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
-export { readServers, requireServers } from './read-servers.js';
+export { byName, readServers, requireServers } from './read-servers.js';
 export { describeProblem } from './report.js';
 export {
   type BridgePart,
@@ -28,5 +28,7 @@ export {
   type UnitPart,
   type UpstreamPart,
 } from './split-entry.js';
+export { type Definition, type SurveyedFile, surveyServers } from './survey.js';
+export { type PortableServer, plain, toPortable } from './to-portable.js';
 export type { WatchFolder } from './watch-folders.js';
 export { type ServersChange, type ServersWatch, type WatchOptions, watchServers } from './watch-servers.js';

@@ -33,19 +33,25 @@ export function knownFiles(where: Whereabouts = {}): readonly KnownFile[] {
     platform === 'win32'
       ? join(roaming, 'Zed')
       : join(platform === 'darwin' ? join(home, '.config') : xdg, 'zed');
+  const inCode = join(data, 'Code', 'User', 'globalStorage');
   const user: readonly (readonly [string, string])[] = [
     ['Claude Desktop', join(data, 'Claude', 'claude_desktop_config.json')],
     ['Claude Code', join(set('CLAUDE_CONFIG_DIR') ?? home, '.claude.json')],
     ['Codex', join(set('CODEX_HOME') ?? join(home, '.codex'), 'config.toml')],
     ['Cursor', join(home, '.cursor', 'mcp.json')],
+    ['Gemini CLI', join(home, '.gemini', 'settings.json')],
     ['VS Code', join(data, 'Code', 'User', 'mcp.json')],
+    ['Cline', join(inCode, 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json')],
+    ['Roo Code', join(inCode, 'rooveterinaryinc.roo-cline', 'settings', 'mcp_settings.json')],
     ['Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')],
     ['Zed', join(zed, 'settings.json')],
   ];
   const project: readonly (readonly [string, string])[] = [
     ['Codex', join(cwd, '.codex', 'config.toml')],
     ['Cursor', join(cwd, '.cursor', 'mcp.json')],
+    ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
     ['VS Code', join(cwd, '.vscode', 'mcp.json')],
+    ['Roo Code', join(cwd, '.roo', 'mcp.json')],
     ['Zed', join(cwd, '.zed', 'settings.json')],
     ['Claude Code', join(cwd, '.mcp.json')],
   ];

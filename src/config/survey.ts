@@ -66,7 +66,7 @@ export async function surveyServers(
       const workspaceFolder = resolve(cwd, options.workspaceFolder ?? projectOf(file, { cwd, home, env }));
       const inputs = new Map([...defaultInputs(document), ...Object.entries(options.inputs ?? {})]);
       const variables = { env, home, workspaceFolder, inputs };
-      const definitions = findServers(document, report).map((found) =>
+      const definitions = findServers(document, report, { file, project: workspaceFolder }).map((found) =>
         readDefinition(file, document, found, variables),
       );
       const gateway = readGateway(document, report, resolverOf(variables));

@@ -55,6 +55,19 @@ it('reads ~/.claude.json among everything else that is in it', async () => {
   expect(Object.keys(servers)).toEqual(['fs']);
 });
 
+it('reads what ~/.claude.json has for the project only, which wins', async () => {
+  const text = `{
+  "mcpServers": { "fs": { "command": "for-all" }, "all": { "command": "all" } },
+  "projects": {
+    "/p": { "mcpServers": { "fs": { "command": "for-p" } } },
+    "/q": { "mcpServers": { "other": { "command": "for-q" } } }
+  }
+}`;
+  const { servers } = await read(text, { as: '.claude.json', workspaceFolder: '/p' });
+  expect(Object.keys(servers)).toEqual(['fs', 'all']);
+  expect(servers['fs']).toMatchObject({ command: 'for-p', source: { line: 4 }, overrides: [{ line: 2 }] });
+});
+
 it('reads claude_desktop_config.json', async () => {
   const { servers, problems } = await read(
     `{
