@@ -30,7 +30,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** The commands that talk to a server, which may stand behind `--`. */
-const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'serve']);
+const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'serve', 'attach']);
 
 /** A server started by a host should not have to load the client. */
 async function commands(
@@ -40,6 +40,10 @@ async function commands(
 ): Promise<Command[]> {
   const { demoCommand } = await import('./commands/demo.js');
   if (name === 'demo') return [demoCommand()];
+  const { attachCommand } = await import('./commands/attach.js');
+  if (name === 'attach') return [attachCommand(behind)];
+  const { daemonCommand } = await import('./commands/daemon.js');
+  if (name === 'daemon') return [daemonCommand(packageVersion())];
   const { serveCommand } = await import('./commands/serve.js');
   if (name === 'serve') return [serveCommand(behind, head.slice(3)).passThroughOptions()];
   const { probeCommand } = await import('./commands/probe.js');
@@ -48,6 +52,8 @@ async function commands(
   const { readCommand } = await import('./commands/read.js');
   return [
     serveCommand(behind),
+    attachCommand(behind),
+    daemonCommand(packageVersion()),
     probeCommand(behind),
     listCommand(behind),
     callCommand(behind),

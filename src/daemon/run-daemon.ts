@@ -1,0 +1,66 @@
+import { closeSync, writeSync } from 'node:fs';
+import { messageOf } from '../errors.js';
+import { openDaemon } from './daemon.js';
+import type { DaemonLog } from './log-file.js';
+import type { DaemonPlaces } from './places.js';
+import { takePlace } from './take-place.js';
+
+export interface RunOptions {
+  readonly places: DaemonPlaces;
+  readonly log: DaemonLog;
+  readonly version: string;
+  /** A pipe on which whoever started it waits for word. */
+  readonly notify: number | undefined;
+  readonly firstMs: number | undefined;
+}
+
+/** What whoever started a daemon is told, on one line. */
+export type DaemonNews =
+  | { readonly kind: 'ready'; readonly pid: number }
+  /** There is one already. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Is the daemon, until nobody needs it any more. Says whether it ever was. */
+export async function runDaemon({ places, log, version, notify, firstMs }: RunOptions): Promise<DaemonNews> {
+  const tell = (news: DaemonNews) => {
+    if (notify !== undefined) send(notify, news);
+    return news;
+  };
+  try {
+    const lock = await takePlace(places);
+    if (!lock) return tell({ kind: 'taken' });
+    const daemon = await openDaemon({
+      places,
+      lock,
+      log,
+      version,
+      ...(firstMs !== undefined && { firstMs }),
+    }).catch((error: unknown) => {
+      lock.release();
+      throw error;
+    });
+    log.say(`the daemon ${version} has begun (process ${process.pid})`);
+    const news = tell({ kind: 'ready', pid: process.pid });
+    const stop = () => void daemon.close();
+    for (const signal of SIGNALS) process.on(signal, stop);
+    await daemon.ended;
+    log.say('the daemon has ended');
+    return news;
+  } catch (error) {
+    log.say(`the daemon could not begin: ${messageOf(error)}`);
+    return tell({ kind: 'failed', why: messageOf(error) });
+  }
+}
+
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+
+function send(descriptor: number, news: DaemonNews): void {
+  try {
+    writeSync(descriptor, `${JSON.stringify(news)}\n`);
+    // Servers must not inherit it.
+    closeSync(descriptor);
+  } catch {
+    // Whoever started us is gone.
+  }
+}

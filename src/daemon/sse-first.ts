@@ -1,0 +1,61 @@
+import { createParser } from 'eventsource-parser';
+import type { AttachParams } from './definition.js';
+
+/** Where the old transport is to be tried first: with what was found. */
+export async function withTransport(params: AttachParams): Promise<AttachParams> {
+  const { unit, sseFirst } = params;
+  const { source } = unit;
+  if (!sseFirst || source.kind !== 'url') return params;
+  if (!(await speaksSse2024(source.url, source.connect.headers))) return params;
+  return { ...params, unit: { ...unit, source: { ...source, connect: { ...source.connect, sse: 'only' } } } };
+}
+
+/**
+ * Whether a server of 2024-11-05 is at this address: its first event says where to post to. Never rejects; who cannot
+ * be reached is none.
+ */
+async function speaksSse2024(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<boolean> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), timeoutMs);
+  try {
+    const answer = await fetch(url, {
+      headers: { ...headers, accept: 'text/event-stream' },
+      // Headers are meant for this place only.
+      redirect: 'manual',
+      signal: over.signal,
+    });
+    const isStream = /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '');
+    return (
+      answer.status === 200 && isStream && answer.body !== null && (await beginsWithEndpoint(answer.body))
+    );
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+async function beginsWithEndpoint(body: ReadableStream<Uint8Array>): Promise<boolean> {
+  let first: string | undefined;
+  const parser = createParser({
+    onEvent({ event }) {
+      first ??= event ?? 'message';
+    },
+  });
+  let read = 0;
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    parser.feed(chunk);
+    read += chunk.length;
+    if (first !== undefined || read > MAX_CHARS) break;
+  }
+  return first === 'endpoint';
+}
+
+/** A server that streams something else may be silent for long. */
+const TIMEOUT_MS = 3000;
+const MAX_CHARS = 64 * 1024;
