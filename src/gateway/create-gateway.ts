@@ -75,6 +75,8 @@ export interface Gateway extends AsyncDisposable {
   unready(): Promise<readonly string[]>;
   /** Takes nobody new, finishes what runs within the grace, and ends everything. A second time hurries. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Aborted as soon as it is to end. */
+  readonly closing: AbortSignal;
   readonly closed: Promise<void>;
 }
 
@@ -94,6 +96,7 @@ class TheGateway implements Gateway {
   readonly #context: UnitContext;
   readonly #startedAt: number;
   readonly #ended = createDeferred<void>();
+  readonly #over = new AbortController();
   #units: ReadonlyMap<string, PlacedUnit> = new Map();
   #fronts: Awaited<ReturnType<typeof openFronts>> | undefined;
   /** What is served at the main path, and by whom. */
@@ -230,7 +233,12 @@ class TheGateway implements Gateway {
       .map(({ name }) => name);
   }
 
+  get closing(): AbortSignal {
+    return this.#over.signal;
+  }
+
   async close({ graceMs = this.#options.graceMs ?? GRACE_MS } = {}): Promise<void> {
+    this.#over.abort();
     this.#fronts?.stop();
     const served = [...this.#units.values()].map((placed) => placed.served);
     const all = [...served, ...this.#leaving, this.#streams, this.#main?.served];

@@ -86,7 +86,7 @@ describe('a server that may yet come', () => {
     await child.until('far side', () => child.stderr.includes('Behind it:'));
   });
 
-  it('is started again, and says why it ended: all of it to whoever runs it, what happened to clients', async () => {
+  it('is started again, and says why it ended: to whoever runs it, and to clients of the same machine', async () => {
     const program = `${freeFolder()}/server.mjs`;
     writeFileSync(program, 'console.error("fatal: no API key"); process.exitCode = 7;');
     const socket = freeSocket();
@@ -100,8 +100,7 @@ describe('a server that may yet come', () => {
     expect(child.stderr).not.toContain('Isthmus serves');
     const refused = await isthmus('list', socket);
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain('stopped with code 7');
-    expect(refused.stderr).not.toContain('API key');
+    expect(refused.stderr).toMatch(/stopped with code 7 after \d+ ms; last stderr: fatal: no API key/);
   });
 });
 

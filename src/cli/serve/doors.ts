@@ -86,13 +86,16 @@ function toApiKey(text: string): { readonly name?: string; readonly key: string 
 }
 
 function refuseOpenAddresses(addresses: readonly string[]): void {
-  const open = addresses.find((address) => !isForThisUser(address) && !address.startsWith('unix:'));
+  const open = addresses.find((address) => REACHABLE.test(address) && !isForThisUser(address));
   if (open === undefined) return;
   throw usageError(
     `${open} can be reached by others, and nobody would ask who they are`,
     'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if the network keeps strangers away',
   );
 }
+
+/** Others than users of this machine may get there. Whatever else was typed is refused when it is opened. */
+const REACHABLE = /^(http|tcp):\/\//;
 
 /** Nobody but users of this machine gets there. */
 function isForThisUser(address: string): boolean {

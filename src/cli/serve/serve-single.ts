@@ -32,7 +32,6 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
   const warn = (error: unknown) =>
     operator.warn(describe(error), isHopeless(error) ? undefined : 'it is tried again with the next request');
   let isOurStart = true;
-  const over = new AbortController();
   const operation = await operateGateway({
     ...house,
     units: [definition],
@@ -55,17 +54,11 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
   });
   const { gateway } = operation;
   const { bridge } = gateway.unit(name);
-  void operation.closed.then(() => over.abort());
-  ownProcess({
-    closed: operation.closed,
-    close() {
-      over.abort();
-      return operation.close();
-    },
-  });
+  const { closing: over } = gateway;
+  ownProcess(operation);
   const label = target.kind === 'command' ? oneLabel([target.command, ...target.args]) : name;
   const tell = () => {
-    if (over.signal.aborted) return;
+    if (over.aborted) return;
     announce(gateway.addresses, label);
     if (!quiet) void bridge.known.then((far) => operator.say(describeFar(label, far, false)));
   };
@@ -76,7 +69,7 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
       start: () => bridge.start(),
       onRestart:
         target.kind === 'command' ? (error, then) => operator.warn(describe(error), then) : undefined,
-      over: over.signal,
+      over,
     });
     stopWaiting();
     isOurStart = false;
