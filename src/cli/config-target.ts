@@ -39,7 +39,8 @@ export async function findConfigured(
   return { target: toTarget(entry, files), entry, warnings };
 }
 
-function toTarget(entry: ServerEntry, files: readonly string[]): Target {
+/** How a server of a file is reached. */
+export function toTarget(entry: ServerEntry, files: readonly string[]): Target {
   const { name } = entry;
   if (entry.kind === 'url') {
     const { url, headers, transport } = entry;
