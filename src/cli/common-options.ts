@@ -103,7 +103,7 @@ export function toVariable(text: string, before: Record<string, string> = {}): R
   return { ...before, [text]: ours };
 }
 
-function toInput(text: string, before: Record<string, string> = {}): Record<string, string> {
+export function toInput(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at <= 0) throw new InvalidArgumentError('Write ID=VALUE.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };

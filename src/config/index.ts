@@ -17,6 +17,7 @@ export type {
   UrlEntry,
 } from './entry.js';
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
+export { mergeGateways } from './read-gateway.js';
 export { byName, readServers, requireServers } from './read-servers.js';
 export { describeProblem } from './report.js';
 export {

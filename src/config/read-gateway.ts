@@ -40,10 +40,10 @@ export function readGateway({ root }: Document, report: Report, resolve: Resolve
   return settings;
 }
 
-/** What a later file says wins, also limit by limit. */
-export function mergeGateways(before: GatewaySettings, after: GatewaySettings): GatewaySettings {
-  const limits = { ...before.limits, ...after.limits };
-  return { ...before, ...after, ...(Object.keys(limits).length > 0 && { limits }) };
+/** What a later one says wins, also limit by limit. */
+export function mergeGateways(...blocks: readonly GatewaySettings[]): GatewaySettings {
+  const limits = Object.assign({}, ...blocks.map((block) => block.limits));
+  return Object.assign({}, ...blocks, Object.keys(limits).length > 0 && { limits });
 }
 
 const ADDRESS = /^(stdio$|unix:.|tcp:\/\/.|https?:\/\/.)/;

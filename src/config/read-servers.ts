@@ -1,5 +1,5 @@
 import { IsthmusError } from '../errors.js';
-import type { GatewaySettings, ReadOptions, ServerEntry, Servers } from './entry.js';
+import type { ReadOptions, ServerEntry, Servers } from './entry.js';
 import { mergeGateways } from './read-gateway.js';
 import { describeProblem } from './report.js';
 import { type Definition, type SurveyedFile, surveyServers } from './survey.js';
@@ -40,8 +40,7 @@ function toServers(files: readonly SurveyedFile[]): Servers {
     ...problems,
     ...definitions.flatMap((each) => each.problems),
   ]);
-  const gateway = files.reduce<GatewaySettings>((merged, each) => mergeGateways(merged, each.gateway), {});
-  return { servers, problems, gateway };
+  return { servers, problems, gateway: mergeGateways(...files.map(({ gateway }) => gateway)) };
 }
 
 /** The definitions that replace each other; `earlier` has the latest of them first. */
