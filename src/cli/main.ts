@@ -21,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .enablePositionalOptions(argv[2] === 'serve')
     .exitOverride();
   for (const command of await commands(argv[2], head, behind)) program.addCommand(command);
-  if (talks) tolerateClosedOutput();
+  if (talks || ASKING.has(argv[2] ?? '')) tolerateClosedOutput();
   try {
     await program.parseAsync(head as string[]);
   } catch (error) {
@@ -31,6 +31,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 /** The commands that talk to a server, which may stand behind `--`. */
 const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'serve', 'attach']);
+
+/** The commands that ask a running gateway. */
+const ASKING: ReadonlySet<string> = new Set(['status', 'logs', 'restart', 'stop', 'start', 'doctor']);
 
 /** A server started by a host should not have to load the client. */
 async function commands(
@@ -46,6 +49,8 @@ async function commands(
   if (name === 'daemon') return [daemonCommand(packageVersion())];
   const { serveCommand } = await import('./commands/serve.js');
   if (name === 'serve') return [serveCommand(behind, head.slice(3)).passThroughOptions()];
+  const { controlCommands } = await import('./control/commands.js');
+  if (ASKING.has(name ?? '')) return controlCommands();
   const { probeCommand } = await import('./commands/probe.js');
   const { listCommand } = await import('./commands/list.js');
   const { callCommand } = await import('./commands/call.js');
@@ -54,6 +59,7 @@ async function commands(
     serveCommand(behind),
     attachCommand(behind),
     daemonCommand(packageVersion()),
+    ...controlCommands(),
     probeCommand(behind),
     listCommand(behind),
     callCommand(behind),

@@ -5,8 +5,8 @@ export function stopCommand(): Command {
   return actionCommand('stop', {
     description: 'Switch a server of the running gateway off; calls that are running are finished first.',
     help: `
-Calls to it are refused until isthmus start, also after the configuration was read again; a gateway that is started
-anew starts it anew.
+Calls to it are refused until isthmus start. A gateway that is started anew starts it, too: to keep it off, write
+"disabled": true into its file.
 
 Example:
   isthmus stop weather

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { UnitStatus } from '../../gateway/status.js';
 import { CliError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
+import { quote } from '../target.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
 import {
@@ -49,7 +50,8 @@ export function runAction(
 
 function describe(action: Action, unit: UnitStatus, { out }: Terminal): string {
   const name = oneLine(unit.name);
-  if (action === 'stop') return `${name} was stopped; ${out.bold(`isthmus start ${name}`)} starts it again`;
+  if (action === 'stop')
+    return `${name} was stopped; ${out.bold(`isthmus start ${quote(name)}`)} starts it again`;
   const done = action === 'restart' ? 'was restarted' : 'was started';
   const process = mainProcess(unit);
   const facts = [
@@ -64,7 +66,7 @@ function failed(action: Action, unit: UnitStatus): CliError {
   const name = oneLine(unit.name);
   const what = action === 'restart' ? 'was restarted and is not well' : 'was started and is not well';
   return new CliError(EXIT.failed, `${name} ${what}: ${whyOf(unit, Date.now())}`, {
-    hint: `isthmus logs ${name} shows what it said, isthmus doctor ${name} what to do`,
+    hint: `isthmus logs ${quote(name)} shows what it said, isthmus doctor ${quote(name)} what to do`,
   });
 }
 

@@ -5,6 +5,7 @@ import type { GatewayStatus, UnitStatus } from '../../gateway/status.js';
 import { suggest } from '../arguments/suggest.js';
 import { CliError, usageError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
+import { quote } from '../target.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
 import { connectGateway } from './find-gateway.js';
@@ -82,7 +83,7 @@ function describeRefusal(error: IsthmusError, server: string | undefined): CliEr
     HINTS[error.code] ??
     (server === undefined
       ? undefined
-      : `isthmus logs ${server} shows what it said, isthmus doctor ${server} what to do`);
+      : `isthmus logs ${quote(server)} shows what it said, isthmus doctor ${quote(server)} what to do`);
   return new CliError(isAboutTheTalk ? EXIT.protocol : EXIT.failed, oneLine(error.message), {
     ...(hint !== undefined && { hint }),
   });

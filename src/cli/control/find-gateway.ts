@@ -62,7 +62,7 @@ export function choose(
   return having.length === 1 ? having : answering;
 }
 
-function noGateway(found: readonly FoundGateway[], pid: number | undefined): CliError {
+export function noGateway(found: readonly FoundGateway[], pid: number | undefined): CliError {
   const what =
     pid === undefined ? 'No gateway of yours is running' : `No gateway of yours has the pid ${pid}`;
   const evidence = found.map((each) => describe(each));

@@ -1,4 +1,5 @@
 import type { GatewayStatus, UnitStatus } from '../../gateway/status.js';
+import { quote } from '../target.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -78,7 +79,8 @@ export function verdict(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): 
   if (missing.length > 0) lines.push(out.red(`Not ready: ${names(missing)}.`));
   if (others.length > 0) lines.push(out.yellow(`Not ready, and not needed: ${names(others)}.`));
   const [first] = ill.filter(({ state }) => state === 'failed');
-  if (first) lines.push(`${out.dim('hint:')} isthmus doctor ${oneLine(first.name)} says why, and what to do`);
+  if (first)
+    lines.push(`${out.dim('hint:')} isthmus doctor ${quote(oneLine(first.name))} says why, and what to do`);
   if (ill.length === 0)
     lines.push(units.length > 0 ? out.green(`All is well: ${count(units)}.`) : 'It has no servers.');
   if (status.configProblem !== undefined) {

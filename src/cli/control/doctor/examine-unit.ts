@@ -1,0 +1,84 @@
+import type { ServerEntry } from '../../../config/index.js';
+import type { UnitStatus } from '../../../gateway/status.js';
+import { quote } from '../../target.js';
+import { oneLine, printable } from '../../terminal/text.js';
+import { isWell, whyOf } from '../describe-unit.js';
+import { checkCommand } from './check-command.js';
+import type { Diagnosis, Problem, ProblemCode } from './diagnosis.js';
+import { interpretStderr } from './interpret-stderr.js';
+import type { LookedUp } from './look-up-command.js';
+
+export interface UnitFacts {
+  readonly where: string;
+  readonly now: number;
+  /** Its entry, where the file is known: then what can be seen without starting it is looked at, too. */
+  readonly entry: ServerEntry | undefined;
+  /** How a command is found from here, where the gateway may see another PATH. */
+  readonly lookUp: (command: string) => LookedUp;
+}
+
+/** What a running gateway knows about one of its servers, which is not started a second time. */
+export function examineUnit(unit: UnitStatus, { where, now, entry, lookUp }: UnitFacts): Diagnosis {
+  const { name, state, era, evidence, server, processes } = unit;
+  const tail = printable(processes?.lastExit?.stderrTail ?? '').split('\n');
+  const stderr = tail.filter((line) => line.trim() !== '').slice(-TAIL_LINES);
+  const about = {
+    name,
+    where,
+    how: 'asked the gateway',
+    ...(era && { era }),
+    ...(evidence !== undefined && { because: evidence }),
+    ...(server && { server: `${server.name} ${server.version}` }),
+    odd: [],
+  } as const;
+  if (state === 'off') return { ...about, health: 'off', problems: [], stderr: [] };
+  if (isWell(unit)) return { ...about, health: 'well', problems: [], stderr: [] };
+  const why = whyOf(unit, now) || `it is ${state}`;
+  const told = [
+    ...(entry?.kind === 'command' ? checkCommand(entry) : []),
+    ...present(notFound(why, lookUp)),
+    ...present(interpretStderr(stderr)),
+  ].slice(0, 1);
+  const own: Problem = {
+    code: codeOf(unit, why),
+    message: why,
+    advice: told.length > 0 ? '' : adviceFor(unit),
+  };
+  return { ...about, health: 'ill', problems: [...told, own], stderr };
+}
+
+const TAIL_LINES = 10;
+
+/** The usual case: what a shell finds, a gateway that was started elsewhere does not. */
+function notFound(why: string, lookUp: UnitFacts['lookUp']): Problem | undefined {
+  const command = /command not found: (.+?) \(ENOENT\)/.exec(why)?.[1];
+  if (command === undefined) return undefined;
+  const found = lookUp(command);
+  return {
+    code: 'command-not-found',
+    message: `The gateway does not find ${oneLine(command)}`,
+    advice:
+      found.kind === 'found'
+        ? `It is at ${oneLine(found.path)}, but not on the PATH of the gateway: write the full path, or give the server "env": { "PATH": "…" }`
+        : 'Check the spelling, install it, or give the full path',
+  };
+}
+
+function codeOf({ kind, state, processes }: UnitStatus, why: string): ProblemCode {
+  if (/command not found/.test(why)) return 'command-not-found';
+  if (/working directory/.test(why)) return 'folder-missing';
+  if (/first list/.test(why)) return 'list-fails';
+  if (/not answered|did not answer/.test(why)) return 'silent';
+  if (kind === 'url') return 'unreachable';
+  return processes?.lastExit && state !== 'starting' ? 'exits' : 'other';
+}
+
+function adviceFor({ name, state, kind }: UnitStatus): string {
+  if (state === 'starting' || state === 'restarting') return 'Wait a moment, then look again';
+  if (kind === 'url') return 'Is the server there, and are the URL and the headers right?';
+  return `isthmus logs ${quote(oneLine(name))} shows what it said; when the cause is gone, isthmus restart ${quote(oneLine(name))}`;
+}
+
+function present(problem: Problem | undefined): Problem[] {
+  return problem ? [problem] : [];
+}
