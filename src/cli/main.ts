@@ -51,6 +51,8 @@ async function commands(
   if (name === 'serve') return [serveCommand(behind, head.slice(3)).passThroughOptions()];
   const { controlCommands } = await import('./control/commands.js');
   if (ASKING.has(name ?? '')) return controlCommands();
+  const { configCommand } = await import('./commands/config.js');
+  if (name === 'config') return [configCommand()];
   const { probeCommand } = await import('./commands/probe.js');
   const { listCommand } = await import('./commands/list.js');
   const { callCommand } = await import('./commands/call.js');
@@ -64,6 +66,7 @@ async function commands(
     listCommand(behind),
     callCommand(behind),
     readCommand(behind),
+    configCommand(),
     demoCommand(),
   ];
 }
