@@ -17,12 +17,10 @@ export class ToldStderr extends ServiceAround {
     this.ready = (opening, principal) => inner.ready?.(opening, principal)?.catch(this.#tell);
   }
 
-  override async handle(call: Call): Promise<JsonObject> {
-    try {
-      return await this.inner.handle(call);
-    } catch (error) {
-      return this.#tell(error);
-    }
+  override handle(call: Call): JsonObject | Promise<JsonObject> {
+    const result = this.inner.handle(call);
+    // A promise by itself is cheaper than a function that waits for it, and this one is on the way of every call.
+    return result instanceof Promise ? result.catch(this.#tell) : result;
   }
 
   readonly #tell = (error: unknown): never => {
