@@ -1,6 +1,8 @@
 import { IsthmusError } from '../errors.js';
 import type { Controlled } from '../gateway/control/index.js';
-import type { LogLines } from './log-lines.js';
+import type { LogTail } from '../gateway/log-tail.js';
+import type { GatewayStatus } from '../gateway/status.js';
+import type { Redactor } from '../gateway/telemetry/redactor.js';
 import type { DaemonPlaces } from './places.js';
 import type { SharedServer } from './shared-server.js';
 import type { SharedServers } from './shared-servers.js';
@@ -9,12 +11,14 @@ export interface DaemonParts {
   readonly places: DaemonPlaces;
   readonly version: string;
   readonly servers: SharedServers;
-  readonly lines: LogLines;
+  readonly lines: LogTail;
+  readonly redactor: Redactor;
   shutdown(): void;
 }
 
 /** The daemon as the commands that talk to a gateway see it: they work with both. */
-export function controlledDaemon({ places, version, servers, lines, shutdown }: DaemonParts): Controlled {
+export function controlledDaemon(parts: DaemonParts): Controlled {
+  const { places, version, servers, lines, redactor, shutdown } = parts;
   const startedAt = new Date().toISOString();
   const find = (name: string): SharedServer => {
     const found = servers.all().find((server) => server.name === name);
@@ -29,7 +33,7 @@ export function controlledDaemon({ places, version, servers, lines, shutdown }: 
   return {
     async status() {
       const all = await Promise.all(servers.all().map((server) => server.status()));
-      return {
+      const status: GatewayStatus = {
         pid: process.pid,
         version,
         startedAt,
@@ -38,6 +42,7 @@ export function controlledDaemon({ places, version, servers, lines, shutdown }: 
         servers: Object.fromEntries(all.map((status) => [status.name, status])),
         configProblem: undefined,
       };
+      return JSON.parse(redactor.json(JSON.stringify(status))) as GatewayStatus;
     },
     restart: (name) => find(name).restart(),
     stop: (name) => find(name).stop(),

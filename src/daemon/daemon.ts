@@ -3,6 +3,8 @@ import { type Clock, systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import { type AttachRequest, openControl } from '../gateway/control/index.js';
+import { createLogTail } from '../gateway/log-tail.js';
+import { createRedactor } from '../gateway/telemetry/redactor.js';
 import { createHost } from '../host/create-host.js';
 import { socketConnection } from '../transport/socket.js';
 import { controlledDaemon } from './controlled-daemon.js';
@@ -10,8 +12,8 @@ import { readAttachParams } from './definition.js';
 import { hostedCommands } from './hosted-commands.js';
 import type { Lock } from './lock.js';
 import type { DaemonLog } from './log-file.js';
-import { LogLines } from './log-lines.js';
 import type { DaemonPlaces } from './places.js';
+import { secretsIn } from './secrets-in.js';
 import { SharedServers } from './shared-servers.js';
 
 export interface DaemonOptions {
@@ -39,17 +41,20 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { places, lock, log, version, firstMs = 30_000, maxAttached = 256, clock = systemClock } = options;
   const ended = createDeferred<void>();
   const host = createHost({ maxProcesses: 4 * maxAttached, clock });
-  const lines = new LogLines();
+  const redactor = createRedactor();
+  const say = (line: string) => log.say(redactor.text(line));
+  const lines = createLogTail({ clean: redactor.text });
   host.watch((event) => {
-    lines.hear(event);
-    if (event.kind === 'exit' && !event.expected) log.say(`${event.server}: process ${event.pid} ended`);
+    lines.onHostEvent(event);
+    if (event.kind === 'exit' && !event.expected) say(`${event.server}: process ${event.pid} ended`);
   });
   const servers = new SharedServers({
     host,
     commands: hostedCommands(host),
     clock,
-    onStartFailed: (name, error) => log.say(`${name} could not be started (${codeOf(error)})`),
+    onStartFailed: (name, error) => say(`${name} could not be started (${codeOf(error)})`),
     onChange: review,
+    onGone: (name) => lines.forget(name),
   });
   /** Attached, or about to be. */
   let clients = 0;
@@ -68,14 +73,16 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       const message = `The daemon is busy: ${maxAttached} hosts are attached to it`;
       throw new IsthmusError('BUSY', message, { sent: 'no' });
     }
-    const seat = await servers.take(readAttachParams(request.params));
+    const params = readAttachParams(request.params);
+    redactor.add(secretsIn(params));
+    const seat = await servers.take(params);
     try {
       request.accept({ pid: process.pid, version, server: seat.name });
       if (leftover.length > 0) stream.unshift(leftover);
-      log.say(`${seat.name}: a host is attached`);
+      say(`${seat.name}: a host is attached`);
       const connection = socketConnection(stream, seat.name);
       await seat.serve(connection, () => stream.resume());
-      log.say(`${seat.name}: a host is gone`);
+      say(`${seat.name}: a host is gone`);
     } finally {
       seat.release();
     }
@@ -94,7 +101,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 
   const control = await openControl(
-    controlledDaemon({ places, version, servers, lines, shutdown: () => void close(GRACE_MS) }),
+    controlledDaemon({ places, version, servers, lines, redactor, shutdown: () => void close(GRACE_MS) }),
     {
       path: places.socket,
       // Commands that only look have to get through, too.
@@ -104,7 +111,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
         clients += 1;
         attach(request, stream, leftover)
           .catch((error: unknown) => {
-            log.say(`a host was refused: ${messageOf(error)}`);
+            say(`a host was refused: ${messageOf(error)}`);
             request.refuse(error);
           })
           .finally(() => {

@@ -9,6 +9,8 @@ export interface SharedServersOptions extends Omit<SharedServerContext, 'clock'>
   readonly clock?: Clock;
   /** Told when there is a server more or less, or a host. */
   readonly onChange: () => void;
+  /** Nothing is left of a server. */
+  readonly onGone: (name: string) => void;
 }
 
 /** All servers of the daemon: each as long as a host is attached to it, and for its grace. */
@@ -94,6 +96,7 @@ export class SharedServers {
       .catch(() => {})
       .then(() => {
         this.#leaving.delete(key);
+        this.#options.onGone(kept.server.name);
         this.#options.onChange();
       });
     this.#leaving.set(key, leaving);

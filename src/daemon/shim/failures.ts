@@ -1,4 +1,5 @@
 import { IsthmusError, messageOf } from '../../errors.js';
+import { oversizeMessage } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { errorMessage, type JsonRpcErrorBody, type RequestId } from '../../wire/json-rpc.js';
 
@@ -24,4 +25,15 @@ export function unreachableBody(thrown: unknown): JsonRpcErrorBody {
     message: messageOf(thrown),
     data: { reason: code, sent: 'no', ...(stderrTail && { stderrTail }) },
   };
+}
+
+/** Instead of an answer that is longer than anything that can be passed on; of which request, if that can be seen. */
+export function tooLongLine(
+  head: Buffer,
+  tail: Buffer,
+): { readonly id: RequestId | undefined; readonly line: string } {
+  const { answers: id } = oversizeMessage(head, tail, 0);
+  const data = { reason: 'RESULT_TOO_LARGE', sent: 'maybe' };
+  const error = { code: ErrorCode.InternalError, message: 'The answer is too long to be passed on', data };
+  return { id, line: failureLine(id, error) };
 }

@@ -6,6 +6,12 @@ import {
   requestMessage,
 } from '../../wire/json-rpc.js';
 
+export interface Replay {
+  readonly id: RequestId;
+  readonly initialize: JsonRpcMessage;
+  readonly rest: readonly JsonRpcMessage[];
+}
+
 /**
  * What a legacy host has agreed with the server at the other end, so that it can be agreed again with another one
  * that takes its place. A modern host has nothing of the kind.
@@ -17,6 +23,7 @@ export class SessionMemory {
   #initialize: JsonObject | undefined;
   #isReady = false;
   #level: JsonObject | undefined;
+  #ids = 0;
   readonly #subscribed = new Map<string, JsonObject>();
 
   /** Whether there is anything to agree again. */
@@ -52,20 +59,26 @@ export class SessionMemory {
     this.#pending.clear();
   }
 
-  /** What has to be said to another server, after `initialize` has been answered; `newId` makes ids of our own. */
-  replay(
-    newId: () => string,
-  ): { readonly initialize: JsonRpcMessage; readonly rest: readonly JsonRpcMessage[] } | undefined {
+  /** What has to be said to another server: `initialize`, with an id of ours, and the rest when it is answered. */
+  replay(): Replay | undefined {
     if (!this.#initialize) return undefined;
-    const again = (method: string, params: JsonObject) => requestMessage(newId(), method, params);
+    const again = (method: string, params: JsonObject) => requestMessage(this.#newId(), method, params);
+    const initialize = again('initialize', this.#initialize);
     return {
-      initialize: again('initialize', this.#initialize),
+      id: initialize.id,
+      initialize,
       rest: [
         ...(this.#isReady ? [notificationMessage('notifications/initialized')] : []),
         ...(this.#level ? [again('logging/setLevel', this.#level)] : []),
         ...[...this.#subscribed.values()].map((params) => again('resources/subscribe', params)),
       ],
     };
+  }
+
+  /** None that a host would take for itself. */
+  #newId(): string {
+    this.#ids += 1;
+    return `isthmus-attach-${this.#ids}`;
   }
 
   #asked(id: RequestId, method: string, params: JsonObject | undefined): void {

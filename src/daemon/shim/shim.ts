@@ -3,12 +3,15 @@ import { type Clock, systemClock } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import type { Attached } from '../../gateway/control/index.js';
 import { decodeLine, oversizeMessage } from '../../wire/codec.js';
-import type { DecodedMessage, JsonRpcErrorBody, JsonRpcMessage, RequestId } from '../../wire/json-rpc.js';
+import type { JsonRpcErrorBody, JsonRpcMessage, RequestId } from '../../wire/json-rpc.js';
 import { createLineReader } from '../../wire/lines.js';
-import { failureLine, lostBody, unreachableBody } from './failures.js';
+import { type Departing, departing, refusalsOf, WaitingLines, wantsAnswer } from './departing.js';
+import { failureLine, lostBody, tooLongLine, unreachableBody } from './failures.js';
+import { HostOutput } from './host-output.js';
 import { Link } from './link.js';
 import { messagesOf, peekAnswer } from './peek.js';
 import { Questions } from './questions.js';
+import { createReturns } from './returns.js';
 import { SessionMemory } from './session-memory.js';
 import { watchSilence } from './watch-silence.js';
 
@@ -23,6 +26,7 @@ export interface ShimOptions {
   isAlive(): Promise<boolean>;
   /** There was no way to the server; the host has been told as well. */
   onTrouble(error: unknown): void;
+  /** Longer lines of the host are refused. Default 16 MiB. */
   readonly maxLineBytes?: number;
   /** How long answers that are still due may take when the host has closed its end. Default 12 s. */
   readonly graceMs?: number;
@@ -42,48 +46,42 @@ export function runShim(options: ShimOptions): Shim {
   return { ended: running.ended, end: () => running.inputEnded() };
 }
 
-/** A line of the host on its way. */
-interface Departing {
-  readonly bytes: Buffer;
-  readonly messages: readonly DecodedMessage[];
-}
-
 class RunningShim {
   readonly #options: ShimOptions;
   readonly #clock: Clock;
+  readonly #output: HostOutput;
   readonly #ended = createDeferred<{ readonly wasAttached: boolean }>();
   readonly #memory = new SessionMemory();
   readonly #questions = new Questions();
-  /** Requests that the daemon has and has not answered. */
+  readonly #waiting = new WaitingLines();
+  /** Requests that the daemon has and has not answered, with their methods. */
   readonly #inFlight = new Map<RequestId, string>();
+  readonly #returns;
   #link: Link | undefined;
   #isAttaching = false;
   #wasAttached = false;
-  /** The answer to `initialize` that is waited for before anything else is sent. */
-  #replayed: { readonly id: RequestId; readonly rest: readonly JsonRpcMessage[] } | undefined;
+  /** `initialize`, said again: nothing else is sent before it is answered. */
+  #agreeing: { readonly id: RequestId; readonly rest: readonly JsonRpcMessage[] } | undefined;
+  /** Of what we said again for the host; it must not see the answers. */
   readonly #ownIds = new Set<RequestId>();
-  #counter = 0;
-  #waiting: Departing[] = [];
-  #waitingBytes = 0;
-  #toHost: Buffer[] = [];
-  #isOver = false;
+  #heardAt = 0;
   #isInputOver = false;
+  #isOver = false;
   /** Handshakes that a daemon has not survived, in a row. */
   #lostOpenings = 0;
-  /** Times in a row that it was attached again by itself. */
-  #returns = 0;
-  #callOff = () => {};
 
   constructor(options: ShimOptions) {
+    const { input, output, maxLineBytes = MAX_LINE_BYTES, clock = systemClock } = options;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    const { input, output, maxLineBytes = MAX_LINE_BYTES } = options;
+    this.#clock = clock;
+    this.#output = new HostOutput(output);
+    this.#returns = createReturns(clock, () => this.#attach());
     const reader = createLineReader({
       maxLineBytes,
       onLine: (line) => this.#fromHost(line),
       onOversize: (head, tail) => {
         const { id, error } = oversizeMessage(head, tail, maxLineBytes);
-        this.#tellHost(failureLine(id, error));
+        this.#output.add(failureLine(id, error));
       },
     });
     input.on('data', (chunk: Buffer) => {
@@ -95,20 +93,18 @@ class RunningShim {
       this.inputEnded();
     });
     input.once('error', () => this.inputEnded());
-    output.on('error', () => this.#settle());
+    output.on('error', () => this.#end());
     output.on('drain', () => this.#link?.hold(false));
     watchSilence({
-      clock: this.#clock,
+      clock,
       isWaiting: () => this.#inFlight.size > 0,
+      heardAt: () => this.#heardAt,
       isAlive: () => options.isAlive(),
       onDead: () => this.#link?.giveUp(),
-      heard: () => this.#heard,
       over: this.ended,
     });
     this.#attach();
   }
-
-  #heard = 0;
 
   get ended(): Promise<{ readonly wasAttached: boolean }> {
     return this.#ended.promise;
@@ -118,47 +114,45 @@ class RunningShim {
     if (this.#isInputOver) return;
     this.#isInputOver = true;
     this.#flush();
-    const { graceMs = GRACE_MS } = this.#options;
-    const callOff = this.#clock.after(graceMs, () => this.#settle());
+    const callOff = this.#clock.after(this.#options.graceMs ?? GRACE_MS, () => this.#end());
     void this.ended.then(callOff);
     this.#review();
   }
 
   /** When the host has closed its end: whether there is still something to wait for. */
   #review(): void {
-    if (!this.#isInputOver || this.#isOver) return;
-    const isIdle = this.#inFlight.size === 0 && this.#waiting.length === 0;
-    if (isIdle) return this.#settle();
-    if (this.#link && !this.#replayed && this.#waiting.length === 0) this.#link.end();
+    if (!this.#isInputOver || this.#isOver || !this.#waiting.isEmpty) return;
+    if (this.#inFlight.size === 0) this.#end();
+    else if (!this.#agreeing) this.#link?.end();
   }
 
   #fromHost(line: Buffer): void {
     const decoded = decodeLine(line);
-    let bytes = line;
-    if (decoded.kind === 'result' || (decoded.kind === 'error' && decoded.id !== undefined)) {
-      const answer = this.#questions.answered(line, decoded.id!);
-      if (!answer) return;
-      bytes = answer;
+    let bytes: Buffer | undefined = line;
+    if (decoded.kind === 'result' || decoded.kind === 'error') {
+      if (decoded.id !== undefined) bytes = this.#questions.answered(line, decoded.id);
+      // Whoever asked is gone.
+      if (!bytes) return;
     }
     // The memory of the line is used again, so this has to be a copy.
     this.#depart({ bytes: Buffer.concat([bytes, NEWLINE]), messages: messagesOf(decoded) });
   }
 
   #depart(line: Departing): void {
-    if (this.#link && !this.#replayed) return this.#send(line);
-    const isQuestion = line.messages.some(({ kind }) => kind === 'request' || kind === 'invalid');
-    if (!isQuestion && !this.#isAttaching && !this.#replayed) {
+    const isOnItsWay = this.#isAttaching || this.#agreeing !== undefined;
+    if (this.#link && !isOnItsWay) return this.#send(line);
+    if (!isOnItsWay && !wantsAnswer(line)) {
       // Not worth a daemon by itself; what has to be known of it is said again when there is one.
       for (const message of line.messages) this.#memory.sent(message);
       return;
     }
-    this.#waiting.push(line);
-    this.#waitingBytes += line.bytes.length;
-    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#options.input.pause();
+    this.#waiting.add(line);
+    if (this.#waiting.isFull) this.#options.input.pause();
     this.#attach();
   }
 
   #send({ bytes, messages }: Departing): void {
+    if (this.#inFlight.size === 0) this.#heardAt = this.#clock.now();
     for (const message of messages) {
       this.#memory.sent(message);
       if (message.kind === 'request') this.#inFlight.set(message.id, message.method);
@@ -166,12 +160,12 @@ class RunningShim {
         this.#inFlight.delete(message.params?.['requestId'] as RequestId);
       }
     }
-    if (!this.#link!.send(bytes)) this.#options.input.pause();
+    if (this.#link && !this.#link.send(bytes)) this.#options.input.pause();
   }
 
   #attach(): void {
     if (this.#link || this.#isAttaching || this.#isOver) return;
-    this.#callOff();
+    this.#returns.callOff();
     this.#isAttaching = true;
     this.#options.attach().then(
       (attached) => this.#attached(attached),
@@ -187,150 +181,106 @@ class RunningShim {
     this.#isAttaching = false;
     this.#wasAttached = true;
     if (this.#isOver) return void attached.stream.destroy();
-    const began = this.#clock.now();
-    this.#link = new Link(attached, {
+    const link = new Link(attached, {
       onLine: (line) => this.#fromDaemon(line),
-      onOversize: (head, tail) => this.#tooLong(head, tail),
-      onRead: () => this.#flush(),
-      onLost: () => {
-        if (this.#clock.now() - began > STABLE_MS) this.#returns = 0;
-        this.#lost();
+      onOversize: (head, tail) => {
+        const { id, line } = tooLongLine(head, tail);
+        if (id !== undefined && this.#inFlight.delete(id)) this.#output.add(line);
       },
+      onRead: () => this.#flush(),
+      onLost: () => this.#lost(),
       onDrained: () => this.#options.input.resume(),
     });
-    this.#heard = began;
-    const replay = this.#memory.replay(() => this.#ownId());
+    this.#link = link;
+    this.#returns.began();
+    const replay = this.#memory.replay();
     if (!replay) return this.#sendWaiting();
-    this.#replayed = { id: (replay.initialize as { id: RequestId }).id, rest: replay.rest };
+    this.#agreeing = { id: replay.id, rest: replay.rest };
     this.#say(replay.initialize);
   }
 
+  #say(message: JsonRpcMessage): void {
+    if ('id' in message && message.id !== undefined) this.#ownIds.add(message.id);
+    this.#link?.send(departing(message).bytes);
+  }
+
   #sendWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    for (const line of this.#waiting.takeAll()) this.#send(line);
     this.#options.input.resume();
-    for (const line of waiting) this.#send(line);
     this.#review();
   }
 
   #fromDaemon(line: Buffer): void {
-    this.#heard = this.#clock.now();
+    this.#heardAt = this.#clock.now();
     const peeked = peekAnswer(line);
-    switch (peeked.kind) {
-      case 'answer': {
-        const { id, isError } = peeked;
-        if (this.#ownIds.delete(id)) return this.#agreed(id, isError, line);
-        if (this.#inFlight.get(id) === 'initialize') this.#lostOpenings = 0;
-        this.#inFlight.delete(id);
-        this.#memory.answered(id, isError);
-        this.#toHost.push(Buffer.from(line), NEWLINE);
-        return this.#review();
-      }
-      case 'request':
-        this.#toHost.push(Buffer.from(this.#questions.asked(line, peeked.id)), NEWLINE);
-        return;
-      case 'other':
-        this.#toHost.push(Buffer.from(this.#questions.passing(line)), NEWLINE);
-    }
+    if (peeked.kind === 'request') return this.#output.add(this.#questions.asked(line, peeked.id));
+    if (peeked.kind === 'other') return this.#output.add(this.#questions.passing(line));
+    const { id, isError } = peeked;
+    if (this.#ownIds.delete(id)) return this.#agreed(id, isError, line);
+    if (this.#inFlight.get(id) === 'initialize') this.#lostOpenings = 0;
+    this.#inFlight.delete(id);
+    this.#memory.answered(id, isError);
+    this.#output.add(line);
+    this.#review();
   }
 
   /** The answer to something that we said again for the host, which has heard it before. */
   #agreed(id: RequestId, isError: boolean, line: Buffer): void {
-    if (this.#replayed?.id !== id) return;
-    const { rest } = this.#replayed;
-    this.#replayed = undefined;
-    if (isError) {
-      const { error } = JSON.parse(line.toString('utf8')) as { error: JsonRpcErrorBody };
-      this.#link?.drop();
-      this.#link = undefined;
-      return this.#refuseWaiting(error);
+    if (this.#agreeing?.id !== id) return;
+    const { rest } = this.#agreeing;
+    this.#agreeing = undefined;
+    if (!isError) {
+      for (const message of rest) this.#say(message);
+      return this.#sendWaiting();
     }
-    for (const message of rest) this.#say(message);
-    this.#sendWaiting();
-  }
-
-  #tooLong(head: Buffer, tail: Buffer): void {
-    const { answers, error } = oversizeMessage(head, tail, 0);
-    if (answers === undefined) return;
-    this.#inFlight.delete(answers);
-    this.#tellHost(failureLine(answers, { ...error, message: 'The answer is too long' }));
+    this.#link?.drop();
+    this.#link = undefined;
+    this.#ownIds.clear();
+    this.#refuseWaiting((JSON.parse(line.toString('utf8')) as { error: JsonRpcErrorBody }).error);
   }
 
   /** The daemon is gone. Nothing that it had is made again, except for a handshake. */
   #lost(): void {
     this.#link = undefined;
-    this.#replayed = undefined;
+    this.#agreeing = undefined;
     this.#ownIds.clear();
     const { opening } = this.#memory;
     for (const [id, method] of this.#inFlight) {
       if (method === 'initialize' && opening && this.#lostOpenings < MAX_LOST_OPENINGS) {
         this.#lostOpenings += 1;
-        const bytes = Buffer.from(`${JSON.stringify(opening)}\n`);
-        this.#waiting.unshift({ bytes, messages: messagesOf(decodeLine(bytes)) });
-      } else this.#tellHost(failureLine(id, lostBody(this.#options.name)));
+        this.#waiting.addFirst(departing(opening));
+      } else this.#output.add(failureLine(id, lostBody(this.#options.name)));
     }
     this.#inFlight.clear();
     this.#memory.lost();
-    for (const line of this.#questions.forget()) this.#tellHost(line);
+    for (const line of this.#questions.forget()) this.#output.add(line);
     this.#flush();
     this.#options.input.resume();
-    if (this.#waiting.length > 0) this.#attach();
-    else if (this.#memory.awaitsNews && !this.#isInputOver) this.#attachLater();
+    if (!this.#waiting.isEmpty) this.#attach();
+    else if (this.#memory.awaitsNews && !this.#isInputOver) this.#returns.soon();
     this.#review();
   }
 
-  /** Nobody asks for anything, but there are subscriptions. */
-  #attachLater(): void {
-    const delay = Math.min(MAX_RETURN_MS, FIRST_RETURN_MS * 2 ** this.#returns);
-    this.#returns += 1;
-    this.#callOff = this.#clock.after(delay, () => this.#attach());
-  }
-
   #refuseWaiting(error: JsonRpcErrorBody): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    for (const message of waiting.flatMap(({ messages }) => messages)) {
-      if (message.kind === 'request') this.#tellHost(failureLine(message.id, error));
-      else if (message.kind === 'invalid') this.#tellHost(failureLine(message.id, message.error));
-      else this.#memory.sent(message);
+    for (const line of this.#waiting.takeAll()) {
+      for (const refusal of refusalsOf(line, error)) this.#output.add(refusal);
+      for (const message of line.messages) if (message.kind === 'notification') this.#memory.sent(message);
     }
     this.#flush();
     this.#options.input.resume();
     this.#review();
   }
 
-  #say(message: JsonRpcMessage): void {
-    this.#link?.send(Buffer.from(`${JSON.stringify(message)}\n`));
-  }
-
-  #ownId(): string {
-    this.#counter += 1;
-    const id = `isthmus-attach-${this.#counter}`;
-    this.#ownIds.add(id);
-    return id;
-  }
-
-  #tellHost(line: string): void {
-    this.#toHost.push(Buffer.from(`${line}\n`));
-  }
-
   #flush(): void {
-    if (this.#toHost.length === 0) return;
-    const bytes = Buffer.concat(this.#toHost);
-    this.#toHost = [];
-    if (!this.#options.output.write(bytes)) this.#link?.hold(true);
+    if (!this.#output.flush()) this.#link?.hold(true);
   }
 
-  #settle(): void {
+  #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#callOff();
-    this.#flush();
+    this.#returns.callOff();
     this.#link?.end();
-    // Empty, and behind all that was written before.
-    this.#options.output.write('', () => {
+    void this.#output.drained().then(() => {
       this.#link?.drop();
       this.#ended.resolve({ wasAttached: this.#wasAttached });
     });
@@ -339,10 +289,5 @@ class RunningShim {
 
 const NEWLINE = Buffer.from('\n');
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** What waits for a daemon to come; then the host is not read. */
-const MAX_WAITING_BYTES = 1024 * 1024;
 const GRACE_MS = 12_000;
 const MAX_LOST_OPENINGS = 2;
-const FIRST_RETURN_MS = 250;
-const MAX_RETURN_MS = 30_000;
-const STABLE_MS = 60_000;

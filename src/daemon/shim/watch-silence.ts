@@ -5,7 +5,7 @@ export interface SilenceOptions {
   /** A request is without its answer. */
   isWaiting(): boolean;
   /** When there was a sign of life last. */
-  heard(): number;
+  heardAt(): number;
   isAlive(): Promise<boolean>;
   onDead(): void;
   readonly over: Promise<unknown>;
@@ -15,11 +15,11 @@ export interface SilenceOptions {
  * A request may take long; but a daemon that was stopped, or hangs, must not keep its hosts waiting for ever. So when
  * nothing has come from it for a while, it is asked for a sign of life, and given up when there is none.
  */
-export function watchSilence({ clock, isWaiting, heard, isAlive, onDead, over }: SilenceOptions): void {
+export function watchSilence({ clock, isWaiting, heardAt, isAlive, onDead, over }: SilenceOptions): void {
   let callOff = () => {};
   let isOver = false;
   const look = async () => {
-    const isSilent = () => isWaiting() && clock.now() - heard() >= SILENCE_MS;
+    const isSilent = () => isWaiting() && clock.now() - heardAt() >= SILENCE_MS;
     if (isSilent() && !(await isAlive().catch(() => false)) && isSilent()) onDead();
     if (!isOver) callOff = clock.after(EVERY_MS, () => void look(), { background: true });
   };
