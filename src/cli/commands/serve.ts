@@ -40,6 +40,7 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
     if (!quiet) for (const line of lines) operator.say(line);
     if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
   };
+  if (process.pid === 1) operator.say(`isthmus: warning: ${FIRST_PROCESS}`);
   if (options.config || options.import) {
     if (target) {
       throw usageError(
@@ -97,6 +98,10 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
     operator,
   );
 }
+
+/** Node reaps its own children only; processes that a server left behind come to the first one. */
+const FIRST_PROCESS =
+  'it is the first process here and leaves zombies of others alone; start it with docker run --init, or with tini';
 
 function checkJson({ json }: ServeOptions, addresses: readonly string[]): void {
   if (!json || !addresses.includes('stdio')) return;
