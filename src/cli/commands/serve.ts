@@ -61,8 +61,9 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
   };
   if (!target) {
     const { serveDemo } = await import('../serve/serve-demo.js');
-    const real = await serveDemo(addresses, await open());
-    return announce(real, describeAddresses(real, DEMO));
+    const doors = await open();
+    const real = await serveDemo(addresses, doors);
+    return announce(real, describeAddresses(real, DEMO, doors.hasPrincipals));
   }
   const { upstreamProtocol: mode, stateless = false, timeout: timeoutMs, cwd, env, header } = options;
   const settings = { mode, stateless, timeoutMs, cwd, env, header };
@@ -93,7 +94,7 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
       maxConcurrent: options.maxConcurrent,
       graceMs: options.grace,
       quiet,
-      announce: (real, what) => announce(real, describeAddresses(real, what)),
+      announce: (real, what) => announce(real, describeAddresses(real, what, doors.hasPrincipals)),
     },
     operator,
   );

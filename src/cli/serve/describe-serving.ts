@@ -5,15 +5,18 @@ import { DEFAULT_RESTART } from '../../host/restart-policy.js';
 import { cut, oneLine } from '../terminal/text.js';
 
 /** Where it is served, and how to try it: ready to be pasted. */
-export function describeAddresses(addresses: readonly string[], what: string): string[] {
+export function describeAddresses(addresses: readonly string[], what: string, asksWho: boolean): string[] {
   const open = addresses.filter((address) => address !== 'stdio');
   if (open.length === 0) return [];
   const isthmus = howWeWereCalled();
   const lines = [`Isthmus serves ${what} to clients of both eras:`, ''];
   for (const address of open) {
     lines.push(`  ${address}`);
-    if (address.startsWith('http')) lines.push(...curlLines(address));
-    lines.push('    with the command line:', `      ${isthmus} list ${address}`);
+    if (address.startsWith('http')) lines.push(...curlLines(address, asksWho));
+    lines.push(
+      '    with the command line:',
+      `      ${isthmus} list ${address}${asksWho ? ` -H ${BEARER}` : ''}`,
+    );
     if (what === DEMO) lines.push(`      ${isthmus} call ${address} echo text=hello`);
     lines.push('');
   }
@@ -92,8 +95,9 @@ export function oneLabel(words: readonly string[]): string {
 
 const MAX_LABEL = 200;
 
-function curlLines(address: string): string[] {
-  const post = `curl -s ${address} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'`;
+function curlLines(address: string, asksWho: boolean): string[] {
+  const who = asksWho ? `-H ${BEARER} ` : '';
+  const post = `curl -s ${address} ${who}-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'`;
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'curl', version: '0' },
@@ -117,6 +121,9 @@ function curlLines(address: string): string[] {
     `      ${post} -d '${JSON.stringify(initialize)}'`,
   ];
 }
+
+/** The shell knows the key, and history does not. */
+const BEARER = '"Authorization: Bearer $KEY"';
 
 /** `isthmus` where it is installed, the script where it runs from a checkout. */
 function howWeWereCalled(): string {
