@@ -68,9 +68,10 @@ export function clientOf({ info }: Peer): string | undefined {
   return info?.name;
 }
 
-export function endingOf(result: JsonObject): Ending {
-  if (result['isError'] === true) return TOOL_ERROR;
-  return result['resultType'] === 'input_required' ? INPUT_REQUIRED : OK;
+/** A service with a bug may give nothing back; whoever asked it will see to that. */
+export function endingOf(result: JsonObject | undefined): Ending {
+  if (result?.['isError'] === true) return TOOL_ERROR;
+  return result?.['resultType'] === 'input_required' ? INPUT_REQUIRED : OK;
 }
 
 export function failureOf(thrown: unknown): Ending {

@@ -1,61 +1,65 @@
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { methodFacts } from '../../era/methods.js';
 import { BoundedNames } from './bounded-names.js';
 import type { CallRecord, Side } from './call-record.js';
+import { PreparedHistogram, type Series } from './prepared-histogram.js';
 
 /** How long calls took, by what they were; with so few labels that years of calls fit. */
 export class CallDurations {
-  readonly #histogram: Histogram;
-  /** By server. */
-  readonly #tools = new Map<string, BoundedNames>();
+  readonly #histogram: PreparedHistogram;
+  readonly #servers = new Map<string, OfServer>();
   readonly #errors = new BoundedNames(MAX_ERRORS);
   readonly #revisions = new BoundedNames(MAX_REVISIONS);
 
   constructor(side: Side, registry: Registry) {
     const whose =
       side === 'server' ? 'as clients of the gateway see them' : 'as the servers behind it take them';
-    this.#histogram = new Histogram({
-      name: `mcp_${side}_operation_duration_seconds`,
-      help: `Durations of calls, ${whose} (mcp.${side}.operation.duration of OpenTelemetry).`,
-      labelNames: LABELS,
-      buckets: [...BUCKETS],
-      registers: [registry],
-    });
+    this.#histogram = new PreparedHistogram(
+      `mcp_${side}_operation_duration_seconds`,
+      `Durations of calls, ${whose} (mcp.${side}.operation.duration of OpenTelemetry).`,
+      BUCKETS,
+      registry,
+    );
   }
 
   observe(record: CallRecord): void {
-    const { server, method, tool, revision, transport, outcome, errorType } = record;
-    const labels: Partial<Record<(typeof LABELS)[number], string>> = {
-      server,
-      // Anybody can call a method that nobody knows.
-      mcp_method_name: methodFacts(method) ? method : 'other',
-    };
-    if (tool !== undefined) labels.gen_ai_tool_name = this.#toolsOf(server).of(tool, outcome === 'ok');
-    if (revision !== undefined) labels.mcp_protocol_version = this.#revisions.of(revision, true);
-    if (transport !== undefined) labels.network_transport = transport;
-    // Servers may answer with whatever code they like.
-    if (errorType !== undefined) labels.error_type = this.#errors.of(errorType, true);
-    this.#histogram.observe(labels, record.durationMs / 1000);
+    const { server, tool, revision, transport, outcome, errorType } = record;
+    const { tools, series } = this.#ofServer(server);
+    // Anybody can call a method that nobody knows, and servers may answer with whatever code they like.
+    const method = methodFacts(record.method) ? record.method : 'other';
+    const ofTool = tool === undefined ? '' : tools.of(tool, outcome === 'ok');
+    const ofRevision = revision === undefined ? '' : this.#revisions.of(revision, true);
+    const ofError = errorType === undefined ? '' : this.#errors.of(errorType, true);
+    const key = `${method}\n${ofTool}\n${ofRevision}\n${ofError}\n${transport}`;
+    let found = series.get(key);
+    if (!found) {
+      found = this.#histogram.series({
+        server,
+        mcp_method_name: method,
+        ...(ofTool !== '' && { gen_ai_tool_name: ofTool }),
+        ...(ofRevision !== '' && { mcp_protocol_version: ofRevision }),
+        ...(ofError !== '' && { error_type: ofError }),
+        ...(transport !== undefined && { network_transport: transport }),
+      });
+      series.set(key, found);
+    }
+    found.observe(record.durationMs / 1000);
   }
 
-  #toolsOf(server: string): BoundedNames {
-    let names = this.#tools.get(server);
-    if (!names) {
-      names = new BoundedNames(MAX_TOOLS);
-      this.#tools.set(server, names);
+  #ofServer(server: string): OfServer {
+    let known = this.#servers.get(server);
+    if (!known) {
+      known = { tools: new BoundedNames(MAX_TOOLS), series: new Map() };
+      this.#servers.set(server, known);
     }
-    return names;
+    return known;
   }
 }
 
-const LABELS = [
-  'server',
-  'mcp_method_name',
-  'gen_ai_tool_name',
-  'mcp_protocol_version',
-  'error_type',
-  'network_transport',
-] as const;
+interface OfServer {
+  readonly tools: BoundedNames;
+  readonly series: Map<string, Series>;
+}
 
 /** Those that OpenTelemetry advises, and finer ones below: a call through the bridge takes less than a millisecond. */
 export const BUCKETS = [

@@ -62,11 +62,15 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
     buckets: [...BUCKETS.filter((bucket) => bucket >= 0.1), 900, 3600, 14_400, 86_400],
     registers,
   });
-  const inFlight = new Gauge({
+  const inFlight = new Tally();
+  new Gauge({
     name: 'isthmus_calls_in_flight',
     help: 'Calls that have begun and are not over.',
     labelNames: ['server'],
     registers,
+    collect() {
+      for (const [server, { count }] of inFlight.counts) this.set({ server }, count);
+    },
   });
 
   return {
@@ -88,12 +92,12 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
       }
     },
     onBegin({ server, side }) {
-      if (side === 'server') inFlight.inc({ server });
+      if (side === 'server') inFlight.add(server, 1);
     },
     onCall(record) {
       const { server, side } = record;
       durations[side].observe(record);
-      if (side === 'server') inFlight.dec({ server });
+      if (side === 'server') inFlight.add(server, -1);
     },
     onSession({ server, revision, transport, durationMs }) {
       const labels = { server, mcp_protocol_version: revision };
@@ -109,4 +113,15 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
       return registry.metrics();
     },
   };
+}
+
+/** Counts along with each call, which a gauge of prom-client takes too long for. */
+class Tally {
+  readonly counts = new Map<string, { count: number }>();
+
+  add(server: string, by: number): void {
+    const known = this.counts.get(server);
+    if (known) known.count += by;
+    else this.counts.set(server, { count: by });
+  }
 }

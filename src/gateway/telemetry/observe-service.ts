@@ -58,15 +58,10 @@ class ObservedService extends ServiceAround {
   }
 
   override handle(call: Call): JsonObject | Promise<JsonObject> {
-    const { onBegin, tracer, server, transport } = this.#options;
+    const { onBegin, tracer } = this.#options;
     if (onBegin) quietly(onBegin, this.#begun);
     const began = this.#now();
-    const span = tracer?.start(call, {
-      server,
-      side: this.#side,
-      transport,
-      revision: this.#revisionOf(call),
-    });
+    const span = tracer && this.#startSpan(tracer, call);
     try {
       const answer = span ? span.run((traced) => this.inner.handle(traced)) : this.inner.handle(call);
       if (typeof answer?.['then'] === 'function')
@@ -76,6 +71,16 @@ class ObservedService extends ServiceAround {
     } catch (error) {
       this.#end(call, began, span, failureOf(error));
       throw error;
+    }
+  }
+
+  #startSpan(tracer: CallTracer, call: Call): CallSpan | undefined {
+    const { server, transport } = this.#options;
+    try {
+      return tracer.start(call, { server, side: this.#side, transport, revision: this.#revisionOf(call) });
+    } catch (error) {
+      tellOf(error);
+      return undefined;
     }
   }
 
@@ -121,7 +126,7 @@ class ObservedService extends ServiceAround {
       code,
       message,
     };
-    span?.end(record);
+    if (span) quietly(span.end, record);
     quietly(onCall, record);
   }
 
@@ -157,6 +162,10 @@ function quietly<T>(watcher: (value: T) => void, value: T): void {
   try {
     watcher(value);
   } catch (error) {
-    if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: 'telemetry', error });
+    tellOf(error);
   }
+}
+
+function tellOf(error: unknown): void {
+  if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: 'telemetry', error });
 }
