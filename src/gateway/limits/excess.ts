@@ -34,17 +34,13 @@ export function callsExcess(
   { running, waiting }: { readonly running: number; readonly waiting: number },
   { maxQueue }: CallLimits,
 ): Excess {
-  const limits = maxQueue > 0 ? `(maxConcurrent) and ${waiting} are waiting (maxQueue)` : '(maxConcurrent)';
-  const message = `${server} is busy: ${running} calls are running ${limits}`;
+  const queue = maxQueue > 0 ? `, ${waiting} waiting (maxQueue)` : '';
+  const message = `${server} is busy: ${running} running (maxConcurrent)${queue}`;
   return { limit: maxQueue > 0 ? 'maxQueue' : 'maxConcurrent', status: 503, message, retryAfterMs: SOON_MS };
 }
 
-export function ownCallsExcess(
-  server: string,
-  own: number,
-  { maxConcurrentPerCaller: max }: CallLimits,
-): Excess {
-  const message = `You have ${own} calls under way at ${server}; it takes ${max} from one caller (maxConcurrentPerCaller): wait until one has ended`;
+export function ownCallsExcess(server: string, { maxConcurrentPerCaller: max }: CallLimits): Excess {
+  const message = `You have as many calls under way at ${server} as it takes from one caller (maxConcurrentPerCaller: ${max}): wait until one has ended`;
   return { limit: 'maxConcurrentPerCaller', status: 429, message, retryAfterMs: SOON_MS };
 }
 
@@ -61,7 +57,7 @@ export function listensExcess(
   { maxListens, maxListensPerCaller }: ListenLimits,
 ): Excess | undefined {
   if (own >= maxListensPerCaller) {
-    const message = `You have ${own} subscriptions open at ${server}; it takes no more from one caller (maxListensPerCaller): end one, or listen to several things with one`;
+    const message = `You have as many subscriptions open at ${server} as it takes from one caller (maxListensPerCaller: ${maxListensPerCaller}): end one, or listen to several things with one`;
     return { limit: 'maxListensPerCaller', status: 429, message, retryAfterMs: SOON_MS };
   }
   if (open < maxListens) return undefined;

@@ -128,7 +128,7 @@ export class Gate implements Keeper {
   /** Why there is nothing to be had for this caller. */
   #excess(caller: GateCaller): Excess {
     const { server, limits } = this.#options;
-    if (!this.#mayRun(caller)) return ownCallsExcess(server, caller.running, limits);
+    if (!this.#mayRun(caller)) return ownCallsExcess(server, limits);
     return callsExcess(server, this.load, limits);
   }
 }

@@ -21,7 +21,10 @@ export interface RateLimitOptions {
   readonly clock?: Clock;
 }
 
-/** A bucket of tokens for each caller. A full one is as good as none, and forgotten. */
+/**
+ * A bucket of tokens for each caller, kept as the moment at which it is full again (GCRA): whole numbers do not add up
+ * to almost one. A full one is as good as none, and forgotten.
+ */
 export function createRateLimit(options: RateLimitOptions): RateLimit {
   const { perMinute, burst = Math.max(1, Math.ceil(perMinute)), maxCallers, clock = systemClock } = options;
   if (!(perMinute > 0 && perMinute < Number.POSITIVE_INFINITY)) {
@@ -30,18 +33,13 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
   if (!Number.isSafeInteger(burst) || burst < 1) {
     throw new IsthmusError('INVALID_OPTION', `rate.burst must be a positive whole number, got ${burst}`);
   }
-  const perMs = perMinute / 60_000;
-  const refill = (bucket: Bucket) => {
-    const now = clock.now();
-    // A clock that was set back takes nothing away.
-    bucket.tokens = Math.min(burst, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
-    bucket.at = now;
-  };
-  const isFull = (bucket: Bucket) => {
-    refill(bucket);
-    return bucket.tokens >= burst;
-  };
-  const callers = new Callers<Bucket>(() => ({ tokens: burst, at: clock.now() }), isFull, maxCallers);
+  const everyMs = 60_000 / perMinute;
+  const allMs = burst * everyMs;
+  const callers = new Callers<Bucket>(
+    () => ({ fullAt: 0 }),
+    ({ fullAt }) => fullAt <= clock.now(),
+    maxCallers,
+  );
   let sweptAt = clock.now();
   return {
     perMinute,
@@ -49,22 +47,23 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
       return callers.size;
     },
     take(peer) {
-      if (clock.now() - sweptAt >= SWEEP_EVERY_MS) {
-        sweptAt = clock.now();
+      const now = clock.now();
+      if (Math.abs(now - sweptAt) >= SWEEP_EVERY_MS) {
+        sweptAt = now;
         callers.sweep();
       }
       const bucket = callers.of(peer);
-      refill(bucket);
-      if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perMs);
-      bucket.tokens -= 1;
+      // Never longer than an empty one takes: the clock may have been set back.
+      const fullAt = Math.min(Math.max(bucket.fullAt, now), now + allMs) + everyMs;
+      if (fullAt - allMs > now) return Math.ceil(fullAt - allMs - now);
+      bucket.fullAt = fullAt;
       return 0;
     },
   };
 }
 
 interface Bucket {
-  tokens: number;
-  at: number;
+  fullAt: number;
 }
 
 const SWEEP_EVERY_MS = 60_000;
