@@ -25,8 +25,16 @@ describe('where control sockets are', () => {
     const env = { XDG_RUNTIME_DIR: 'run', XDG_STATE_HOME: '/state' };
     expect(controlFolders({ platform: 'linux', env, home, tmp: '/tmp', uid: 0 })).toEqual([
       '/state/isthmus/run',
+      '/home/ada/.local/state/isthmus/run',
       '/tmp/isthmus-0',
     ]);
+  });
+
+  it('is before all the folder that ISTHMUS_RUNTIME_DIR names, which keeps its mode', () => {
+    const root = scratch();
+    chmodSync(root, 0o755);
+    expect(controlPath('daemon', { env: { ISTHMUS_RUNTIME_DIR: root } })).toBe(join(root, 'daemon.sock'));
+    expect(modeOf(root)).toBe('755');
   });
 
   it('is a pipe with the name of the user on Windows', () => {

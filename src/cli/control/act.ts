@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { systemClock } from '../../async/clock.js';
+import type { ControlClient } from '../../gateway/control/index.js';
 import type { UnitStatus } from '../../gateway/status.js';
 import { CliError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
@@ -40,13 +42,27 @@ export function runAction(
     // So that a slip of the finger is answered with what was meant.
     unitOf(await client.status(), name);
     await client[action](name);
-    const after = unitOf(await client.status(), name);
+    const after = await settled(client, name);
     if (options.json) writeJson(terminal, after);
     if (after.state === 'failed' && action !== 'stop') throw failed(action, after);
     if (!options.json) terminal.stdout.write(`${describe(action, after, terminal)}\n`);
     return EXIT.ok;
   });
 }
+
+/** How it is when it has come up, or has not; one that takes long is left alone. */
+async function settled(client: ControlClient, name: string): Promise<UnitStatus> {
+  const end = systemClock.now() + SETTLE_MS;
+  while (true) {
+    const unit = unitOf(await client.status(), name);
+    const isMoving = unit.state === 'starting' || unit.state === 'restarting';
+    if (!isMoving || systemClock.now() > end) return unit;
+    await new Promise<void>((resolve) => void systemClock.after(LOOK_MS, resolve));
+  }
+}
+
+const SETTLE_MS = 30_000;
+const LOOK_MS = 100;
 
 function describe(action: Action, unit: UnitStatus, { out }: Terminal): string {
   const name = oneLine(unit.name);

@@ -8,7 +8,7 @@ export function isWell({ state }: Pick<UnitStatus, 'state'>): boolean {
 }
 
 /** Why a server is in its state, in plain words; nothing where the state says it all. */
-export function whyOf({ state, reason, processes }: UnitStatus, now: number): string {
+export function whyOf({ name, state, reason, processes }: UnitStatus, now: number): string {
   if (state === 'off') return 'it was stopped, or is disabled in the configuration';
   if (state === 'asleep') return 'the first call starts it';
   const next = processes?.processes.find(({ nextAttemptAt }) => nextAttemptAt !== undefined)?.nextAttemptAt;
@@ -16,7 +16,9 @@ export function whyOf({ state, reason, processes }: UnitStatus, now: number): st
   const stopped = processes?.processes.some(({ facts }) => facts?.stopped)
     ? 'its process is stopped (SIGSTOP?)'
     : '';
-  return `${oneLine(reason ?? stopped)}${then}`.replace(/^; /, '');
+  // Most reasons begin with the name, and here it is known whom they are about.
+  const said = oneLine(reason ?? stopped);
+  return `${said.startsWith(`${name} `) ? said.slice(name.length + 1) : said}${then}`.replace(/^; /, '');
 }
 
 /** The process that counts, where there are several. */

@@ -51,7 +51,7 @@ async function askAt(path: string, askMs: number): Promise<FoundGateway | undefi
 function socketPaths(place: ControlPlace): string[] {
   const isWindows = (place.platform ?? process.platform) === 'win32';
   const prefix = isWindows ? pipePrefix(place.env) : '';
-  return [...new Set(controlFolders(place))].flatMap((folder) =>
+  return controlFolders(place).flatMap((folder) =>
     namesIn(folder)
       .filter((name) => (isWindows ? name.startsWith(prefix) : name.endsWith('.sock')))
       .map((name) => (isWindows ? `${folder}${name}` : join(folder, name)))

@@ -22,13 +22,17 @@ export interface ControlPlace {
 export function controlFolders(place: ControlPlace = {}): readonly string[] {
   const { env = process.env, platform = process.platform, home = homedir, tmp = tmpdir() } = place;
   if (platform === 'win32') return [PIPES];
+  const given = env['ISTHMUS_RUNTIME_DIR'];
   const runtime = env['XDG_RUNTIME_DIR'];
-  const state = defaultLedgerFolder(platform, env, home);
-  return [
+  // A program that another one starts may not be told of XDG_STATE_HOME.
+  const states = [env, {}].map((each) => defaultLedgerFolder(platform, each, home));
+  const folders = [
+    ...(given && isAbsolute(given) ? [given] : []),
     ...(runtime && isAbsolute(runtime) ? [join(runtime, 'isthmus')] : []),
-    ...(state === undefined ? [] : [join(state, '..', 'run')]),
+    ...states.flatMap((state) => (state === undefined ? [] : [join(state, '..', 'run')])),
     join(tmp, `isthmus-${place.uid ?? process.getuid?.() ?? 0}`),
   ];
+  return [...new Set(folders)];
 }
 
 /** The path for a socket of that name, in the first folder that can be had and is private. The folder is made. */

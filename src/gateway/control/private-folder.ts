@@ -24,8 +24,9 @@ export function attemptPrivateFolder(folder: string, judge: FolderJudge = {}): s
     // Does nothing, and does not fail, where there is one.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const problem = judgeFolder(folder, look(folder), look(dirname(folder)), uid);
-    // Ours, and others may look into it: a folder of an earlier time.
-    if (problem === undefined && (look(folder)!.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+    // One of our making from an earlier time, and others may look into it. Any other is its owner's to judge.
+    const isOurs = /(^|\/)isthmus(-\d+|\/run)?$/.test(folder);
+    if (problem === undefined && isOurs && (look(folder)!.mode & 0o077) !== 0) chmodSync(folder, 0o700);
     return problem;
   } catch (error) {
     return `${folder} cannot be used: ${messageOf(error)}`;

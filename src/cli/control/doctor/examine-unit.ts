@@ -3,7 +3,7 @@ import type { UnitStatus } from '../../../gateway/status.js';
 import { quote } from '../../target.js';
 import { oneLine, printable } from '../../terminal/text.js';
 import { isWell, whyOf } from '../describe-unit.js';
-import { checkCommand } from './check-command.js';
+import { checkCommand, describeLookUp } from './check-command.js';
 import type { Diagnosis, Problem, ProblemCode } from './diagnosis.js';
 import { interpretStderr } from './interpret-stderr.js';
 import type { LookedUp } from './look-up-command.js';
@@ -39,11 +39,8 @@ export function examineUnit(unit: UnitStatus, { where, now, entry, lookUp }: Uni
     ...present(notFound(why, lookUp)),
     ...present(interpretStderr(stderr)),
   ].slice(0, 1);
-  const own: Problem = {
-    code: codeOf(unit, why),
-    message: why,
-    advice: told.length > 0 ? '' : adviceFor(unit),
-  };
+  const code = codeOf(unit, why);
+  const own: Problem = { code, message: sentence(why), advice: told.length > 0 ? '' : adviceFor(unit, code) };
   return { ...about, health: 'ill', problems: [...told, own], stderr };
 }
 
@@ -60,7 +57,7 @@ function notFound(why: string, lookUp: UnitFacts['lookUp']): Problem | undefined
     advice:
       found.kind === 'found'
         ? `It is at ${oneLine(found.path)}, but not on the PATH of the gateway: write the full path, or give the server "env": { "PATH": "…" }`
-        : 'Check the spelling, install it, or give the full path',
+        : (describeLookUp(command, found)?.advice ?? 'Check the spelling, or give the full path'),
   };
 }
 
@@ -73,10 +70,15 @@ function codeOf({ kind, state, processes }: UnitStatus, why: string): ProblemCod
   return processes?.lastExit && state !== 'starting' ? 'exits' : 'other';
 }
 
-function adviceFor({ name, state, kind }: UnitStatus): string {
+function adviceFor({ name, state, kind }: UnitStatus, code: ProblemCode): string {
+  if (code === 'folder-missing') return 'Make the folder, or correct cwd';
   if (state === 'starting' || state === 'restarting') return 'Wait a moment, then look again';
   if (kind === 'url') return 'Is the server there, and are the URL and the headers right?';
   return `isthmus logs ${quote(oneLine(name))} shows what it said; when the cause is gone, isthmus restart ${quote(oneLine(name))}`;
+}
+
+function sentence(text: string): string {
+  return /^(?:could|stopped|was) /.test(text) ? `It ${text}` : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function present(problem: Problem | undefined): Problem[] {

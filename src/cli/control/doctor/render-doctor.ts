@@ -51,7 +51,7 @@ export function summarize(diagnoses: readonly Diagnosis[]): string {
 
 const HEALTH = { well: 'is well', ill: 'cannot be used', off: 'is switched off' } as const;
 const HOW = {
-  'asked the gateway': '; no second copy was started',
+  'asked the gateway': '',
   tried: '',
   'not started': '; it was not started',
 } as const;
