@@ -39,9 +39,9 @@ describe('the official v1 client (legacy)', () => {
 it('clients of both eras are served while one caller floods', async () => {
   const { server, endAll } = createWorker();
   const limits = { maxConcurrent: 4, maxConcurrentPerCaller: 2, maxQueue: 10 };
-  const { url, load } = await serveLimited(server, { limits });
+  const { url, load, refusals } = await serveLimited(server, { limits });
   const flood = Array.from({ length: 40 }, (_, n) => work(url, 'ada', `a${n}`));
-  await until('flood', () => load().running === 2 && load().waiting === 10);
+  await until('flood', () => load().waiting === 10 && refusals.length === 28);
   const v1 = await connectV1(url, as('bob'));
   const v2 = await connectV2(url, as('eve'));
   for (let n = 0; n < 10; n += 1) {
