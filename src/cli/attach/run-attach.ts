@@ -8,7 +8,6 @@ import { oneLine } from '../terminal/text.js';
 
 /** Is the server that a host has launched, until the host is gone. `read` tells anew what the server is. */
 export async function runAttach(first: AttachParams, read: () => Promise<AttachParams>): Promise<void> {
-  const places = openPlaces();
   let params = first;
   let isFirst = true;
   const shim = runShim({
@@ -19,10 +18,10 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
       // Another daemon is told what the file says now; a file that is broken changes nothing.
       if (!isFirst) params = await read().catch(() => params);
       isFirst = false;
-      return attach(params, { places });
+      return attach(params, { places: openPlaces() });
     },
     async isAlive() {
-      const client = await connectIfThere(places.socket);
+      const client = await connectIfThere(openPlaces().socket);
       if (!client) return false;
       try {
         await client.status();
