@@ -21,6 +21,7 @@ export function configCommand(): Command {
     .addCommand(importCommand())
     .addCommand(listCommand())
     .addCommand(schemaCommand())
+    .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText('after', HELP)
     .showHelpAfterError('(isthmus config --help explains the commands)')

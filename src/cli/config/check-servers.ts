@@ -129,12 +129,14 @@ async function checkCommand(
     const message = messageOf(error).replace(`Server ${entry.name}: `, '');
     return { problems: [definition.problemAt([], 'error', message)] };
   }
+  const problems: ConfigProblem[] = [];
   const folder = await stat(entry.cwd).catch(() => undefined);
   if (!folder?.isDirectory()) {
     const hint = 'make it, or write another one';
-    return { problems: [definition.problemAt(['cwd'], 'error', `there is no folder ${entry.cwd}`, hint)] };
+    problems.push(definition.problemAt(['cwd'], 'error', `there is no folder ${entry.cwd}`, hint));
   }
   const found = await findProgram(entry.command, { env: childEnvironment(entry, env), cwd: entry.cwd });
-  if (found.kind === 'found') return { program: found.path, problems: [] };
-  return { problems: [definition.problemAt(['command'], 'error', found.message, found.hint)] };
+  if (found.kind === 'found') return { program: found.path, problems };
+  problems.push(definition.problemAt(['command'], 'error', found.message, found.hint));
+  return { problems };
 }

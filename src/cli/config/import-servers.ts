@@ -114,9 +114,10 @@ export async function importServers(
   }
 }
 
-/** Names of hosts as one types them: `vscode`, `claude-code`. */
+/** Hosts as one types them: `vscode`, `claude-code`. */
 export function hostName(application: string): string {
-  return application.toLowerCase().replaceAll(' ', '-');
+  if (application === 'VS Code') return 'vscode';
+  return application.toLowerCase().replace(' cli', '').replaceAll(' ', '-');
 }
 
 function ofHosts(files: readonly KnownFile[], hosts: readonly string[]): readonly KnownFile[] {

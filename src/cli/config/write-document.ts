@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { knownFiles } from '../../config/index.js';
+import { knownFiles, type Whereabouts } from '../../config/index.js';
 import { messageOf } from '../../errors.js';
 import { CliError, usageError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
 
 /** Writes a new file, for its owner only: what was copied into it may be secret. */
-export async function writeDocument(file: string, text: string, force: boolean): Promise<void> {
-  const path = resolve(file);
-  await refuseForeign(path);
+export async function writeDocument(
+  file: string,
+  text: string,
+  force: boolean,
+  where: Whereabouts = {},
+): Promise<void> {
+  const path = resolve(where.cwd ?? '.', file);
+  await refuseForeign(path, where);
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     if (!force) return await writeFile(path, text, { mode: 0o600, flag: 'wx' });
@@ -26,9 +31,9 @@ export async function writeDocument(file: string, text: string, force: boolean):
 }
 
 /** The files of others are read and never written, whatever one is told. */
-async function refuseForeign(path: string): Promise<void> {
+async function refuseForeign(path: string, where: Whereabouts): Promise<void> {
   const real = await realpath(path).catch(() => path);
-  for (const known of knownFiles()) {
+  for (const known of knownFiles(where)) {
     const theirs = await realpath(known.path).catch(() => known.path);
     if (real !== theirs && path !== known.path) continue;
     throw usageError(
