@@ -35,9 +35,8 @@ export class Front {
   async open(): Promise<void> {
     const { clock = systemClock } = this.#options;
     this.#server = await openNodeServer(this.#options, clock, (request, response, unread) => {
-      dropSlash(request);
+      const path = tidy(request);
       const exchange = new NodeExchange(request, response, undefined, unread);
-      const path = pathOf(request);
       const place = this.#places.get(path);
       if (place) void place.handle(exchange);
       else if (!this.#options.pages.answer(path, exchange)) notFound(request, response, path);
@@ -45,7 +44,8 @@ export class Front {
   }
 
   /** A listener at a path of its own; with the transport of 2024-11-05 beside it. */
-  at(path: string, options: Omit<HttpEndpointOptions, 'path' | 'sse'>): Listener {
+  at(shown: string, options: Omit<HttpEndpointOptions, 'path' | 'sse'>): Listener {
+    const path = inOneWay(shown);
     const sse = besides(path);
     const paths = [path, sse.path, sse.messagePath, `${WELL_KNOWN}${path}`];
     // Clients that know no path ask there.
@@ -57,7 +57,7 @@ export class Front {
         const listening = endpoint.begin(accept, served);
         for (const each of paths) this.#places.set(each, endpoint);
         return {
-          address: `${this.origin}${path}`,
+          address: `${this.origin}${shown}`,
           ended: listening.ended,
           stop: async () => {
             for (const each of paths) if (this.#places.get(each) === endpoint) this.#places.delete(each);
@@ -80,20 +80,33 @@ export class Front {
 
 /** `/mcp` has `/sse` and `/message`; `/mcp/NAME` has `/mcp/NAME/sse`; `/servers/NAME/mcp` has `/servers/NAME/sse`. */
 function besides(path: string): { readonly path: string; readonly messagePath: string } {
-  const folder = path.endsWith('/mcp') ? path.slice(0, -'/mcp'.length) : path.replace(/\/$/, '');
+  // A server may be called mcp.
+  const isFolder = path.endsWith('/mcp') && !path.startsWith('/mcp/');
+  const folder = isFolder ? path.slice(0, -'/mcp'.length) : path.replace(/\/$/, '');
   return { path: `${folder}/sse`, messagePath: `${folder}/message` };
 }
 
-/** `/mcp/` is what many a person types. */
-function dropSlash(request: IncomingMessage): void {
+/** Leaves the request with its path written as we write it, and gives that path. */
+function tidy(request: IncomingMessage): string {
   const { url = '/' } = request;
-  const path = pathOf(request);
-  if (path.length > 1 && path.endsWith('/')) request.url = path.slice(0, -1) + url.slice(path.length);
+  const query = url.indexOf('?');
+  const given = query < 0 ? url : url.slice(0, query);
+  // `/mcp/` is what many a person types.
+  const path = inOneWay(given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given);
+  request.url = path + url.slice(given.length);
+  return path;
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
+/** What may be escaped and what must be is understood differently: `c++` and `c%2B%2B` are the same server. */
+function inOneWay(path: string): string {
+  try {
+    return path
+      .split('/')
+      .map((segment) => encodeURIComponent(decodeURIComponent(segment)))
+      .join('/');
+  } catch {
+    return path;
+  }
 }
 
 function notFound(request: IncomingMessage, response: ServerResponse, path: string): void {
