@@ -51,8 +51,10 @@ export class Pages {
       case 'readyz': {
         const unready = await this.#options.unready();
         const isReady = unready.length === 0;
-        // Names are nothing for those who have yet to say who they are.
-        const waitingFor = this.#settings.authenticate ? unready.length : unready;
+        // Names are nothing for those who have yet to say who they are, nor for pages of other sites.
+        const isStranger =
+          this.#settings.authenticate !== undefined || admit(exchange, this.#settings).kind === 'refused';
+        const waitingFor = isStranger ? unready.length : unready;
         return respond(
           exchange,
           isReady ? 200 : 503,
