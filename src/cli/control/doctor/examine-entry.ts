@@ -6,7 +6,7 @@ import { printable } from '../../terminal/text.js';
 import { checkCommand } from './check-command.js';
 import { describeTrouble } from './describe-trouble.js';
 import type { Diagnosis, Problem } from './diagnosis.js';
-import { interpretStderr } from './interpret-stderr.js';
+import { interpretStderr, quotedLine } from './interpret-stderr.js';
 import { tryServer } from './try-server.js';
 
 export interface Examining {
@@ -29,8 +29,8 @@ export async function examineEntry(
   const mode = entry.mode ?? 'auto';
   const tried = await tryServer(target, mode, examining);
   if (tried.kind === 'failed') {
-    const told = interpretStderr(tried.stderr, variablesOf(entry));
     const problem = describeTrouble(tried.error, { target, name: entry.name, mode });
+    const told = interpretStderr([...quotedLine(problem.message), ...tried.stderr], variablesOf(entry));
     return {
       ...about,
       health: 'ill',

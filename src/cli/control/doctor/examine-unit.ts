@@ -5,7 +5,7 @@ import { oneLine, printable } from '../../terminal/text.js';
 import { isWell, whyOf } from '../describe-unit.js';
 import { checkCommand, describeLookUp } from './check-command.js';
 import type { Diagnosis, Problem, ProblemCode } from './diagnosis.js';
-import { interpretStderr } from './interpret-stderr.js';
+import { interpretStderr, quotedLine } from './interpret-stderr.js';
 import type { LookedUp } from './look-up-command.js';
 
 export interface UnitFacts {
@@ -37,7 +37,7 @@ export function examineUnit(unit: UnitStatus, { where, now, entry, lookUp }: Uni
   const told = [
     ...(entry?.kind === 'command' ? checkCommand(entry) : []),
     ...present(notFound(why, lookUp)),
-    ...present(interpretStderr(stderr)),
+    ...present(interpretStderr([...quotedLine(why), ...stderr])),
   ].slice(0, 1);
   const code = codeOf(unit, why);
   const own: Problem = { code, message: sentence(why), advice: told.length > 0 ? '' : adviceFor(unit, code) };

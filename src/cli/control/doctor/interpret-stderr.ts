@@ -13,23 +13,34 @@ export function interpretStderr(lines: readonly string[], variables?: VariableFa
   for (const line of lines) {
     for (const { pattern, read } of SIGNS) {
       const match = pattern.exec(line);
-      const problem = match && read(match, variables);
+      const problem = match && read(match, { lines, variables });
       if (problem) return problem;
     }
   }
   return undefined;
 }
 
+/** The line that a sentence about an ended process quotes; it may be older than the last ones that are kept. */
+export function quotedLine(sentence: string): string[] {
+  const quoted = /last stderr: ("(?:[^"\\]|\\.)*")/.exec(sentence)?.[1];
+  return quoted === undefined ? [] : [String(JSON.parse(quoted))];
+}
+
 interface Sign {
   readonly pattern: RegExp;
-  readonly read: (match: RegExpExecArray, variables: VariableFacts | undefined) => Problem | undefined;
+  readonly read: (
+    match: RegExpExecArray,
+    about: { readonly lines: readonly string[]; readonly variables: VariableFacts | undefined },
+  ) => Problem | undefined;
 }
 
 const SIGNS: readonly Sign[] = [
   {
     pattern: /EADDRINUSE|address already in use(?:.*?[:\s](\d{2,5})\b)?/i,
-    read(match) {
-      const port = match[1] ?? /:(\d{2,5})\b/.exec(match.input)?.[1];
+    read(match, { lines }) {
+      // Node prints the properties of the error below.
+      const property = /^\s*port: (\d{2,5})\b/m.exec(lines.join('\n'))?.[1];
+      const port = match[1] ?? /:(\d{2,5})\b/.exec(match.input)?.[1] ?? property;
       return {
         code: 'port-in-use',
         message: `It wants ${port ? `port ${port}` : 'a port'} that another process has`,
@@ -58,11 +69,12 @@ const SIGNS: readonly Sign[] = [
   },
   {
     pattern:
-      /\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b(?=.*\b(?:not set|unset|missing|required|undefined|must be|not defined|not provided|not found|empty|need)|.*KeyError)|\b(?:missing|required|requires|need|needs|set|provide|KeyError)\b[^A-Z]*\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/,
-    read([, before, behind], variables) {
-      const name = before ?? behind!;
-      // Systems' own codes look alike.
-      if (/^(ERR_|E[A-Z]+_)/.test(name) || variables?.given.has(name)) return undefined;
+      /not set|unset|missing|requir|undefined|must be|not (?:defined|provided|found)|empty|\bneeds?\b|\bset\b|\bprovide\b|KeyError/i,
+    read({ input }, { variables }) {
+      const names: readonly string[] = input.match(/\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/g) ?? [];
+      // Codes of the system look alike, and what it has it does not miss.
+      const name = names.find((each) => !/^ERR_/.test(each) && !variables?.given.has(each));
+      if (name === undefined) return undefined;
       return {
         code: 'variable-missing',
         message: `It seems to need the variable ${name}, and does not get it`,
