@@ -14,6 +14,7 @@ import type { NodeServerOptions } from '../transport/http-server/node-server.js'
 import type { HttpEndpointOptions } from '../transport/http-server/options.js';
 import type { Implementation } from '../wire/model.js';
 import { Aggregate } from './aggregate/aggregate.js';
+import type { SsePaths } from './front/front.js';
 import { openFronts } from './front/fronts.js';
 import { Pages } from './front/pages.js';
 import type { GatewayStatus, UnitStatus } from './status.js';
@@ -33,6 +34,10 @@ export interface GatewayOptions {
   readonly endpoint?: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   readonly server?: Omit<NodeServerOptions, 'host' | 'port'>;
   readonly host?: Omit<HostOptions, 'servers'>;
+  /** Where the transport of 2024-11-05 is beside the path of an address; `false`: nowhere. Default `/sse`, `/message`. */
+  readonly sse?: SsePaths | false | undefined;
+  /** More paths that say whether it is alive, besides `/healthz`. */
+  readonly healthPaths?: readonly string[] | undefined;
   readonly separator?: string | undefined;
   readonly patienceMs?: number | undefined;
   /** How long what is running may take when the gateway, or a server of it, is to end. Default 10 s. */
@@ -159,9 +164,10 @@ class TheGateway implements Gateway {
   }
 
   async open(): Promise<void> {
-    const { addresses, units, endpoint = {}, server, single, metrics } = this.#options;
+    const { addresses, units, endpoint = {}, server, single, metrics, sse, healthPaths } = this.#options;
     const pages = new Pages({
       endpoint,
+      healthPaths,
       status: () => this.status(),
       unready: () => this.unready(),
       metrics: async () => (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' },
@@ -170,6 +176,7 @@ class TheGateway implements Gateway {
       this.#fronts = await openFronts(addresses.filter(isHttp), {
         ...server,
         endpoint,
+        sse,
         pages,
         clock: this.#clock,
       });

@@ -17,6 +17,12 @@ export interface FrontOptions extends NodeServerOptions {
   readonly clock?: Clock;
 }
 
+/** Where the transport of 2024-11-05 is. */
+export interface SsePaths {
+  readonly path: string;
+  readonly messagePath: string;
+}
+
 /** One web server for all: each server has its addresses, and beside them are the pages for whoever runs it. */
 export class Front {
   readonly #options: FrontOptions;
@@ -35,7 +41,8 @@ export class Front {
   async open(): Promise<void> {
     const { clock = systemClock } = this.#options;
     this.#server = await openNodeServer(this.#options, clock, (request, response, unread) => {
-      const path = tidy(request);
+      // Most write it as we do.
+      const path = this.#places.has(request.url!) ? request.url! : tidy(request);
       const exchange = new NodeExchange(request, response, undefined, unread);
       const place = this.#places.get(path);
       if (place) void place.handle(exchange);
@@ -44,10 +51,14 @@ export class Front {
   }
 
   /** A listener at a path of its own; with the transport of 2024-11-05 beside it. */
-  at(shown: string, options: Omit<HttpEndpointOptions, 'path' | 'sse'>): Listener {
+  at(
+    shown: string,
+    options: Omit<HttpEndpointOptions, 'path' | 'sse'>,
+    besidesIt?: SsePaths | false,
+  ): Listener {
     const path = inOneWay(shown);
-    const sse = besides(path);
-    const paths = [path, sse.path, sse.messagePath, `${WELL_KNOWN}${path}`];
+    const sse = besidesIt ?? besides(path);
+    const paths = [path, `${WELL_KNOWN}${path}`, ...(sse ? [sse.path, sse.messagePath] : [])];
     // Clients that know no path ask there.
     if (path === '/mcp') paths.push(WELL_KNOWN);
     return {
@@ -79,7 +90,7 @@ export class Front {
 }
 
 /** `/mcp` has `/sse` and `/message`; `/mcp/NAME` has `/mcp/NAME/sse`; `/servers/NAME/mcp` has `/servers/NAME/sse`. */
-function besides(path: string): { readonly path: string; readonly messagePath: string } {
+function besides(path: string): SsePaths {
   // A server may be called mcp.
   const isFolder = path.endsWith('/mcp') && !path.startsWith('/mcp/');
   const folder = isFolder ? path.slice(0, -'/mcp'.length) : path.replace(/\/$/, '');

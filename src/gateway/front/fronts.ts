@@ -3,12 +3,14 @@ import type { Listener } from '../../exchange/connection.js';
 import { httpPlace } from '../../transport/address.js';
 import type { NodeServerOptions } from '../../transport/http-server/node-server.js';
 import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
-import { Front } from './front.js';
+import { Front, type SsePaths } from './front.js';
 import type { Pages } from './pages.js';
 
 export interface FrontsOptions extends Omit<NodeServerOptions, 'host' | 'port'> {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   readonly pages: Pages;
+  /** Where the transport of 2024-11-05 is beside the path that an address names; `false`: nowhere. */
+  readonly sse?: SsePaths | false | undefined;
   readonly clock: Clock;
 }
 
@@ -25,7 +27,7 @@ export interface Fronts {
 }
 
 export async function openFronts(addresses: readonly string[], options: FrontsOptions): Promise<Fronts> {
-  const { endpoint, ...server } = options;
+  const { endpoint, sse, ...server } = options;
   const fronts = addresses.map((address) => {
     const { host, port, path } = httpPlace(address);
     return { address, path, front: new Front({ ...server, host, port }) };
@@ -47,7 +49,7 @@ export async function openFronts(addresses: readonly string[], options: FrontsOp
       return `${front.origin}${path}`;
     },
     at: (path, own) => fronts.map(({ front }) => front.at(path, { ...endpoint, ...own })),
-    main: () => fronts.map(({ front, path }) => front.at(path, endpoint)),
+    main: () => fronts.map(({ front, path }) => front.at(path, endpoint, sse)),
     stop() {
       for (const { front } of fronts) front.stop();
     },

@@ -14,6 +14,8 @@ import { isHealthy } from '../unit-state.js';
 export interface PagesOptions {
   /** Who may read what is not for everybody. */
   readonly endpoint: HttpEndpointOptions;
+  /** More paths that say whether it is alive. */
+  readonly healthPaths?: readonly string[] | undefined;
   status(): Promise<GatewayStatus>;
   /** The names of the servers that are needed and are not ready. */
   unready(): Promise<readonly string[]>;
@@ -32,7 +34,7 @@ export class Pages {
 
   /** False where there is no such page. */
   answer(path: string, exchange: HttpExchange): boolean {
-    const page = PAGES[path];
+    const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
     if (!page) return false;
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
       refuse({ exchange, headers: {} }, 405, 'This is only to be read', { allow: 'GET, HEAD' });
