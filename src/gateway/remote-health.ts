@@ -48,9 +48,9 @@ export class RemoteHealth {
   }
 
   /** It could not be reached; whether that was chance is found out. */
-  doubted(): void {
+  async doubted(): Promise<void> {
     this.#askedAt = Number.NEGATIVE_INFINITY;
-    void this.review();
+    await this.review();
   }
 
   /** Settles when what is known is fresh. */
@@ -138,7 +138,7 @@ export class WatchedRemote extends ServiceAround {
     } catch (error) {
       // The bridge says why where it was not the server that answered.
       if (error instanceof ProtocolError && isJsonObject(error.data) && AWAY.has(error.data['reason'])) {
-        this.#health.doubted();
+        void this.#health.doubted();
       }
       throw error;
     }

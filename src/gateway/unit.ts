@@ -47,7 +47,7 @@ export class Unit implements Part {
       ...definition.bridge,
       clock,
       onStartFailed: (error) => {
-        this.#health?.doubted();
+        void this.#health?.doubted();
         context.onStartFailed(name, error);
       },
     });
@@ -74,7 +74,7 @@ export class Unit implements Part {
   /** Its process is defined otherwise; the host sees to that. What it can do may be something else now. */
   redefine(definition: UnitDefinition): void {
     this.#definition = definition;
-    this.bridge.refresh().then(
+    this.#refresh().then(
       () => this.#context.onChange(this),
       () => {},
     );
@@ -95,8 +95,8 @@ export class Unit implements Part {
 
   async restart(): Promise<void> {
     if (!this.#health) return this.#context.host.restart(this.name);
-    await this.bridge.refresh();
-    await this.#health.review();
+    await this.#refresh();
+    this.#health.answered();
   }
 
   async switch(isOn: boolean): Promise<void> {
@@ -142,6 +142,16 @@ export class Unit implements Part {
       paths,
       processes,
     };
+  }
+
+  /** Asks anew what it is. Where that fails, nothing that was known before counts any more. */
+  async #refresh(): Promise<void> {
+    try {
+      await this.bridge.refresh();
+    } catch (error) {
+      await this.#health?.doubted();
+      throw error;
+    }
   }
 
   #lastWords(): string {
