@@ -50,7 +50,7 @@ export function findServers(
   });
 }
 
-const TOP_KEYS = ['mcpServers', 'servers', 'mcp_servers', 'context_servers'];
+export const TOP_KEYS = ['mcpServers', 'servers', 'mcp_servers', 'context_servers'];
 
 /** The last one is how the settings of VS Code had it before there was `mcp.json`. */
 const SECTIONS: readonly (readonly string[])[] = [...TOP_KEYS.map((key) => [key]), ['mcp', 'servers']];
@@ -64,6 +64,7 @@ export function nameProblem(name: string): string | undefined {
   if (name.trim() === '') return 'the name of a server cannot be empty';
   if (name.length > MAX_NAME) return `the name of a server cannot be longer than ${MAX_NAME} characters`;
   if (/\p{C}/u.test(name)) return 'the name of a server cannot have characters that do not print';
+  if (name === '.' || name === '..') return 'cannot be the name of a server: no address could have it';
   // Ours would bear it, but the objects of whoever reads the names may not.
   return name === '__proto__' ? 'is not allowed as the name of a server' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Node, ParseError } from 'jsonc-parser';
-import { type Parsed, type Path, placeAt } from './document.js';
+import { createPlaces, type Parsed, type Path } from './document.js';
 
 /** JSON with comments and trailing commas, as editors write it. */
 export async function parseJson(text: string): Promise<Parsed> {
@@ -11,18 +11,20 @@ export async function parseJson(text: string): Promise<Parsed> {
   if (first) return broken(text, first.offset, EXPECTED[printParseErrorCode(first.error)] ?? 'is no JSON');
   if (!tree) return broken(text, text.length, 'expected an object with mcpServers');
   const repeated: Path[] = [];
+  const placeAt = createPlaces(text);
+  const offsetOf = createOffsets(tree);
   return {
     kind: 'document',
     document: {
       root: toValue(tree, [], repeated),
       repeated,
-      placeOf: (path) => placeAt(text, offsetOf(tree, path)),
+      placeOf: (path) => placeAt(offsetOf(path)),
     },
   };
 }
 
 function broken(text: string, offset: number, message: string): Parsed {
-  return { kind: 'broken', problem: { ...placeAt(text, offset), message } };
+  return { kind: 'broken', problem: { ...createPlaces(text)(offset), message } };
 }
 
 /** By the names that the parser gives to its complaints. */
@@ -60,17 +62,25 @@ function toValue(node: Node, path: Path, repeated: Path[]): unknown {
 }
 
 /** A key stands where its name does, an item of a list where it begins. */
-function offsetOf(tree: Node, path: Path): number {
-  let node = tree;
-  let { offset } = tree;
-  for (const step of path) {
-    const child =
-      typeof step === 'number'
-        ? node.children?.[step]
-        : node.children?.findLast(({ children }) => children?.[0]?.value === step);
-    if (!child) break;
-    offset = child.offset;
-    node = child.type === 'property' ? child.children![1]! : child;
-  }
-  return offset;
+function createOffsets(tree: Node): (path: Path) => number {
+  // Files of some applications have thousands of keys, and each of them may be asked for.
+  const tables = new Map<Node, Map<unknown, Node>>();
+  const propertyOf = (node: Node, name: string): Node | undefined => {
+    const known = tables.get(node);
+    // Of a key that is there twice, the last one counts.
+    const table = known ?? new Map(node.children?.map((child) => [child.children?.[0]?.value, child]));
+    if (!known) tables.set(node, table);
+    return table.get(name);
+  };
+  return (path) => {
+    let node = tree;
+    let { offset } = tree;
+    for (const step of path) {
+      const child = typeof step === 'number' ? node.children?.[step] : propertyOf(node, step);
+      if (!child) break;
+      offset = child.offset;
+      node = child.type === 'property' ? child.children![1]! : child;
+    }
+    return offset;
+  };
 }

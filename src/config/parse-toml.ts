@@ -1,4 +1,4 @@
-import { type Parsed, placeAt } from './document.js';
+import { createPlaces, type Parsed } from './document.js';
 import { findTomlOffsets } from './toml-offsets.js';
 
 export async function parseToml(text: string): Promise<Parsed> {
@@ -6,6 +6,7 @@ export async function parseToml(text: string): Promise<Parsed> {
   try {
     const root = toValue(parse(text));
     const offsets = findTomlOffsets(text);
+    const placeAt = createPlaces(text);
     return {
       kind: 'document',
       document: {
@@ -15,7 +16,7 @@ export async function parseToml(text: string): Promise<Parsed> {
         placeOf(path) {
           for (let end = path.length; end > 0; end -= 1) {
             const offset = offsets.get(JSON.stringify(path.slice(0, end)));
-            if (offset !== undefined) return placeAt(text, offset);
+            if (offset !== undefined) return placeAt(offset);
           }
           return { line: 1, column: 1 };
         },

@@ -13,7 +13,7 @@ export function readCommand(table: Table, fields: Fields, variables: Variables):
   const text = fields.text(tilde(given.command, variables.home), given.at);
   const args = [...fields.texts(given.words, given.at), ...fields.texts(given.args, given.argsAt)];
   const env = {
-    ...passedOn(table.get('env_vars'), variables),
+    ...passedOn(table.get('env_vars'), fields, variables),
     ...fields.pairs(given.env, given.envAt),
     ...fields.pairs(table.get('env'), [...path, 'env']),
   };
@@ -69,12 +69,18 @@ function isRelativeFile(command: string): boolean {
 }
 
 /** Codex: names of variables that the server gets from ours, where we have them. */
-function passedOn(value: unknown, { env }: Variables): Record<string, string> {
-  const names = Array.isArray(value) ? value : [];
-  const entries = names.flatMap((item: unknown) => {
-    const name = isTable(item) ? item.get('name') : item;
-    const ours: unknown = typeof name === 'string' ? env[name] : undefined;
-    return typeof ours === 'string' ? [[name as string, ours] as const] : [];
+function passedOn(value: unknown, { path, report }: Fields, { env }: Variables): Record<string, string> {
+  if (value === undefined || value === null) return {};
+  const names = Array.isArray(value)
+    ? value.map((item) => (isTable(item) ? item.get('name') : item))
+    : [value];
+  if (!Array.isArray(value) || names.some((name) => typeof name !== 'string')) {
+    report.warning([...path, 'env_vars'], 'is not used: it must be a list of names');
+    return {};
+  }
+  const entries = (names as string[]).flatMap((name) => {
+    const ours: unknown = env[name];
+    return typeof ours === 'string' ? [[name, ours] as const] : [];
   });
   return Object.fromEntries(entries);
 }

@@ -63,7 +63,10 @@ function fromVariables(table: Table, { path, report }: Fields, { env }: Variable
     }
     return undefined;
   };
-  const named = table.get('env_http_headers');
+  const named = table.get('env_http_headers') ?? undefined;
+  if (named !== undefined && !isTable(named)) {
+    report.error([...path, 'env_http_headers'], 'must be an object of names of variables');
+  }
   for (const [header, name] of isTable(named) ? named : []) {
     const value = lookUp(name, [...path, 'env_http_headers', header]);
     if (value !== undefined) Object.defineProperty(headers, header, { value, enumerable: true });

@@ -7,7 +7,7 @@ import { SETTING_NAMES } from './setting-table.js';
 /** Unknown keys belong to somebody else and are left alone, unless they look like a known one that is missing. */
 export function warnOfNearMisses(table: Table, path: Path, report: Report): void {
   for (const name of table.keys()) {
-    if (KNOWN.has(name)) continue;
+    if (KNOWN_KEYS.has(name)) continue;
     const meant =
       (Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined) ?? nearMiss(name, WORTH_A_GUESS);
     if (meant !== undefined && !table.has(meant)) {
@@ -36,7 +36,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   endpoint: 'url',
 };
 
-const KNOWN: ReadonlySet<string> = new Set([
+/** Every key of a server that is read, or told about. */
+export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...BASIC,
   ...SETTING_NAMES,
   ...ALIAS_NAMES,
