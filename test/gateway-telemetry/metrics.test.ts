@@ -115,7 +115,7 @@ describe('the lives of processes', () => {
     ['told', exit('it was told to end', true)],
     [
       'exit_error',
-      exit('weather stopped with code 1 after 212 ms; last stderr: "was ended by SIGKILL after "'),
+      exit('weather stopped with code 1 after 212 ms; last stderr: "it was ended by SIGKILL after 1 s"'),
     ],
     ['exit_zero', exit('weather stopped with code 0 after 3 s')],
     ['signal', exit('weather was ended by SIGKILL after 12 min')],
