@@ -43,14 +43,14 @@ async function commands(
 ): Promise<Command[]> {
   const { demoCommand } = await import('./commands/demo.js');
   if (name === 'demo') return [demoCommand()];
+  const { controlCommands } = await import('./control/commands.js');
+  if (ASKING.has(name ?? '')) return controlCommands();
   const { attachCommand } = await import('./commands/attach.js');
   if (name === 'attach') return [attachCommand(behind)];
   const { daemonCommand } = await import('./commands/daemon.js');
   if (name === 'daemon') return [daemonCommand(packageVersion())];
   const { serveCommand } = await import('./commands/serve.js');
   if (name === 'serve') return [serveCommand(behind, head.slice(3)).passThroughOptions()];
-  const { controlCommands } = await import('./control/commands.js');
-  if (ASKING.has(name ?? '')) return controlCommands();
   const { configCommand } = await import('./commands/config.js');
   if (name === 'config') return [configCommand()];
   const { probeCommand } = await import('./commands/probe.js');
