@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../src/gateway/auth/index.js';
 import { within } from '../http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -91,6 +91,32 @@ describe('keys that cannot be fetched', () => {
 });
 
 const CANNOT = [401, 'Bearer error="invalid_token", error_description="The token cannot be verified"'];
+
+it('each time that keys stop coming is worth a warning', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const warnings: string[] = [];
+  let isDown = true;
+  const fetchKeys = async () => (isDown ? new Response('', { status: 502 }) : Response.json({ keys: [] }));
+  const jwt = { jwksUrl: 'https://keys.example.com/jwks?secret=1', audience: AUDIENCE, fetch: fetchKeys };
+  const { authenticate } = createAuthenticate({ jwt, onWarning: (warning) => warnings.push(warning) });
+  // Well-formed, and of a key that nobody has.
+  const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'x' })).toString('base64url');
+  const request = { method: 'POST', target: '/mcp', header: () => `Bearer ${header}.e30.AAAA` };
+  const statuses: unknown[] = [];
+  for (const next of [true, true, false, false, true]) {
+    isDown = next;
+    statuses.push(((await authenticate(request)) as { status: number }).status);
+    // The keys that were fetched are too old by then.
+    vi.setSystemTime(Date.now() + 601_000);
+  }
+  expect(statuses).toEqual([503, 503, 401, 401, 503]);
+  expect(warnings).toEqual([
+    'https://keys.example.com/jwks gives no keys (HTTP 502): nobody is let in with a token that needs them',
+    'https://keys.example.com/jwks gives keys again',
+    'https://keys.example.com/jwks gives no keys (HTTP 502): nobody is let in with a token that needs them',
+  ]);
+});
 
 describe('a token of a key that is not known', () => {
   it('is refused, and the keys are not fetched for each of them', async () => {

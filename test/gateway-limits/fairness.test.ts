@@ -57,6 +57,28 @@ describe('whoever waits', () => {
   });
 });
 
+it('a call that was called off before its turn, or in the very moment, is never begun', async () => {
+  const { service, running, asking } = manual();
+  const limited = limitService(service, { server: 's', limits: { maxConcurrent: 1 } });
+  const first = limited.handle(callOf('ada').call);
+  const early = callOf('bob');
+  early.cancel();
+  await expect(limited.handle(early.call)).rejects.toThrow('called off');
+  const late = callOf('bob');
+  const outcome = limited.handle(late.call);
+  running[0]!.ask();
+  // Its turn has come, and nobody has told it yet.
+  expect(loadOf(limited)).toMatchObject({ running: 1, waiting: 0, asking: 1 });
+  late.cancel();
+  await expect(outcome).rejects.toThrow('called off');
+  expect(running).toHaveLength(1);
+  asking[0]!.answer();
+  running[0]!.end();
+  await first;
+  expect(running).toEqual([]);
+  expect(loadOf(limited)).toMatchObject({ running: 0, waiting: 0 });
+});
+
 it('however calls come, end, ask and are called off: each ends once, no limit is passed, nothing is left', async () => {
   const step = fc.record({
     kind: fc.constantFrom('call', 'call', 'call', 'end', 'cancel', 'ask', 'answer', 'wait'),

@@ -117,6 +117,25 @@ it('within limits it has every member, and what each says now', async () => {
   expect(service.seen).toEqual([['ping', 'ada'], 'bob', 'unwatched', 'tools/call', 'stopped', 'stopped']);
 });
 
+it('a subscription that ends by itself is counted no longer, whoever still holds it', async () => {
+  let end = () => {};
+  const service: Service = {
+    ...createServer({ name: 's', version: '1' }),
+    listen: async (_peer, honoured) => {
+      const ended = new Promise<{ error: unknown }>((resolve) => {
+        end = () => resolve({ error: undefined });
+      });
+      return { honoured, ended, stop() {} };
+    },
+  };
+  const limited = limitService(service, { server: 's', limits: { maxListens: 1 } });
+  const { ended } = await limited.listen!(callOf('ada').call.peer, {}, () => {});
+  expect(loadOf(limited)?.listens).toBe(1);
+  end();
+  await ended;
+  expect(loadOf(limited)?.listens).toBe(0);
+});
+
 it('within limits it has no member that it did not have', () => {
   const { headerParams: _headerParams, ...bare } = createServer({ name: 'bare', version: '1' });
   const rate = createRateLimit({ perMinute: 1 });
