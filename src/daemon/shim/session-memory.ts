@@ -24,6 +24,7 @@ export class SessionMemory {
   #isReady = false;
   #level: JsonObject | undefined;
   #ids = 0;
+  readonly #wishes = new Map<string, object>();
   readonly #subscribed = new Map<string, JsonObject>();
 
   /** Whether there is anything to agree again. */
@@ -95,11 +96,20 @@ export class SessionMemory {
           this.#level = params;
         });
         return;
-      case 'resources/subscribe':
-        if (uri !== undefined) this.#pending.set(id, () => this.#subscribed.set(uri, params!));
+      case 'resources/subscribe': {
+        if (uri === undefined) return;
+        const wish = {};
+        this.#wishes.set(uri, wish);
+        this.#pending.set(id, () => {
+          // It may have been given up before it was agreed.
+          if (this.#wishes.get(uri) === wish) this.#subscribed.set(uri, params!);
+        });
         return;
+      }
       case 'resources/unsubscribe':
-        if (uri !== undefined) this.#subscribed.delete(uri);
+        if (uri === undefined) return;
+        this.#wishes.delete(uri);
+        this.#subscribed.delete(uri);
     }
   }
 }
