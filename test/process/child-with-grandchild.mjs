@@ -9,7 +9,8 @@ const how = process.argv[2];
 if (how === 'grandchild') {
   process.on('SIGTERM', () => {});
   setInterval(() => {}, 1000);
-  process.stdout.write(`${process.pid}\n`, () => process.send('runs'));
+  // Whoever read the line may have ended the child by now.
+  process.stdout.write(`${process.pid}\n`, () => process.send('runs', () => {}));
 } else {
   const grandchild = spawn(process.execPath, [fileURLToPath(import.meta.url), 'grandchild'], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
