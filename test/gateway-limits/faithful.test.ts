@@ -136,6 +136,21 @@ it('a subscription that ends by itself is counted no longer, whoever still holds
   expect(loadOf(limited)?.listens).toBe(0);
 });
 
+it('limits may be around limits, and what it has to do is still told', async () => {
+  const service: Service = {
+    ...createServer({ name: 's', version: '1' }),
+    handle: () => new Promise(() => {}),
+  };
+  const inner = limitService(service, { server: 's', limits: { maxConcurrent: 1 } });
+  const outer = limitService(inner, { server: 's', rate: createRateLimit({ perMinute: 10 }) });
+  void outer.handle(callOf('ada').call);
+  const waiting = callOf('ada');
+  const second = outer.handle(waiting.call);
+  expect(loadOf(outer)).toEqual({ running: 1, waiting: 1, asking: 0, listens: 0 });
+  waiting.cancel();
+  await expect(second).rejects.toThrow('called off');
+});
+
 it('within limits it has no member that it did not have', () => {
   const { headerParams: _headerParams, ...bare } = createServer({ name: 'bare', version: '1' });
   const rate = createRateLimit({ perMinute: 1 });

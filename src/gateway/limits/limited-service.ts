@@ -71,8 +71,10 @@ export class LimitedService extends ServiceAround {
   }
 
   get load(): Load {
-    const calls = this.#gate?.load ?? { running: 0, waiting: 0, asking: 0 };
-    return { ...calls, listens: this.#listens?.open ?? 0 };
+    // Limits may be around limits: those that count are asked.
+    const below = this.inner instanceof LimitedService ? this.inner.load : IDLE;
+    const calls = this.#gate?.load ?? below;
+    return { ...calls, listens: this.#listens?.open ?? below.listens };
   }
 
   override handle(call: Call): JsonObject | Promise<JsonObject> {
@@ -132,5 +134,6 @@ function isThenable(value: unknown): value is Promise<JsonObject> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
+const IDLE: Load = { running: 0, waiting: 0, asking: 0, listens: 0 };
 const NONE = Number.POSITIVE_INFINITY;
 const LISTEN = 'subscriptions/listen';
