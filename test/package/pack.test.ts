@@ -31,11 +31,18 @@ describe('the packed and installed package', () => {
   it('contains the program, its licence and readme, and nothing of the workshop', async () => {
     const files = await listInstalled();
     expect(files).toEqual(
-      expect.arrayContaining(['LICENSE', 'README.md', 'bin/isthmus.js', 'dist/index.js', 'package.json']),
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'bin/isthmus.js',
+        'dist/index.js',
+        'docs/config.schema.json',
+        'package.json',
+      ]),
     );
     const strange = files.filter(
       (path) =>
-        !/^(?:LICENSE|README\.md|package\.json|bin\/isthmus\.js|dist\/.+\.(?:js|js\.map|d\.ts))$/.test(
+        !/^(?:LICENSE|README\.md|package\.json|bin\/isthmus\.js|docs\/config\.schema\.json|dist\/.+\.(?:js|js\.map|d\.ts))$/.test(
           path,
         ) || /\.test\.|(?:^|\/)(?:test|benchmarks)\//.test(path),
     );
