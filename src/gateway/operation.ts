@@ -58,8 +58,8 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
   const learn = (units: readonly UnitDefinition[]) => redactor.add(units.flatMap(secretsOf));
   learn(options.units);
   const metrics = createMetrics();
-  const tracer = await createCallTracer();
-  const tail = createLogTail();
+  const tracer = await createCallTracer({ redactor });
+  const tail = createLogTail({ clean: (text) => redactor.text(text) });
   const onCall: Parameters<typeof observeService>[1]['onCall'] = (record) => {
     metrics.onCall(record);
     logCall(log, record);
@@ -70,15 +70,18 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
     clock,
     redact: (line) => redactor.json(line),
     around(service, unit) {
-      const limited = withLimits(service, unit, { rate, clock, onRefused: metrics.onRefused });
-      const { name } = unit;
-      const { onBegin, onSession } = metrics;
-      return observeService(limited, { server: name, onCall, onBegin, onSession, tracer });
+      const { name: server, source } = unit;
+      const { onBegin, onSession, onRefused } = metrics;
+      // As the server takes them, and around the limits as clients make them.
+      const far = { side: 'client', transport: source.kind === 'command' ? 'pipe' : 'tcp' } as const;
+      const there = observeService(service, { server, onCall: metrics.onCall, onBegin, tracer, ...far });
+      const limited = withLimits(there, unit, { rate, clock, onRefused });
+      return observeService(limited, { server, onCall, onBegin, onSession, tracer });
     },
     metrics: async (collect) => ({ type: metrics.contentType, text: await metrics.render(collect) }),
     onHostEvent(event: HostEvent) {
       metrics.onHostEvent(event);
-      tail.onHostEvent(event.kind === 'stderr' ? { ...event, text: redactor.text(event.text) } : event);
+      tail.onHostEvent(event);
       logHostEvent(log, event);
       options.onHostEvent?.(event);
     },
