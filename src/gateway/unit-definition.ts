@@ -25,11 +25,19 @@ export type UnitSource =
       readonly upstream: UpstreamPart;
     }
   /** `unix:PATH` or `tcp://HOST:PORT`. */
-  | { readonly kind: 'socket'; readonly address: string; readonly upstream: UpstreamPart };
+  | { readonly kind: 'socket'; readonly address: string; readonly upstream: UpstreamPart }
+  /** It is configured, and cannot be used as it is. Nobody should have to wonder where it is. */
+  | { readonly kind: 'broken'; readonly reason: string };
 
 export interface HouseRules {
   /** Callers are told apart, so that each has a process of its own where a server may remember something. */
   readonly hasPrincipals: boolean;
+}
+
+/** A server whose configuration is wrong. */
+export function brokenUnit(name: string, reason: string): UnitDefinition {
+  const unit = { disabled: false, needed: true, tools: {}, limits: {} };
+  return { name, source: { kind: 'broken', reason }, bridge: { stateless: false }, unit };
 }
 
 /** A server of a configuration file, as this gateway keeps it. */

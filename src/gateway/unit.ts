@@ -2,7 +2,9 @@ import type { Clock } from '../async/clock.js';
 import { type Bridge, createBridge } from '../bridge/create-bridge.js';
 import type { Client } from '../client/client.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
+import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
+import type { Connector } from '../exchange/connection.js';
 import type { Host } from '../host/create-host.js';
 import { connectorFor } from '../transport/address.js';
 import { httpConnector } from '../transport/http-client/connector.js';
@@ -51,7 +53,7 @@ export class Unit implements Part {
         context.onStartFailed(name, error);
       },
     });
-    if (source.kind !== 'command') {
+    if (source.kind === 'url' || source.kind === 'socket') {
       this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
       this.#health.isOff = unit.disabled;
     }
@@ -83,6 +85,7 @@ export class Unit implements Part {
   /** Speaks to it, so that it is known what it is. Where each client has a process of its own there is nothing to speak to. */
   async start(): Promise<void> {
     const { source } = this.#definition;
+    if (source.kind === 'broken') return;
     if (source.kind !== 'command') {
       await this.bridge.start();
       this.#health!.answered();
@@ -94,6 +97,8 @@ export class Unit implements Part {
   }
 
   async restart(): Promise<void> {
+    const { source } = this.#definition;
+    if (source.kind === 'broken') throw new IsthmusError('INVALID_OPTION', source.reason);
     if (!this.#health) return this.#context.host.restart(this.name);
     await this.#refresh();
     this.#health.answered();
@@ -101,6 +106,8 @@ export class Unit implements Part {
 
   async switch(isOn: boolean): Promise<void> {
     const { host, onChange } = this.#context;
+    const { source } = this.#definition;
+    if (source.kind === 'broken') throw new IsthmusError('INVALID_OPTION', source.reason);
     if (this.#health) this.#health.isOff = !isOn;
     else await (isOn ? host.enable(this.name) : host.disable(this.name));
     onChange(this);
@@ -114,6 +121,7 @@ export class Unit implements Part {
 
   state(): UnitState {
     const { source } = this.#definition;
+    if (source.kind === 'broken') return { state: 'failed', reason: source.reason };
     if (source.kind === 'command') return stateOfProcesses(this.#context.host.snapshot(this.name));
     return this.#health!.state;
   }
@@ -133,7 +141,7 @@ export class Unit implements Part {
     const verdict = processes?.processes.find((each) => each.verdict)?.verdict;
     return {
       name: this.name,
-      kind: source.kind === 'command' ? 'command' : 'url',
+      kind: source.kind === 'url' || source.kind === 'socket' ? 'url' : 'command',
       needed: unit.needed,
       ...this.state(),
       era: verdict?.era ?? far?.era,
@@ -167,8 +175,21 @@ export class Unit implements Part {
   }
 }
 
+function nowhere(label: string, reason: string): Connector {
+  return {
+    label,
+    identity: undefined,
+    connect() {
+      throw new IsthmusError('INVALID_OPTION', `${label} is not configured properly: ${reason}`, {
+        sent: 'no',
+      });
+    },
+  };
+}
+
 function openUpstream({ name, source }: UnitDefinition, host: Host): Upstream {
   if (source.kind === 'command') return host.upstream(name);
+  if (source.kind === 'broken') return upstreamAt(nowhere(name, source.reason));
   const connector =
     source.kind === 'url' ? httpConnector(source.url, source.connect) : connectorFor(source.address);
   // People know it by its name, and its address may hold a secret.

@@ -12,24 +12,33 @@ export function applyOptions(
   unit: UnitDefinition,
   options: Omit<AttachOptions, 'config' | 'input' | 'url' | 'daemon'>,
 ): AttachParams {
-  const { timeout, grace: graceMs, transport } = options;
-  const bridge = { ...unit.bridge, ...(timeout !== undefined && { timeoutMs: timeout }) };
-  const timed = { ...unit, bridge };
+  const { grace: graceMs, transport } = options;
+  const changed = ofAnything(unit, options);
   if (unit.source.kind === 'command') {
     refuse(options, ['header', 'transport'], 'is for a URL, and this is a command');
     const { source, ambient } = ofCommand(unit.source, options);
-    return { unit: { ...timed, source }, ambient, sseFirst: false, graceMs };
+    return { unit: { ...changed, source }, ambient, sseFirst: false, graceMs };
   }
   refuse(options, ['env', 'cwd', 'passEnvironment'], 'is for a command, and this is a URL');
   const source = ofUrl(unit.source, options);
-  return { unit: { ...timed, source }, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
+  return { unit: { ...changed, source }, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
+}
+
+function ofAnything(
+  { unit, bridge, ...rest }: UnitDefinition,
+  { timeout, ignoreTool }: Pick<AttachOptions, 'timeout' | 'ignoreTool'>,
+): UnitDefinition {
+  const tools = ignoreTool
+    ? { ...unit.tools, deny: [...(unit.tools.deny ?? []), ...ignoreTool] }
+    : unit.tools;
+  return { ...rest, unit: { ...unit, tools }, bridge: { ...bridge, ...given({ timeoutMs: timeout }) } };
 }
 
 function ofCommand(
   { definition }: UnitSource & { kind: 'command' },
   { env, cwd, mode, timeout, passEnvironment }: Pick<AttachOptions, keyof typeof COMMAND_WORDS | Common>,
 ): { readonly source: UnitSource; readonly ambient: Readonly<Record<string, string>> } {
-  const { inheritEnv: inherited, start = 'lazy', ...rest } = definition;
+  const { inheritEnv: inherited, start = 'lazy', disabled: _, ...rest } = definition;
   const environment = countedEnvironment({
     env: { ...definition.env, ...env },
     inheritEnv: passEnvironment ? 'all' : inherited,
@@ -57,6 +66,7 @@ function ofUrl(
   source: Exclude<UnitSource, { kind: 'command' }>,
   { header = [], mode, timeout, transport }: Pick<AttachOptions, 'header' | 'transport' | Common>,
 ): UnitSource {
+  if (source.kind === 'broken') return source;
   const upstream = { ...source.upstream, ...given({ mode, timeoutMs: timeout }) };
   if (source.kind === 'socket') return { ...source, upstream };
   const { connect } = source;

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import {
-  type ConfigProblem,
   describeProblem,
   type GatewaySettings,
   knownFiles,
@@ -8,8 +7,10 @@ import {
   type ServersChange,
   splitEntry,
 } from '../../config/index.js';
+import { messageOf } from '../../errors.js';
 import type { ReadUnits } from '../../gateway/operation.js';
-import { type UnitDefinition, unitOf } from '../../gateway/unit-definition.js';
+import { brokenUnit, type UnitDefinition, unitOf } from '../../gateway/unit-definition.js';
+import { resolveDefinition, type ServerDefinition } from '../../host/definition.js';
 import { usageError } from '../cli-error.js';
 
 /** The files of `--config`, and those of the applications that `--import` names. */
@@ -56,18 +57,34 @@ export function toUnits(
   }
   const limits = { ...rules.gateway.limits, ...servers.gateway?.limits };
   const gateway = { ...rules.gateway, ...servers.gateway, limits };
-  const units = Object.values(servers.servers).map((entry) => unitOf(splitEntry(entry, gateway), rules));
-  const kept = keptOf(servers, before);
-  return { units: [...units, ...kept], problem: undefined, warnings: lines };
+  const units = Object.values(servers.servers).map((entry) =>
+    usable(unitOf(splitEntry(entry, gateway), rules)),
+  );
+  return { units: [...units, ...unusable(servers, before)], problem: undefined, warnings: lines };
 }
 
-function keptOf(servers: Servers, before: readonly UnitDefinition[]): UnitDefinition[] {
-  const broken = new Set(servers.problems.filter(isError).map(({ server }) => server));
-  return before.filter(({ name }) => broken.has(name) && !Object.hasOwn(servers.servers, name));
+/** One server that the host would not take must not cost the others theirs. */
+function usable(unit: UnitDefinition): UnitDefinition {
+  if (unit.source.kind !== 'command') return unit;
+  try {
+    resolveDefinition(unit.name, unit.source.definition as ServerDefinition);
+    return unit;
+  } catch (error) {
+    return brokenUnit(unit.name, messageOf(error));
+  }
 }
 
-function isError({ severity }: ConfigProblem): boolean {
-  return severity === 'error';
+/** Servers with errors: as they were before, or else as what they are. */
+function unusable(servers: Servers, before: readonly UnitDefinition[]): UnitDefinition[] {
+  const errors = servers.problems.filter(({ severity }) => severity === 'error');
+  const names = new Set(errors.flatMap(({ server }) => (server === undefined ? [] : [server])));
+  return [...names]
+    .filter((name) => !Object.hasOwn(servers.servers, name) && /^(?!\.\.?$)\s*\S/.test(name))
+    .map((name) => {
+      const known = before.find((unit) => unit.name === name && unit.source.kind !== 'broken');
+      const reasons = errors.filter(({ server }) => server === name).map(describeProblem);
+      return known ?? brokenUnit(name, reasons.join('; '));
+    });
 }
 
 /** How a person would call the files together. */
