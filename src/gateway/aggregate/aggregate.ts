@@ -74,17 +74,20 @@ export class Aggregate implements Service {
 
   /** Something happened to this server: it may have come, or gone. */
   review(part: Part): void {
-    const isAbsent = part.absence() !== undefined;
+    if (!this.#parts.includes(part)) return;
     const wasAbsent = this.#absent.has(part);
-    if (isAbsent === wasAbsent || !this.#parts.includes(part)) return;
-    if (isAbsent) {
+    if (part.absence() !== undefined) {
       this.#absent.add(part);
-      this.#audience.announceLists();
+      if (!wasAbsent) this.#audience.announceLists();
       return;
     }
     this.#absent.delete(part);
-    if (this.#known.has(part)) this.#audience.announceLists();
-    else if (this.#audience.size > 0) this.#meet(part, NOTHING, undefined).catch(() => {});
+    if (!this.#known.has(part)) {
+      if (this.#audience.size > 0) this.#meet(part, NOTHING, undefined).catch(() => {});
+    } else if (wasAbsent) {
+      this.#audience.adopt(part);
+      this.#audience.announceLists();
+    }
   }
 
   get instructions(): string | undefined {
@@ -222,15 +225,19 @@ export class Aggregate implements Service {
     return part.service.handle(new PartCall(call, params));
   }
 
-  /** A server that has not answered yet is waited for, but not for long. */
+  /** A server that has not answered yet is waited for, but not for long. When it answers later, its audience hears of it. */
   async #meet(part: Part, opening: Opening, principal: string | undefined): Promise<void> {
     if (this.#known.has(part)) return;
     const { clock, ms } = this.#patience;
     const ready = part.service.ready?.({ method: opening.method, params: opening.params }, principal);
-    if (ready && !(await within(clock, ms, ready))) {
+    const met = Promise.resolve(ready).then(() => this.#welcome(part));
+    if (!(await within(clock, ms, met))) {
       throw new IsthmusError('TIMED_OUT', `${part.name} is still starting; try again later`, { sent: 'no' });
     }
-    await ready;
+    await met;
+  }
+
+  #welcome(part: Part): void {
     if (this.#known.has(part) || !this.#parts.includes(part)) return;
     this.#known.add(part);
     this.#audience.adopt(part);

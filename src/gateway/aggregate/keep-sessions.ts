@@ -13,6 +13,8 @@ export class KeptSessions implements SessionKeeper, Hearer {
   readonly #askOwner: AskOwner;
   readonly #keepers = new Map<Part, SessionKeeper>();
   readonly #subscribed = new Map<string, Part>();
+  /** Subscribed to at servers that are gone: another in their place may have them. */
+  readonly #orphans = new Set<string>();
   #hasBegun = false;
   #level: LoggingLevel | undefined;
   /** Called when the session is over. */
@@ -33,6 +35,7 @@ export class KeptSessions implements SessionKeeper, Hearer {
       if (!this.#hasBegun) return;
       keeper.begin();
       if (this.#level !== undefined) keeper.setLogLevel(this.#level).catch(() => {});
+      for (const uri of this.#orphans) this.#subscribeAt(part, uri).catch(() => {});
     } catch {
       // It has no place for this session; its calls say why.
     }
@@ -41,7 +44,11 @@ export class KeptSessions implements SessionKeeper, Hearer {
   drop(part: Part): void {
     this.#keepers.get(part)?.end();
     this.#keepers.delete(part);
-    for (const [uri, owner] of this.#subscribed) if (owner === part) this.#subscribed.delete(uri);
+    for (const [uri, owner] of this.#subscribed) {
+      if (owner !== part) continue;
+      this.#subscribed.delete(uri);
+      this.#orphans.add(uri);
+    }
   }
 
   changed(change: Change): void {
@@ -64,15 +71,13 @@ export class KeptSessions implements SessionKeeper, Hearer {
   }
 
   async subscribe(uri: string): Promise<void> {
-    await this.#askOwner(uri, async (part) => {
-      await this.#keeperOf(part).subscribe(uri);
-      this.#subscribed.set(uri, part);
-    });
+    await this.#askOwner(uri, (part) => this.#subscribeAt(part, uri));
   }
 
   async unsubscribe(uri: string): Promise<void> {
     const part = this.#subscribed.get(uri);
     this.#subscribed.delete(uri);
+    if (this.#orphans.delete(uri)) return;
     if (part) return this.#keeperOf(part).unsubscribe(uri);
     await this.#askOwner(uri, (owner) => this.#keeperOf(owner).unsubscribe(uri));
   }
@@ -85,6 +90,12 @@ export class KeptSessions implements SessionKeeper, Hearer {
     this.onEnd();
     for (const keeper of this.#keepers.values()) keeper.end();
     this.#keepers.clear();
+  }
+
+  async #subscribeAt(part: Part, uri: string): Promise<void> {
+    await this.#keeperOf(part).subscribe(uri);
+    this.#subscribed.set(uri, part);
+    this.#orphans.delete(uri);
   }
 
   #keeperOf(part: Part): SessionKeeper {

@@ -37,7 +37,7 @@ export async function mergePages(cursor: unknown, merging: Merging): Promise<Jso
     } else {
       const { reason } = page;
       // A cursor that its server has forgotten is the client's to know of.
-      if (at !== undefined && reason instanceof ProtocolError) throw reason;
+      if (at !== undefined && isOf(reason, ErrorCode.InvalidParams)) throw reason;
       if (!isWithout(reason)) absent.push({ server: part.name, reason: messageOf(reason) });
     }
   }
@@ -50,7 +50,11 @@ export async function mergePages(cursor: unknown, merging: Merging): Promise<Jso
 
 /** It has no such list; nothing is missing. */
 function isWithout(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
+  return isOf(error, ErrorCode.MethodNotFound);
+}
+
+function isOf(error: unknown, code: number): boolean {
+  return error instanceof ProtocolError && error.code === code;
 }
 
 interface Place {
