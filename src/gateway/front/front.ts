@@ -64,7 +64,7 @@ export class Front {
     return {
       ownsProcess: false,
       listen: async (accept, served) => {
-        const endpoint = new Endpoint({ ...options, path, sse });
+        const endpoint = new Endpoint({ ...options, ...resourceAt(shown, options), path, sse });
         const listening = endpoint.begin(accept, served);
         for (const each of paths) this.#places.set(each, endpoint);
         return {
@@ -95,6 +95,17 @@ function besides(path: string): SsePaths {
   const isFolder = path.endsWith('/mcp') && !path.startsWith('/mcp/');
   const folder = isFolder ? path.slice(0, -'/mcp'.length) : path.replace(/\/$/, '');
   return { path: `${folder}/sse`, messagePath: `${folder}/message` };
+}
+
+/** Each path is a resource of its own (RFC 9728, §3.3), under the address that clients know the gateway by. */
+function resourceAt(
+  path: string,
+  { protectedResource }: Pick<HttpEndpointOptions, 'protectedResource'>,
+): Pick<HttpEndpointOptions, 'protectedResource'> {
+  if (protectedResource?.resource === undefined) return {};
+  const base = protectedResource.resource.replace(/\/$/, '');
+  const resource = new URL(base).pathname === path ? base : `${base}${path}`;
+  return { protectedResource: { ...protectedResource, resource } };
 }
 
 /** Leaves the request with its path written as we write it, and gives that path. */
