@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { IsthmusError } from '../errors.js';
 import { attemptPrivateFolder } from '../gateway/control/private-folder.js';
@@ -7,13 +7,18 @@ import { type DaemonPlaces, daemonPlaces } from './places.js';
 
 /** The places, with their folders made and found to be private. Throws where somebody else could put things there. */
 export function openPlaces(places: DaemonPlaces = daemonPlaces()): DaemonPlaces {
+  if (process.platform === 'win32') {
+    // Below the profile of the user, which others cannot read; modes mean nothing there.
+    mkdirSync(places.folder, { recursive: true });
+    return { ...places, socket: pipeOf(places) };
+  }
   for (const folder of new Set([places.folder, dirname(places.socket)])) {
     const problem = attemptPrivateFolder(folder);
     if (problem === undefined) continue;
     const hint = 'ISTHMUS_RUNTIME_DIR names another folder';
     throw new IsthmusError('ADDRESS_UNAVAILABLE', `There is no place for the daemon: ${problem}; ${hint}`);
   }
-  return process.platform === 'win32' ? { ...places, socket: pipeOf(places) } : places;
+  return places;
 }
 
 /** All pipes of a machine are in one folder, where anybody may be first to take a name that can be guessed. */

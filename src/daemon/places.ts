@@ -49,9 +49,9 @@ function defaultFolder(
   env: NonNullable<Surroundings['env']>,
 ): string {
   if (platform === 'win32')
-    return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'isthmus', 'run');
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'isthmus', 'run');
-  return join(home, '.local', 'state', 'isthmus', 'run');
+    return join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'isthmus', 'daemon');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'isthmus', 'daemon');
+  return join(home, '.local', 'state', 'isthmus', 'daemon');
 }
 
 /** The path of a socket has little room; where it does not fit, a folder of the user's own below /tmp has to do. */

@@ -3,7 +3,7 @@ import { messageOf } from '../errors.js';
 import { openDaemon } from './daemon.js';
 import type { DaemonLog } from './log-file.js';
 import type { DaemonPlaces } from './places.js';
-import { takePlace } from './take-place.js';
+import { answers, takePlace } from './take-place.js';
 
 export interface RunOptions {
   readonly places: DaemonPlaces;
@@ -48,6 +48,8 @@ export async function runDaemon({ places, log, version, notify, firstMs }: RunOp
     log.say('the daemon has ended');
     return news;
   } catch (error) {
+    // Where there is no lock, whoever has the name is the daemon.
+    if (process.platform === 'win32' && (await answers(places.socket))) return tell({ kind: 'taken' });
     log.say(`the daemon could not begin: ${messageOf(error)}`);
     return tell({ kind: 'failed', why: messageOf(error) });
   }

@@ -6,6 +6,7 @@ import { stdio } from '../transport/stdio.js';
 import type { AttachParams } from './definition.js';
 import { withTransport } from './sse-first.js';
 import { toOurs } from './to-ours.js';
+import { withLimits } from './with-limits.js';
 
 export interface AloneOptions {
   /** What the process writes to stderr, as it comes. */
@@ -29,7 +30,7 @@ export async function serveAlone(params: AttachParams, options: AloneOptions): P
   const unit = new Unit(definition, {
     host,
     clock: systemClock,
-    around: (service) => service,
+    around: withLimits,
     tellsStderr: true,
     onChange() {},
     onStartFailed: (_, error) => options.onStartFailed(error),

@@ -9,6 +9,7 @@ import type { AttachParams } from './definition.js';
 import type { HostedCommands } from './hosted-commands.js';
 import { openRoom, type Room } from './room.js';
 import { toOurs } from './to-ours.js';
+import { withLimits } from './with-limits.js';
 
 export interface SharedServerContext {
   readonly host: Host;
@@ -105,7 +106,7 @@ export class SharedServer {
     const { host, clock, onStartFailed } = this.#context;
     return new Unit(this.#definition, {
       ...{ host, clock, onStartFailed },
-      around: (service) => service,
+      around: withLimits,
       // Whoever is attached is of the user who runs it.
       tellsStderr: true,
       onChange() {},

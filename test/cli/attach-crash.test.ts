@@ -105,25 +105,52 @@ test('D-22: a sibling that a host launches only to probe never starts a second c
   expect(serverPids(home)).toEqual(before);
 });
 
-describe('a daemon that is told to end', () => {
-  test('is waited for by the next one, so that a stubborn server never runs twice', async () => {
+describe('a stubborn server never runs twice:', () => {
+  /** The words for one that heeds nothing but SIGKILL, which comes after 800 ms. */
+  function stubborn(): string[] {
     const file = join(home.work, 'mcp.json');
     const args = [fixture('server-ignores-sigterm.mjs')];
     const entry = { command: process.execPath, args, shutdown: { closeMs: 200, termMs: 600 } };
-    writeFileSync(file, JSON.stringify({ mcpServers: { stubborn: { ...entry } } }));
-    const first = shim(home, 'stubborn', '--config', file);
-    await openLegacy(first);
-    const [daemon, server] = [daemonPids(home)[0]!, serverPids(home)[0]!];
-    process.kill(daemon, 'SIGTERM');
-    const second = shim(home, 'stubborn', '--config', file);
-    second.send(call(1, 'echo', { text: 'hi' }));
+    writeFileSync(file, JSON.stringify({ mcpServers: { stubborn: entry } }));
+    return ['stubborn', '--config', file, '--grace', '0'];
+  }
+
+  /** The most that lived at the same time, until the host has its answer. */
+  async function mostUntilAnswered(child: Child): Promise<number> {
     let most = 0;
     const watch = setInterval(() => {
       most = Math.max(most, serverPids(home).length);
     }, 10);
-    expect(textOf(await second.answer(1))).toBe('hi');
-    clearInterval(watch);
-    expect(most).toBe(1);
+    try {
+      expect(textOf(await child.answer(1))).toBe('hi');
+    } finally {
+      clearInterval(watch);
+    }
+    return most;
+  }
+
+  test('a host that comes when it is just being released waits for its end', async () => {
+    const words = stubborn();
+    const first = shim(home, ...words);
+    await openLegacy(first);
+    const [server] = serverPids(home);
+    first.end();
+    await first.exit(5000);
+    const second = shim(home, ...words);
+    second.send(call(1, 'echo', { text: 'hi' }));
+    expect(await mostUntilAnswered(second)).toBe(1);
+    expect(serverPids(home)).not.toContain(server);
+  });
+
+  test('a daemon that is told to end is waited for by the next one', async () => {
+    const words = stubborn();
+    const first = shim(home, ...words);
+    await openLegacy(first);
+    const [daemon, server] = [daemonPids(home)[0]!, serverPids(home)[0]!];
+    process.kill(daemon, 'SIGTERM');
+    const second = shim(home, ...words);
+    second.send(call(1, 'echo', { text: 'hi' }));
+    expect(await mostUntilAnswered(second)).toBe(1);
     expect(serverPids(home)).not.toContain(server);
     expect(daemonPids(home)).not.toContain(daemon);
     // The first host notices nothing.

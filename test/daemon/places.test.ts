@@ -11,13 +11,13 @@ test('the folder depends on nothing but the home, since hosts hand on little els
   const env = { XDG_RUNTIME_DIR: '/run/user/1000', XDG_STATE_HOME: '/state', TMPDIR: '/elsewhere' };
   const linux = daemonPlaces({ ...around, env, platform: 'linux', home: () => '/home/ada' });
   expect(linux).toEqual({
-    folder: '/home/ada/.local/state/isthmus/run',
-    socket: `/home/ada/.local/state/isthmus/run/${linux.tag}.sock`,
-    log: `/home/ada/.local/state/isthmus/run/${linux.tag}.log`,
+    folder: '/home/ada/.local/state/isthmus/daemon',
+    socket: `/home/ada/.local/state/isthmus/daemon/${linux.tag}.sock`,
+    log: `/home/ada/.local/state/isthmus/daemon/${linux.tag}.log`,
     tag: expect.stringMatching(/^daemon-1-[0-9a-f]{8}$/),
   });
   const mac = daemonPlaces({ ...around, env: {}, platform: 'darwin', home: () => '/Users/ada' });
-  expect(mac.folder).toBe('/Users/ada/Library/Application Support/isthmus/run');
+  expect(mac.folder).toBe('/Users/ada/Library/Application Support/isthmus/daemon');
 });
 
 test('machines that share a home do not share a daemon', () => {

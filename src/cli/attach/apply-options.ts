@@ -19,6 +19,7 @@ export function applyOptions(
     const { source, ambient } = ofCommand(unit.source, options);
     return { unit: { ...changed, source }, ambient, sseFirst: false, graceMs };
   }
+  if (unit.source.kind === 'broken') throw usageError(unit.source.reason);
   refuse(options, ['env', 'cwd', 'passEnvironment'], 'is for a command, and this is a URL');
   const source = ofUrl(unit.source, options);
   return { unit: { ...changed, source }, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
@@ -63,7 +64,7 @@ const COMMAND_WORDS = { env: '--env', cwd: '--cwd', passEnvironment: '--pass-env
 type Common = 'mode' | 'timeout';
 
 function ofUrl(
-  source: Exclude<UnitSource, { kind: 'command' }>,
+  source: Extract<UnitSource, { kind: 'url' | 'socket' }>,
   { header = [], mode, timeout, transport }: Pick<AttachOptions, 'header' | 'transport' | Common>,
 ): UnitSource {
   if (source.kind === 'broken') return source;

@@ -12,6 +12,7 @@ export interface AttachOptions {
   readonly cwd?: string;
   readonly passEnvironment?: boolean;
   readonly mode?: string;
+  readonly ignoreTool?: readonly string[];
   readonly timeout?: number;
   readonly grace: number;
   readonly daemon: boolean;
@@ -54,6 +55,7 @@ export function addAttachOptions(command: Command): Command {
       '-m, --mode <mode>',
       'auto finds out the era of the server; modern, legacy or a revision insists on it (default: auto)',
     )
+    .option('--ignore-tool <pattern>', 'leave out a tool of the server; * is any text; repeatable', collect)
     .option('-t, --timeout <ms>', 'how long the server may take over one call (default: 600000)', toMs)
     .option('--grace <ms>', 'how long the server is kept when the last host has gone', toGrace, 30_000)
     .option('--no-daemon', 'share nothing: the server is a child of this process, and ends with it');
