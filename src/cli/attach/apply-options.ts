@@ -67,7 +67,6 @@ function ofUrl(
   source: Extract<UnitSource, { kind: 'url' | 'socket' }>,
   { header = [], mode, timeout, transport }: Pick<AttachOptions, 'header' | 'transport' | Common>,
 ): UnitSource {
-  if (source.kind === 'broken') return source;
   const upstream = { ...source.upstream, ...given({ mode, timeoutMs: timeout }) };
   if (source.kind === 'socket') return { ...source, upstream };
   const { connect } = source;
