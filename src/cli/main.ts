@@ -3,13 +3,13 @@ import { Command, CommanderError } from 'commander';
 import { IsthmusError } from '../errors.js';
 import { CliError } from './cli-error.js';
 import { EXIT, EXIT_HELP } from './exit-codes.js';
+import type { Line } from './habits/habit.js';
 import { splitAtDashes } from './target.js';
 import { processTerminal } from './terminal/terminal.js';
 
 /** The command line. What its exit codes mean is in exit-codes.ts. */
 export async function main(argv: readonly string[]): Promise<void> {
-  const talks = TALKING.has(argv[2] ?? '');
-  const { head, behind } = talks ? splitAtDashes(argv) : { head: argv, behind: undefined };
+  const name = argv[2] ?? '';
   const program = new Command('isthmus')
     .description('Any MCP client with any MCP server, in either era of the protocol.')
     .version(packageVersion(), '-v, --version', 'print the version')
@@ -18,15 +18,27 @@ export async function main(argv: readonly string[]): Promise<void> {
     .showHelpAfterError('(isthmus --help explains the commands)')
     .addHelpText('after', EXIT_HELP)
     // `serve` wants to see a command that lacks its `--` as it was typed.
-    .enablePositionalOptions(argv[2] === 'serve')
+    .enablePositionalOptions(name === 'serve')
     .exitOverride();
-  for (const command of await commands(argv[2], head, behind)) program.addCommand(command);
-  if (talks || ASKING.has(argv[2] ?? '')) tolerateClosedOutput();
+  if (TALKING.has(name) || ASKING.has(name)) tolerateClosedOutput();
   try {
-    await program.parseAsync(head as string[]);
+    const { words, behind } = await understand(name, argv.slice(3));
+    for (const command of await commands(argv[2], words, behind)) program.addCommand(command);
+    await program.parseAsync([...argv.slice(0, 3), ...words]);
   } catch (error) {
     process.exitCode = report(error, argv[2]);
   }
+}
+
+/** What was typed behind the command, in our words; what is behind `--` is nobody else's business. */
+async function understand(name: string, typed: readonly string[]): Promise<Line> {
+  if (!TALKING.has(name)) return { words: typed, behind: undefined };
+  const { head: words, behind } = splitAtDashes(typed);
+  const line = { words, behind };
+  if (words.length === 0) return line;
+  const [command] = (await commands(name, words, behind)).filter((each) => each.name() === name);
+  const { inOurWords } = await import('./habits/habits-of.js');
+  return command ? inOurWords(name, command, line) : line;
 }
 
 /** The commands that talk to a server, which may stand behind `--`. */
@@ -38,7 +50,7 @@ const ASKING: ReadonlySet<string> = new Set(['status', 'logs', 'restart', 'stop'
 /** A server started by a host should not have to load the client. */
 async function commands(
   name: string | undefined,
-  head: readonly string[],
+  words: readonly string[],
   behind: readonly string[] | undefined,
 ): Promise<Command[]> {
   const { demoCommand } = await import('./commands/demo.js');
@@ -50,7 +62,7 @@ async function commands(
   const { daemonCommand } = await import('./commands/daemon.js');
   if (name === 'daemon') return [daemonCommand(packageVersion())];
   const { serveCommand } = await import('./commands/serve.js');
-  if (name === 'serve') return [serveCommand(behind, head.slice(3)).passThroughOptions()];
+  if (name === 'serve') return [serveCommand(behind, words).passThroughOptions()];
   const { configCommand } = await import('./commands/config.js');
   if (name === 'config') return [configCommand()];
   const { probeCommand } = await import('./commands/probe.js');

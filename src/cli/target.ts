@@ -45,6 +45,8 @@ export interface TargetSettings {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** `Name: value`, as typed. */
   readonly header?: readonly string[] | undefined;
+  /** How to talk to a URL: whether the transport of 2024-11-05 is spoken. */
+  readonly sse?: 'auto' | 'only' | 'never' | undefined;
 }
 
 /** What stands before and behind the first `--`. Commander would forget where it was. */
@@ -92,12 +94,15 @@ export function targetAt(address: string): (Target & { kind: 'url' | 'socket' })
 }
 
 export function connectorOf(target: Target, settings: TargetSettings): Connector {
-  const { cwd, env = {}, header = [] } = settings;
+  const { cwd, env = {}, header = [], sse } = settings;
   if (target.kind !== 'url' && header.length > 0) {
     throw usageError(
       `--header is for a URL, and ${target.kind === 'command' ? 'a command' : target.address} is none`,
       'A command is given what it needs with --env',
     );
+  }
+  if (target.kind !== 'url' && sse !== undefined) {
+    throw usageError('--transport is for a URL, and there is none', 'Leave it out');
   }
   if (target.kind === 'command') {
     const { command, args, configured } = target;
@@ -119,13 +124,17 @@ export function connectorOf(target: Target, settings: TargetSettings): Connector
       'The server there was started by somebody else; leave the option out',
     );
   }
-  return target.kind === 'url' ? urlConnector(target, header) : connectorFor(target.address);
+  return target.kind === 'url' ? urlConnector(target, header, sse) : connectorFor(target.address);
 }
 
-function urlConnector({ url, configured }: Target & { kind: 'url' }, header: readonly string[]): Connector {
+function urlConnector(
+  { url, configured }: Target & { kind: 'url' },
+  header: readonly string[],
+  sse: TargetSettings['sse'],
+): Connector {
   const connector = httpConnector(url, {
     headers: { ...lowerNames(configured?.headers ?? {}), ...headersOf(header) },
-    sse: configured?.transport === 'sse' ? 'only' : 'auto',
+    sse: sse ?? (configured?.transport === 'sse' ? 'only' : 'auto'),
     onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
   });
   return configured ? { ...connector, label: configured.name } : connector;

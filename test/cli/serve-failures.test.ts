@@ -143,7 +143,7 @@ describe('--help teaches', () => {
       'isthmus serve [options] --upstream URL|unix:PATH|tcp://HOST:PORT',
       'isthmus serve -- npx -y @modelcontextprotocol/server-everything',
       'isthmus serve --listen stdio --upstream https://example.com/mcp',
-      ...['-l, --listen', '-u, --upstream', '--upstream-protocol', '--processes', '--stateless'],
+      ...['-l, --listen', '-u, --upstream', '--upstream-protocol', '--processes', '--stateless-server'],
       ...['-t, --timeout', '--cwd', '--env', '-H, --header', '--json', '-q, --quiet', 'Exit codes:'],
     ]) {
       expect(stdout).toContain(words);

@@ -12,8 +12,8 @@ describe('a command without its -- is told where it goes', () => {
   it.each<[string[], string]>([
     [['some-server'], 'A command goes behind --: isthmus serve -- some-server'],
     [
-      ['npx', '-y', 'some-server', 'a b'],
-      "A command goes behind --: isthmus serve -- npx -y some-server 'a b'",
+      ['npx', '-y', 'some-server', 'a b', '--port', '1'],
+      "A command goes behind --: isthmus serve -- npx -y some-server 'a b' --port 1",
     ],
     [
       ['--listen', 'stdio', 'server.js', '-q'],
@@ -23,10 +23,7 @@ describe('a command without its -- is told where it goes', () => {
       ['uvx', 'x', '-l', 'tcp://127.0.0.1:4000'],
       'A command goes behind --: isthmus serve -l tcp://127.0.0.1:4000 -- uvx x',
     ],
-    [
-      ['http://127.0.0.1:3000/mcp', '--listen', 'stdio'],
-      'An address goes behind --upstream: isthmus serve --listen stdio --upstream http://127.0.0.1:3000/mcp',
-    ],
+    [['--api-key', 's3cret', 'some-server'], 'A command goes behind --: isthmus serve … -- some-server'],
     [['--env', 'KEY=s3cret', 'some-server'], 'A command goes behind --: isthmus serve … -- some-server'],
     [['word', '--', 'node'], 'Leave it out, or put it behind -- if it belongs to a command'],
   ])('%j', async (args, hint) => {
@@ -275,7 +272,7 @@ describe('--help', () => {
       expect(text).toContain(words);
     }
     const all = (await isthmus('--help')).stdout;
-    expect(all).toContain('  1  the tool ran and reported an error (isError); serve, demo: cannot listen\n');
+    expect(all).toContain('  1  the tool ran and reported an error (isError); serve, demo: cannot listen');
     expect(all).toContain('  130  interrupted by Ctrl-C (143: by SIGTERM)');
   });
 });

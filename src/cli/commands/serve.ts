@@ -1,11 +1,14 @@
 import { Command } from 'commander';
 import { usageError } from '../cli-error.js';
+import { settleEnvironment } from '../habits/environment.js';
 import { addressesOf } from '../serve/addresses.js';
+import { refuseIdle, type Serving } from '../serve/check-options.js';
 import { DEMO, describeAddresses, describeGateway } from '../serve/describe-serving.js';
 import { findUpstream } from '../serve/find-upstream.js';
 import { createOperator } from '../serve/operator.js';
 import { SERVE_HELP } from '../serve/serve-help.js';
 import { addServeOptions, type ServeOptions } from '../serve/serve-options.js';
+import { settingsOf } from '../serve/single-settings.js';
 import { connectorOf, type Target } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
 
@@ -27,13 +30,20 @@ export function serveCommand(behind: readonly string[] | undefined, before: read
     .addHelpText('after', SERVE_HELP)
     .showHelpAfterError('(isthmus serve --help explains the options)')
     .exitOverride()
-    .action((words: string[], options: ServeOptions) => {
+    .action((words: string[], given: ServeOptions) => {
+      const sourceOf = (name: keyof ServeOptions) => command.getOptionValueSource(name);
+      const options = settleEnvironment(given, sourceOf, behind !== undefined);
       const { upstream } = options;
-      return run(findUpstream({ before, words, behind, upstream }), options);
+      const target = findUpstream({ before, words, behind, upstream });
+      return run(target, options, (name) => sourceOf(name) === 'cli');
     });
 }
 
-async function run(target: Target | undefined, options: ServeOptions): Promise<void> {
+async function run(
+  target: Target | undefined,
+  options: ServeOptions,
+  isTyped: (name: keyof ServeOptions) => boolean,
+): Promise<void> {
   const { quiet = false, json } = options;
   const operator = createOperator(processTerminal());
   const announce = (real: readonly string[], lines: readonly string[]) => {
@@ -41,19 +51,14 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
     if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
   };
   if (process.pid === 1) operator.say(`isthmus: warning: ${FIRST_PROCESS}`);
-  if (options.config || options.import) {
-    if (target) {
-      throw usageError(
-        'Two kinds of target: the servers of a file, and one of the command line',
-        'Leave one out, or put the command into the file',
-      );
-    }
-    checkJson(options, addressesOf(options));
+  const addresses = addressesOf(options);
+  const serving = whatIsServed(target, options);
+  refuseIdle(isTyped, serving, addresses);
+  checkJson(options, addresses);
+  if (serving === 'files' || serving === 'named') {
     const { serveConfig } = await import('../serve/serve-config.js');
     return serveConfig(options, (real, names) => announce(real, describeGateway(real, names)));
   }
-  const addresses = addressesOf(options);
-  checkJson(options, addresses);
   // A client that launches us should not have to wait for what only others need.
   const open = async () => {
     const { openDoors } = await import('../serve/doors.js');
@@ -65,22 +70,19 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
     const real = await serveDemo(addresses, doors);
     return announce(real, describeAddresses(real, DEMO, doors.hasPrincipals));
   }
-  const { upstreamProtocol: mode, stateless = false, timeout: timeoutMs, cwd, env, header } = options;
-  const settings = { mode, stateless, timeoutMs, cwd, env, header };
+  const settings = settingsOf(options);
   // Refuses what makes no sense for this kind of target.
   connectorOf(target, settings);
-  if (addresses.every((address) => address === 'stdio')) {
+  const isForOne = addresses.every((address) => address === 'stdio');
+  if (isForOne && !needsGateway(options, isTyped)) {
     const { serveOnStdio } = await import('../serve/serve-on-stdio.js');
-    return serveOnStdio(
-      target,
-      { ...settings, processes: options.processes ?? 'per-client', quiet },
-      operator,
-    );
+    const processes = options.processes ?? 'per-client';
+    return serveOnStdio(target, { ...settings, processes, quiet: quiet || isSilent(options) }, operator);
   }
   const { serveSingle } = await import('../serve/serve-single.js');
   const { openHouse } = await import('../serve/house.js');
   const doors = await open();
-  const ofMany = doors.hasPrincipals && !stateless ? 'per-principal' : 'shared';
+  const ofMany = doors.hasPrincipals && !settings.stateless ? 'per-principal' : 'shared';
   return serveSingle(
     target,
     {
@@ -88,15 +90,39 @@ async function run(target: Target | undefined, options: ServeOptions): Promise<v
       addresses,
       doors,
       house: openHouse(options, false),
-      name: options.name,
-      processes: options.processes ?? ofMany,
-      passEnvironment: options.passEnvironment ?? false,
-      maxConcurrent: options.maxConcurrent,
+      processes: options.processes ?? (isForOne ? 'per-client' : ofMany),
       graceMs: options.grace,
       quiet,
       announce: (real, what) => announce(real, describeAddresses(real, what, doors.hasPrincipals)),
     },
     operator,
+  );
+}
+
+/** One client on stdio can do without most of it, unless somebody asks for it. */
+function needsGateway({ logLevel }: ServeOptions, isTyped: (name: keyof ServeOptions) => boolean): boolean {
+  const names = ['name', 'maxConcurrent', 'rateLimit', 'grace', 'logFormat', 'debug'] as const;
+  return names.some(isTyped) || logLevel === 'debug' || logLevel === 'trace';
+}
+
+function isSilent({ logLevel }: ServeOptions): boolean {
+  return logLevel !== undefined && /^(warn|error|silent)$/.test(logLevel);
+}
+
+function whatIsServed(target: Target | undefined, options: ServeOptions): Serving {
+  const { config, import: imported, namedServer } = options;
+  if (!config && !imported && !namedServer) {
+    if (!target) return 'demo';
+    return target.kind === 'command' ? 'command' : 'address';
+  }
+  if (!target) return namedServer ? 'named' : 'files';
+  throw usageError(
+    namedServer
+      ? 'Servers with names, and one without: at /mcp are all of them together'
+      : 'Two kinds of target: the servers of a file, and one of the command line',
+    namedServer
+      ? 'Give it a name, too: --named-server NAME COMMAND'
+      : 'Leave one out, or put the command into the file',
   );
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { type AuthOptions, createAuthenticate } from '../../gateway/auth/index.js';
 import { httpPlace } from '../../transport/address.js';
+import { memoryEventStore } from '../../transport/http-server/event-store.js';
 import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
 import { usageError } from '../cli-error.js';
 import type { ServeOptions } from './serve-options.js';
@@ -22,8 +23,8 @@ export function openDoors(
   const auth = authOf(options, onWarning);
   const authenticating = auth && createAuthenticate(auth);
   const isPrivate = addresses.every(isForThisUser);
-  if (!auth && !options.allowUnauthenticated) refuseOpenAddresses(addresses);
-  const { authServer, resource, jwtScope, allowOrigin, allowHost, maxBody, maxSessions, sessionTimeout } =
+  if (!options.allowUnauthenticated) refuseOpenAddresses(addresses, auth !== undefined);
+  const { authServer, resource, jwtScope, allowHost, maxBody, maxSessions, sessionTimeout, stateless } =
     options;
   const endpoint: Doors['endpoint'] = {
     ...(authenticating && { authenticate: authenticating.authenticate }),
@@ -34,13 +35,32 @@ export function openDoors(
         ...(jwtScope && { scopes: jwtScope }),
       },
     }),
-    ...(allowOrigin && { cors: { origins: allowOrigin.includes('*') ? '*' : allowOrigin } }),
+    ...corsOf(options),
+    ...eventsOf(options),
+    ...(stateless && { legacy: 'stateless' as const }),
     ...(allowHost && { allowedHosts: allowHost }),
     ...(maxBody !== undefined && { maxBodyBytes: maxBody }),
     ...(maxSessions !== undefined && { maxSessions }),
     ...(sessionTimeout !== undefined && { sessionIdleMs: sessionTimeout }),
   };
   return { endpoint, hasPrincipals: auth !== undefined, isPrivate: isPrivate && !auth };
+}
+
+function corsOf({ allowOrigin, allowHeader }: ServeOptions): Pick<HttpEndpointOptions, 'cors'> {
+  if (!allowOrigin) {
+    if (!allowHeader) return {};
+    throw usageError(
+      '--allow-header is for pages of other sites, and none may call',
+      'Add --allow-origin ORIGIN',
+    );
+  }
+  const origins = allowOrigin.includes('*') ? '*' : allowOrigin;
+  return { cors: { origins, ...(allowHeader && { headers: allowHeader }) } };
+}
+
+function eventsOf({ resumableEvents: maxEvents }: ServeOptions): Pick<HttpEndpointOptions, 'eventStore'> {
+  if (maxEvents === undefined) return {};
+  return { eventStore: maxEvents > 0 && (() => memoryEventStore({ maxEvents })) };
 }
 
 function authOf(options: ServeOptions, onWarning: (message: string) => void): AuthOptions | undefined {
@@ -85,12 +105,18 @@ function toApiKey(text: string): { readonly name?: string; readonly key: string 
   return name !== undefined && key !== undefined ? { name, key } : { key: text };
 }
 
-function refuseOpenAddresses(addresses: readonly string[]): void {
-  const open = addresses.find((address) => REACHABLE.test(address) && !isForThisUser(address));
+function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): void {
+  // Keys and tokens are headers, which nothing but HTTP has.
+  const open = addresses.find(
+    (address) =>
+      REACHABLE.test(address) && !isForThisUser(address) && !(asksWho && address.startsWith('http')),
+  );
   if (open === undefined) return;
   throw usageError(
     `${open} can be reached by others, and nobody would ask who they are`,
-    'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if the network keeps strangers away',
+    open.startsWith('http')
+      ? 'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if the network keeps strangers away'
+      : 'Keys and tokens are for HTTP; add --allow-unauthenticated if the network keeps strangers away',
   );
 }
 

@@ -73,7 +73,7 @@ function shown(options: readonly string[]): readonly string[] {
   return options.some((word) => SECRET.test(word)) ? ['…'] : options;
 }
 
-const SECRET = /^(-H|--header|--env)/;
+const SECRET = /^(-H|--header|--env|--api-key)/;
 
 function asCommand(words: readonly string[]): string {
   const [first = ''] = words;

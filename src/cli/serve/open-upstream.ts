@@ -10,6 +10,8 @@ export interface UpstreamSettings extends TargetSettings {
   readonly processes: 'shared' | 'per-client';
   readonly stateless: boolean;
   readonly timeoutMs: number | undefined;
+  readonly connectTimeoutMs: number | undefined;
+  readonly passEnvironment: boolean;
   /** What happens to the process of the server. */
   readonly onEvent: (event: HostEvent, bridge: Bridge) => void;
   /** Why the server could not be spoken to for the first time. */
@@ -26,10 +28,12 @@ export interface OpenedUpstream {
 
 /** A command gets a host that keeps its process; an address is connected to for each who needs it. */
 export function openUpstream(target: Target, settings: UpstreamSettings): OpenedUpstream {
-  const { mode, processes, stateless, timeoutMs, onEvent, onStartFailed, ...rest } = settings;
+  const { mode, processes, stateless, timeoutMs, connectTimeoutMs, passEnvironment } = settings;
+  const { onEvent, onStartFailed, ...rest } = settings;
+  const connecting = connectTimeoutMs === undefined ? {} : { connectTimeoutMs };
   const options = { stateless, onStartFailed, ...(timeoutMs !== undefined && { timeoutMs }) };
   if (target.kind !== 'command') {
-    const bridge = createBridge(connectorOf(target, rest), { ...options, mode });
+    const bridge = createBridge(connectorOf(target, rest), { ...options, mode, ...connecting });
     const name = target.kind === 'url' ? target.url : target.address;
     return { bridge, name, close: () => bridge.close() };
   }
@@ -46,7 +50,9 @@ export function openUpstream(target: Target, settings: UpstreamSettings): Opened
         processes: processes === 'per-client' ? 'per-conversation' : 'shared',
         ...(rest.env && { env: rest.env }),
         ...(rest.cwd !== undefined && { cwd: rest.cwd }),
+        ...(passEnvironment && { inheritEnv: 'all' as const }),
         ...(timeoutMs !== undefined && { timeoutMs }),
+        ...connecting,
       },
     },
   });

@@ -1,11 +1,13 @@
 import { describeProblem, type ServersChange, watchServers } from '../../config/index.js';
 import { type Operation, operateGateway, type ReadUnits } from '../../gateway/operation.js';
+import type { UnitDefinition } from '../../gateway/unit-definition.js';
 import { ownProcess } from '../../server/own-process.js';
 import { usageError } from '../cli-error.js';
 import { addressesOf } from './addresses.js';
 import { openDoors } from './doors.js';
 import { openHouse } from './house.js';
 import { cannotListen } from './listen-at.js';
+import { namedUnits } from './named-units.js';
 import { filesOf, labelOf, toUnits } from './read-units.js';
 import type { ServeOptions } from './serve-options.js';
 
@@ -29,7 +31,8 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
     const doors = openDoors(options, addresses, (message) => log.warn({}, message));
     const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
     const rules = { hasPrincipals: doors.hasPrincipals, gateway: { limits } };
-    read = (change) => toUnits(change, rules, operation?.gateway.definitions ?? []);
+    const named = namedUnits(options, doors.hasPrincipals);
+    read = (change) => withNamed(toUnits(change, rules, operation?.gateway.definitions ?? []), named);
     const { units, warnings } = read(watch.current);
     for (const warning of warnings) log.warn({}, warning);
     if (units.length === 0) log.warn({}, `there are no servers in ${labelOf(files)}`);
@@ -62,4 +65,10 @@ function usable(change: ServersChange): ServersChange {
   if (change.kind === 'read') return change;
   const [first, ...more] = change.problems.map(describeProblem);
   throw usageError(first!, 'isthmus config check FILE says more', more);
+}
+
+/** What was typed wins. */
+function withNamed(read: ReadUnits, named: readonly UnitDefinition[]): ReadUnits {
+  const names = new Set(named.map(({ name }) => name));
+  return { ...read, units: [...read.units.filter(({ name }) => !names.has(name)), ...named] };
 }

@@ -1,3 +1,5 @@
+import type { Bridge } from '../../bridge/create-bridge.js';
+import type { Service } from '../../exchange/call.js';
 import { serve } from '../../server/serve.js';
 import { EXIT } from '../exit-codes.js';
 import type { Target } from '../target.js';
@@ -9,6 +11,7 @@ import type { Operator } from './operator.js';
 
 export interface StdioServing extends Omit<UpstreamSettings, 'onEvent' | 'onStartFailed'> {
   readonly quiet: boolean;
+  readonly ignoredTools: readonly string[] | undefined;
 }
 
 /**
@@ -17,7 +20,7 @@ export interface StdioServing extends Omit<UpstreamSettings, 'onEvent' | 'onStar
  */
 export async function serveOnStdio(
   target: Target,
-  { quiet, ...settings }: StdioServing,
+  { quiet, ignoredTools, ...settings }: StdioServing,
   operator: Operator,
 ): Promise<void> {
   const describe = (error: unknown) =>
@@ -42,7 +45,14 @@ export async function serveOnStdio(
   void bridge.known.then(() => {
     process.exitCode = EXIT.ok;
   });
-  await serve(bridge, listenAt('stdio'), { ownsProcess: true, onClose: () => upstream.close() });
+  const service = ignoredTools ? await without(ignoredTools, bridge) : bridge;
+  await serve(service, listenAt('stdio'), { ownsProcess: true, onClose: () => upstream.close() });
   const label = target.kind === 'command' ? oneLabel([target.command, ...target.args]) : upstream.name;
   if (!quiet) void bridge.known.then((far) => operator.say(describeFar(label, far, true)));
+}
+
+/** Loaded only where somebody wants it: a host waits for us. */
+async function without(deny: readonly string[], bridge: Bridge): Promise<Service> {
+  const { withSelection } = await import('../../gateway/selection.js');
+  return withSelection(bridge, { deny });
 }

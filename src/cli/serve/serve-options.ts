@@ -1,26 +1,36 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Mode } from '../../client/options.js';
-import { collect, toMs, toVariable } from '../common-options.js';
+import { collect, toMs } from '../common-options.js';
+import { env } from './env-option.js';
+import { toCount, toCountOrNone, toPath, toPort } from './values.js';
+import { addWhat } from './what-options.js';
+import { addWho } from './who-options.js';
 
 /** What `isthmus serve` takes. */
 export interface ServeOptions {
   readonly listen?: readonly string[];
   readonly host?: string;
   readonly port?: number;
+  readonly path?: string;
   readonly upstream?: string;
   readonly upstreamProtocol: Mode;
   readonly config?: readonly string[];
   readonly import?: readonly string[];
+  /** `NAME=COMMAND`. */
+  readonly namedServer?: readonly string[];
   readonly watch: boolean;
   readonly separator?: string;
   readonly name?: string;
   readonly processes?: 'shared' | 'per-client';
-  readonly stateless?: boolean;
+  readonly statelessServer?: boolean;
+  readonly ignoreTool?: readonly string[];
   readonly timeout?: number;
+  readonly connectTimeout?: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly passEnvironment?: boolean;
   readonly header?: readonly string[];
+  readonly transport?: 'http-first' | 'http-only' | 'sse-only';
   readonly apiKey?: readonly string[];
   readonly bearerFile?: string;
   readonly jwtJwks?: string;
@@ -31,7 +41,10 @@ export interface ServeOptions {
   readonly resource?: string;
   readonly allowUnauthenticated?: boolean;
   readonly allowOrigin?: readonly string[];
+  readonly allowHeader?: readonly string[];
   readonly allowHost?: readonly string[];
+  readonly stateless?: boolean;
+  readonly resumableEvents?: number;
   readonly maxBody?: number;
   readonly maxSessions?: number;
   readonly sessionTimeout?: number;
@@ -49,71 +62,29 @@ export interface ServeOptions {
 export const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
 
 export function addServeOptions(command: Command): Command {
-  return command
+  command
     .optionsGroup('Where to serve:')
-    .option('-l, --listen <address>', `an address; repeatable (default: ${DEFAULT_ADDRESS})`, collect)
-    .option('-p, --port <port>', 'short for --listen http://127.0.0.1:PORT/mcp; 0 takes a free one', toPort)
-    .option('--host <host>', 'the host for --port (default: 127.0.0.1)')
-    .optionsGroup('What to serve:')
-    .option(
-      '-c, --config <file>',
-      'the servers of this file (mcpServers); repeatable, later files win',
-      collect,
-    )
-    .option(
-      '--import <host>',
-      'the servers that a host has configured: cursor, vscode, claude-desktop …; repeatable',
-      collect,
-    )
-    .option('--no-watch', 'do not read the files again when they change')
-    .option('--separator <text>', 'between server and tool in the list of all (default: __)')
-    .option('-u, --upstream <address>', 'the server, where it runs already')
     .addOption(
-      new Option('--upstream-protocol <era>', 'find out the era of the server, or insist on one')
-        .choices(['auto', 'modern', 'legacy'])
-        .default('auto'),
+      env(
+        '-l, --listen <address>',
+        `an address; repeatable (default: ${DEFAULT_ADDRESS})`,
+        'LISTEN',
+        collect,
+      ),
     )
-    .option('--name <name>', 'what the server is called: /mcp/NAME, logs and status')
     .addOption(
-      new Option(
-        '--processes <model>',
-        'one process for all clients, or one for each legacy client (default: shared; with nothing but stdio to listen on, per-client)',
-      ).choices(['shared', 'per-client']),
+      env(
+        '-p, --port <port>',
+        'short for --listen http://127.0.0.1:PORT/mcp; 0 takes a free one',
+        'PORT',
+        toPort,
+      ),
     )
-    .option('--stateless', 'the server keeps nothing for its clients: different principals may share it')
-    .option('-t, --timeout <ms>', 'how long the server may take over one call (default: 600000)', toMs)
-    .option('--cwd <folder>', 'the folder that the command runs in')
-    .option(
-      '--env <name=value>',
-      'a variable for the command; --env NAME passes on your own; repeatable',
-      toVariable,
-    )
-    .option('--pass-environment', 'the command gets your whole environment')
-    .option('-H, --header <header>', 'a header for every request to an upstream URL; repeatable', collect)
-    .optionsGroup('Who may ask:')
-    .option(
-      '--api-key <key>',
-      'let in whoever sends this key; NAME=KEY names the caller; repeatable',
-      collect,
-    )
-    .option('--bearer-file <file>', 'let in whoever sends a token of this file (NAME: TOKEN, one a line)')
-    .option('--jwt-jwks <url>', 'let in whoever sends a JWT that is signed with one of these keys')
-    .option(
-      '--jwt-audience <name>',
-      'and is meant for this audience; needed with --jwt-jwks; repeatable',
-      collect,
-    )
-    .option('--jwt-issuer <url>', 'and comes from this issuer')
-    .option('--jwt-scope <scope>', 'and has this scope; repeatable', collect)
-    .option('--auth-server <url>', 'who gives out tokens, told to clients (RFC 9728); repeatable', collect)
-    .option('--resource <url>', 'this server as its clients know it, where it stands behind a proxy')
-    .option('--allow-unauthenticated', 'serve an address that others can reach without asking who they are')
-    .option(
-      '--allow-origin <origin>',
-      'web pages of this origin may call (CORS); * for all; repeatable',
-      collect,
-    )
-    .option('--allow-host <name>', 'a name under which it may be asked for; repeatable', collect)
+    .addOption(env('--host <host>', 'the host for --port (default: 127.0.0.1)', 'HOST'))
+    .option('--path <path>', 'the path for --port (default: /mcp)', toPath);
+  addWhat(command);
+  addWho(command);
+  command
     .optionsGroup('Limits:')
     .option('--max-body <bytes>', 'the longest body of a request (default: 4194304)', toCount)
     .option('--max-sessions <count>', 'legacy sessions at each address (default: 1000)', toCount)
@@ -122,39 +93,30 @@ export function addServeOptions(command: Command): Command {
       'forget a legacy session after so long without use (default: 1800000)',
       toMs,
     )
+    .option(
+      '--stateless',
+      'legacy clients get no sessions: each request stands by itself, and nobody is asked',
+    )
+    .option(
+      '--resumable-events <count>',
+      'what a legacy session keeps for clients that come back (default: 1000; 0 for none)',
+      toCountOrNone,
+    )
     .option('--max-concurrent <count>', 'calls that a server is given at the same time', toCount)
     .option('--rate-limit <count>', 'calls per minute of each caller', toCount)
     .option('--grace <ms>', 'how long running calls may take when it is to end (default: 10000)', toMs)
     .optionsGroup('What it says:')
     .addOption(
-      new Option('--log-level <level>', 'how much is logged (default: info)').choices([
-        'trace',
-        'debug',
-        'info',
-        'warn',
-        'error',
-        'silent',
+      env('--log-level <level>', 'how much is logged (default: info)', 'LOG_LEVEL').choices([
+        ...['trace', 'debug', 'info', 'warn', 'error', 'silent'],
       ]),
     )
-    .addOption(new Option('--log-format <format>', 'for people or for programs').choices(['pretty', 'json']))
+    .addOption(
+      env('--log-format <format>', 'for people or for programs', 'LOG_FORMAT').choices(['pretty', 'json']),
+    )
     .option('--debug', 'short for --log-level debug')
     .option('--no-control', 'no control socket: isthmus status, restart, logs … do not reach it')
     .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
     .option('-q, --quiet', 'say nothing on stderr but what went wrong: not even the addresses (--json does)');
-}
-
-function toPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65535) {
-    throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
-  }
-  return port;
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.');
-  }
-  return count;
+  return command;
 }

@@ -9,13 +9,17 @@ export interface SingleSettings extends TargetSettings {
   readonly processes: 'shared' | 'per-client' | 'per-principal';
   readonly stateless: boolean;
   readonly timeoutMs: number | undefined;
+  readonly connectTimeoutMs: number | undefined;
   readonly passEnvironment: boolean;
+  readonly ignoredTools: readonly string[] | undefined;
   readonly maxConcurrent: number | undefined;
+  /** Default `lazy`: whoever runs it is told how its first start goes, step by step. */
+  readonly start?: 'lazy' | 'eager';
 }
 
 /** The one server of the command line, as a gateway takes it. */
 export function unitOfTarget(target: Target, settings: SingleSettings): UnitDefinition {
-  const { timeoutMs, stateless, maxConcurrent } = settings;
+  const { timeoutMs, stateless, maxConcurrent, ignoredTools: deny } = settings;
   return {
     name: settings.name ?? nameOf(target),
     source: sourceOf(target, settings),
@@ -23,7 +27,7 @@ export function unitOfTarget(target: Target, settings: SingleSettings): UnitDefi
     unit: {
       disabled: false,
       needed: true,
-      tools: {},
+      tools: deny ? { deny } : {},
       limits: maxConcurrent === undefined ? {} : { maxConcurrent },
     },
   };
@@ -40,15 +44,23 @@ function sourceOf(target: Target, settings: SingleSettings): UnitSource {
     mode,
     processes,
     timeoutMs,
+    connectTimeoutMs,
     env = {},
     cwd = process.cwd(),
     header = [],
+    sse = 'auto',
     passEnvironment,
   } = settings;
-  const upstream = { mode, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const times = {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(connectTimeoutMs !== undefined && { connectTimeoutMs }),
+  };
+  const upstream = { mode, ...times };
   if (target.kind === 'socket') return { kind: 'socket', address: target.address, upstream };
   if (target.kind === 'url') {
-    return { kind: 'url', url: target.url, connect: { headers: headersOf(header), sse: 'auto' }, upstream };
+    // A file cannot forbid the old transport, and so its words do not have it; a connector does.
+    const connect = { headers: headersOf(header), sse: sse as 'auto' | 'only' };
+    return { kind: 'url', url: target.url, connect, upstream };
   }
   const { command, args } = target;
   return {
@@ -60,10 +72,9 @@ function sourceOf(target: Target, settings: SingleSettings): UnitSource {
       cwd,
       mode,
       processes: processes === 'per-client' ? 'per-conversation' : processes,
-      // Whoever runs it is told how its first start goes, step by step.
-      start: 'lazy',
+      start: settings.start ?? 'lazy',
       ...(passEnvironment && { inheritEnv: 'all' as const }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...times,
     },
   };
 }

@@ -1,0 +1,28 @@
+import type { ServeOptions } from './serve-options.js';
+import type { SingleSettings } from './unit-of-target.js';
+
+/** What was typed about the server itself, resolved; who shares a process is decided elsewhere. */
+export function settingsOf(options: ServeOptions): Omit<SingleSettings, 'processes'> {
+  const {
+    upstreamProtocol: mode,
+    statelessServer: stateless = false,
+    transport,
+    passEnvironment = false,
+  } = options;
+  return {
+    mode,
+    stateless,
+    name: options.name,
+    timeoutMs: options.timeout,
+    connectTimeoutMs: options.connectTimeout,
+    cwd: options.cwd,
+    env: options.env,
+    passEnvironment,
+    header: options.header,
+    sse: transport && SSE[transport],
+    ignoredTools: options.ignoreTool,
+    maxConcurrent: options.maxConcurrent,
+  };
+}
+
+const SSE = { 'http-first': 'auto', 'http-only': 'never', 'sse-only': 'only' } as const;

@@ -1,0 +1,33 @@
+import { InvalidArgumentError } from 'commander';
+
+export function toPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65535) {
+    throw new InvalidArgumentError('It must be a port, from 0 to 65535.');
+  }
+  return port;
+}
+
+export function toCount(text: string): number {
+  const count = toCountOrNone(text);
+  if (count < 1) throw new InvalidArgumentError('It must be a whole number, 1 or more.');
+  return count;
+}
+
+export function toCountOrNone(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) {
+    throw new InvalidArgumentError('It must be a whole number.');
+  }
+  return count;
+}
+
+export function toPath(text: string): string {
+  if (/^\/[^?#\s]*$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a path that begins with /.');
+}
+
+export function toEra(text: string): string {
+  if (/^(auto|modern|legacy|\d{4}-\d{2}-\d{2})$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be auto, modern, legacy or a revision such as 2025-11-25.');
+}
