@@ -81,7 +81,17 @@ export function scenarioOf(folder) {
   return /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(folder)?.[1] ?? folder;
 }
 
-async function list(...args) {
+/** Two servers are judged by the same list: it is asked for once. */
+function list(...args) {
+  const key = args.join(' ');
+  const known = lists.get(key) ?? readList(args);
+  lists.set(key, known);
+  return known;
+}
+
+const lists = new Map();
+
+async function readList(args) {
   const result = await run(node, [program, 'list', ...args], { limitMs: 30_000 });
   if (result.ok) return result.output;
   throw new SetupError(`The referee cannot list its scenarios: ${describeEnd(result)}\n${result.output}`);
