@@ -44,7 +44,8 @@ describe('a socket that a dead process left', () => {
   it('is removed when gateways are looked for', async () => {
     const root = scratch();
     const place = {
-      env: { XDG_RUNTIME_DIR: root, XDG_STATE_HOME: root },
+      env: { XDG_RUNTIME_DIR: root },
+      home: () => root,
       tmp: root,
       platform: 'linux' as const,
     };
