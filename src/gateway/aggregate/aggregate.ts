@@ -20,10 +20,11 @@ import { askWithin } from './bounded.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import { mergePages } from './merged-pages.js';
-import { fromPrefixed, toPrefixed } from './names.js';
+import { type Named, Names } from './names.js';
 import type { Part } from './part.js';
-import { PartCall } from './part-call.js';
+import { ListCall, PartCall } from './part-call.js';
 import { ResourceOwners } from './resource-owners.js';
+import { ShortenedNames } from './shortened-names.js';
 
 export interface AggregateOptions {
   readonly info: Implementation;
@@ -46,6 +47,8 @@ export class Aggregate implements Service {
   readonly #owners = new ResourceOwners();
   readonly #audience = new Audience();
   #parts: readonly Part[] = [];
+  #names: Names;
+  readonly #shortened = new ShortenedNames();
   /** Those that have answered once: what they can do is known. */
   readonly #known = new Set<Part>();
   /** Those whose absence its clients know of, or will with their next list. */
@@ -54,6 +57,7 @@ export class Aggregate implements Service {
   constructor(options: AggregateOptions) {
     this.info = options.info;
     this.#separator = options.separator ?? '__';
+    this.#names = new Names(this.#separator, []);
     this.#patience = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
   }
 
@@ -61,6 +65,10 @@ export class Aggregate implements Service {
   setParts(parts: readonly Part[]): void {
     const before = this.#parts;
     this.#parts = parts;
+    this.#names = new Names(
+      this.#separator,
+      parts.map(({ name }) => name),
+    );
     const gone = before.filter((part) => !parts.includes(part));
     for (const part of gone) {
       this.#known.delete(part);
@@ -197,9 +205,9 @@ export class Aggregate implements Service {
     return mergePages(call.params['cursor'], { key, parts: this.#with(capability), ask, present });
   }
 
-  #byName(call: Call): Promise<JsonObject> {
+  async #byName(call: Call): Promise<JsonObject> {
     const { name } = call.params;
-    const found = this.#named(name);
+    const found = await this.#find(call, name, call.method === 'tools/call' ? 'tools/list' : 'prompts/list');
     if (!found) {
       const what = call.method === 'tools/call' ? 'tool' : 'prompt';
       throw new ProtocolError(ErrorCode.InvalidParams, `Unknown ${what}: ${String(name)}`);
@@ -207,10 +215,10 @@ export class Aggregate implements Service {
     return this.#forward(found.part, call, { ...call.params, name: found.name });
   }
 
-  #complete(call: Call): Promise<JsonObject> {
+  async #complete(call: Call): Promise<JsonObject> {
     const { ref } = call.params;
     if (isJsonObject(ref) && ref['type'] === 'ref/prompt') {
-      const found = this.#named(ref['name']);
+      const found = await this.#find(call, ref['name'], 'prompts/list');
       if (!found) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${String(ref['name'])}`);
       return this.#forward(found.part, call, { ...call.params, ref: { ...ref, name: found.name } });
     }
@@ -246,18 +254,30 @@ export class Aggregate implements Service {
 
   #renamed(part: Part, item: JsonObject): JsonObject {
     if (this.#isSingle) return item;
-    return { ...item, name: toPrefixed(this.#separator, part.name, String(item['name'])) };
+    const named: Named = { server: part.name, name: String(item['name']) };
+    const name = this.#names.to(named);
+    if (name !== this.#names.plain(named)) this.#shortened.learn(name, named);
+    return { ...item, name };
   }
 
-  #named(name: unknown): { readonly part: Part; readonly name: string } | undefined {
+  /** A name that does not say whose it is has been in a list; who comes with it from before our time needs us to look. */
+  async #find(call: Call, name: unknown, method: 'tools/list' | 'prompts/list'): Promise<Found | undefined> {
+    if (typeof name === 'string' && this.#names.isDoubtful(name) && !this.#shortened.get(name)) {
+      let cursor: unknown;
+      do {
+        const page = await this.handle(new ListCall(call, method, cursor === undefined ? {} : { cursor }));
+        cursor = page['nextCursor'];
+      } while (cursor !== undefined && !this.#shortened.get(name) && !call.cancellation.aborted);
+    }
+    return this.#named(name);
+  }
+
+  #named(name: unknown): Found | undefined {
     if (typeof name !== 'string') return undefined;
     if (this.#isSingle) return { part: this.#parts[0]!, name };
-    const found = fromPrefixed(
-      this.#separator,
-      this.#parts.map((part) => part.name),
-      name,
-    );
-    return found && { part: this.#parts.find((part) => part.name === found.server)!, name: found.name };
+    const found = this.#shortened.get(name) ?? this.#names.from(name);
+    const part = this.#parts.find((each) => each.name === found?.server);
+    return part && { part, name: found!.name };
   }
 
   /** Those that have it, or have yet to say. */
@@ -275,6 +295,12 @@ export class Aggregate implements Service {
   #present(): Part[] {
     return this.#parts.filter((part) => this.#known.has(part));
   }
+}
+
+interface Found {
+  readonly part: Part;
+  /** What it is called there. */
+  readonly name: string;
 }
 
 const EVERYTHING = {

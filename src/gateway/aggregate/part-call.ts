@@ -65,6 +65,34 @@ export class PartCall implements Call {
   }
 }
 
+/** A list that is asked for in the course of another call, and is no part of its answer. */
+export class ListCall extends PartCall {
+  readonly #method: string;
+
+  constructor(whole: Call, method: string, params: JsonObject) {
+    super(whole, params);
+    this.#method = method;
+  }
+
+  override get method(): string {
+    return this.#method;
+  }
+
+  override get answers(): undefined {
+    return undefined;
+  }
+
+  override get state(): undefined {
+    return undefined;
+  }
+
+  override get wantsProgress(): boolean {
+    return false;
+  }
+
+  override progress(): void {}
+}
+
 /** One of several calls that make up a whole: it can be given up by itself. */
 export class PassingCall extends PartCall {
   readonly #abort = new LazyAbort();
