@@ -13,7 +13,7 @@ describe('a command without its -- is told where it goes', () => {
     [['some-server'], 'A command goes behind --: isthmus serve -- some-server'],
     [
       ['npx', '-y', 'some-server', 'a b', '--port', '1'],
-      "A command goes behind --: isthmus serve -- npx -y some-server 'a b' --port 1",
+      "A command goes behind --: isthmus serve -- npx -y some-server 'a b' --port 1; or, for isthmus: isthmus serve --port 1 -- npx -y some-server 'a b'",
     ],
     [
       ['--listen', 'stdio', 'server.js', '-q'],

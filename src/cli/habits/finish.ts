@@ -19,6 +19,8 @@ export function finish(draft: Draft, behind: readonly string[] | undefined): Lin
       `Write --env ${draft.doubtful}=VALUE, and put a command behind --: isthmus serve … -- COMMAND ARGS…`,
     );
   }
+  if (draft.endpoint !== undefined)
+    words.push(draft.server === 'sse' ? '--sse-path' : '--path', draft.endpoint);
   const saysWhere = draft.saysHttp || words.some((word) => isOneOf(word, PLACES));
   if (draft.stdioUnlessSaid && !saysWhere) words.push('--listen', 'stdio');
   if (!draft.shell) return { words, behind: command };

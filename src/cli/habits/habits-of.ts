@@ -6,7 +6,6 @@ import type { Habits, Line } from './habit.js';
 import { MCP_PROXY } from './mcp-proxy.js';
 import { MCP_REMOTE } from './mcp-remote.js';
 import { NO_OAUTH, OAUTH_HINT } from './no-oauth.js';
-import { PLACES } from './places.js';
 import { PYTHON_MCP_PROXY } from './python-mcp-proxy.js';
 import { SUPERGATEWAY } from './supergateway.js';
 import { type Translation, translate } from './translate.js';
@@ -21,7 +20,6 @@ export const SERVE_HABITS: Habits = {
   ...MCP_PROXY,
   ...PYTHON_MCP_PROXY,
   ...SUPERGATEWAY,
-  ...PLACES,
   'header-file': headerFile,
 };
 

@@ -7,10 +7,11 @@ export const MCP_PROXY: Habits = {
   server: {
     takes: 'one',
     say([kind = ''], draft) {
-      // Both are served at one address; clients take the one that they know.
       if (!/^(sse|stream)$/.test(kind))
         throw usageError(`"${kind}" is no server type`, 'Write sse or stream');
       draft.server = kind;
+      // The other way round nothing is left out: clients of all other revisions are at the one address.
+      if (kind === 'stream') draft.words.push('--no-sse');
     },
   },
   endpoint: {
@@ -25,6 +26,7 @@ export const MCP_PROXY: Habits = {
       words.push('--path', checkedPath('--streamEndpoint', path));
     },
   },
+  'sse-endpoint': renamed('--sse-path'),
   'request-timeout': renamed('--timeout'),
   'connection-timeout': renamed('--connect-timeout'),
   'graceful-shutdown-timeout': renamed('--grace'),

@@ -39,6 +39,7 @@ export const SUPERGATEWAY: Habits = {
     say: ([url = ''], { words }) => void words.push(...namedAs(url)),
   },
   'streamable-http-path': atPath('--streamableHttpPath'),
+  'health-endpoint': renamed('--health-path'),
   'log-level': logLevel,
   cors: {
     takes: 'origins',

@@ -30,8 +30,8 @@ export async function translate(line: Line, translation: Translation): Promise<L
   for (let at = 0; at < words.length; ) {
     const typed = words[at]!;
     if (!isOption(typed)) {
-      const isAddress = targetAt(typed) !== undefined;
-      if (kind === 'command' && !isAddress) {
+      const isTheOne = targetAt(typed) !== undefined && !draft.words.some((each) => UPSTREAM.test(each));
+      if (kind === 'command' && !isTheOne) {
         rest = words.slice(at);
         break;
       }
@@ -50,6 +50,8 @@ export async function translate(line: Line, translation: Translation): Promise<L
   else draft.words.push(...rest);
   return finish(draft, line.behind);
 }
+
+const UPSTREAM = /^(-u|--upstream(=|$))/;
 
 interface Known {
   readonly known: ReadonlyMap<string, KnownOption>;

@@ -64,11 +64,12 @@ const HINTS: Readonly<Record<Serving, string>> = {
 };
 
 const ABOUT_HTTP: readonly Name[] = [
+  ...(['ssePath', 'messagePath', 'sse', 'healthPath'] as const),
   ...(['apiKey', 'bearerFile', 'jwtJwks', 'authServer', 'resource', 'allowOrigin', 'allowHeader'] as const),
   ...(['allowHost', 'maxBody', 'maxSessions', 'sessionTimeout', 'stateless', 'resumableEvents'] as const),
 ];
 
 function flagOf(name: Name): string {
   const kebab = name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
-  return name === 'watch' ? '--no-watch' : `--${kebab}`;
+  return name === 'watch' || name === 'sse' ? `--no-${name}` : `--${kebab}`;
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type AuthOptions, createAuthenticate } from '../../gateway/auth/index.js';
+import type { GatewayOptions } from '../../gateway/create-gateway.js';
 import { httpPlace } from '../../transport/address.js';
 import { memoryEventStore } from '../../transport/http-server/event-store.js';
 import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
@@ -9,6 +10,8 @@ import type { ServeOptions } from './serve-options.js';
 /** Who may come in, from what was typed. */
 export interface Doors {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
+  /** Where all is, beside the path of an address. */
+  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths'>;
   /** Callers are told apart. */
   readonly hasPrincipals: boolean;
   /** Everybody who can reach it could as well have started it. */
@@ -43,7 +46,24 @@ export function openDoors(
     ...(maxSessions !== undefined && { maxSessions }),
     ...(sessionTimeout !== undefined && { sessionIdleMs: sessionTimeout }),
   };
-  return { endpoint, hasPrincipals: auth !== undefined, isPrivate: isPrivate && !auth };
+  return {
+    endpoint,
+    places: placesOf(options),
+    hasPrincipals: auth !== undefined,
+    isPrivate: isPrivate && !auth,
+  };
+}
+
+function placesOf({ sse, ssePath, messagePath, healthPath }: ServeOptions): Doors['places'] {
+  const isElsewhere = ssePath !== undefined || messagePath !== undefined;
+  if (isElsewhere && !sse) {
+    throw usageError('--no-sse, and a path for it', 'Leave one of the two out');
+  }
+  return {
+    ...(!sse && { sse: false as const }),
+    ...(isElsewhere && { sse: { path: ssePath ?? '/sse', messagePath: messagePath ?? '/message' } }),
+    ...(healthPath && { healthPaths: healthPath }),
+  };
 }
 
 function corsOf({ allowOrigin, allowHeader }: ServeOptions): Pick<HttpEndpointOptions, 'cors'> {

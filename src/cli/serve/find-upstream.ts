@@ -39,31 +39,33 @@ function wordsOf(before: readonly string[], words: readonly string[], other: unk
   if (other !== undefined) {
     return usageError(wrong, 'Leave it out, or put it behind -- if it belongs to a command');
   }
-  const { listens, rest } = takeListens(words);
-  const options = [...shown(before.slice(0, before.length - words.length)), ...listens];
-  const line = ['isthmus serve', ...options.map((word) => (word === '…' ? word : quote(word)))].join(' ');
-  if (targetAt(first)) {
-    return usageError(
-      wrong,
-      `An address goes behind --upstream: ${line} --upstream ${rest.map(quote).join(' ')}`,
-    );
-  }
-  return usageError(wrong, `A command goes behind --: ${line} -- ${asCommand(rest)}`);
+  const { taken, rest } = takeOptions(words, /^(--listen|-l)$/, LISTENS);
+  const ours = takeOptions(rest, /^(--port|-p|--host)$/, /^[\w.:]+$/);
+  const earlier = [...shown(before.slice(0, before.length - words.length)), ...taken];
+  const line = (more: readonly string[]) =>
+    ['isthmus serve', ...[...earlier, ...more].map((word) => (word === '…' ? word : quote(word)))].join(' ');
+  const either =
+    ours.taken.length > 0 ? `; or, for isthmus: ${line(ours.taken)} -- ${asCommand(ours.rest)}` : '';
+  return usageError(wrong, `A command goes behind --: ${line([])} -- ${asCommand(rest)}${either}`);
 }
 
-/** `isthmus serve some-server --listen stdio`: that is hardly meant for the server. */
-function takeListens(words: readonly string[]): { listens: string[]; rest: string[] } {
-  const listens: string[] = [];
+/** `isthmus serve some-server --listen stdio`: that is hardly meant for the server. `--port 8080` may be. */
+function takeOptions(
+  words: readonly string[],
+  option: RegExp,
+  value: RegExp,
+): { readonly taken: readonly string[]; readonly rest: readonly string[] } {
+  const taken: string[] = [];
   const rest: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
     const next = words[at + 1];
-    if ((word === '--listen' || word === '-l') && next !== undefined && LISTENS.test(next)) {
-      listens.push(word, next);
+    if (option.test(word) && next !== undefined && value.test(next)) {
+      taken.push(word, next);
       at += 1;
     } else rest.push(word);
   }
-  return { listens, rest };
+  return { taken, rest };
 }
 
 const LISTENS = /^(stdio$|unix:|tcp:\/\/|http:\/\/)/;

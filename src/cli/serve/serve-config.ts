@@ -7,6 +7,7 @@ import { addressesOf } from './addresses.js';
 import { openDoors } from './doors.js';
 import { openHouse } from './house.js';
 import { cannotListen } from './listen-at.js';
+import { missingConfigHint } from './missing-config.js';
 import { namedUnits } from './named-units.js';
 import { filesOf, labelOf, toUnits } from './read-units.js';
 import type { ServeOptions } from './serve-options.js';
@@ -25,7 +26,7 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
     if (options.watch && read) operation?.adopt(read(change));
   });
   try {
-    const { servers } = usable(watch.current);
+    const { servers } = usable(watch.current, files);
     const { gateway: settings = {} } = servers;
     const addresses = addressesOf(options, settings.listen);
     const doors = openDoors(options, addresses, (message) => log.warn({}, message));
@@ -41,6 +42,7 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
       units,
       addresses,
       endpoint: doors.endpoint,
+      ...doors.places,
       tellsStderr: doors.isPrivate,
       separator: options.separator ?? settings.separator,
       patienceMs: settings.patienceMs,
@@ -61,10 +63,10 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
 }
 
 /** Where there is nothing to go on with, a file that cannot be read is the end of it. */
-function usable(change: ServersChange): ServersChange {
+function usable(change: ServersChange, files: readonly string[]): ServersChange {
   if (change.kind === 'read') return change;
   const [first, ...more] = change.problems.map(describeProblem);
-  throw usageError(first!, 'isthmus config check FILE says more', more);
+  throw usageError(first!, missingConfigHint('serve', files) ?? 'isthmus config check FILE says more', more);
 }
 
 /** What was typed wins. */

@@ -9,12 +9,13 @@ import { cannotListen, listenAt } from './listen-at.js';
 /** Serves our own server, which needs no process: it is there as long as we are. */
 export async function serveDemo(
   addresses: readonly string[],
-  { endpoint }: Doors,
+  { endpoint, places }: Doors,
 ): Promise<readonly string[]> {
   const startedAt = new Date().toISOString();
   const isHttp = (address: string) => address.startsWith('http://');
   const pages = new Pages({
     endpoint,
+    healthPaths: places.healthPaths,
     unready: async () => [],
     metrics: async () => ({ type: 'text/plain; version=0.0.4', text: '' }),
     status: async () => ({
@@ -27,11 +28,11 @@ export async function serveDemo(
       configProblem: undefined,
     }),
   });
-  const fronts = await openFronts(addresses.filter(isHttp), { endpoint, pages, clock: systemClock }).catch(
-    (error: unknown) => {
-      throw cannotListen(addresses, error);
-    },
-  );
+  const { sse } = places;
+  const settings = { endpoint, pages, sse, clock: systemClock };
+  const fronts = await openFronts(addresses.filter(isHttp), settings).catch((error: unknown) => {
+    throw cannotListen(addresses, error);
+  });
   const close = async () => {
     fronts.stop();
     await fronts.release();

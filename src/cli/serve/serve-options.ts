@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Mode } from '../../client/options.js';
 import { collect, toMs } from '../common-options.js';
 import { env } from './env-option.js';
-import { toCount, toCountOrNone, toPath, toPort } from './values.js';
+import { toCount, toCountOrNone, toPath, toPaths, toPort } from './values.js';
 import { addWhat } from './what-options.js';
 import { addWho } from './who-options.js';
 
@@ -12,6 +12,10 @@ export interface ServeOptions {
   readonly host?: string;
   readonly port?: number;
   readonly path?: string;
+  readonly ssePath?: string;
+  readonly messagePath?: string;
+  readonly sse: boolean;
+  readonly healthPath?: readonly string[];
   readonly upstream?: string;
   readonly upstreamProtocol: Mode;
   readonly config?: readonly string[];
@@ -81,7 +85,11 @@ export function addServeOptions(command: Command): Command {
       ),
     )
     .addOption(env('--host <host>', 'the host for --port (default: 127.0.0.1)', 'HOST'))
-    .option('--path <path>', 'the path for --port (default: /mcp)', toPath);
+    .option('--path <path>', 'the path for --port (default: /mcp)', toPath)
+    .option('--sse-path <path>', 'where clients of 2024-11-05 listen (default: /sse, beside /mcp)', toPath)
+    .option('--message-path <path>', 'where they post (default: /message, beside /mcp)', toPath)
+    .option('--no-sse', 'do not serve clients of 2024-11-05')
+    .option('--health-path <path>', 'one more path that answers as /healthz does; repeatable', toPaths);
   addWhat(command);
   addWho(command);
   command

@@ -38,6 +38,7 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
     addresses,
     single: true,
     endpoint: doors.endpoint,
+    ...doors.places,
     tellsStderr: doors.isPrivate,
     graceMs,
     onHostEvent(event) {
@@ -73,7 +74,7 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
     });
     stopWaiting();
     isOurStart = false;
-    gateway.unit(name).keep();
+    if (!over.aborted) gateway.unit(name).keep();
     if (target.kind === 'command') tell();
     if (failure !== undefined) warn(failure);
   } catch (error) {

@@ -27,6 +27,11 @@ export function toPath(text: string): string {
   throw new InvalidArgumentError('It must be a path that begins with /.');
 }
 
+/** For an option that may be given more than once. */
+export function toPaths(text: string, before: readonly string[] = []): string[] {
+  return [...before, toPath(text)];
+}
+
 export function toEra(text: string): string {
   if (/^(auto|modern|legacy|\d{4}-\d{2}-\d{2})$/.test(text)) return text;
   throw new InvalidArgumentError('It must be auto, modern, legacy or a revision such as 2025-11-25.');
