@@ -1,4 +1,4 @@
-import type { JsonObject } from '../wire/json-rpc.js';
+import type { JsonObject, RequestId } from '../wire/json-rpc.js';
 import type {
   CacheHints,
   ClientCapabilities,
@@ -28,6 +28,8 @@ export interface Peer {
 
 /** A request without its era: what a service handles and what a caller makes. */
 export interface Call {
+  /** The id of the request that it answers to at the moment, as its client has it: for logs and traces. */
+  readonly id?: RequestId | undefined;
   readonly method: string;
   readonly params: JsonObject;
   readonly peer: Peer;

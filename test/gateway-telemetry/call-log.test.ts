@@ -18,6 +18,7 @@ it('says of a call what it was, who made it, and how it ended', () => {
     {
       level: 'debug',
       server: 'weather',
+      request: 7,
       method: 'tools/call',
       tool: 'forecast',
       caller: 'alice',

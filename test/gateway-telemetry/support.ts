@@ -19,6 +19,7 @@ export function callOf(
 ): Call & { abort(): void } {
   const abort = new LazyAbort();
   return {
+    id: 7,
     method,
     params,
     peer: PEER,
@@ -54,6 +55,7 @@ export function recordOf(more: Partial<CallRecord> = {}): CallRecord {
   return {
     server: 'weather',
     side: 'server',
+    request: 7,
     method: 'tools/call',
     tool: 'forecast',
     prompt: undefined,

@@ -3,7 +3,7 @@ import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
 import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
 import { ErrorCode } from '../../wire/error-codes.js';
-import type { JsonObject } from '../../wire/json-rpc.js';
+import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
 import type {
   ClientCapabilities,
   InputRequest,
@@ -28,6 +28,7 @@ import { digestRequest, type ParkedState, type ReplayState, type StateBinding } 
 
 /** One request on the wire that a call currently answers to. After a round the call has none until the retry. */
 export interface Attachment {
+  readonly id: RequestId;
   readonly peer: Peer;
   /** True until the request is answered or cancelled. */
   readonly live: boolean;
@@ -71,6 +72,10 @@ export class ModernServerCall implements Call {
     this.#mayAsk = request.mayAsk;
     this.#at = at;
     this.#peer = at.peer;
+  }
+
+  get id(): RequestId | undefined {
+    return this.#at?.id;
   }
 
   get peer(): Peer {

@@ -10,6 +10,7 @@ import {
   isJsonObject,
   isRequestId,
   type JsonObject,
+  type RequestId,
 } from '../../wire/json-rpc.js';
 import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
 import { deriveText, textOf } from '../../wire/result-text.js';
@@ -220,6 +221,10 @@ class StreamAttachment implements Attachment {
     this.#method = method;
     this.#facts = facts;
     this.#runtime = runtime;
+  }
+
+  get id(): RequestId {
+    return this.inbound.id;
   }
 
   get peer(): Peer {

@@ -1,69 +1,10 @@
-import type { Call, Peer } from '../../exchange/call.js';
+import type { Call } from '../../exchange/call.js';
 import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
-import type {
-  InputRequest,
-  InputResponse,
-  InputResponses,
-  LogEntry,
-  LoggingLevel,
-  ProgressUpdate,
-} from '../../wire/model.js';
+import { CallAround } from '../call-around.js';
 
 /** A call to one of several servers: the same call, with the params as that server knows them. */
-export class PartCall implements Call {
-  readonly params: JsonObject;
-  protected readonly whole: Call;
-
-  constructor(whole: Call, params: JsonObject) {
-    this.whole = whole;
-    this.params = params;
-  }
-
-  get method(): string {
-    return this.whole.method;
-  }
-
-  get peer(): Peer {
-    return this.whole.peer;
-  }
-
-  get signal(): AbortSignal {
-    return this.whole.signal;
-  }
-
-  get cancellation(): Cancellation {
-    return this.whole.cancellation;
-  }
-
-  get answers(): InputResponses | undefined {
-    return this.whole.answers;
-  }
-
-  get state(): unknown {
-    return this.whole.state;
-  }
-
-  get logLevel(): LoggingLevel | undefined {
-    return this.whole.logLevel;
-  }
-
-  get wantsProgress(): boolean {
-    return this.whole.wantsProgress;
-  }
-
-  progress(update: ProgressUpdate): void {
-    this.whole.progress(update);
-  }
-
-  log(entry: LogEntry): void {
-    this.whole.log(entry);
-  }
-
-  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
-    return this.whole.ask(request, signal);
-  }
-}
+export class PartCall extends CallAround {}
 
 /** A list that is asked for in the course of another call, and is no part of its answer. */
 export class ListCall extends PartCall {

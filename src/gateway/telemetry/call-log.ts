@@ -9,7 +9,16 @@ export function logCall(log: Logger, record: CallRecord): void {
   const { server, side, method, tool, prompt, uri, era, revision, outcome, errorType, code } = record;
   const durationMs = Math.round(record.durationMs * 1000) / 1000;
   const fields = {
-    ...{ server, method, tool, prompt, uri, caller: record.principal, client: record.client },
+    ...{
+      server,
+      request: record.request,
+      method,
+      tool,
+      prompt,
+      uri,
+      caller: record.principal,
+      client: record.client,
+    },
     ...{ side, era, revision, durationMs, outcome, errorType, code },
   };
   const target = tool ?? prompt ?? uri;

@@ -1,6 +1,6 @@
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import type { Call, Era, Peer } from '../../exchange/call.js';
-import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 
 /**
  * - `ok`: it was answered.
@@ -21,6 +21,8 @@ export type NetworkTransport = 'tcp' | 'pipe' | 'unix';
 export interface CallRecord {
   readonly server: string;
   readonly side: Side;
+  /** The id of its request. */
+  readonly request: RequestId | undefined;
   readonly method: string;
   readonly tool: string | undefined;
   readonly prompt: string | undefined;

@@ -116,6 +116,7 @@ function attributesOf(call: Call, about: CallPlace, redactor: Redactor): Attribu
   const { tool, prompt, uri } = targetOf(call);
   const { server, transport, revision } = about;
   const attributes: Attributes = { 'mcp.method.name': call.method, 'isthmus.server.name': server };
+  if (call.id !== undefined) attributes['jsonrpc.request.id'] = String(call.id);
   if (revision !== undefined) attributes['mcp.protocol.version'] = revision;
   if (tool !== undefined) {
     attributes['gen_ai.operation.name'] = 'execute_tool';

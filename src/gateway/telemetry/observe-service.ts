@@ -111,6 +111,7 @@ class ObservedService extends ServiceAround {
     const record: CallRecord = {
       server,
       side: this.#side,
+      request: call.id,
       method,
       tool,
       prompt,
