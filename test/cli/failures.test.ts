@@ -1,6 +1,7 @@
 /** Failures: what failed, on what, what to do next, and a code that scripts can rely on. */
 import { describe, expect, it } from 'vitest';
 import { fixture, ISTHMUS, startChild } from '../support/child.js';
+import { freeSocket, startDemoAt } from './serve-support.js';
 import { demo, isthmus, node, type Ran } from './support.js';
 
 describe('a command line that makes no sense ends with 2', () => {
@@ -116,11 +117,6 @@ describe('a server that does not do what was asked ends with 4', () => {
       says: '(-32602)\nhint: isthmus list -- ',
     },
     { what: 'a need that nobody here meets', args: ['test_sampling', ...demo()], says: 'It needs sampling' },
-    {
-      what: 'no answer in time',
-      args: ['sleep', 'ms=20000', '-t', '500', ...demo()],
-      says: 'not answered within 500 ms',
-    },
     { what: 'a crash', args: ['crash', ...demo()], says: 'stopped with code 1' },
     {
       what: 'a crash with last words',
@@ -135,6 +131,16 @@ describe('a server that does not do what was asked ends with 4', () => {
     expect(ran.stderr).toContain('hint: ');
     isForPeople(ran);
   });
+});
+
+it('no answer in time ends with 4', async () => {
+  // It runs already: the time for the answer is that for the connection, too.
+  const far = await startDemoAt(freeSocket());
+  const ran = await isthmus('call', far, 'sleep', 'ms=20000', '-t', '1500');
+  expect(ran).toMatchObject({ code: 4, stdout: '' });
+  expect(ran.stderr).toContain('not answered within 1500 ms');
+  expect(ran.stderr).toContain('hint: ');
+  isForPeople(ran);
 });
 
 describe('--help', () => {
