@@ -148,7 +148,10 @@ export class Aggregate implements Service {
           return item;
         });
       case 'resources/templates/list':
-        return this.#list(call, 'resourceTemplates', 'resources', (_part, item) => item);
+        return this.#list(call, 'resourceTemplates', 'resources', (part, item) => {
+          this.#owners.learn(item['uriTemplate'], part);
+          return item;
+        });
       case 'tools/call':
       case 'prompts/get':
         return this.#byName(call);
@@ -174,9 +177,11 @@ export class Aggregate implements Service {
   }
 
   session(near: ServedSession): SessionKeeper {
-    const kept = new KeptSessions(near, this.#present(), (uri, action) =>
-      this.#owners.ask(uri, this.#askable('resources'), action),
-    );
+    const { clock, ms } = this.#patience;
+    const kept = new KeptSessions(near, this.#present(), {
+      ownersOf: (uri) => this.#owners.among(uri, this.#askable('resources')),
+      inTime: (work) => within(clock, ms, work).then((isDone) => (isDone ? work : undefined)),
+    });
     kept.onEnd = this.#audience.join(kept);
     return kept;
   }

@@ -5,14 +5,20 @@ import type { LoggingLevel } from '../../wire/model.js';
 import type { Hearer } from './audience.js';
 import type { Part } from './part.js';
 
-type AskOwner = (uri: string, action: (part: Part) => Promise<void>) => Promise<void>;
+export interface SessionContext {
+  /** The servers that may have it: one, where that is known. */
+  ownersOf(uri: string): readonly Part[];
+  /** Settles with the work, or when it has taken long enough. */
+  inTime(work: Promise<unknown>): Promise<unknown>;
+}
 
 /** What several servers keep for one legacy session. One that has no place for it costs only itself. */
 export class KeptSessions implements SessionKeeper, Hearer {
   readonly #near: ServedSession;
-  readonly #askOwner: AskOwner;
+  readonly #context: SessionContext;
   readonly #keepers = new Map<Part, SessionKeeper>();
-  readonly #subscribed = new Map<string, Part>();
+  /** At which servers each resource is subscribed to. */
+  readonly #subscribed = new Map<string, Set<Part>>();
   /** Subscribed to at servers that are gone: another in their place may have them. */
   readonly #orphans = new Set<string>();
   #hasBegun = false;
@@ -20,9 +26,9 @@ export class KeptSessions implements SessionKeeper, Hearer {
   /** Called when the session is over. */
   onEnd = () => {};
 
-  constructor(near: ServedSession, parts: readonly Part[], askOwner: AskOwner) {
+  constructor(near: ServedSession, parts: readonly Part[], context: SessionContext) {
     this.#near = near;
-    this.#askOwner = askOwner;
+    this.#context = context;
     for (const part of parts) this.adopt(part);
   }
 
@@ -44,8 +50,8 @@ export class KeptSessions implements SessionKeeper, Hearer {
   drop(part: Part): void {
     this.#keepers.get(part)?.end();
     this.#keepers.delete(part);
-    for (const [uri, owner] of this.#subscribed) {
-      if (owner !== part) continue;
+    for (const [uri, parts] of this.#subscribed) {
+      if (!parts.delete(part) || parts.size > 0) continue;
       this.#subscribed.delete(uri);
       this.#orphans.add(uri);
     }
@@ -63,23 +69,34 @@ export class KeptSessions implements SessionKeeper, Hearer {
   async setLogLevel(level: LoggingLevel): Promise<void> {
     this.#level = level;
     const logging = [...this.#keepers].filter(([part]) => part.service.capabilities().logging);
-    const results = await Promise.allSettled(logging.map(([, keeper]) => keeper.setLogLevel(level)));
-    const failed = results.filter((result) => result.status === 'rejected');
-    if (failed.length < results.length || failed.length === 0) return;
-    const message = `No server took the level: ${messageOf(failed[0]!.reason)}`;
+    const failures: unknown[] = [];
+    const attempts = logging.map(([, keeper]) =>
+      keeper.setLogLevel(level).catch((error: unknown) => failures.push(error)),
+    );
+    await this.#context.inTime(Promise.all(attempts));
+    if (failures.length < attempts.length || failures.length === 0) return;
+    const message = `No server took the level: ${messageOf(failures[0])}`;
     throw new ProtocolError(ErrorCode.InternalError, message);
   }
 
+  /** Where it is not known who has it, all are asked to tell: many a server takes any URI, so a yes proves nothing. */
   async subscribe(uri: string): Promise<void> {
-    await this.#askOwner(uri, (part) => this.#subscribeAt(part, uri));
+    const failures: unknown[] = [];
+    const attempts = this.#context
+      .ownersOf(uri)
+      .map((part) => this.#subscribeAt(part, uri).catch((error: unknown) => failures.push(error)));
+    await this.#context.inTime(Promise.all(attempts));
+    if (this.#subscribed.has(uri)) return;
+    const nobody = new ProtocolError(ErrorCode.InvalidParams, `No server tells of ${uri}`, { uri });
+    throw failures[0] ?? nobody;
   }
 
   async unsubscribe(uri: string): Promise<void> {
-    const part = this.#subscribed.get(uri);
+    const parts = this.#subscribed.get(uri) ?? [];
     this.#subscribed.delete(uri);
-    if (this.#orphans.delete(uri)) return;
-    if (part) return this.#keeperOf(part).unsubscribe(uri);
-    await this.#askOwner(uri, (owner) => this.#keeperOf(owner).unsubscribe(uri));
+    this.#orphans.delete(uri);
+    const ends = [...parts].map((part) => this.#keepers.get(part)?.unsubscribe(uri));
+    await this.#context.inTime(Promise.all(ends));
   }
 
   rootsChanged(): void {
@@ -94,7 +111,8 @@ export class KeptSessions implements SessionKeeper, Hearer {
 
   async #subscribeAt(part: Part, uri: string): Promise<void> {
     await this.#keeperOf(part).subscribe(uri);
-    this.#subscribed.set(uri, part);
+    const parts = this.#subscribed.get(uri) ?? new Set();
+    this.#subscribed.set(uri, parts.add(part));
     this.#orphans.delete(uri);
   }
 

@@ -1,5 +1,6 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import { ErrorCode } from '../../wire/error-codes.js';
+import { isJsonObject } from '../../wire/json-rpc.js';
 import type { Part } from './part.js';
 
 /** Which server a resource belongs to, as far as lists and reads have shown. URIs are not renamed: others know them. */
@@ -17,31 +18,42 @@ export class ResourceOwners {
     for (const [uri, owner] of this.#owners) if (owner === part.name) this.#owners.delete(uri);
   }
 
+  /** Those to ask for it: the one that has it, or all of them where nobody is known to. */
+  among(uri: unknown, parts: readonly Part[]): readonly Part[] {
+    const owner = parts.find(({ name }) => name === this.#owners.get(String(uri)));
+    return owner ? [owner] : parts;
+  }
+
   /** Asks the server that has it; where nobody is known to, one after the other until one has. */
   async ask<T>(uri: unknown, parts: readonly Part[], action: (part: Part) => Promise<T>): Promise<T> {
-    const owner = parts.find(({ name }) => name === this.#owners.get(String(uri)));
-    if (owner) return action(owner);
-    let refusal: unknown = new ProtocolError(ErrorCode.InvalidParams, `No server has ${String(uri)}`, {
-      uri,
-    });
-    for (const part of parts) {
+    const asked = this.among(uri, parts);
+    let refusal: unknown;
+    let away: unknown;
+    for (const part of asked) {
       try {
         const result = await action(part);
         this.learn(uri, part);
         return result;
       } catch (error) {
-        if (!isNotThere(error)) throw error;
-        refusal = error instanceof ProtocolError ? error : refusal;
+        if (isAway(error)) away ??= error;
+        else if (isNotThere(error)) refusal ??= error;
+        else throw error;
       }
     }
-    throw refusal;
+    const nobody = new ProtocolError(ErrorCode.InvalidParams, `No server has ${String(uri)}`, { uri });
+    throw refusal ?? away ?? nobody;
   }
 }
 
-/** This server does not have it, or cannot be asked at the moment; another may. */
+/** This server does not have it; another may. */
 function isNotThere(error: unknown): boolean {
-  if (error instanceof IsthmusError) return error.sent === 'no';
   return error instanceof ProtocolError && NOT_THERE.has(error.code);
+}
+
+/** It cannot be asked at the moment. The bridge says why where it was not the server that answered. */
+function isAway(error: unknown): boolean {
+  if (error instanceof IsthmusError) return true;
+  return error instanceof ProtocolError && isJsonObject(error.data) && 'reason' in error.data;
 }
 
 const NOT_THERE: ReadonlySet<number> = new Set([
