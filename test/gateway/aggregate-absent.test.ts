@@ -60,6 +60,24 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
     expect(absent).toEqual([{ server: 'bad', reason: expect.stringContaining('code 7') }]);
   });
 
+  it.each([
+    [false, 'bad stopped with code 7'],
+    [true, 'fatal: no API key'],
+  ])('tells what it wrote to stderr only to those who run it (%s)', async (tellsStderr, words) => {
+    const good = await openFar(withTools('one'));
+    const { url, gateway } = await openGateway([commandUnit('bad', EXITS), good.unit('good')], {
+      tellsStderr,
+    });
+    await gateway
+      .unit('bad')
+      .start()
+      .catch(() => {});
+    const all = await client(url, era);
+    const { absent } = await listed(all);
+    expect(absent![0]!.reason).toContain(words);
+    expect(absent![0]!.reason.includes('fatal')).toBe(tellsStderr);
+  });
+
   it('that never answers costs the patience and no more', async () => {
     const good = await openFar(withTools('one'));
     const hangs = commandUnit('hangs', ['-e', 'setInterval(() => {}, 1000)']);
