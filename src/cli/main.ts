@@ -65,6 +65,9 @@ async function commands(
   if (name === 'serve') return [serveCommand(behind, words).passThroughOptions()];
   const { configCommand } = await import('./commands/config.js');
   if (name === 'config') return [configCommand()];
+  const { completionCommand } = await import('./commands/completion.js');
+  const completion = completionCommand(() => commands(undefined, [], undefined));
+  if (name === 'completion') return [completion];
   const { probeCommand } = await import('./commands/probe.js');
   const { listCommand } = await import('./commands/list.js');
   const { callCommand } = await import('./commands/call.js');
@@ -80,6 +83,7 @@ async function commands(
     readCommand(behind),
     configCommand(),
     demoCommand(),
+    completion,
   ];
 }
 
