@@ -1,0 +1,38 @@
+import { NOTING } from './plan.js';
+import { faultOfError, type Outcome } from './rush.js';
+
+/** What an outcome has against the rules, if anything. `ran`: how often the server itself says that it ran it. */
+export function faultOf({ client, server, token, calledOff, end }: Outcome, ran: number): string | undefined {
+  const what = `${token} (${client}, ${server}${calledOff ? ', called off' : ''})`;
+  if (ran > 1) return `${what} ran ${ran} times`;
+  if (end.kind === 'lost') return `${what} never ended`;
+  if (end.kind === 'answer') {
+    if (end.text !== token) return `${what} was given the answer ${JSON.stringify(end.text)}`;
+    return NOTING.has(server) && ran === 0 ? `${what} was answered by nobody` : undefined;
+  }
+  if (calledOff) return undefined;
+  const fault = faultOfError(end.error);
+  if (fault !== undefined) return `${what} failed: ${fault}`;
+  return sentOf(end.error) === 'no' && ran > 0
+    ? `${what} ran, and was said not to have been sent`
+    : undefined;
+}
+
+/** Whether the call had left, as the gateway says it, in the words of each client. */
+function sentOf(error: unknown): unknown {
+  const { data, sent } = error as { data?: { sent?: unknown }; sent?: unknown };
+  return data?.sent ?? sent;
+}
+
+/** How many ended in which way, for people. */
+export function tally(outcomes: readonly Outcome[]): Record<string, number> {
+  const ends = new Map<string, number>();
+  for (const { client, end, calledOff } of outcomes) {
+    const error = end.kind === 'error' ? (end.error as { code?: unknown; data?: { reason?: unknown } }) : {};
+    const why =
+      end.kind === 'error' ? `${error.code} ${error.data?.reason ?? String(end.error).slice(0, 90)}` : '';
+    const key = `${client}: ${end.kind}${calledOff ? ' (called off)' : ''} ${why}`.trim();
+    ends.set(key, (ends.get(key) ?? 0) + 1);
+  }
+  return Object.fromEntries([...ends].sort());
+}

@@ -1,0 +1,84 @@
+import type { HostEvent } from '../../../src/host/host-event.js';
+import { isRunning, type ProcStat, readAllStats, readStat } from '../../../src/process/proc-stat.js';
+
+/** What the system says of the processes of a gateway, whatever the gateway says. */
+export class Processes {
+  /** Every process that was ever ready, with what makes its number its own. */
+  readonly #seen = new Map<number, string>();
+  /** The newest process of each server that has answered. */
+  readonly #latest = new Map<string, number>();
+  readonly #frozen = new Set<number>();
+
+  readonly onHostEvent = (event: HostEvent): void => {
+    if (event.kind !== 'ready' || event.pid === undefined) return;
+    const stat = readStat(event.pid);
+    if (stat) this.#seen.set(event.pid, stat.startTicks);
+    this.#latest.set(event.server, event.generation);
+  };
+
+  get count(): number {
+    return this.#seen.size;
+  }
+
+  /** The generation that was ready last. */
+  latest(server: string): number | undefined {
+    return this.#latest.get(server);
+  }
+
+  /** A server that is taken out of the configuration begins to count anew when it comes back. */
+  forget(server: string): void {
+    this.#latest.delete(server);
+  }
+
+  /** A child of ours that runs; a zombie does not. */
+  isAlive(pid: number): boolean {
+    const stat = readStat(pid);
+    return stat !== undefined && stat.parent === process.pid && isRunning(stat);
+  }
+
+  isFrozen(pid: number): boolean {
+    return this.#frozen.has(pid);
+  }
+
+  kill(pid: number): boolean {
+    return this.isAlive(pid) && send(pid, 'SIGKILL');
+  }
+
+  /** Stops it; the returned function lets it go on. */
+  freeze(pid: number): (() => void) | undefined {
+    if (!this.isAlive(pid) || !send(pid, 'SIGSTOP')) return undefined;
+    this.#frozen.add(pid);
+    return () => {
+      // A number may have been given to somebody else.
+      if (this.isAlive(pid)) send(pid, 'SIGCONT');
+      this.#frozen.delete(pid);
+    };
+  }
+
+  /** Whoever is left of them: those that were ready, and all that runs in their groups. */
+  left(): number[] {
+    return readAllStats()
+      .filter((stat) => isRunning(stat) && this.#isOurs(stat))
+      .map(({ pid }) => pid);
+  }
+
+  /** The last resort of a test that failed. */
+  killAll(): void {
+    for (const pid of this.left()) send(pid, 'SIGKILL');
+  }
+
+  #isOurs({ pid, group, startTicks }: ProcStat): boolean {
+    const known = this.#seen.get(pid);
+    if (known !== undefined) return known === startTicks;
+    // Its leader may be gone; then nobody else can have got that number.
+    return this.#seen.has(group);
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

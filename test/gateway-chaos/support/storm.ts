@@ -1,0 +1,220 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectControl } from '../../../src/gateway/control/index.js';
+import { operateGateway } from '../../../src/gateway/operation.js';
+import type { GatewayStatus } from '../../../src/gateway/status.js';
+import { createLog, createRedactor } from '../../../src/gateway/telemetry/index.js';
+import { createRandom } from '../../host/support-chaos.js';
+import { until } from '../../support/until.js';
+import { countingClock } from './counting-clock.js';
+import { DEEDS, nextDeed, type Storm } from './deeds.js';
+import { Plan } from './plan.js';
+import { Processes } from './processes.js';
+import { type Remote, startRemote } from './remote.js';
+import { faultOfError, type Outcome, type Runner, type Rush, run, within } from './rush.js';
+import { testify, type Witness } from './watch-pages.js';
+
+export interface StormOptions {
+  readonly seed: number;
+  readonly runners: readonly Runner[];
+  /** One deed a step. The storm is over when all are done, or the time is up. */
+  readonly steps: number;
+  readonly limitMs: number;
+  readonly watchdogMs: number;
+}
+
+export interface StormReport {
+  readonly outcomes: readonly Outcome[];
+  /** How often each token was run, by the account of the servers themselves. */
+  readonly runs: ReadonlyMap<string, number>;
+  readonly deeds: readonly string[];
+  readonly troubles: readonly string[];
+  readonly lies: readonly string[];
+  readonly weighed: Witness['weighed'];
+  readonly processes: number;
+  /** What is left when all clients are gone and everything is configured as at the beginning. */
+  readonly calm: Calm;
+  /** What is left when the gateway is closed. */
+  readonly timersLeft: number;
+  readonly processesLeft: readonly number[];
+}
+
+export interface Calm {
+  readonly ready: boolean;
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Conversations of clients, beyond those that there were before the first client. */
+  readonly conversations: number;
+}
+
+/** Clients of both eras call many servers while everything happens that can happen to a gateway. */
+export async function weather(options: StormOptions): Promise<StormReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-storm-'));
+  const diary = join(folder, 'diary');
+  writeFileSync(diary, '');
+  const processes = new Processes();
+  const clock = countingClock();
+  const undo = new Set<() => void>();
+  let remote: Remote | undefined;
+  let close = async () => {};
+  try {
+    remote = await startRemote();
+    const plan = new Plan(diary, remote.url);
+    const redactor = createRedactor();
+    const lines = { write: (line: string) => void JSON.parse(line) };
+    const operation = await operateGateway({
+      clock,
+      redactor,
+      log: createLog({ level: 'debug', format: 'json', destination: lines, redactor }),
+      units: plan.units(),
+      addresses: ['http://127.0.0.1:0/mcp'],
+      controlPath: join(folder, 'control.sock'),
+      host: { ledger: false, cache: false },
+      graceMs: 2000,
+      read: async () => ({ units: plan.units(), problem: undefined, warnings: [] }),
+      onHostEvent: processes.onHostEvent,
+    });
+    close = () => operation.close({ graceMs: 0 });
+    const control = await connectControl(join(folder, 'control.sock'));
+    const { origin } = new URL(operation.gateway.addresses[0]!);
+    await becomesReady(operation.gateway);
+    const conversations = conversationsIn(await operation.gateway.status());
+
+    const witness: Witness = { origin, plan, processes, remote, lies: [], weighed: NOTHING() };
+    const troubles: string[] = [];
+    const storm: Storm = {
+      ...{ operation, control, plan, processes, remote, undo },
+      random: createRandom(options.seed),
+      settles: (what, doing, waits) => settles(options.watchdogMs, troubles, what, doing, waits),
+    };
+    let isOver = false;
+    const rush: Rush = {
+      origin,
+      isOver: () => isOver,
+      outcomes: [],
+      troubles,
+      watchdogMs: options.watchdogMs,
+    };
+    const runners = options.runners.map((runner, at) =>
+      // Each has its own numbers: who comes first must not change what the others do.
+      run(rush, runner, at, createRandom(options.seed * 1000 + at)),
+    );
+    const deeds = await rage(storm, witness, options).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(runners);
+
+    for (const each of undo) each();
+    const calm = await calmDown(storm, conversations);
+    control.close();
+    await operation.close({ graceMs: 0 });
+    return {
+      outcomes: rush.outcomes,
+      runs: count(readFileSync(diary, 'utf8').split('\n').filter(Boolean)),
+      ...{ deeds, troubles, calm },
+      lies: witness.lies,
+      weighed: witness.weighed,
+      processes: processes.count,
+      timersLeft: clock.pending(),
+      processesLeft: await whoStays(processes),
+    };
+  } finally {
+    for (const each of undo) each();
+    await close();
+    await remote?.kill();
+    processes.killAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One blow after the other, and after each the witness looks at what is said. */
+async function rage(storm: Storm, witness: Witness, options: StormOptions): Promise<string[]> {
+  const deeds: string[] = [];
+  const end = Date.now() + options.limitMs;
+  for (let step = 1; step <= options.steps && Date.now() < end; step += 1) {
+    const { what, name } = nextDeed(storm.random);
+    const doing = Promise.resolve(DEEDS[what]!(storm, name)).catch((error: unknown) => {
+      witness.lies.push(`step ${step}, ${what} ${name}: ${String(error)}`);
+    });
+    deeds.push(`${what} ${name}`);
+    // The pages are looked at while it happens, and when it has happened.
+    await testify(witness, `step ${step}, during ${what} ${name}`, storm.random);
+    await doing;
+    await testify(witness, `step ${step}, after ${what} ${name}`, storm.random);
+    await sleep(storm.random.upTo(20));
+  }
+  return deeds;
+}
+
+/** Everything is as it was at the beginning, as soon as that can be. */
+async function calmDown(storm: Storm, conversations: number): Promise<Calm> {
+  const { operation, plan, remote, control } = storm;
+  const { gateway } = operation;
+  await remote.revive();
+  plan.calmDown();
+  operation.adopt({ units: plan.units(), problem: undefined, warnings: [] });
+  await Promise.all(plan.names.map((name) => storm.settles(`start ${name}`, control.start(name), true)));
+  // Out of a crash loop only somebody helps who says so.
+  await storm.settles('restart fragile', control.restart('fragile'), true);
+  await becomesReady(gateway).catch(() => {});
+  let status = await gateway.status();
+  const extra = () => conversationsIn(status) - conversations;
+  const end = Date.now() + 5000;
+  while (extra() > 0 && Date.now() < end) {
+    await sleep(20);
+    status = await gateway.status();
+  }
+  const sum = (member: 'inFlight' | 'queued') =>
+    Object.values(status.servers).reduce((total, unit) => total + (unit.processes?.[member] ?? 0), 0);
+  return { ready: status.ready, inFlight: sum('inFlight'), queued: sum('queued'), conversations: extra() };
+}
+
+async function becomesReady(gateway: { unready(): Promise<readonly string[]> }): Promise<void> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    const unready = await gateway.unready();
+    if (unready.length === 0) return;
+    if (Date.now() > end) throw new Error(`not ready within 20 s: ${unready.join(', ')}`);
+    await sleep(20);
+  }
+}
+
+function conversationsIn({ servers }: GatewayStatus): number {
+  return Object.values(servers).reduce((total, unit) => total + (unit.processes?.conversations ?? 0), 0);
+}
+
+async function whoStays(processes: Processes): Promise<number[]> {
+  await until('every process is gone', () => processes.left().length === 0, 5000).catch(() => {});
+  return processes.left();
+}
+
+/** A command settles in time, and fails in words if it fails. */
+async function settles(
+  watchdogMs: number,
+  troubles: string[],
+  what: string,
+  doing: Promise<unknown>,
+  waits: boolean,
+): Promise<void> {
+  const ended = doing.then(
+    () => undefined,
+    (error: unknown) => {
+      const fault = faultOfError(error);
+      return fault && `${what}: ${fault}`;
+    },
+  );
+  const watched = within(watchdogMs, ended, `${what} did not settle`).then((trouble) => {
+    if (trouble) troubles.push(trouble);
+  });
+  if (waits) await watched;
+}
+
+function count(tokens: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1);
+  return counts;
+}
+
+const NOTHING = () => ({ pages: 0, readyz: 0, calls: 0, metrics: 0 });
