@@ -56,7 +56,7 @@ function onTheWay(error: IsthmusError): ProtocolError {
 }
 
 /** What a server writes to stderr is for whoever runs it, and not for clients of a bridge. */
-function withoutStderr(message: string): string {
+export function withoutStderr(message: string): string {
   const at = message.indexOf('; last stderr:');
   return at < 0 ? message : message.slice(0, at);
 }

@@ -18,6 +18,7 @@ import type { SsePaths } from './front/front.js';
 import { openFronts } from './front/fronts.js';
 import { Pages } from './front/pages.js';
 import type { GatewayStatus, UnitStatus } from './status.js';
+import type { Redactor } from './telemetry/redactor.js';
 import { Unit, type UnitContext } from './unit.js';
 import type { UnitDefinition } from './unit-definition.js';
 import { isHealthy } from './unit-state.js';
@@ -47,8 +48,8 @@ export interface GatewayOptions {
   /** Puts limits, logs and counts around each server. */
   around?(service: Service, unit: UnitDefinition): Service;
   metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
-  /** Takes secrets out of a line of JSON. */
-  redact?(line: string): string;
+  /** Takes secrets out of what is told. */
+  readonly redactor?: Pick<Redactor, 'text' | 'json'>;
   onHostEvent?(event: HostEvent): void;
   onStartFailed?(name: string, error: unknown): void;
   /** The state of a server may have changed. */
@@ -133,6 +134,7 @@ class TheGateway implements Gateway {
       host: this.#host,
       clock,
       tellsStderr: options.tellsStderr ?? false,
+      clean: (text) => options.redactor?.text(text) ?? text,
       around: (service, unit) => options.around?.(service, unit) ?? service,
       onChange: changed,
       onStartFailed: (name, error) => options.onStartFailed?.(name, error),
@@ -228,8 +230,8 @@ class TheGateway implements Gateway {
       servers,
       configProblem: this.configProblem,
     };
-    const { redact } = this.#options;
-    return redact ? JSON.parse(redact(JSON.stringify(status))) : status;
+    const { redactor } = this.#options;
+    return redactor ? JSON.parse(redactor.json(JSON.stringify(status))) : status;
   }
 
   async unready(): Promise<readonly string[]> {

@@ -19,7 +19,7 @@ import {
 import type { UnitDefinition } from './unit-definition.js';
 
 export interface OperationOptions
-  extends Omit<GatewayOptions, 'around' | 'metrics' | 'redact' | 'onStartFailed'> {
+  extends Omit<GatewayOptions, 'around' | 'metrics' | 'redactor' | 'onStartFailed'> {
   readonly log: Logger;
   /** Takes secrets out of all that is said. It learns those of the servers. */
   readonly redactor: Redactor;
@@ -68,7 +68,7 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
   const gateway = await createGateway({
     ...rest,
     clock,
-    redact: (line) => redactor.json(line),
+    redactor,
     around(service, unit) {
       const { name: server, source } = unit;
       const { onBegin, onSession, onRefused } = metrics;

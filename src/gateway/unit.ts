@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { type Bridge, createBridge } from '../bridge/create-bridge.js';
+import { withoutStderr } from '../bridge/far-errors.js';
 import type { Client } from '../client/client.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
 import { IsthmusError } from '../errors.js';
@@ -23,6 +24,8 @@ export interface UnitContext {
   around(service: Service, unit: UnitDefinition): Service;
   /** Clients are those who run it, and may read what a process said before it ended. */
   readonly tellsStderr: boolean;
+  /** Takes secrets out of what clients are told. Not set: they are those who know them. */
+  readonly clean?: (text: string) => string;
   /** Told when its state may have changed. */
   onChange(unit: Unit): void;
   readonly onStartFailed: (name: string, error: unknown) => void;
@@ -127,7 +130,9 @@ export class Unit implements Part {
   }
 
   absence(): string | undefined {
-    const { state, reason } = this.state();
+    const { tellsStderr, clean = asIs } = this.#context;
+    const { state, reason: whole } = this.state();
+    const reason = whole && clean(tellsStderr ? whole : withoutStderr(whole));
     if (state === 'off') return `${this.name} is switched off`;
     return state === 'failed' ? (reason ?? `${this.name} cannot be used`) : undefined;
   }
@@ -165,7 +170,8 @@ export class Unit implements Part {
   #lastWords(): string {
     const { source } = this.#definition;
     if (source.kind !== 'command') return '';
-    return this.#context.host.snapshot(this.name).lastExit?.stderrTail ?? '';
+    const { host, clean = asIs } = this.#context;
+    return clean(host.snapshot(this.name).lastExit?.stderrTail ?? '');
   }
 
   async close(): Promise<void> {
@@ -194,4 +200,8 @@ function openUpstream({ name, source }: UnitDefinition, host: Host): Upstream {
     source.kind === 'url' ? httpConnector(source.url, source.connect) : connectorFor(source.address);
   // People know it by its name, and its address may hold a secret.
   return upstreamAt({ ...connector, label: name }, source.upstream as UpstreamOptions);
+}
+
+function asIs(text: string): string {
+  return text;
 }
