@@ -4,87 +4,20 @@ import { createDeferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { Listener } from '../exchange/connection.js';
-import { createHost, type Host, type HostOptions } from '../host/create-host.js';
-import type { ServerDefinition } from '../host/definition.js';
-import type { HostEvent } from '../host/host-event.js';
-import type { HostStatus } from '../host/status.js';
+import { createHost, type Host } from '../host/create-host.js';
 import { type Served, serve } from '../server/serve.js';
 import { listenerFor } from '../transport/address.js';
-import type { NodeServerOptions } from '../transport/http-server/node-server.js';
-import type { HttpEndpointOptions } from '../transport/http-server/options.js';
 import type { Implementation } from '../wire/model.js';
 import { Aggregate } from './aggregate/aggregate.js';
-import type { SsePaths } from './front/front.js';
 import { openFronts } from './front/fronts.js';
 import { Pages } from './front/pages.js';
+import type { Applied, Gateway, GatewayOptions } from './gateway.js';
 import type { GatewayStatus, UnitStatus } from './status.js';
-import type { Redactor } from './telemetry/redactor.js';
 import { Unit, type UnitContext } from './unit.js';
+import { canStay, definitionsOf, isNotMissed, pathsOf } from './unit-changes.js';
 import type { UnitDefinition } from './unit-definition.js';
-import { isHealthy } from './unit-state.js';
 
-export interface GatewayOptions {
-  /** The servers, in the order in which they are listed. */
-  readonly units: readonly UnitDefinition[];
-  /** `http://HOST:PORT/PATH`, `unix:PATH`, `tcp://HOST:PORT`, `stdio`. */
-  readonly addresses: readonly string[];
-  /** One server that will stay the only one: it is served as it is, everywhere. */
-  readonly single?: boolean;
-  readonly info?: Implementation;
-  /** Doors and limits of every HTTP address. */
-  readonly endpoint?: Omit<HttpEndpointOptions, 'path' | 'sse'>;
-  readonly server?: Omit<NodeServerOptions, 'host' | 'port'>;
-  readonly host?: Omit<HostOptions, 'servers'>;
-  /** Where the transport of 2024-11-05 is beside the path of an address; `false`: nowhere. Default `/sse`, `/message`. */
-  readonly sse?: SsePaths | false | undefined;
-  /** More paths that say whether it is alive, besides `/healthz`. */
-  readonly healthPaths?: readonly string[] | undefined;
-  readonly separator?: string | undefined;
-  readonly patienceMs?: number | undefined;
-  /** How long what is running may take when the gateway, or a server of it, is to end. Default 10 s. */
-  readonly graceMs?: number | undefined;
-  /** Clients may read what a process wrote to stderr before it ended: they are those who run it. */
-  readonly tellsStderr?: boolean;
-  /** Puts limits, logs and counts around each server. */
-  around?(service: Service, unit: UnitDefinition): Service;
-  metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
-  /** Takes secrets out of what is told. */
-  readonly redactor?: Pick<Redactor, 'text' | 'json'>;
-  onHostEvent?(event: HostEvent): void;
-  onStartFailed?(name: string, error: unknown): void;
-  /** The state of a server may have changed. */
-  onChange?(name: string): void;
-  readonly clock?: Clock;
-}
-
-/** Which servers a new configuration has changed. */
-export interface Applied {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-  readonly unchanged: readonly string[];
-}
-
-/** Many servers behind one door. */
-export interface Gateway extends AsyncDisposable {
-  /** Where it listens, with real ports. */
-  readonly addresses: readonly string[];
-  readonly names: readonly string[];
-  readonly definitions: readonly UnitDefinition[];
-  unit(name: string): Unit;
-  /** The servers are these from now on. What did not change is not touched; what is replaced is drained. */
-  apply(units: readonly UnitDefinition[]): Applied;
-  /** Why the last configuration was not taken over; shown in the status. */
-  configProblem: string | undefined;
-  status(): Promise<GatewayStatus>;
-  /** The servers that are needed and not ready. */
-  unready(): Promise<readonly string[]>;
-  /** Takes nobody new, finishes what runs within the grace, and ends everything. A second time hurries. */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Aborted as soon as it is to end. */
-  readonly closing: AbortSignal;
-  readonly closed: Promise<void>;
-}
+export type { Applied, Gateway, GatewayOptions } from './gateway.js';
 
 /** Opens the addresses, and starts the servers; it does not wait for them. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -342,32 +275,6 @@ interface PlacedUnit {
   readonly unit: Unit;
   readonly paths: readonly string[];
   served: Served | undefined;
-}
-
-/** Whether the unit of the first definition can go on with the second: only its process is another. */
-function canStay(before: UnitDefinition, after: UnitDefinition): boolean {
-  if (!isDeepStrictEqual([before.bridge, before.unit], [after.bridge, after.unit])) return false;
-  if (before.source.kind !== 'command' || after.source.kind !== 'command') {
-    return isDeepStrictEqual(before.source, after.source);
-  }
-  return isDeepStrictEqual(before.source.definition.processes, after.source.definition.processes);
-}
-
-function definitionsOf(units: readonly UnitDefinition[]): Record<string, ServerDefinition> {
-  const definitions: Record<string, ServerDefinition> = Object.create(null);
-  for (const { name, source } of units) {
-    if (source.kind === 'command') definitions[name] = source.definition as ServerDefinition;
-  }
-  return definitions;
-}
-
-function pathsOf(name: string): readonly string[] {
-  const segment = encodeURIComponent(name);
-  return [`/mcp/${segment}`, `/servers/${segment}/mcp`];
-}
-
-function isNotMissed({ needed, state }: Pick<UnitStatus, 'needed' | 'state'>): boolean {
-  return !needed || state === 'off' || isHealthy({ state });
 }
 
 function isHttp(address: string): boolean {

@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ServerDefinition } from '../host/definition.js';
+import type { UnitStatus } from './status.js';
+import type { UnitDefinition } from './unit-definition.js';
+import { isHealthy } from './unit-state.js';
+
+/** Whether the unit of the first definition can go on with the second: only its process is another. */
+export function canStay(before: UnitDefinition, after: UnitDefinition): boolean {
+  if (!isDeepStrictEqual([before.bridge, before.unit], [after.bridge, after.unit])) return false;
+  if (before.source.kind !== 'command' || after.source.kind !== 'command') {
+    return isDeepStrictEqual(before.source, after.source);
+  }
+  return isDeepStrictEqual(before.source.definition.processes, after.source.definition.processes);
+}
+
+export function definitionsOf(units: readonly UnitDefinition[]): Record<string, ServerDefinition> {
+  const definitions: Record<string, ServerDefinition> = Object.create(null);
+  for (const { name, source } of units) {
+    if (source.kind === 'command') definitions[name] = source.definition as ServerDefinition;
+  }
+  return definitions;
+}
+
+export function pathsOf(name: string): readonly string[] {
+  const segment = encodeURIComponent(name);
+  return [`/mcp/${segment}`, `/servers/${segment}/mcp`];
+}
+
+export function isNotMissed({ needed, state }: Pick<UnitStatus, 'needed' | 'state'>): boolean {
+  return !needed || state === 'off' || isHealthy({ state });
+}
