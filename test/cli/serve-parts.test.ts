@@ -60,7 +60,7 @@ describe('the name of a server', () => {
     ['node ./index.js', 'index.js'],
     ['node -e process.exit(1)', 'node'],
     ['node --eval 1/2', 'node'],
-    ['sh -c ./start', 'sh'],
+    ['sh -c ./start', 'start'],
     ['bash start.sh', 'start.sh'],
     ['python3.12 -m weather_server --port 1', 'weather_server'],
     ['python -c x', 'python'],

@@ -3,12 +3,23 @@ import { basename } from 'node:path';
 /** What a command is called in lines about it: `npx -y weather-server --verbose` is weather-server. */
 export function nameOfServer(command: string, args: readonly string[]): string {
   const launcher = LAUNCHER.exec(basename(command))?.[1];
+  const [inside, ...rest] =
+    /^(ba)?sh$/.test(launcher ?? '') && args[0] === '-c' ? wordsOf(args[1] ?? '') : [];
+  if (inside !== undefined) return nameOfServer(inside, rest);
   const word = launcher === undefined ? command : (programOf(launcher, args) ?? command);
   const name = shortName(word);
   // By itself the name would read as if we had stopped.
   if (!/^isthmus(\.js)?$/.test(name)) return name;
   const ours = launcher === undefined ? args : args.slice(args.indexOf(word) + 1);
   return ['isthmus', ...ours.filter((each) => /^\w+$/.test(each)).slice(0, 1)].join(' ');
+}
+
+/** What a shell is to start, as far as it begins with that: `KEY=1 exec some-server …`. */
+function wordsOf(text: string): string[] {
+  return text
+    .replace(/^((\w+=\S*|exec)\s+)+/, '')
+    .split(/\s+/)
+    .filter((word) => /^[\w@%+=:,./-]+$/.test(word));
 }
 
 const LAUNCHER = /^(node|npx|bunx?|deno|uvx?|python|pipx|sh|bash)[\d.]*(?:\.exe|\.cmd)?$/;
