@@ -52,6 +52,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     host,
     commands: hostedCommands(host),
     clock,
+    clean: redactor.text,
     onStartFailed: (name, error) => say(`${name} could not be started (${codeOf(error)})`),
     onChange: review,
     onGone: (name) => lines.forget(name),

@@ -16,6 +16,8 @@ export interface SharedServerContext {
   readonly commands: HostedCommands;
   readonly clock: Clock;
   readonly onStartFailed: (name: string, error: unknown) => void;
+  /** Takes secrets out of what a server has said. */
+  readonly clean: (text: string) => string;
 }
 
 export interface SharedServerStatus extends UnitStatus {
@@ -103,9 +105,9 @@ export class SharedServer {
   }
 
   #newUnit(): Unit {
-    const { host, clock, onStartFailed } = this.#context;
+    const { host, clock, onStartFailed, clean } = this.#context;
     return new Unit(this.#definition, {
-      ...{ host, clock, onStartFailed },
+      ...{ host, clock, onStartFailed, clean },
       around: withLimits,
       // Whoever is attached is of the user who runs it.
       tellsStderr: true,

@@ -126,9 +126,9 @@ describe('when the daemon dies', () => {
       subscribe(3, 'subscribe', 'a:2'),
       subscribe(4, 'unsubscribe', 'a:1'),
     );
+    await heard(first.lines, 'resources/unsubscribe');
     first.say(result(2), result(3), result(4));
     await answer(4);
-    await heard(first.lines, 'resources/unsubscribe');
     first.die();
     const second = await daemon(2);
     second.say(result((await heard(second.lines, 'initialize')).id));

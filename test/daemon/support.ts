@@ -104,8 +104,10 @@ export function serverPids({ work }: DaemonHome): number[] {
   return processesIn(work);
 }
 
+/** Threads that outlive the first one still hold the files of a process. */
 export function isLiving(pid: number): boolean {
-  return (readStat(pid)?.state ?? 'Z') !== 'Z';
+  const threads = attempt(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.length > 1 || (readStat(pid)?.state ?? 'Z') !== 'Z';
 }
 
 export async function gone(pid: number, timeout = 5000): Promise<void> {

@@ -53,6 +53,9 @@ class RunningShim {
   readonly #ended = createDeferred<{ readonly wasAttached: boolean }>();
   readonly #memory = new SessionMemory();
   readonly #questions = new Questions();
+  /** Read in this round. */
+  readonly #departing: Departing[] = [];
+  #isDue = false;
   readonly #waiting = new WaitingLines();
   /** Requests that the daemon has and has not answered, with their methods. */
   readonly #inFlight = new Map<RequestId, string>();
@@ -86,11 +89,12 @@ class RunningShim {
     });
     input.on('data', (chunk: Buffer) => {
       reader.push(chunk);
-      this.#flush();
+      this.#departSoon();
     });
     input.once('end', () => {
       reader.end();
-      this.inputEnded();
+      this.#departSoon();
+      setImmediate(() => this.inputEnded());
     });
     input.once('error', () => this.inputEnded());
     output.on('error', () => this.#end());
@@ -135,7 +139,21 @@ class RunningShim {
       if (!bytes) return;
     }
     // The memory of the line is used again, so this has to be a copy.
-    this.#depart({ bytes: Buffer.concat([bytes, NEWLINE]), messages: messagesOf(decoded) });
+    this.#departing.push({ bytes: Buffer.concat([bytes, NEWLINE]), messages: messagesOf(decoded) });
+  }
+
+  /**
+   * After everything else that the system has told us in this round has been heard: that the daemon is gone may be
+   * among it, and then these lines have not been sent.
+   */
+  #departSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      for (const line of this.#departing.splice(0)) this.#depart(line);
+      this.#flush();
+    });
   }
 
   #depart(line: Departing): void {
