@@ -7,7 +7,9 @@ export interface UnitState {
 }
 
 /** What can be said of a server from what is known of its processes. Only the current one counts. */
-export function stateOfProcesses(status: ServerStatus): UnitState {
+export function stateOfProcesses(status: ServerStatus | undefined): UnitState {
+  // It was taken out of the configuration.
+  if (!status) return { state: 'off', reason: undefined };
   const { enabled, state, ready, lastExit, processes } = status;
   if (!enabled) return { state: 'off', reason: undefined };
   const last = lastExit?.reason;

@@ -7,6 +7,7 @@ import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
 import type { Host } from '../host/create-host.js';
+import type { ServerStatus } from '../host/status.js';
 import { connectorFor } from '../transport/address.js';
 import { httpConnector } from '../transport/http-client/connector.js';
 import type { Part } from './aggregate/part.js';
@@ -140,21 +141,30 @@ export class Unit implements Part {
   async status(paths: readonly string[]): Promise<UnitStatus> {
     const { source, unit } = this.#definition;
     await this.refreshState();
-    const processes =
-      source.kind === 'command' ? (await this.#context.host.status()).servers[this.name] : undefined;
+    const processes = source.kind === 'command' ? await this.#processes() : undefined;
     const { far } = this.bridge;
     const verdict = processes?.processes.find((each) => each.verdict)?.verdict;
     return {
       name: this.name,
       kind: source.kind === 'url' || source.kind === 'socket' ? 'url' : 'command',
       needed: unit.needed,
-      ...this.state(),
+      ...(processes ? stateOfProcesses(processes) : this.state()),
       era: verdict?.era ?? far?.era,
       evidence: verdict?.why,
       server: far && { name: far.info.name, version: far.info.version },
       paths,
       processes,
     };
+  }
+
+  /** How its processes are now; what the system says of them takes a moment, and may be of the moment before. */
+  async #processes(): Promise<ServerStatus | undefined> {
+    const { host } = this.#context;
+    const known = (await host.statusOf(this.name))?.processes ?? [];
+    const now = host.snapshot(this.name);
+    if (!now) return undefined;
+    const factsOf = (pid: number | undefined) => known.find((each) => each.pid === pid)?.facts;
+    return { ...now, processes: now.processes.map((each) => ({ ...each, facts: factsOf(each.pid) })) };
   }
 
   /** Asks anew what it is. Where that fails, nothing that was known before counts any more. */
@@ -171,7 +181,7 @@ export class Unit implements Part {
     const { source } = this.#definition;
     if (source.kind !== 'command') return '';
     const { host, clean = asIs } = this.#context;
-    return clean(host.snapshot(this.name).lastExit?.stderrTail ?? '');
+    return clean(host.snapshot(this.name)?.lastExit?.stderrTail ?? '');
   }
 
   async close(): Promise<void> {

@@ -54,8 +54,10 @@ export interface Host extends AsyncDisposable {
    */
   configure(servers: Readonly<Record<string, ServerDefinition>>): Promise<void>;
   status(): Promise<HostStatus>;
-  /** The status of one server as it is at this very moment; without `facts`, which the system has to be asked for. */
-  snapshot(server: string): ServerStatus;
+  /** The same of one server. Undefined: there is none. */
+  statusOf(server: string): Promise<ServerStatus | undefined>;
+  /** The status of one server as it is at this very moment; without `facts`, which the system has to be asked for. Undefined: there is none. */
+  snapshot(server: string): ServerStatus | undefined;
   /** Calls back on everything that happens to the processes, until the returned function is called. */
   watch(onEvent: (event: HostEvent) => void): () => void;
   /** Ends everything; with `drainMs`, calls in flight may take that long. Twice is harmless. */
@@ -175,7 +177,8 @@ export function createHost(options: HostOptions = {}): Host {
       );
       return { servers: Object.fromEntries(all), processes: commons.budget.taken, maxProcesses };
     },
-    snapshot: (name) => get(name).snapshot(),
+    statusOf: async (name) => servers.get(name)?.status(),
+    snapshot: (name) => servers.get(name)?.snapshot(),
     watch(onEvent) {
       watchers.add(onEvent);
       return () => watchers.delete(onEvent);

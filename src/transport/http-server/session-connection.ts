@@ -1,4 +1,5 @@
 import { createDeferred } from '../../async/deferred.js';
+import { retryAfterOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { IdMap } from '../../exchange/id-map.js';
 import { encodeMessage } from '../../wire/codec.js';
@@ -219,7 +220,12 @@ export class SessionConnection implements Connection {
       return this.close();
     }
     const body = post.isBatch ? `[${post.answers.join(',')}]` : json;
-    post.exchange.respond(200, jsonHeaders(headers), body);
+    const later = 'error' in message ? retryAfterOf(message.error) : undefined;
+    post.exchange.respond(
+      200,
+      jsonHeaders(later === undefined ? headers : { ...headers, 'retry-after': later }),
+      body,
+    );
   }
 
   /** What the client called off gets no answer; the answer to its POST ends all the same. */
