@@ -69,7 +69,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 
   async function attach(request: AttachRequest, stream: Socket, leftover: Buffer): Promise<void> {
-    if (closing) throw new IsthmusError('CONNECTION_CLOSED', 'The daemon is ending', { sent: 'no' });
+    if (closing) throw ending();
     if (clients > maxAttached) {
       const message = `The daemon is busy: ${maxAttached} hosts are attached to it`;
       throw new IsthmusError('BUSY', message, { sent: 'no' });
@@ -78,6 +78,9 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     redactor.add(secretsIn(params));
     const seat = await servers.take(params);
     try {
+      // That may have taken a while: whoever is gone by now would never be seen to go.
+      if (closing) throw ending();
+      if (stream.destroyed) return;
       request.accept({ pid: process.pid, version, server: seat.name });
       if (leftover.length > 0) stream.unshift(leftover);
       say(`${seat.name}: a host is attached`);
@@ -131,6 +134,10 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /** How long calls may take when the daemon is told to end. */
 const GRACE_MS = 5000;
+
+function ending(): IsthmusError {
+  return new IsthmusError('CONNECTION_CLOSED', 'The daemon is ending', { sent: 'no' });
+}
 
 /** What went wrong in detail may hold secrets, and is told to those who are attached. */
 function codeOf(error: unknown): string {
