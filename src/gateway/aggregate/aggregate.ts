@@ -17,6 +17,7 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
 import { Audience } from './audience.js';
 import { askWithin } from './bounded.js';
+import { InFlight } from './in-flight.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import { mergePages } from './merged-pages.js';
@@ -46,6 +47,7 @@ export class Aggregate implements Service {
   readonly #patience: { readonly clock: Clock; readonly ms: number };
   readonly #owners = new ResourceOwners();
   readonly #audience = new Audience();
+  readonly #inFlight = new InFlight();
   #parts: readonly Part[] = [];
   #names: Names;
   readonly #shortened = new ShortenedNames();
@@ -74,10 +76,15 @@ export class Aggregate implements Service {
       this.#known.delete(part);
       this.#absent.delete(part);
       this.#owners.forget(part);
-      this.#audience.drop(part);
+      this.#audience.drop(part, this.drained(part));
     }
     if (gone.length > 0 || before.length !== parts.length) this.#audience.announceLists();
     for (const part of parts) if (!before.includes(part)) this.review(part);
+  }
+
+  /** Settles when a server that is not one of them any more has finished what it was asked for here. */
+  drained(part: Part): Promise<void> {
+    return this.#inFlight.drained(part);
   }
 
   /** Something happened to this server: it may have come, or gone. */
@@ -235,7 +242,7 @@ export class Aggregate implements Service {
 
   async #forward(part: Part, call: Call, params: JsonObject): Promise<JsonObject> {
     if (!this.#known.has(part)) await this.#meet(part, call, call.peer.principal);
-    return part.service.handle(new PartCall(call, params));
+    return this.#inFlight.run(part, () => part.service.handle(new PartCall(call, params)));
   }
 
   /** A server that has not answered yet is waited for, but not for long. When it answers later, its audience hears of it. */

@@ -5,8 +5,8 @@ import type { Part } from './part.js';
 export interface Hearer {
   /** This server can be asked now. */
   adopt(part: Part): void;
-  /** This server is not one of them any more. */
-  drop(part: Part): void;
+  /** This server is not one of them any more; what it is at work on is over when `drained` settles. */
+  drop(part: Part, drained: Promise<void>): void;
   /** Something changed that belongs to no single server. */
   changed(change: Change): void;
 }
@@ -28,8 +28,8 @@ export class Audience {
     for (const hearer of [...this.#hearers]) hearer.adopt(part);
   }
 
-  drop(part: Part): void {
-    for (const hearer of [...this.#hearers]) hearer.drop(part);
+  drop(part: Part, drained: Promise<void>): void {
+    for (const hearer of [...this.#hearers]) hearer.drop(part, drained);
   }
 
   /** A server came or went, and all that it has with it. */

@@ -17,6 +17,8 @@ export class KeptSessions implements SessionKeeper, Hearer {
   readonly #near: ServedSession;
   readonly #context: SessionContext;
   readonly #keepers = new Map<Part, SessionKeeper>();
+  /** Of servers that are gone but for their last calls. */
+  readonly #leaving = new Set<SessionKeeper>();
   /** At which servers each resource is subscribed to. */
   readonly #subscribed = new Map<string, Set<Part>>();
   /** Subscribed to at servers that are gone: another in their place may have them. */
@@ -47,9 +49,15 @@ export class KeptSessions implements SessionKeeper, Hearer {
     }
   }
 
-  drop(part: Part): void {
-    this.#keepers.get(part)?.end();
+  drop(part: Part, drained: Promise<void>): void {
+    const keeper = this.#keepers.get(part);
     this.#keepers.delete(part);
+    if (keeper) {
+      this.#leaving.add(keeper);
+      void drained.then(() => {
+        if (this.#leaving.delete(keeper)) keeper.end();
+      });
+    }
     for (const [uri, parts] of this.#subscribed) {
       if (!parts.delete(part) || parts.size > 0) continue;
       this.#subscribed.delete(uri);
@@ -105,8 +113,9 @@ export class KeptSessions implements SessionKeeper, Hearer {
 
   end(): void {
     this.onEnd();
-    for (const keeper of this.#keepers.values()) keeper.end();
+    for (const keeper of [...this.#keepers.values(), ...this.#leaving]) keeper.end();
     this.#keepers.clear();
+    this.#leaving.clear();
   }
 
   async #subscribeAt(part: Part, uri: string): Promise<void> {
