@@ -27,10 +27,13 @@ export interface DaemonHome {
 /** Before each test a fresh one; after each, passed or failed, nothing of it is left. */
 export function useDaemonHome(): DaemonHome {
   let folder = '';
+  /** Test files may share a process. */
+  let before: [name: string, value: string | undefined][] = [];
   const actions: (() => unknown)[] = [];
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'isthmus-daemon-')));
     mkdirSync(home.work);
+    before = Object.keys(home.env).map((name) => [name, process.env[name]]);
     Object.assign(process.env, home.env);
   });
   afterEach(async () => {
@@ -40,7 +43,10 @@ export function useDaemonHome(): DaemonHome {
     const end = vi.waitFor(() => nobodyIn(folder), { timeout: 8000, interval: 20 });
     await end.finally(() => {
       for (const pid of processesIn(folder)) attempt(() => process.kill(pid, 'SIGKILL'));
-      for (const name of Object.keys(home.env)) delete process.env[name];
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
       rmSync(folder, { recursive: true, force: true });
     });
   });
