@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import { within } from '../async/within.js';
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { Listener } from '../exchange/connection.js';
@@ -248,7 +249,10 @@ class TheGateway implements Gateway {
   }
 
   async #dismiss({ unit, served }: PlacedUnit): Promise<void> {
-    if (served) await this.#leave(served);
+    const graceMs = this.#options.graceMs ?? GRACE_MS;
+    // Its calls come by way of all servers together, too.
+    const drained = within(this.#clock, graceMs, this.#aggregate.drained(unit));
+    await Promise.all([served && this.#leave(served), drained]);
     await unit.close();
   }
 

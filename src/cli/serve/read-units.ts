@@ -57,10 +57,26 @@ export function toUnits(
   }
   const limits = { ...rules.gateway.limits, ...servers.gateway?.limits };
   const gateway = { ...rules.gateway, ...servers.gateway, limits };
-  const units = Object.values(servers.servers).map((entry) =>
-    usable(unitOf(splitEntry(entry, gateway), rules)),
-  );
-  return { units: [...units, ...unusable(servers, before)], problem: undefined, warnings: lines };
+  const entries = Object.values(servers.servers);
+  const placed: Placed[] = entries.map((entry) => ({
+    unit: usable(unitOf(splitEntry(entry, gateway), rules)),
+    place: entry.source,
+  }));
+  for (const each of unusable(servers, before)) insert(placed, each);
+  return { units: placed.map(({ unit }) => unit), problem: undefined, warnings: lines };
+}
+
+interface Placed {
+  readonly unit: UnitDefinition;
+  readonly place: { readonly file: string; readonly line: number };
+}
+
+/** Where its file has it. */
+function insert(placed: Placed[], one: Placed): void {
+  const { file, line } = one.place;
+  const next = placed.findIndex(({ place }) => place.file === file && place.line > line);
+  const last = placed.findLastIndex(({ place }) => place.file === file);
+  placed.splice(next >= 0 ? next : last >= 0 ? last + 1 : placed.length, 0, one);
 }
 
 /** One server that the host would not take must not cost the others theirs. */
@@ -75,15 +91,15 @@ function usable(unit: UnitDefinition): UnitDefinition {
 }
 
 /** Servers with errors: as they were before, or else as what they are. */
-function unusable(servers: Servers, before: readonly UnitDefinition[]): UnitDefinition[] {
+function unusable(servers: Servers, before: readonly UnitDefinition[]): Placed[] {
   const errors = servers.problems.filter(({ severity }) => severity === 'error');
   const names = new Set(errors.flatMap(({ server }) => (server === undefined ? [] : [server])));
   return [...names]
     .filter((name) => !Object.hasOwn(servers.servers, name) && /^(?!\.\.?$)\s*\S/.test(name))
     .map((name) => {
       const known = before.find((unit) => unit.name === name && unit.source.kind !== 'broken');
-      const reasons = errors.filter(({ server }) => server === name).map(describeProblem);
-      return known ?? brokenUnit(name, reasons.join('; '));
+      const own = errors.filter(({ server }) => server === name);
+      return { unit: known ?? brokenUnit(name, own.map(describeProblem).join('; ')), place: own[0]! };
     });
 }
 
