@@ -53,14 +53,13 @@ async function commands(
   words: readonly string[],
   behind: readonly string[] | undefined,
 ): Promise<Command[]> {
-  const { demoCommand } = await import('./commands/demo.js');
-  if (name === 'demo') return [demoCommand()];
-  const { controlCommands } = await import('./control/commands.js');
-  if (ASKING.has(name ?? '')) return controlCommands();
+  if (name === 'demo') return [(await import('./commands/demo.js')).demoCommand()];
   const { attachCommand } = await import('./commands/attach.js');
   if (name === 'attach') return [attachCommand(behind)];
   const { daemonCommand } = await import('./commands/daemon.js');
   if (name === 'daemon') return [daemonCommand(packageVersion())];
+  const { controlCommands } = await import('./control/commands.js');
+  if (ASKING.has(name ?? '')) return controlCommands();
   const { serveCommand } = await import('./commands/serve.js');
   if (name === 'serve') return [serveCommand(behind, words).passThroughOptions()];
   const { configCommand } = await import('./commands/config.js');
@@ -72,6 +71,7 @@ async function commands(
   const { listCommand } = await import('./commands/list.js');
   const { callCommand } = await import('./commands/call.js');
   const { readCommand } = await import('./commands/read.js');
+  const { demoCommand } = await import('./commands/demo.js');
   return [
     serveCommand(behind),
     attachCommand(behind),

@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
-import { splitEntry } from '../../config/index.js';
-import { type UnitDefinition, unitOf } from '../../gateway/unit-definition.js';
+import type { UnitDefinition } from '../../gateway/unit-definition.js';
 import { usageError } from '../cli-error.js';
-import { findConfigured } from '../config-target.js';
 import { nameOfServer } from '../serve/name-of-server.js';
 import type { AttachOptions } from './attach-options.js';
 import { configFiles } from './config-files.js';
@@ -31,12 +29,19 @@ export async function findUnit(
   }
   if (url !== undefined) return { unit: unitAt(url), warnings: [] };
   if (behind) return { unit: unitOfCommand(behind, options.cwd), warnings: [] };
-  const { entry, warnings } = await findConfigured(
-    'attach',
-    configFiles(options.config),
-    name,
-    options.input,
-  );
+  return findNamed(configFiles(options.config), name, options.input);
+}
+
+/** Reading files is loaded only by those who do. */
+async function findNamed(
+  files: readonly string[],
+  name: string | undefined,
+  inputs: Readonly<Record<string, string>> | undefined,
+): Promise<FoundUnit> {
+  const { findConfigured } = await import('../config-target.js');
+  const { splitEntry } = await import('../../config/index.js');
+  const { unitOf } = await import('../../gateway/unit-definition.js');
+  const { entry, warnings } = await findConfigured('attach', files, name, inputs);
   // It is asked for by its name: whoever does so wants it, and will use it in a moment.
   const wanted = {
     ...entry,
