@@ -38,7 +38,9 @@ export const headerFile: Habit = {
     try {
       text = readFileSync(file, 'utf8');
     } catch (error) {
-      throw usageError(`Cannot read the headers of ${file}: ${messageOf(error)}`);
+      const { code } = error as NodeJS.ErrnoException;
+      const why = code === 'ENOENT' ? 'there is no such file' : messageOf(error);
+      throw usageError(`Cannot read the headers of ${file}: ${why}`);
     }
     for (const [at, line] of text.split(/\r?\n/).entries()) {
       if (/^\s*(#|$)/.test(line)) continue;
