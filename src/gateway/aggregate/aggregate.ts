@@ -252,7 +252,8 @@ export class Aggregate implements Service {
     const ready = part.service.ready?.({ method: opening.method, params: opening.params }, principal);
     const met = Promise.resolve(ready).then(() => this.#welcome(part));
     if (!(await within(clock, ms, met))) {
-      throw new IsthmusError('TIMED_OUT', `${part.name} is still starting; try again later`, { sent: 'no' });
+      const message = `${part.name} is still starting; try again later`;
+      throw new ProtocolError(ErrorCode.InternalError, message, { reason: 'TIMED_OUT', sent: 'no' });
     }
     await met;
   }
