@@ -37,6 +37,8 @@ export interface ReadUnits {
   readonly units: readonly UnitDefinition[];
   /** Why it cannot be used as it is; then nothing changes. */
   readonly problem: string | undefined;
+  /** Why single servers go on as they were before. */
+  readonly kept: string | undefined;
   /** What else is wrong with it. */
   readonly warnings: readonly string[];
 }
@@ -87,9 +89,9 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
     },
   });
 
-  const adopt = ({ units, problem, warnings }: ReadUnits): ReloadReport => {
+  const adopt = ({ units, problem, kept, warnings }: ReadUnits): ReloadReport => {
     for (const warning of warnings) log.warn({}, warning);
-    gateway.configProblem = problem;
+    gateway.configProblem = problem ?? kept;
     if (problem !== undefined) {
       log.error({}, `the configuration was not taken over: ${problem}`);
       return { added: [], changed: [], removed: [], unchanged: gateway.names, problem };

@@ -30,7 +30,7 @@ export function stateOfProcesses(status: ServerStatus | undefined): UnitState {
       return { state: 'restarting', reason: 'it is being replaced' };
     case 'backing-off':
       // One that has answered before comes back in a moment; one that never did is in trouble.
-      return { state: lastExit?.phase === 'run' ? 'restarting' : 'failed', reason: last };
+      return { state: !lastExit || lastExit.phase === 'run' ? 'restarting' : 'failed', reason: last };
     case 'crash-loop':
       return { state: 'failed', reason: last };
     case 'idle':

@@ -183,6 +183,11 @@ export class Generation {
     return lists;
   }
 
+  /** Its process has ended, whether or not the last of what it said has been read. */
+  get isGone(): boolean {
+    return this.#child.isGone();
+  }
+
   /** How many messages have come from the process. */
   get heard(): number {
     return this.#link.line.heard;

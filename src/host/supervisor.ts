@@ -61,6 +61,8 @@ export class Supervisor {
   acquire(why: StartReason = 'use'): Promise<Generation> {
     switch (this.#state) {
       case 'ready':
+        // One whose process has just ended is about to be replaced.
+        if (this.#current!.isGone) break;
         return Promise.resolve(this.#current!);
       case 'idle':
         void this.#start(why);
@@ -140,9 +142,11 @@ export class Supervisor {
   /** Its status without what the system has to be asked for. */
   snapshot(): ProcessStatus {
     const { clock, owner } = this.#context;
-    const current = this.#current;
+    // From the moment on that a process has ended nothing is proven by what it has answered.
+    const current = this.#current?.isGone ? undefined : this.#current;
+    const isGone = this.#state === 'ready' && current === undefined;
     return {
-      state: this.#state,
+      state: isGone ? 'backing-off' : this.#state,
       generation: current?.number ?? this.#number,
       pid: current?.pid,
       owner,

@@ -42,6 +42,8 @@ export interface Child {
   readonly stderr: StderrRing;
   /** Settles at the first byte on stdout or stderr, or when it has exited. */
   readonly life: Promise<void>;
+  /** The process itself has exited, or never was; its pipes may still hold something. */
+  readonly isGone: boolean;
   /**
    * Settles when the child has exited and its pipes are read to the end, and soon after the exit when they are
    * not, as with a grandchild that holds them open. Never rejects.

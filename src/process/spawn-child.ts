@@ -27,7 +27,11 @@ export function spawnChild(options: ChildOptions): Child {
   const alive = createDeferred<void>();
   onFirstSign(stdout, alive.resolve);
   onFirstSign(started.stderr, alive.resolve);
-  void started.ended.then(() => alive.resolve());
+  let isGone = pid === undefined;
+  void started.ended.then(() => {
+    isGone = true;
+    alive.resolve();
+  });
 
   const givenUp = createDeferred<LeaderEnd>();
   const exited = Promise.race([started.ended, givenUp.promise]).then(async (end): Promise<ChildExit> => {
@@ -38,7 +42,7 @@ export function spawnChild(options: ChildOptions): Child {
 
   const stderr = createStderrRing(started.stderr, options.stderrBytes);
   const child = { pid, stdin, stdout, stderr, life: alive.promise, exited };
-  if (pid === undefined) return { ...child, stop: () => exited, kill: () => exited };
+  if (pid === undefined) return { ...child, isGone, stop: () => exited, kill: () => exited };
 
   const sayEnded = tellWatchers(options.watchers ?? [], pid);
   const release = guardAgainstOrphaning(pid);
@@ -64,6 +68,9 @@ export function spawnChild(options: ChildOptions): Child {
   void started.ended.then(() => finish(tree.begin()));
   return {
     ...child,
+    get isGone() {
+      return isGone;
+    },
     stop: () => closeAfter(finish(tree.begin())),
     kill: () => closeAfter(finish(tree.hurry())),
   };

@@ -18,6 +18,8 @@ export interface CommandOptions extends ChildOptions {
 
 /** What a connection to a process of ours has beyond others. */
 export interface ChildConnection extends Connection {
+  /** The process itself has ended; what it said last may still be on its way. */
+  isGone(): boolean;
   readonly pid: number | undefined;
   /** What the process writes to stderr, as it comes. Not reading it never blocks the process. */
   stderr(): Readable;
@@ -48,6 +50,7 @@ export function openChild(options: CommandOptions): ChildConnection {
     pid: child.pid,
     stderr: () => child.stderr.stream(),
     stderrTail: () => child.stderr.tail(),
+    isGone: () => child.isGone,
     async kill() {
       await child.kill();
     },

@@ -53,7 +53,8 @@ export function toUnits(
   const warnings = servers.problems.filter(({ server }) => server !== undefined || change.kind === 'read');
   const lines = warnings.map(describeProblem);
   if (change.kind === 'broken') {
-    return { units: before, problem: change.problems.map(describeProblem).join('; '), warnings: [] };
+    const problem = change.problems.map(describeProblem).join('; ');
+    return { units: before, problem, kept: undefined, warnings: [] };
   }
   const limits = { ...rules.gateway.limits, ...servers.gateway?.limits };
   const gateway = { ...rules.gateway, ...servers.gateway, limits };
@@ -62,13 +63,24 @@ export function toUnits(
     unit: usable(unitOf(splitEntry(entry, gateway), rules)),
     place: entry.source,
   }));
-  for (const each of unusable(servers, before)) insert(placed, each);
-  return { units: placed.map(({ unit }) => unit), problem: undefined, warnings: lines };
+  const kept: string[] = [];
+  for (const each of unusable(servers, before)) {
+    insert(placed, each);
+    if (each.why !== undefined) kept.push(`${each.why}; ${each.unit.name} goes on as it was`);
+  }
+  return {
+    units: placed.map(({ unit }) => unit),
+    problem: undefined,
+    kept: kept.length > 0 ? kept.join('; ') : undefined,
+    warnings: lines,
+  };
 }
 
 interface Placed {
   readonly unit: UnitDefinition;
   readonly place: { readonly file: string; readonly line: number };
+  /** Why it is not as the file has it now. */
+  readonly why?: string | undefined;
 }
 
 /** Where its file has it. */
@@ -99,7 +111,8 @@ function unusable(servers: Servers, before: readonly UnitDefinition[]): Placed[]
     .map((name) => {
       const known = before.find((unit) => unit.name === name && unit.source.kind !== 'broken');
       const own = errors.filter(({ server }) => server === name);
-      return { unit: known ?? brokenUnit(name, own.map(describeProblem).join('; ')), place: own[0]! };
+      const why = own.map(describeProblem).join('; ');
+      return known ? { unit: known, place: own[0]!, why } : { unit: brokenUnit(name, why), place: own[0]! };
     });
 }
 
