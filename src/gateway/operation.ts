@@ -38,7 +38,7 @@ export interface ReadUnits {
   /** Why it cannot be used as it is; then nothing changes. */
   readonly problem: string | undefined;
   /** Why single servers go on as they were before. */
-  readonly kept: string | undefined;
+  readonly kept?: string | undefined;
   /** What else is wrong with it. */
   readonly warnings: readonly string[];
 }
