@@ -9,9 +9,13 @@ Every HTTP address also has /healthz, /readyz, /status and /metrics, and /sse wi
 Files are read again when they change, and on SIGHUP. isthmus status, restart, stop, start, logs and doctor talk to
 what runs here.
 
+Variables stand for what is not typed. Options of supergateway, mcp-proxy and mcp-remote are understood, and all of them
+in camelCase, too; docs/moving.md has the lines side by side.
+
 Examples:
   isthmus serve -- npx -y @modelcontextprotocol/server-everything     # a stdio server, over HTTP
   isthmus serve --config .mcp.json                                    # all servers of a file
+  isthmus serve --named-server a "npx -y server-a" --named-server b "npx -y server-b"
   isthmus serve --import cursor --port 9000                           # all servers that Cursor knows
   isthmus serve --listen stdio --upstream https://example.com/mcp     # a remote server, for a host that only launches
   isthmus serve --listen unix:/run/files.sock -- mcp-server-filesystem /srv
