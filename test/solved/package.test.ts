@@ -1,0 +1,61 @@
+/** What an installation consists of. `test/package/pack.test.ts` packs and installs it with npm, in a folder of its own. */
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { ensureBuilt } from '../../scripts/setup.js';
+import { legacyHttp, modernHttp } from '../bridge-load/near/http.js';
+import { program } from '../bridge-load/support/far.js';
+import { call, said } from './support/gateway.js';
+import { serveFile } from './support/serve-file.js';
+
+beforeAll(() => ensureBuilt());
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+
+interface Locked {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly peer?: boolean;
+}
+
+it('D-18 sparfenyuk/mcp-proxy#235: no release of an SDK can reach an installation, and all that can has a range and a lock', () => {
+  const { dependencies, peerDependencies } = read('package.json') as Record<string, Record<string, string>>;
+  const names = Object.keys({ ...dependencies, ...peerDependencies });
+  expect(names.filter((name) => name.startsWith('@modelcontextprotocol/'))).toEqual([]);
+  // A new major version is never taken unasked.
+  for (const range of Object.values(dependencies!)) expect(range).toMatch(/^\^[1-9]\d*\.\d+\.\d+$/);
+  for (const [path, { integrity, version }] of production()) {
+    expect([path, version]).toEqual([path, read(join(path, 'package.json')).version]);
+    expect(integrity, path).toMatch(/^sha512-/);
+  }
+});
+
+it('D-18 sparfenyuk/mcp-proxy#235: with what is locked for users and nothing else, the gateway serves both eras', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-clean-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const installed = join(folder, 'node_modules/isthmus');
+  for (const name of ['package.json', 'bin', 'dist']) copy(join(root, name), join(installed, name));
+  for (const [path] of production()) copy(join(root, path), join(folder, path));
+  const far = { command: process.execPath, args: [program('legacy-lines.mjs')] };
+  const gateway = await serveFile({ far }, { program: join(installed, 'bin/isthmus.js') });
+  onTestFinished(() => gateway.reap());
+  for (const near of [await legacyHttp(gateway.url, 'legacy'), modernHttp(gateway.url, 'modern')]) {
+    expect(said(await call(near, 'echo', { text: near.name }))).toBe(near.name);
+  }
+  expect((await gateway.get('/metrics')).text).toContain('mcp_server_operation_duration_seconds');
+});
+
+/** What users get, with its path in the lock. Peers that they may bring are left out. */
+function production(): [path: string, locked: Locked][] {
+  const { packages } = read('package-lock.json') as { packages: Record<string, Locked> };
+  return Object.entries(packages).filter(([path, { dev, peer }]) => path !== '' && !dev && !peer);
+}
+
+/** Without what only editors and debuggers read. */
+function copy(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !/\.(?:map|d\.[cm]?ts|isthmus-build)$/.test(path) });
+}
