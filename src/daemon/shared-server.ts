@@ -88,7 +88,7 @@ export class SharedServer {
   async start(): Promise<void> {
     const host = this.#ofProcess();
     await host.enable(this.name);
-    await this.#unit.start();
+    await host.start(this.name);
   }
 
   /** Twice is harmless. */
