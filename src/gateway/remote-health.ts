@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { within } from '../async/within.js';
+import { toWayError } from '../bridge/far-errors.js';
 import type { Upstream } from '../client/upstream.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { Call, Service } from '../exchange/call.js';
@@ -129,7 +130,7 @@ export class WatchedRemote extends ServiceAround {
   override async handle(call: Call): Promise<JsonObject> {
     if (this.#health.isOff) {
       const message = `${this.#health.label} is switched off; start it to use it`;
-      throw new IsthmusError('DISABLED', message, { sent: 'no' });
+      throw toWayError(new IsthmusError('DISABLED', message, { sent: 'no' }));
     }
     try {
       const result = await this.inner.handle(call);

@@ -97,7 +97,8 @@ export class Unit implements Part {
     }
     const { processes = 'shared' } = source.definition;
     if (processes === 'per-principal' || processes === 'per-conversation') return;
-    await this.bridge.start();
+    // The bridge may know it from before; its process is what is wanted now.
+    await Promise.all([this.bridge.start(), this.#context.host.start(this.name)]);
   }
 
   async restart(): Promise<void> {
