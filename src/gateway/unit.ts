@@ -1,4 +1,6 @@
 import type { Clock } from '../async/clock.js';
+import { createDeferred } from '../async/deferred.js';
+import { within } from '../async/within.js';
 import { type Bridge, createBridge } from '../bridge/create-bridge.js';
 import { withoutStderr } from '../bridge/far-errors.js';
 import type { Client } from '../client/client.js';
@@ -98,7 +100,18 @@ export class Unit implements Part {
     const { processes = 'shared' } = source.definition;
     if (processes === 'per-principal' || processes === 'per-conversation') return;
     // The bridge may know it from before; its process is what is wanted now.
-    await Promise.all([this.bridge.start(), this.#context.host.start(this.name)]);
+    const { host, clock } = this.#context;
+    const proof = createDeferred<void>();
+    const unwatch = host.watch(({ server, kind }) => {
+      if (server === this.name && (kind === 'receipt' || kind === 'exit')) proof.resolve();
+    });
+    try {
+      await Promise.all([this.bridge.start(), host.start(this.name)]);
+      // It counts as ready when it has answered its first list, too.
+      if (this.state().state === 'starting') await within(clock, PROOF_MS, proof.promise);
+    } finally {
+      unwatch();
+    }
   }
 
   async restart(): Promise<void> {
@@ -212,6 +225,9 @@ function openUpstream({ name, source }: UnitDefinition, host: Host): Upstream {
   // People know it by its name, and its address may hold a secret.
   return upstreamAt({ ...connector, label: name }, source.upstream as UpstreamOptions);
 }
+
+/** How long its first list is waited for. */
+const PROOF_MS = 5000;
 
 function asIs(text: string): string {
   return text;
