@@ -77,7 +77,7 @@ async function withPid(
   if (!plan.intents[name].isThere) return undefined;
   const status = await operation.gateway.status();
   const unit = status.servers[name];
-  const pid = unit && provenOf(unit);
+  const pid = unit && provenOf(unit)?.pid;
   return pid === undefined ? undefined : action(pid);
 }
 

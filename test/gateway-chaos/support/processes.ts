@@ -5,24 +5,40 @@ import { isRunning, type ProcStat, readAllStats, readStat } from '../../../src/p
 export class Processes {
   /** Every process that was ever ready, with what makes its number its own. */
   readonly #seen = new Map<number, string>();
-  /** The newest process of each server that has answered. */
-  readonly #latest = new Map<string, number>();
+  /** When the system was first seen to have no such process any more. */
+  readonly #deadSince = new Map<number, number>();
+  /** The newest process of each server that has answered, and when. */
+  readonly #latest = new Map<string, { readonly generation: number; readonly at: number }>();
   readonly #frozen = new Set<number>();
 
   readonly onHostEvent = (event: HostEvent): void => {
     if (event.kind !== 'ready' || event.pid === undefined) return;
     const stat = readStat(event.pid);
     if (stat) this.#seen.set(event.pid, stat.startTicks);
-    this.#latest.set(event.server, event.generation);
+    this.#deadSince.delete(event.pid);
+    this.#latest.set(event.server, { generation: event.generation, at: Date.now() });
   };
 
   get count(): number {
     return this.#seen.size;
   }
 
-  /** The generation that was ready last. */
-  latest(server: string): number | undefined {
-    return this.#latest.get(server);
+  /** The generation that was ready last, some time before that moment. */
+  latest(server: string, before: number): number | undefined {
+    const latest = this.#latest.get(server);
+    return latest && latest.at < before ? latest.generation : undefined;
+  }
+
+  /** Looks who is there. */
+  look(): void {
+    for (const pid of this.#seen.keys()) {
+      if (!this.#deadSince.has(pid) && !this.isAlive(pid)) this.#deadSince.set(pid, Date.now());
+    }
+  }
+
+  /** It was seen to be dead before that moment. */
+  wasDead(pid: number, before: number): boolean {
+    return (this.#deadSince.get(pid) ?? Number.POSITIVE_INFINITY) < before;
   }
 
   /** A server that is taken out of the configuration begins to count anew when it comes back. */
@@ -36,8 +52,8 @@ export class Processes {
     return stat !== undefined && stat.parent === process.pid && isRunning(stat);
   }
 
-  isFrozen(pid: number): boolean {
-    return this.#frozen.has(pid);
+  isFrozen(pid: number | undefined): boolean {
+    return pid !== undefined && this.#frozen.has(pid);
   }
 
   kill(pid: number): boolean {

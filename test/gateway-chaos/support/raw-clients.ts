@@ -10,8 +10,9 @@ export async function rawModern(url: string): Promise<StormClient> {
     complaints,
     async call(tool, args, signal) {
       id += 1;
-      const { status, messages } = await post(url, modernCall(id, tool, args), signal);
-      return theAnswer(id, status, messages, complaints);
+      const mine = id;
+      const { status, messages } = await post(url, modernCall(mine, tool, args), signal);
+      return theAnswer(mine, status, messages, complaints);
     },
     close: async () => {},
   };
@@ -30,8 +31,9 @@ export async function rawLegacy(url: string): Promise<StormClient> {
     complaints,
     async call(tool, args, signal) {
       id += 1;
-      const { status, messages } = await post(url, legacy(legacyCall(id, tool, args), headers), signal);
-      return theAnswer(id, status, messages, complaints);
+      const mine = id;
+      const { status, messages } = await post(url, legacy(legacyCall(mine, tool, args), headers), signal);
+      return theAnswer(mine, status, messages, complaints);
     },
     async close() {
       const gone = await fetch(url, { method: 'DELETE', headers });
@@ -94,6 +96,8 @@ function theAnswer(
     complaints.push(`request ${id} had ${JSON.stringify(messages)}`);
   }
   const [answer] = answers;
+  // There is nothing at that address, not even the protocol.
+  if (typeof answer?.error === 'string') throw new RawFailure(status, answer.error, undefined);
   // A refusal at the door names no request.
   const isMine = answer?.id === id || (status >= 400 && answer?.error !== undefined);
   if (!isMine) complaints.push(`request ${id} was answered with ${status} ${JSON.stringify(answer)}`);

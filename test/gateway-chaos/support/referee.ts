@@ -1,4 +1,6 @@
 import type { GatewayStatus, UnitStatus } from '../../../src/gateway/status.js';
+import type { ProcessStatus } from '../../../src/host/status.js';
+import type { Metrics } from './metrics.js';
 import type { Processes } from './processes.js';
 import type { Remote } from './remote.js';
 
@@ -6,6 +8,7 @@ import type { Remote } from './remote.js';
 export interface Said {
   readonly code: number;
   readonly status: GatewayStatus;
+  readonly askedAt: number;
 }
 
 /** `/readyz`, asked between two looks at `/status`. */
@@ -40,67 +43,76 @@ function contradictionsOf({ name, kind, state, processes }: UnitStatus): string[
   return wrong;
 }
 
-/**
- * What was said before and after the truth was looked at, and cannot have been true then. Something that changed in
- * between is nobody's lie.
- */
-export function lies(
-  before: Said,
-  after: Said,
-  truth: { readonly processes: Processes; readonly dead: ReadonlySet<number>; readonly remote: Remote },
-): string[] {
-  return Object.values(before.status.servers).flatMap((unit) => {
-    const again = after.status.servers[unit.name];
-    if (!again || unit.state !== 'ready' || again.state !== 'ready') return [];
-    if (unit.kind === 'url') {
-      const isLongGone = !truth.remote.isUp && Date.now() - truth.remote.changedAt > REMOTE_MS;
-      return isLongGone ? [`${unit.name} is ready, and was gone for ${REMOTE_MS} ms`] : [];
+/** What is said of processes that have long been something else. */
+export function liesOfTheDead({ status, askedAt }: Said, processes: Processes, remote: Remote): string[] {
+  const before = askedAt - NOTICE_MS;
+  return Object.values(status.servers).flatMap((unit) => {
+    const { name, kind, state } = unit;
+    if (state !== 'ready') return [];
+    if (kind === 'url') {
+      const isLongGone = !remote.isUp && remote.changedAt < askedAt - REMOTE_MS;
+      return isLongGone ? [`${name} is ready, and was gone for ${REMOTE_MS} ms`] : [];
     }
-    const pid = provenOf(unit);
-    if (pid === undefined || pid !== provenOf(again)) return [];
-    const wrong = truth.dead.has(pid) ? [`${unit.name} is ready, and its process ${pid} is dead`] : [];
-    const generation = again.processes!.processes[0]!.generation;
-    const latest = truth.processes.latest(unit.name) ?? generation;
-    if (generation < latest)
-      wrong.push(`${unit.name} shows generation ${generation}, and ${latest} was ready`);
+    const { pid, generation } = provenOf(unit) ?? {};
+    if (pid === undefined || generation === undefined) return [];
+    const wrong = processes.wasDead(pid, before) ? [`${name} is ready, and its process ${pid} is dead`] : [];
+    const latest = processes.latest(name, before) ?? generation;
+    if (generation < latest) wrong.push(`${name} shows life ${generation}, and life ${latest} was ready`);
     return wrong;
   });
 }
 
+/** What the end of a process may take to be noticed: others of its tree may hold its pipes for a while. */
+const NOTICE_MS = 500;
 /** How long an answer of a server that runs elsewhere counts, and some time to find out. */
 const REMOTE_MS = 7000;
 
 /** Whether `/readyz` said something else than `/status` did, before and after it. */
 export function readyzLies(before: Said, { code, waitingFor }: Readyz, after: Said): string[] {
-  const missed = missedIn(before);
-  if (missed.join() !== missedIn(after).join()) return [];
-  const isRight = code === (missed.length === 0 ? 200 : 503) && waitingFor.join() === missed.join();
-  return isRight ? [] : [`/readyz is ${code} for [${waitingFor}], and /status misses [${missed}]`];
+  const units = Object.values(before.status.servers);
+  const hasChanged = (unit: UnitStatus) => !isSame(unit, after.status.servers[unit.name]);
+  const wrong = units
+    .filter((unit) => !hasChanged(unit) && isMissed(unit) !== waitingFor.includes(unit.name))
+    .map(({ name, state }) => `${name} is ${state}, and /readyz waits for [${waitingFor}]`);
+  if (code !== (waitingFor.length === 0 ? 200 : 503)) wrong.push(`/readyz is ${code} for [${waitingFor}]`);
+  return wrong;
+}
+
+/** Whether `/metrics` counted something else. */
+export function metricsLies(before: Said, metrics: Metrics, after: Said): string[] {
+  return Object.values(before.status.servers).flatMap((unit) => {
+    const again = after.status.servers[unit.name];
+    if (unit.kind !== 'command' || !isSame(unit, again)) return [];
+    const counted = metrics.get('isthmus_server_ready')?.get(unit.name);
+    const isReady = unit.processes?.ready ? 1 : 0;
+    const isTrue = counted === isReady || (counted === undefined && unit.processes === undefined);
+    return isTrue ? [] : [`${unit.name} is ${unit.state}, and /metrics has ${counted}`];
+  });
 }
 
 /** Whether a call that was made in between is against what was said. */
 export function callLies(before: Said, after: Said, name: string, failure: string | undefined): string[] {
   const [first, second] = [before.status.servers[name], after.status.servers[name]];
-  if (!first || !second || markOf(first) !== markOf(second)) return [];
+  if (!first || !isSame(first, second)) return [];
   if (failure !== undefined && first.state === 'ready')
     return [`${name} is ready, and a call failed: ${failure}`];
   const isSilent = first.state === 'off' || first.state === 'asleep';
   return failure === undefined && isSilent ? [`${name} is ${first.state}, and answered`] : [];
 }
 
-/** What a server said of itself, in a form to compare: the same, and nothing has happened in between. */
-export function markOf(unit: UnitStatus): string {
-  const lives = unit.processes?.processes.map(({ pid, generation, state }) => [pid, generation, state]);
-  return JSON.stringify([unit.state, lives]);
+/** Nothing has happened between the two: each life of a process has a number of its own. */
+function isSame(unit: UnitStatus, again: UnitStatus | undefined): boolean {
+  return again !== undefined && markOf(unit) === markOf(again);
+}
+
+function markOf({ state, needed, processes }: UnitStatus): string {
+  const lives = processes?.processes.map((each) => [each.pid, each.generation, each.state]);
+  return JSON.stringify([state, needed, lives]);
 }
 
 /** The process of which it says that it has answered. */
-export function provenOf({ processes }: UnitStatus): number | undefined {
-  return processes?.processes.find(({ receipt }) => receipt?.complete)?.pid;
-}
-
-function missedIn({ status }: Said): string[] {
-  return Object.values(status.servers).flatMap((unit) => (isMissed(unit) ? [unit.name] : []));
+export function provenOf({ processes }: UnitStatus): ProcessStatus | undefined {
+  return processes?.processes.find(({ receipt }) => receipt?.complete);
 }
 
 function isMissed(unit: UnitStatus): boolean {

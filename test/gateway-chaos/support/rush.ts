@@ -36,17 +36,31 @@ export interface Runner {
 /** Calls, some at once, some called off, until the storm is over; comes back when it lost its session. */
 export async function run(rush: Rush, runner: Runner, index: number, random: Random): Promise<void> {
   const name = `${index} ${runner.kind} at ${runner.at}`;
-  const url = `${rush.origin}/mcp${runner.at === 'all' ? '' : `/${runner.at}`}`;
   for (let life = 0; !rush.isOver(); life += 1) {
-    const client = await enter(rush, name, KINDS[runner.kind]!, url);
+    const client = await enter(rush, name, KINDS[runner.kind]!, urlOf(rush, runner));
     if (!client) {
-      await sleep(10 + random.upTo(40));
+      await sleep(30 + random.upTo(100));
       continue;
     }
-    await live(rush, runner, client, { name: `${name} ${life}`, random });
-    rush.troubles.push(...client.complaints.filter(isTwice).map((text) => `${name}: ${text}`));
+    const calledOff = await live(rush, runner, client, { name: `${name} ${life}`, random });
+    const strays = client.complaints.filter(isStray);
+    // A cancellation and the answer may cross on their way.
+    const twice = strays.length > calledOff ? strays : strays.filter((text) => !text.includes('unknown'));
+    rush.troubles.push(...twice.map((text) => `${name}: ${text}`));
     await settled(rush, `${name} closes`, client.close());
   }
+}
+
+/** Comes, calls once, and goes: what a gateway keeps for such a client it keeps from then on. */
+export async function visit(rush: Rush, runner: Runner, index: number): Promise<void> {
+  const client = await KINDS[runner.kind]!(urlOf(rush, runner));
+  const server = runner.at === 'all' ? 'legacy' : runner.at;
+  await one(rush, runner, client, { server, token: `visit of ${index}`, ms: 0, dies: false });
+  await client.close();
+}
+
+function urlOf({ origin }: Rush, { at }: Runner): string {
+  return `${origin}/mcp${at === 'all' ? '' : `/${at}`}`;
 }
 
 interface Life {
@@ -54,7 +68,14 @@ interface Life {
   readonly random: Random;
 }
 
-async function live(rush: Rush, runner: Runner, client: StormClient, { name, random }: Life): Promise<void> {
+/** Gives the number of calls that it called off. */
+async function live(
+  rush: Rush,
+  runner: Runner,
+  client: StormClient,
+  { name, random }: Life,
+): Promise<number> {
+  let calledOff = 0;
   const bursts = 5 + random.upTo(25);
   for (let burst = 0; burst < bursts && !rush.isOver(); burst += 1) {
     const calls = Array.from({ length: 1 + random.upTo(3) }, (_, at) => {
@@ -67,10 +88,12 @@ async function live(rush: Rush, runner: Runner, client: StormClient, { name, ran
       return one(rush, runner, client, { server, token: `${name}, ${burst}.${at}`, ...shape });
     });
     const ends = await Promise.all(calls);
+    calledOff += ends.filter((outcome) => outcome.calledOff).length;
     // A session that is gone does not come back.
-    if (ends.some((outcome) => isGone(outcome))) return;
-    await sleep(random.upTo(20));
+    if (ends.some(isGone)) break;
+    await sleep(20 + random.upTo(100));
   }
+  return calledOff;
 }
 
 /** At the address of all; the slow ones are asked less. */
@@ -84,7 +107,7 @@ interface One {
   readonly token: string;
   readonly ms: number;
   readonly dies: boolean;
-  readonly cancelsAfter: number | undefined;
+  readonly cancelsAfter?: number | undefined;
 }
 
 async function one(rush: Rush, runner: Runner, client: StormClient, what: One): Promise<Outcome> {
@@ -148,7 +171,7 @@ export async function within<T>(ms: number, work: Promise<T>, late: T): Promise<
 }
 
 /** An answer that nobody waits for. */
-function isTwice(complaint: string): boolean {
+function isStray(complaint: string): boolean {
   return /unknown message ID|request \d+ (had|was answered)/.test(complaint);
 }
 

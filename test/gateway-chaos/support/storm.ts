@@ -3,17 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectControl } from '../../../src/gateway/control/index.js';
+import type { Gateway } from '../../../src/gateway/create-gateway.js';
 import { operateGateway } from '../../../src/gateway/operation.js';
-import type { GatewayStatus } from '../../../src/gateway/status.js';
 import { createLog, createRedactor } from '../../../src/gateway/telemetry/index.js';
 import { createRandom } from '../../host/support-chaos.js';
 import { until } from '../../support/until.js';
 import { countingClock } from './counting-clock.js';
 import { DEEDS, nextDeed, type Storm } from './deeds.js';
+import { readMetrics, total } from './metrics.js';
 import { Plan } from './plan.js';
 import { Processes } from './processes.js';
 import { type Remote, startRemote } from './remote.js';
-import { faultOfError, type Outcome, type Runner, type Rush, run, within } from './rush.js';
+import { faultOfError, type Outcome, type Runner, type Rush, run, visit, within } from './rush.js';
 import { testify, type Witness } from './watch-pages.js';
 
 export interface StormOptions {
@@ -45,7 +46,7 @@ export interface Calm {
   readonly ready: boolean;
   readonly inFlight: number;
   readonly queued: number;
-  /** Conversations of clients, beyond those that there were before the first client. */
+  /** Conversations, beyond those that there were when every kind of client had been there once. */
   readonly conversations: number;
 }
 
@@ -72,7 +73,7 @@ export async function weather(options: StormOptions): Promise<StormReport> {
       addresses: ['http://127.0.0.1:0/mcp'],
       controlPath: join(folder, 'control.sock'),
       host: { ledger: false, cache: false },
-      graceMs: 2000,
+      graceMs: GRACE_MS,
       read: async () => ({ units: plan.units(), problem: undefined, warnings: [] }),
       onHostEvent: processes.onHostEvent,
     });
@@ -80,8 +81,6 @@ export async function weather(options: StormOptions): Promise<StormReport> {
     const control = await connectControl(join(folder, 'control.sock'));
     const { origin } = new URL(operation.gateway.addresses[0]!);
     await becomesReady(operation.gateway);
-    const conversations = conversationsIn(await operation.gateway.status());
-
     const witness: Witness = { origin, plan, processes, remote, lies: [], weighed: NOTHING() };
     const troubles: string[] = [];
     const storm: Storm = {
@@ -97,6 +96,8 @@ export async function weather(options: StormOptions): Promise<StormReport> {
       troubles,
       watchdogMs: options.watchdogMs,
     };
+    await Promise.all(options.runners.map((runner, at) => visit(rush, runner, at)));
+    const conversations = await calmConversations(operation.gateway, 0, 300);
     const runners = options.runners.map((runner, at) =>
       // Each has its own numbers: who comes first must not change what the others do.
       run(rush, runner, at, createRandom(options.seed * 1000 + at)),
@@ -107,7 +108,7 @@ export async function weather(options: StormOptions): Promise<StormReport> {
     await Promise.all(runners);
 
     for (const each of undo) each();
-    const calm = await calmDown(storm, conversations);
+    const calm = await calmDown(storm, origin, conversations);
     control.close();
     await operation.close({ graceMs: 0 });
     return {
@@ -149,7 +150,7 @@ async function rage(storm: Storm, witness: Witness, options: StormOptions): Prom
 }
 
 /** Everything is as it was at the beginning, as soon as that can be. */
-async function calmDown(storm: Storm, conversations: number): Promise<Calm> {
+async function calmDown(storm: Storm, origin: string, conversations: number): Promise<Calm> {
   const { operation, plan, remote, control } = storm;
   const { gateway } = operation;
   await remote.revive();
@@ -159,16 +160,18 @@ async function calmDown(storm: Storm, conversations: number): Promise<Calm> {
   // Out of a crash loop only somebody helps who says so.
   await storm.settles('restart fragile', control.restart('fragile'), true);
   await becomesReady(gateway).catch(() => {});
-  let status = await gateway.status();
-  const extra = () => conversationsIn(status) - conversations;
-  const end = Date.now() + 5000;
-  while (extra() > 0 && Date.now() < end) {
-    await sleep(20);
-    status = await gateway.status();
-  }
+  // Those of servers that were replaced have the grace to end.
+  const extra = (await calmConversations(gateway, conversations, GRACE_MS + 3000)) - conversations;
+  const status = await gateway.status();
   const sum = (member: 'inFlight' | 'queued') =>
     Object.values(status.servers).reduce((total, unit) => total + (unit.processes?.[member] ?? 0), 0);
-  return { ready: status.ready, inFlight: sum('inFlight'), queued: sum('queued'), conversations: extra() };
+  const counted = await readMetrics(origin);
+  return {
+    ready: status.ready,
+    inFlight: sum('inFlight') + total(counted, 'isthmus_calls_in_flight'),
+    queued: sum('queued') + total(counted, 'isthmus_server_queue_depth'),
+    conversations: Math.max(0, extra),
+  };
 }
 
 async function becomesReady(gateway: { unready(): Promise<readonly string[]> }): Promise<void> {
@@ -181,8 +184,17 @@ async function becomesReady(gateway: { unready(): Promise<readonly string[]> }):
   }
 }
 
-function conversationsIn({ servers }: GatewayStatus): number {
-  return Object.values(servers).reduce((total, unit) => total + (unit.processes?.conversations ?? 0), 0);
+/** How many there are, as soon as there are no more than that, or after a while. */
+async function calmConversations(gateway: Gateway, wanted: number, patienceMs: number): Promise<number> {
+  let count = Number.POSITIVE_INFINITY;
+  const end = Date.now() + patienceMs;
+  while (Date.now() < end) {
+    const { servers } = await gateway.status();
+    count = Object.values(servers).reduce((sum, unit) => sum + (unit.processes?.conversations ?? 0), 0);
+    if (count <= wanted) break;
+    await sleep(20);
+  }
+  return count;
 }
 
 async function whoStays(processes: Processes): Promise<number[]> {
@@ -217,4 +229,5 @@ function count(tokens: readonly string[]): Map<string, number> {
   return counts;
 }
 
-const NOTHING = () => ({ pages: 0, readyz: 0, calls: 0, metrics: 0 });
+const GRACE_MS = 2000;
+const NOTHING = () => ({ pages: 0, calls: 0 });
