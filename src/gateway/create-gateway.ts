@@ -13,6 +13,7 @@ import { Aggregate } from './aggregate/aggregate.js';
 import { openFronts } from './front/fronts.js';
 import { Pages } from './front/pages.js';
 import type { Applied, Gateway, GatewayOptions } from './gateway.js';
+import { soundUnit } from './sound-unit.js';
 import type { GatewayStatus, UnitStatus } from './status.js';
 import { Unit, type UnitContext } from './unit.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './unit-changes.js';
@@ -49,7 +50,8 @@ class TheGateway implements Gateway {
   #closing: Promise<void> | undefined;
 
   constructor(options: GatewayOptions) {
-    const { units, clock = systemClock } = options;
+    const { clock = systemClock } = options;
+    const units = options.units.map(soundUnit);
     this.#options = options;
     this.#clock = clock;
     this.#startedAt = clock.now();
@@ -116,7 +118,7 @@ class TheGateway implements Gateway {
         pages,
         clock: this.#clock,
       });
-      await this.#take(units);
+      await this.#take(units.map(soundUnit));
       const streams = addresses.filter((address) => !isHttp(address)).map((address) => listenerFor(address));
       if (streams.length > 0) {
         const service = single ? this.#units.values().next().value!.unit.service : this.#aggregate;
@@ -136,7 +138,8 @@ class TheGateway implements Gateway {
     throw new IsthmusError('INVALID_OPTION', `There is no server ${JSON.stringify(name)}; ${known}`);
   }
 
-  apply(units: readonly UnitDefinition[]): Applied {
+  apply(given: readonly UnitDefinition[]): Applied {
+    const units = given.map(soundUnit);
     const before = new Map([...this.#units].map(([name, { unit }]) => [name, unit.definition]));
     this.#host.configure(definitionsOf(units)).catch(() => {});
     void this.#take(units);

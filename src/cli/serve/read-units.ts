@@ -7,10 +7,8 @@ import {
   type ServersChange,
   splitEntry,
 } from '../../config/index.js';
-import { messageOf } from '../../errors.js';
 import type { ReadUnits } from '../../gateway/operation.js';
 import { brokenUnit, type UnitDefinition, unitOf } from '../../gateway/unit-definition.js';
-import { resolveDefinition, type ServerDefinition } from '../../host/definition.js';
 import { usageError } from '../cli-error.js';
 
 /** The files of `--config`, and those of the applications that `--import` names. */
@@ -60,7 +58,7 @@ export function toUnits(
   const gateway = { ...rules.gateway, ...servers.gateway, limits };
   const entries = Object.values(servers.servers);
   const placed: Placed[] = entries.map((entry) => ({
-    unit: usable(unitOf(splitEntry(entry, gateway), rules)),
+    unit: unitOf(splitEntry(entry, gateway), rules),
     place: entry.source,
   }));
   const kept: string[] = [];
@@ -89,17 +87,6 @@ function insert(placed: Placed[], one: Placed): void {
   const next = placed.findIndex(({ place }) => place.file === file && place.line > line);
   const last = placed.findLastIndex(({ place }) => place.file === file);
   placed.splice(next >= 0 ? next : last >= 0 ? last + 1 : placed.length, 0, one);
-}
-
-/** One server that the host would not take must not cost the others theirs. */
-function usable(unit: UnitDefinition): UnitDefinition {
-  if (unit.source.kind !== 'command') return unit;
-  try {
-    resolveDefinition(unit.name, unit.source.definition as ServerDefinition);
-    return unit;
-  } catch (error) {
-    return brokenUnit(unit.name, messageOf(error));
-  }
 }
 
 /** Servers with errors: as they were before, or else as what they are. */
