@@ -1,0 +1,46 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { EVERYTHING, FILESYSTEM } from '../cli/support.js';
+import { type Entry, type ServedFile, serveFile } from '../solved/support/serve-file.js';
+import { fixture } from '../support/child.js';
+
+/** One gateway for all tests of a file: real servers, one that cannot be started, and one that ends at once. */
+export interface House {
+  readonly gateway: ServedFile;
+  /** What server-filesystem may read. */
+  readonly folder: string;
+  readonly servers: Readonly<Record<string, Entry>>;
+}
+
+export function useHouse(): () => House {
+  let house: House;
+  let folder = '';
+  beforeAll(async () => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'isthmus-house-')));
+    writeFileSync(join(folder, 'hello.txt'), 'hello from a file');
+    const servers = serversWith(folder);
+    house = { gateway: await serveFile(servers), folder, servers };
+  });
+  afterAll(async () => {
+    await house?.gateway.reap();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return () => house;
+}
+
+const node = (path: string, ...args: string[]): Entry => ({
+  command: process.execPath,
+  args: [path, ...args],
+});
+
+function serversWith(folder: string): Record<string, Entry> {
+  return {
+    broken: { command: './no-such-program', needed: false },
+    everything: node(EVERYTHING),
+    crashing: { ...node(fixture('child-that-dies-at-start.mjs')), needed: false },
+    files: node(FILESYSTEM, folder),
+    fragile: node(fixture('server-dies-mid-call.mjs')),
+  };
+}
