@@ -44,7 +44,16 @@ const IDLE: Readonly<Record<Serving, readonly Name[]>> = {
   named: ['header', 'transport', 'name'],
   command: ABOUT_MANY,
   address: ['passEnvironment', 'processes', ...ABOUT_MANY],
-  demo: [...ABOUT_ONE, ...ABOUT_MANY, 'maxConcurrent', 'rateLimit'],
+  demo: [
+    ...ABOUT_ONE,
+    ...ABOUT_MANY,
+    'maxConcurrent',
+    'rateLimit',
+    'grace',
+    'logLevel',
+    'logFormat',
+    'debug',
+  ],
 };
 
 const WHY: Readonly<Record<Serving, string>> = {
