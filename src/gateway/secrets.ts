@@ -7,12 +7,20 @@ export function secretsOf({ source }: UnitDefinition): string[] {
     const { env = {} } = source.definition;
     return Object.entries(env).flatMap(([name, value]) => (isSecret(name, value) ? [value] : []));
   }
-  return source.kind === 'url' ? Object.values(source.connect.headers).flatMap(withoutScheme) : [];
+  if (source.kind !== 'url') return [];
+  return [...Object.values(source.connect.headers).flatMap(withoutScheme), ...secretsInUrl(source.url)];
 }
 
 /** By its name, or because it looks like nothing that people would write. */
 function isSecret(name: string, value: string): boolean {
   return isSecretName(name) || (/^[\w+/=.~-]{24,}$/.test(value) && /\d/.test(value));
+}
+
+/** Some give out addresses that are keys. */
+function secretsInUrl(text: string): string[] {
+  if (!URL.canParse(text)) return [];
+  const { pathname, searchParams } = new URL(text);
+  return [...searchParams.values(), ...pathname.split('/').filter((segment) => isSecret('', segment))];
 }
 
 /** `Bearer abc` is seen as a whole and as `abc`. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { EVERYTHING } from '../bridge/seats.js';
 import type { ServerDefinition } from '../host/definition.js';
 import type { UnitStatus } from './status.js';
 import type { UnitDefinition } from './unit-definition.js';
@@ -16,7 +17,11 @@ export function canStay(before: UnitDefinition, after: UnitDefinition): boolean 
 export function definitionsOf(units: readonly UnitDefinition[]): Record<string, ServerDefinition> {
   const definitions: Record<string, ServerDefinition> = Object.create(null);
   for (const { name, source } of units) {
-    if (source.kind === 'command') definitions[name] = source.definition as ServerDefinition;
+    if (source.kind !== 'command') continue;
+    const definition = source.definition as ServerDefinition;
+    // Whoever starts it, and before anybody is there: it may have to serve everybody.
+    const isOwn = definition.processes === 'per-conversation';
+    definitions[name] = isOwn ? definition : { ...definition, capabilities: EVERYTHING };
   }
   return definitions;
 }

@@ -63,7 +63,9 @@ export class Unit implements Part {
       this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
       this.#health.isOff = unit.disabled;
     }
-    const watched = this.#health ? new WatchedRemote(this.bridge, this.#health) : this.bridge;
+    const watched = this.#health
+      ? new WatchedRemote(this.bridge, this.#health, context.clean ?? asIs)
+      : this.bridge;
     const told = context.tellsStderr ? new ToldStderr(watched, () => this.#lastWords()) : watched;
     this.service = context.around(withSelection(told, unit.tools), definition);
   }

@@ -306,6 +306,7 @@ export class HostedServer {
             cache: this.#commons.cache,
             watchers: this.#commons.watchers,
             onQueue: this.#onQueue,
+            onStarted: (pid) => supervisor?.started(number, pid),
             onRest: () => supervisor?.rested(generation),
             onLog: (entry, pid) =>
               this.#emit({ kind: 'log', generation: number, pid, conversation: undefined, entry }),

@@ -22,6 +22,8 @@ export interface OpeningOptions extends Omit<GenerationOptions, 'maxInFlight' | 
   readonly remembered: Era | undefined;
   readonly cache: EraCache | undefined;
   readonly watchers: readonly ChildWatcher[];
+  /** There is a process, though it has yet to answer. */
+  readonly onStarted: (pid: number | undefined) => void;
   readonly onLog: (entry: LogEntry, pid: number | undefined) => void;
   readonly onStderr: (text: string, pid: number | undefined) => void;
   readonly onChange: (change: Change) => void;
@@ -41,6 +43,7 @@ export async function openGeneration(options: OpeningOptions, signal: AbortSigna
         watchers,
         onStderr: (text) => options.onStderr(text, child?.pid),
       });
+      options.onStarted(child.pid);
       return child;
     },
   };

@@ -19,6 +19,8 @@ export class Supervisor {
   #attempt:
     | { readonly number: number; readonly abort: AbortController; readonly done: Promise<void> }
     | undefined;
+  /** A process that has yet to answer. */
+  #starting: { readonly number: number; readonly pid: number | undefined } | undefined;
   #failures = 0;
   /** How many processes have been ready. */
   #lives = 0;
@@ -55,6 +57,14 @@ export class Supervisor {
 
   get lastExit(): LastExit | undefined {
     return this.#exits.last;
+  }
+
+  started(number: number, pid: number | undefined): void {
+    this.#starting = { number, pid };
+  }
+
+  #pidOf(number: number): number | undefined {
+    return this.#starting?.number === number ? this.#starting.pid : undefined;
   }
 
   /** The process, when it is ready; starts it when there is none. Rejects as soon as an attempt has failed. */
@@ -148,7 +158,7 @@ export class Supervisor {
     return {
       state: isGone ? 'backing-off' : this.#state,
       generation: current?.number ?? this.#number,
-      pid: current?.pid,
+      pid: current?.pid ?? (this.#state === 'starting' ? this.#pidOf(this.#number) : undefined),
       owner,
       era: current?.verdict.era,
       verdict: current?.verdict,
@@ -248,7 +258,7 @@ export class Supervisor {
       this.#go('rested');
       return this.#settleNext(error);
     }
-    this.#exits.record(error, 'start', number, undefined);
+    this.#exits.record(error, 'start', number, this.#pidOf(number));
     const refused = error.code === 'CANNOT_START' && why !== 'crash';
     if (refused) this.#go('rested');
     else this.#afterFailure(0, error);
@@ -316,7 +326,7 @@ export class Supervisor {
       this.#ready(fresh);
     } catch (error) {
       // The old process serves on; what could not replace it is known all the same.
-      this.#exits.record(asStartError(error, number), 'start', number, undefined);
+      this.#exits.record(asStartError(error, number), 'start', number, this.#pidOf(number));
       throw error;
     } finally {
       this.#attempt = undefined;
