@@ -24,9 +24,9 @@ const RUNNERS: readonly Runner[] = [
   { kind: 'raw legacy', at: 'all' },
 ];
 
-const SEEDS = process.env['ISTHMUS_CHAOS_SEED']?.split(',').map(Number) ?? [7, 11];
-const STEPS = Number(process.env['ISTHMUS_CHAOS_STEPS'] ?? 25);
-const LIMIT_MS = Number(process.env['ISTHMUS_CHAOS_MS'] ?? 20_000);
+/** `npm run soak -- --gateway MINUTES` gives others, and more time. What found something can be given again. */
+const SEEDS = process.env['ISTHMUS_CHAOS_SEED']?.split(',').map(Number) ?? [7, 41];
+const LIMIT_MS = Number(process.env['ISTHMUS_CHAOS_MS'] ?? 3500);
 
 describe.runIf(onLinux)('a gateway in a storm', () => {
   const heaps: number[] = [];
@@ -40,7 +40,6 @@ describe.runIf(onLinux)('a gateway in a storm', () => {
       const report = await weather({
         seed,
         runners: RUNNERS,
-        steps: STEPS,
         limitMs: LIMIT_MS,
         watchdogMs: 25_000,
       });
@@ -54,12 +53,12 @@ describe.runIf(onLinux)('a gateway in a storm', () => {
       expect(report.troubles).toEqual([]);
       expect(new Set(outcomes.map(({ token }) => token)).size).toBe(outcomes.length);
       // Otherwise nothing was proven. It is much more where the machine has nothing else to do.
-      expect(outcomes.filter(({ end }) => end.kind === 'answer').length).toBeGreaterThan(100);
-      expect(report.processes).toBeGreaterThan(8);
+      expect(outcomes.filter(({ end }) => end.kind === 'answer').length).toBeGreaterThan(50);
+      expect(report.deeds.length).toBeGreaterThan(2);
 
       expect(report.calm).toEqual({ ready: true, inFlight: 0, queued: 0, conversations: 0 });
       expect(report.processesLeft).toEqual([]);
-      expect(report.timersLeft).toBe(0);
+      expect(report.timersLeft).toEqual([]);
       await until('as many children as before', () => childrenOf(process.pid).length <= children);
       await until('no handle is left', () => activeHandles() <= handles);
       heaps.push(heapMB());

@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '../../../src/async/clock.js';
 
-/** The system's, with a count of what was set and neither came nor was called off. */
-export function countingClock(): Clock & { pending(): number } {
-  const set = new Set<object>();
+/** The system's, which knows what was set and neither came nor was called off: how long, and by whom. */
+export function countingClock(): Clock & { pending(): string[] } {
+  const set = new Set<{ readonly by: Error }>();
   return {
     now: systemClock.now,
     after(ms, action, options) {
-      const timer = {};
+      const timer = { by: new Error(`${ms} ms`) };
       set.add(timer);
       const run = () => {
         set.delete(timer);
@@ -18,6 +18,6 @@ export function countingClock(): Clock & { pending(): number } {
         callOff();
       };
     },
-    pending: () => set.size,
+    pending: () => [...set].map(({ by }) => String(by.stack)),
   };
 }

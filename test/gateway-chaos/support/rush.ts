@@ -51,14 +51,6 @@ export async function run(rush: Rush, runner: Runner, index: number, random: Ran
   }
 }
 
-/** Comes, calls once, and goes: what a gateway keeps for such a client it keeps from then on. */
-export async function visit(rush: Rush, runner: Runner, index: number): Promise<void> {
-  const client = await KINDS[runner.kind]!(urlOf(rush, runner));
-  const server = runner.at === 'all' ? 'legacy' : runner.at;
-  await one(rush, runner, client, { server, token: `visit of ${index}`, ms: 0, dies: false });
-  await client.close();
-}
-
 function urlOf({ origin }: Rush, { at }: Runner): string {
   return `${origin}/mcp${at === 'all' ? '' : `/${at}`}`;
 }

@@ -14,14 +14,13 @@ import { readMetrics, total } from './metrics.js';
 import { Plan } from './plan.js';
 import { Processes } from './processes.js';
 import { type Remote, startRemote } from './remote.js';
-import { faultOfError, type Outcome, type Runner, type Rush, run, visit, within } from './rush.js';
+import { faultOfError, type Outcome, type Runner, type Rush, run, within } from './rush.js';
 import { testify, type Witness } from './watch-pages.js';
 
 export interface StormOptions {
   readonly seed: number;
   readonly runners: readonly Runner[];
-  /** One deed a step. The storm is over when all are done, or the time is up. */
-  readonly steps: number;
+  /** The deeds are the same for the same seed; how many there is time for, the machine decides. */
   readonly limitMs: number;
   readonly watchdogMs: number;
 }
@@ -38,7 +37,7 @@ export interface StormReport {
   /** What is left when all clients are gone and everything is configured as at the beginning. */
   readonly calm: Calm;
   /** What is left when the gateway is closed. */
-  readonly timersLeft: number;
+  readonly timersLeft: readonly string[];
   readonly processesLeft: readonly number[];
 }
 
@@ -46,7 +45,7 @@ export interface Calm {
   readonly ready: boolean;
   readonly inFlight: number;
   readonly queued: number;
-  /** Conversations, beyond those that there were when every kind of client had been there once. */
+  /** Of clients that are gone. */
   readonly conversations: number;
 }
 
@@ -96,8 +95,6 @@ export async function weather(options: StormOptions): Promise<StormReport> {
       troubles,
       watchdogMs: options.watchdogMs,
     };
-    await Promise.all(options.runners.map((runner, at) => visit(rush, runner, at)));
-    const conversations = await calmConversations(operation.gateway, 0, 300);
     const runners = options.runners.map((runner, at) =>
       // Each has its own numbers: who comes first must not change what the others do.
       run(rush, runner, at, createRandom(options.seed * 1000 + at)),
@@ -108,7 +105,7 @@ export async function weather(options: StormOptions): Promise<StormReport> {
     await Promise.all(runners);
 
     for (const each of undo) each();
-    const calm = await calmDown(storm, origin, conversations);
+    const calm = await calmDown(storm, origin);
     control.close();
     await operation.close({ graceMs: 0 });
     return {
@@ -118,7 +115,7 @@ export async function weather(options: StormOptions): Promise<StormReport> {
       lies: witness.lies,
       weighed: witness.weighed,
       processes: processes.count,
-      timersLeft: clock.pending(),
+      timersLeft: await timersLeft(clock),
       processesLeft: await whoStays(processes),
     };
   } finally {
@@ -134,7 +131,7 @@ export async function weather(options: StormOptions): Promise<StormReport> {
 async function rage(storm: Storm, witness: Witness, options: StormOptions): Promise<string[]> {
   const deeds: string[] = [];
   const end = Date.now() + options.limitMs;
-  for (let step = 1; step <= options.steps && Date.now() < end; step += 1) {
+  for (let step = 1; Date.now() < end; step += 1) {
     const { what, name } = nextDeed(storm.random);
     const doing = Promise.resolve(DEEDS[what]!(storm, name)).catch((error: unknown) => {
       witness.lies.push(`step ${step}, ${what} ${name}: ${String(error)}`);
@@ -150,7 +147,7 @@ async function rage(storm: Storm, witness: Witness, options: StormOptions): Prom
 }
 
 /** Everything is as it was at the beginning, as soon as that can be. */
-async function calmDown(storm: Storm, origin: string, conversations: number): Promise<Calm> {
+async function calmDown(storm: Storm, origin: string): Promise<Calm> {
   const { operation, plan, remote, control } = storm;
   const { gateway } = operation;
   await remote.revive();
@@ -161,7 +158,7 @@ async function calmDown(storm: Storm, origin: string, conversations: number): Pr
   await storm.settles('restart fragile', control.restart('fragile'), true);
   await becomesReady(gateway).catch(() => {});
   // Those of servers that were replaced have the grace to end.
-  const extra = (await calmConversations(gateway, conversations, GRACE_MS + 3000)) - conversations;
+  const conversations = await conversationsLeft(gateway, GRACE_MS + 3000);
   const status = await gateway.status();
   const sum = (member: 'inFlight' | 'queued') =>
     Object.values(status.servers).reduce((total, unit) => total + (unit.processes?.[member] ?? 0), 0);
@@ -170,7 +167,7 @@ async function calmDown(storm: Storm, origin: string, conversations: number): Pr
     ready: status.ready,
     inFlight: sum('inFlight') + total(counted, 'isthmus_calls_in_flight'),
     queued: sum('queued') + total(counted, 'isthmus_server_queue_depth'),
-    conversations: Math.max(0, extra),
+    conversations,
   };
 }
 
@@ -184,17 +181,23 @@ async function becomesReady(gateway: { unready(): Promise<readonly string[]> }):
   }
 }
 
-/** How many there are, as soon as there are no more than that, or after a while. */
-async function calmConversations(gateway: Gateway, wanted: number, patienceMs: number): Promise<number> {
-  let count = Number.POSITIVE_INFINITY;
+/** Those of clients, as soon as there are none of them, or after a while. */
+async function conversationsLeft(gateway: Gateway, patienceMs: number): Promise<number> {
   const end = Date.now() + patienceMs;
-  while (Date.now() < end) {
+  for (;;) {
     const { servers } = await gateway.status();
-    count = Object.values(servers).reduce((sum, unit) => sum + (unit.processes?.conversations ?? 0), 0);
-    if (count <= wanted) break;
+    // All modern clients that nobody knows are one caller, and have one together.
+    const extra = Object.values(servers).map(({ processes }) => (processes?.conversations ?? 0) - 1);
+    const left = extra.reduce((sum, each) => sum + Math.max(0, each), 0);
+    if (left === 0 || Date.now() > end) return left;
     await sleep(20);
   }
-  return count;
+}
+
+/** Some look once more, and then not again. */
+async function timersLeft(clock: ReturnType<typeof countingClock>): Promise<string[]> {
+  await until('no timer is left', () => clock.pending().length === 0, 5000).catch(() => {});
+  return clock.pending();
 }
 
 async function whoStays(processes: Processes): Promise<number[]> {
