@@ -61,20 +61,16 @@ describe.each(ERAS)('pages of several servers, to a %s client', (era) => {
     expect(new Set(tools.map(({ name }) => name)).size).toBe(26);
   });
 
-  it.each([
-    ['a word', 'nonsense'],
-    ['nothing', ''],
-    ['a number', 7],
-    ['null', null],
-    ['the cursor of one server', '2'],
-    ['no list', Buffer.from('{"a":"2"}').toString('base64url')],
-    ['an empty list', Buffer.from('[]').toString('base64url')],
-    ['pairs of something else', Buffer.from('[["a",2]]').toString('base64url')],
-    ['a cursor that its server does not know', Buffer.from('[["a","forged"]]').toString('base64url')],
-  ])('are refused with -32602 for %s as the cursor', async (_what, cursor) => {
+  it('are refused with -32602 for a cursor that nobody gave out', async () => {
     const { url } = await paged();
     const all = await client(url, era);
-    await expect(page(all, cursor)).rejects.toMatchObject({ code: -32602 });
+    const forged = (text: string) => Buffer.from(text).toString('base64url');
+    for (const cursor of [
+      ...['nonsense', '', '2', 7, null],
+      ...[forged('{"a":"2"}'), forged('[]'), forged('[["a",2]]'), forged('[["a","forged"]]')],
+    ]) {
+      await expect(page(all, cursor), String(cursor)).rejects.toMatchObject({ code: -32602 });
+    }
   });
 });
 

@@ -21,7 +21,13 @@ const UNITS: readonly UnitDefinition[] = [
     definition: { env: { WEATHER_API_KEY: SECRETS.env, BLOB: SECRETS.blob }, restart: false },
   }),
   commandUnit('lives', ['-e', `console.error(process.env.WEATHER_API_KEY); setInterval(() => {}, 1000)`], {
-    definition: { env: { WEATHER_API_KEY: SECRETS.env }, connectTimeoutMs: 300, silenceMs: 100, bootMs: 200 },
+    definition: {
+      env: { WEATHER_API_KEY: SECRETS.env },
+      connectTimeoutMs: 300,
+      silenceMs: 100,
+      bootMs: 200,
+      restart: false,
+    },
   }),
   urlUnit('issues', 'http://127.0.0.1:1/mcp', { headers: { authorization: `Bearer ${SECRETS.header}` } }),
   urlUnit('search', `http://127.0.0.1:1/mcp?x=${SECRETS.query}`),
@@ -39,7 +45,7 @@ async function operated(tellsStderr: boolean) {
     units: [...UNITS, good.unit('good')],
     addresses: ['http://127.0.0.1:0/mcp'],
     host: { ledger: false, cache: false },
-    patienceMs: 2000,
+    patienceMs: 300,
     log,
     redactor,
     tellsStderr,
