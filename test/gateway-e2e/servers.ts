@@ -39,8 +39,15 @@ function serversWith(folder: string): Record<string, Entry> {
   return {
     broken: { command: './no-such-program', needed: false },
     everything: node(EVERYTHING),
-    crashing: { ...node(fixture('child-that-dies-at-start.mjs')), needed: false },
+    // It is given up at once, and the other is not made to wait.
+    crashing: {
+      ...node(fixture('child-that-dies-at-start.mjs')),
+      ...{ needed: false, restart: { attempts: 2, firstDelayMs: 10 } },
+    },
     files: node(FILESYSTEM, folder),
-    fragile: node(fixture('server-dies-mid-call.mjs')),
+    fragile: {
+      ...node(fixture('server-dies-mid-call.mjs')),
+      restart: { attempts: 50, firstDelayMs: 10, maxDelayMs: 10 },
+    },
   };
 }
