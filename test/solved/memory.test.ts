@@ -1,4 +1,4 @@
-/** Nothing is left of a call. `npm run soak -- --gateway` makes a million of them and more. */
+/** Nothing is left of a call. `npm run soak -- --serve` makes a million of them and more. */
 import { expect, it } from 'vitest';
 import { childrenOf, zombiesOf } from '../host/support-lifetime.js';
 import { legacy, legacyCall, modernCall, openSession } from '../http-server/support.js';
