@@ -1,5 +1,7 @@
 // npm run soak: many calls through one shared process, and the memory must stay flat. Not part of npm test.
 //   npm run soak -- --calls 100000 --era modern
+//   npm run soak -- --serve                       a million calls through `isthmus serve`: soak-serve.js
+//   npm run soak -- --storms 10                   ten minutes of storms over a gateway: soak-storms.js
 
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -7,6 +9,8 @@ import { runInNewContext } from 'node:vm';
 import { SetupError } from './setup/main.js';
 import { inRoot } from './setup/paths.js';
 import { ensureBuilt, ensureInstalled, runMain } from './setup.js';
+import { soakServe } from './soak-serve.js';
+import { soakStorms } from './soak-storms.js';
 
 const CONVERSATIONS = 10;
 const IN_FLIGHT = 50;
@@ -22,11 +26,20 @@ const gc = runInNewContext('gc');
 await runMain(async () => {
   const { values } = parseArgs({
     options: {
-      calls: { type: 'string', default: '100000' },
+      calls: { type: 'string' },
       era: { type: 'string' },
+      serve: { type: 'boolean', default: false },
+      storms: { type: 'string' },
+      seed: { type: 'string' },
     },
   });
-  const calls = Number(values.calls);
+  if (values.storms !== undefined) {
+    await ensureInstalled();
+    const seed = values.seed === undefined ? undefined : Number(values.seed);
+    if (!(await soakStorms(Number(values.storms), seed))) process.exitCode = 1;
+    return;
+  }
+  const calls = Number(values.calls ?? (values.serve ? 1_000_000 : 100_000));
   // With fewer, a leak is smaller than the noise.
   if (!(Number.isSafeInteger(calls) && calls >= 20_000)) {
     throw new SetupError(`--calls is a whole number of at least 20000, not ${values.calls}`);
@@ -42,6 +55,7 @@ await runMain(async () => {
     process.exit(1);
   }, LIMIT_MS).unref();
 
+  if (values.serve) return judge(await soakServe(calls));
   console.log(
     'era     what                                         times   heap MB  growth    RSS MB  growth  B each',
   );
@@ -55,9 +69,13 @@ await runMain(async () => {
       await host.close();
     }
   }
+  judge(failures);
+});
+
+function judge(failures) {
   console.log(failures.length === 0 ? 'flat' : `NOT FLAT: ${failures.join('; ')}`);
   if (failures.length > 0) process.exitCode = 1;
-});
+}
 
 /** Names what was not flat. */
 async function soakAll(host, era, calls) {
