@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { startHttpFar } from '../bridge-load/support/far.js';
 import { commandUnit, urlUnit } from '../gateway/support/units.js';
 import { programmed } from '../host/support-lifetime.js';
-import { ask, initialize, legacy, modernCall } from '../http-server/support.js';
+import { ask, initialize, legacy, modernCall, within } from '../http-server/support.js';
 import { eventually } from '../support/until.js';
 import {
   bothEras,
@@ -135,6 +135,21 @@ it.each([
     }
   },
 );
+
+it('D-7 supercorp-ai/supergateway#139: nobody waits for the next attempt of a child that never came up', async () => {
+  const far = commandUnit('far', ['-c', 'echo "fatal: missing API key" >&2; exit 1'], {
+    definition: { command: 'sh', restart: { firstDelayMs: 60_000, jitter: 0 } },
+  });
+  const gateway = await openWatched([far]);
+  await gateway.seen.nth('restart');
+  for (const request of [legacy(initialize(1)), modernCall(1, 'echo', { text: 'hi' })]) {
+    const { json } = await within(1000, 'the error', ask(gateway.url, request));
+    expect(json.error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('fatal: missing API key'),
+    });
+  }
+});
 
 it('D-15 PrefectHQ/fastmcp#1908: the call during which the backend dies fails typed and is not repeated; the second always succeeds', async () => {
   const server = programmed();
