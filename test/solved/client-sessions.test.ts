@@ -92,6 +92,8 @@ it('D-11 supercorp-ai/supergateway#123: an unknown session is 404 for POST, GET 
     expect([post.status, get.status, gone.status]).toEqual([404, 404, 404]);
     expect(post.json).toMatchObject({ id: 1, error: { message: expect.stringMatching(/session/i) } });
   }
+  const message = gateway.at('/message?sessionId=00000000-0000-4000-8000-000000000000');
+  expect((await ask(message, legacy(legacyCall(1, 'pid')))).status).toBe(404);
   const next = await openSession(gateway.url);
   expect((await next.post(legacyCall(1, 'echo', { text: 'back' }))).messages[0]!.result.content).toEqual([
     { type: 'text', text: 'back' },
