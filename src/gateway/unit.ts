@@ -13,6 +13,7 @@ import type { ServerStatus } from '../host/status.js';
 import { connectorFor } from '../transport/address.js';
 import { httpConnector } from '../transport/http-client/connector.js';
 import type { Part } from './aggregate/part.js';
+import { FailFast } from './fail-fast.js';
 import { RemoteHealth, WatchedRemote } from './remote-health.js';
 import { withSelection } from './selection.js';
 import type { UnitStatus } from './status.js';
@@ -65,7 +66,7 @@ export class Unit implements Part {
     }
     const watched = this.#health
       ? new WatchedRemote(this.bridge, this.#health, context.clean ?? asIs)
-      : this.bridge;
+      : new FailFast(this.bridge, () => host.snapshot(name), clock);
     const told = context.tellsStderr ? new ToldStderr(watched, () => this.#lastWords()) : watched;
     this.service = context.around(withSelection(told, unit.tools), definition);
   }

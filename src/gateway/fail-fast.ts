@@ -1,0 +1,46 @@
+import type { Clock } from '../async/clock.js';
+import type { Bridge } from '../bridge/create-bridge.js';
+import { withoutStderr } from '../bridge/far-errors.js';
+import { ProtocolError } from '../errors.js';
+import type { Call, Opening } from '../exchange/call.js';
+import type { ServerStatus } from '../host/status.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import { ServiceAround } from './service-around.js';
+
+/**
+ * A server that could not be started is tried again after a pause. Who comes meanwhile is told at once why, and when,
+ * instead of waiting for what is known already. One that has worked before is waited for: it will be back in a moment.
+ */
+export class FailFast extends ServiceAround {
+  override readonly ready: (opening: Opening, principal: string | undefined) => Promise<void> | undefined;
+  readonly #status: () => ServerStatus | undefined;
+  readonly #clock: Clock;
+
+  constructor(inner: Bridge, status: () => ServerStatus | undefined, clock: Clock) {
+    super(inner);
+    this.#status = status;
+    this.#clock = clock;
+    this.ready = (opening, principal) => {
+      // What it can do may be known from before; then only its calls fail.
+      const failure = inner.far ? undefined : this.#failure();
+      return failure ? Promise.reject(failure) : inner.ready?.(opening, principal);
+    };
+  }
+
+  override handle(call: Call): JsonObject | Promise<JsonObject> {
+    const failure = this.#failure();
+    return failure ? Promise.reject(failure) : this.inner.handle(call);
+  }
+
+  #failure(): ProtocolError | undefined {
+    const status = this.#status();
+    if (status?.state !== 'backing-off' || status.lastExit?.phase !== 'start') return undefined;
+    const { reason, generation } = status.lastExit;
+    const next = Math.max(0, ...status.processes.map((each) => each.nextAttemptAt ?? 0));
+    const retryAfterMs = Math.max(1, next - this.#clock.now());
+    const message = `${withoutStderr(reason)}; it is tried again in ${Math.ceil(retryAfterMs / 1000)} s`;
+    const data = { reason: 'CHILD_EXITED', sent: 'no', generation, status: 503, retryAfterMs };
+    return new ProtocolError(ErrorCode.InternalError, message, data);
+  }
+}
