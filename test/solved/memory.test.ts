@@ -5,8 +5,8 @@ import { legacy, legacyCall, modernCall, openSession } from '../http-server/supp
 import { linesUnit, openWatched, pidsOf } from './support/gateway.js';
 import { heapInUse, lean, often } from './support/load.js';
 
-/** Of the heap, in bytes. A call that left 300 bytes behind would be found in 10,000 of them. */
-const NOISE = 2.5e6;
+/** Of the heap, in bytes. 200 bytes that each call leaves behind would be found. */
+const NOISE = 2e6;
 /** A few seconds where nobody else needs the processor. */
 const LONG = 120_000;
 
