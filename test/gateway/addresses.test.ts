@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../src/client/index.js';
+import { unixSocket } from '../../src/transport/socket.js';
 import { ask } from '../http-server/support.js';
+import { eventually } from '../support/until.js';
 import { client, ERAS } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
-import { openGateway } from './support/open.js';
+import { freshFolder, openGateway } from './support/open.js';
 
 const namesAt = async (url: string, era: 'legacy' | 'modern') => {
   const connected = await client(url, era);
@@ -55,7 +59,7 @@ it('the main path is that of the address, and the others stay where they are', a
   expect((await ask(`${origin}/mcp`, { method: 'GET' })).status).toBe(404);
 });
 
-it('two HTTP addresses and a socket all have everything', async () => {
+it('several HTTP addresses all have everything', async () => {
   const a = await openFar(withTools('one'));
   const b = await openFar(withTools('two'));
   const { gateway } = await openGateway([a.unit('a'), b.unit('b')], {
@@ -65,6 +69,27 @@ it('two HTTP addresses and a socket all have everything', async () => {
   expect(await namesAt(first, 'legacy')).toEqual(['a__one', 'b__two']);
   expect(await namesAt(second, 'legacy')).toEqual(['a__one', 'b__two']);
   expect(await namesAt(new URL('/mcp/b', second).href, 'modern')).toEqual(['two']);
+});
+
+it.each(ERAS)('a socket has what is at /mcp, and a %s client there hears of each change', async (era) => {
+  const a = await openFar(withTools('one'));
+  const b = await openFar(withTools('two'));
+  const path = join(freshFolder(), 'door');
+  const addresses = [`unix:${path}`, 'http://127.0.0.1:0/mcp'];
+  const { gateway } = await openGateway([a.unit('a')], { addresses });
+  expect(gateway.addresses[0]).toBe(`unix:${path}`);
+  const all = await connect(unixSocket(path), { mode: era, cache: false });
+  onTestFinished(() => all.close());
+  const names = async () => (await all.listTools()).map(({ name }) => name);
+  const changes = (await all.listen({ tools: true }))[Symbol.asyncIterator]();
+  expect(await names()).toEqual(['one']);
+  gateway.apply([a.unit('a'), b.unit('b')]);
+  expect((await changes.next()).value).toEqual({ kind: 'tools' });
+  await eventually(async () => expect(await names()).toEqual(['a__one', 'b__two']));
+  expect(await all.callTool('b__two')).toMatchObject({ content: [{ text: 'two of far' }] });
+  gateway.apply([b.unit('b')]);
+  expect((await changes.next()).value).toEqual({ kind: 'tools' });
+  await eventually(async () => expect(await names()).toEqual(['two']));
 });
 
 describe('where nothing is', () => {
