@@ -62,22 +62,15 @@ describe.runIf(problem === undefined)('the Inspector', () => {
     const target = [gateway.url];
     const [listed, called, resources, prompts] = await Promise.all([
       inspect(era, target, '--method', 'tools/list', '--strict'),
-      inspect(
-        era,
-        target,
-        '--method',
-        'tools/call',
-        '--tool-name',
-        'everything__echo',
-        '--tool-arg',
-        'message=hi',
-      ),
+      inspect(era, target, ...calling('everything__echo', 'message=hi')),
       inspect(era, target, '--method', 'resources/list'),
       inspect(era, target, '--method', 'prompts/list'),
     ]);
     const names = namesIn(listed.tools);
     expect(names).toEqual(expect.arrayContaining(['everything__get-sum', 'demo__echo']));
     expect(called.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
+    // Only modern results say who the server is.
+    expect(called._meta !== undefined).toBe(era !== 'legacy');
     expect(resources.resources.map(({ uri }: { uri: string }) => uri)).toEqual(
       expect.arrayContaining(['demo://resource/static/document/features.md', 'demo://clock']),
     );
@@ -88,22 +81,28 @@ describe.runIf(problem === undefined)('the Inspector', () => {
     const target = ['--config', join(folder, 'host.json'), '--server', 'shim'];
     const [listed, called] = await Promise.all([
       inspect(era, target, '--method', 'tools/list', '--strict'),
-      inspect(era, target, '--method', 'tools/call', '--tool-name', 'get-sum', '--tool-arg', 'a=2', 'b=3'),
+      inspect(era, target, ...calling('get-sum', 'a=2', 'b=3')),
     ]);
     expect(namesIn(listed.tools)).toContain('get-sum');
     expect(called.content).toEqual([{ type: 'text', text: 'The sum of 2 and 3 is 5.' }]);
+    expect(called._meta !== undefined).toBe(era !== 'legacy');
   });
 
   it('makes 200 calls, 20 at a time, without an error', async () => {
     const load = ['--load', '--load-requests', '200', '--load-concurrency', '20'];
-    const call = ['--method', 'tools/call', '--tool-name', 'demo__echo', '--tool-arg', 'text=x'];
-    expect(await inspect('modern', [gateway.url], ...call, ...load)).toMatchObject({
-      ok: 200,
-      errors: 0,
-      toolErrors: 0,
-    });
+    expect(await inspect('modern', [gateway.url], ...calling('demo__echo', 'text=x'), ...load)).toMatchObject(
+      {
+        ok: 200,
+        errors: 0,
+        toolErrors: 0,
+      },
+    );
   });
 });
+
+function calling(tool: string, ...args: string[]): string[] {
+  return ['--method', 'tools/call', '--tool-name', tool, '--tool-arg', ...args];
+}
 
 function namesIn(items: readonly { readonly name: string }[]): string[] {
   return items.map(({ name }) => name);

@@ -22,7 +22,7 @@ it(
       const answer = await post(request);
       if (!answer.includes(`"text ${at}"`)) throw new Error(`call ${at}: ${answer}`);
     };
-    await often(2000, call);
+    await often(1000, call);
     const [pid] = pidsOf(await gateway.status(), 'far');
     const children = childrenOf(process.pid);
     const before = await heapInUse();
