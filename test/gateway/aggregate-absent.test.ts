@@ -31,8 +31,8 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
       .unit('bad')
       .start()
       .catch(() => {});
-    const all = await within(2000, 'connecting', client(url, era));
-    const { names, absent } = await within(2000, 'the list', listed(all));
+    const all = await within(4000, 'connecting', client(url, era));
+    const { names, absent } = await within(4000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'bad', reason: expect.stringContaining('ENOENT') }]);
     for (const [method, key] of [
@@ -54,8 +54,8 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
       .unit('bad')
       .start()
       .catch(() => {});
-    const all = await within(2000, 'connecting', client(url, era));
-    const { names, absent } = await within(2000, 'the list', listed(all));
+    const all = await within(4000, 'connecting', client(url, era));
+    const { names, absent } = await within(4000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'bad', reason: expect.stringContaining('code 7') }]);
   });
@@ -82,8 +82,8 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
     const good = await openFar(withTools('one'));
     const hangs = commandUnit('hangs', ['-e', 'setInterval(() => {}, 1000)']);
     const { url } = await openGateway([hangs, good.unit('good')], { patienceMs: 200 });
-    const all = await within(2000, 'connecting', client(url, era));
-    const { names, absent } = await within(1500, 'the list', listed(all));
+    const all = await within(4000, 'connecting', client(url, era));
+    const { names, absent } = await within(4000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'hangs', reason: expect.stringMatching(/starting|answer/) }]);
   });
@@ -99,7 +99,7 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
     const all = await client(url, era);
     expect((await listed(all)).names).toEqual(['bad__two', 'good__one']);
     hangs = true;
-    const { names, absent } = await within(1500, 'the list', listed(all));
+    const { names, absent } = await within(4000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
     expect(absent).toEqual([{ server: 'bad', reason: 'bad did not answer within 0.2 s' }]);
     hangs = false;

@@ -27,6 +27,7 @@ export async function serveFile(config: object, ...args: readonly string[]): Pro
   };
   write(config);
   for (const name of ['cache', 'state', 'run']) mkdirSync(join(folder, name), { mode: 0o700 });
+  const before = { ...process.env };
   Object.assign(process.env, {
     XDG_CACHE_HOME: join(folder, 'cache'),
     XDG_STATE_HOME: join(folder, 'state'),
@@ -35,6 +36,11 @@ export async function serveFile(config: object, ...args: readonly string[]): Pro
   const child = startChild(ISTHMUS, {
     args: ['serve', '--config', file, '--port', '0', '--json', '-q', ...args],
   });
+  // What others start later is none of this one's business.
+  for (const name of ['XDG_CACHE_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR']) {
+    if (before[name] === undefined) delete process.env[name];
+    else process.env[name] = before[name];
+  }
   const [told] = await child.first(1);
   const { addresses } = told as unknown as { addresses: [string] };
   const { origin } = new URL(addresses[0]);
