@@ -163,8 +163,10 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     switch (message.kind) {
       case 'request': {
         const ready = this.#ready(message);
-        if (ready && message.method !== 'ping') this.#later(message, ready);
-        else this.#request(message);
+        if (ready && message.method !== 'ping') return this.#later(message, ready);
+        // A ping is answered whatever becomes of it.
+        ready?.catch(() => {});
+        this.#request(message);
         return;
       }
       case 'notification':
@@ -226,7 +228,11 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     if (isCancellation(notification, early)) return true;
     const ready = this.#ready(notification);
     // As many as there are requests that they could belong to, and some more.
-    if (!ready || this.#earlyNotifications > MAX_EARLY_NOTIFICATIONS) return ready !== undefined;
+    if (!ready) return false;
+    if (this.#earlyNotifications > MAX_EARLY_NOTIFICATIONS) {
+      ready.catch(() => {});
+      return true;
+    }
     this.#earlyNotifications += 1;
     const done = () => {
       this.#earlyNotifications -= 1;

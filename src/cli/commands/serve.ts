@@ -39,6 +39,14 @@ export function serveCommand(behind: readonly string[] | undefined, before: read
     });
 }
 
+/** One promise that somebody forgot must not be the end of all servers. */
+function outliveBugs(): void {
+  process.on('unhandledRejection', (error) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`isthmus: this should not happen, and goes on all the same: ${text}\n`);
+  });
+}
+
 async function run(
   target: Target | undefined,
   options: ServeOptions,
@@ -46,6 +54,7 @@ async function run(
 ): Promise<void> {
   const { quiet = false, json } = options;
   const operator = createOperator(processTerminal());
+  outliveBugs();
   const announce = (real: readonly string[], lines: readonly string[]) => {
     if (!quiet) for (const line of lines) operator.say(line);
     if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);

@@ -65,7 +65,10 @@ export async function openNodeServer(
       // How often the two above are looked at; the default of 30 s would let them pass by far.
       connectionsCheckingInterval: 1000,
     },
-    (request, response) => onRequest(request, response, unread),
+    (request, response) => {
+      if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
+      else onRequest(request, response, unread);
+    },
   );
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   const ended = createDeferred<void>();
@@ -94,6 +97,16 @@ export async function openNodeServer(
 const LAST_BYTES_MS = 1000;
 /** How often it is looked whether somebody has had the last of them. */
 const LOOK_MS = 5;
+/** RFC 9112, §3.2: Node takes the first, and whoever stands before us may have taken the other. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
 async function bind(server: Server, host: string, port: number): Promise<void> {
   const bound = createDeferred<void>();
   server.once('error', bound.reject);
