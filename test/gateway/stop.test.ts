@@ -50,7 +50,7 @@ describe.each(ERAS)('when it is to end, a %s client', (era) => {
     await expect(ask(`${origin}/healthz`, { method: 'GET' })).rejects.toThrow('ECONNREFUSED');
     go.open();
     expect(await call).toMatchObject({ content: [{ text: 'waited' }] });
-    await within(3000, 'closing', closing);
+    await within(6000, 'closing', closing);
     await gateway.closed;
     expect(seen).toEqual({ running: 1, cancelled: 0 });
   });
@@ -65,7 +65,7 @@ it('modern subscriptions end with their closing result, at every address', async
     ),
   );
   for (const stream of streams) await stream.next();
-  await within(3000, 'closing', gateway.close());
+  await within(6000, 'closing', gateway.close());
   for (const stream of streams) {
     await stream.end();
     const last = stream.messages.at(-1)!;
@@ -85,7 +85,7 @@ it('streams of legacy sessions end in good order', async () => {
     ['/mcp', '/mcp/a'].map(async (path) => (await openSession(at(path))).get()),
   );
   const sse = await open(at('/sse'), { method: 'GET', headers: { accept: 'text/event-stream' } });
-  await within(3000, 'closing', gateway.close());
+  await within(6000, 'closing', gateway.close());
   for (const stream of [...streams, sse]) {
     await stream.end();
     expect(stream.complete).toBe(true);
@@ -98,7 +98,7 @@ it('the grace is a limit: what runs longer is cancelled, and its caller is told'
   const session = await openSession(at('/mcp/a'));
   const calls = [ask(at('/mcp'), modernCall(1, 'wait')), session.post(legacyCall(2, 'wait'))];
   await eventually(() => expect(seen.running).toBe(2));
-  await within(3000, 'closing', gateway.close());
+  await within(6000, 'closing', gateway.close());
   for (const call of calls) expect((await call).messages.at(-1)).toMatchObject({ error: { code: -32603 } });
   await eventually(() => expect(seen.cancelled).toBe(2));
 });
@@ -109,8 +109,8 @@ it('a second time does not wait', async () => {
   const call = ask(url, modernCall(1, 'wait'));
   await eventually(() => expect(seen.running).toBe(1));
   const first = gateway.close();
-  await within(3000, 'the second', gateway.close({ graceMs: 0 }));
-  await within(3000, 'the first', first);
+  await within(6000, 'the second', gateway.close({ graceMs: 0 }));
+  await within(6000, 'the first', first);
   expect((await call).messages.at(-1)).toMatchObject({ error: { code: -32603 } });
   await gateway.close();
 });
