@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 const SHARED = [
   ...['bridge', 'cli', 'client', 'config', 'e2e', 'era', 'host', 'http-client', 'http-server', 'interop'],
+  ...['gateway', 'gateway-auth', 'gateway-control', 'gateway-limits', 'gateway-telemetry', 'daemon'],
   ...['process-layer', 'schema', 'server', 'transcripts', 'wire'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
