@@ -26,7 +26,7 @@ const RUNNERS: readonly Runner[] = [
 
 /** `npm run soak -- --storms MINUTES` gives others, and more time. What found something can be given again. */
 const SEEDS = process.env['ISTHMUS_CHAOS_SEED']?.split(',').map(Number) ?? [7, 41];
-const LIMIT_MS = Number(process.env['ISTHMUS_CHAOS_MS'] ?? 3500);
+const LIMIT_MS = Number(process.env['ISTHMUS_CHAOS_MS'] ?? 3000);
 
 describe.runIf(onLinux)('a gateway in a storm', () => {
   const heaps: number[] = [];
@@ -56,7 +56,6 @@ describe.runIf(onLinux)('a gateway in a storm', () => {
       expect(new Set(outcomes.map(({ token }) => token)).size).toBe(outcomes.length);
       // Otherwise nothing was proven. It is much more where the machine has nothing else to do.
       expect(outcomes.filter(({ end }) => end.kind === 'answer').length).toBeGreaterThan(50);
-      expect(report.deeds.length).toBeGreaterThan(2);
 
       expect(report.calm).toEqual({ ready: true, inFlight: 0, queued: 0, conversations: 0 });
       expect(report.processesLeft).toEqual([]);

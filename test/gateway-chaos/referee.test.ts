@@ -12,7 +12,7 @@ import {
   type Said,
 } from './support/referee.js';
 import type { Remote } from './support/remote.js';
-import type { Outcome } from './support/rush.js';
+import { type Outcome, tellOf } from './support/rush.js';
 
 const AT = 10_000;
 
@@ -124,7 +124,7 @@ describe('the end of a call', () => {
     ...{ client: 'raw', server: 'legacy', token: 't', calledOff, end },
   });
   const failed = (members: object) =>
-    ended({ kind: 'error', error: Object.assign(new Error('no'), members) });
+    ended({ kind: 'error', error: tellOf(Object.assign(new Error('no'), members)) });
 
   it.each([
     ['an answer of its own', ended({ kind: 'answer', text: 't' }), 1, undefined],
@@ -133,7 +133,7 @@ describe('the end of a call', () => {
     ['one run', ended({ kind: 'answer', text: 't' }), 2, 'ran 2 times'],
     ['the right answer', ended({ kind: 'answer', text: 'u' }), 1, 'was given the answer "u"'],
     ['a server', ended({ kind: 'answer', text: 't' }), 0, 'was answered by nobody'],
-    ['words of ours', failed({ message: 'fetch failed', code: 1 }), 0, 'failed: Error: fetch failed'],
+    ['words of ours', failed({ message: 'fetch failed', code: 'X' }), 0, 'failed: Error: fetch failed'],
     ['any code', failed({}), 0, 'failed: no code: Error: no'],
     ['the truth', failed({ code: 1, data: { sent: 'no' } }), 1, 'was said not to have been sent'],
   ])('must have %s', (_what, outcome, ran, fault) => {

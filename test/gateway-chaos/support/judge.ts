@@ -13,24 +13,15 @@ export function faultOf({ client, server, token, calledOff, end }: Outcome, ran:
   if (calledOff) return undefined;
   const fault = faultOfError(end.error);
   if (fault !== undefined) return `${what} failed: ${fault}`;
-  return sentOf(end.error) === 'no' && ran > 0
-    ? `${what} ran, and was said not to have been sent`
-    : undefined;
-}
-
-/** Whether the call had left, as the gateway says it, in the words of each client. */
-function sentOf(error: unknown): unknown {
-  const { data, sent } = error as { data?: { sent?: unknown }; sent?: unknown };
-  return data?.sent ?? sent;
+  return end.error.sent === 'no' && ran > 0 ? `${what} ran, and was said not to have been sent` : undefined;
 }
 
 /** How many ended in which way, for people. */
 export function tally(outcomes: readonly Outcome[]): Record<string, number> {
   const ends = new Map<string, number>();
   for (const { client, end, calledOff } of outcomes) {
-    const error = end.kind === 'error' ? (end.error as { code?: unknown; data?: { reason?: unknown } }) : {};
     const why =
-      end.kind === 'error' ? `${error.code} ${error.data?.reason ?? String(end.error).slice(0, 90)}` : '';
+      end.kind === 'error' ? `${end.error.code} ${end.error.reason ?? end.error.text.slice(0, 90)}` : '';
     const key = `${client}: ${end.kind}${calledOff ? ' (called off)' : ''} ${why}`.trim();
     ends.set(key, (ends.get(key) ?? 0) + 1);
   }

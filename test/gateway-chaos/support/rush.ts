@@ -13,7 +13,7 @@ export interface Outcome {
   readonly calledOff: boolean;
   readonly end:
     | { readonly kind: 'answer'; readonly text: unknown }
-    | { readonly kind: 'error'; readonly error: unknown }
+    | { readonly kind: 'error'; readonly error: Told }
     | { readonly kind: 'lost' };
 }
 
@@ -110,7 +110,7 @@ async function one(rush: Rush, runner: Runner, client: StormClient, what: One): 
   const name = runner.at === 'all' ? `${server}__${tool}` : tool;
   const end: Promise<Outcome['end']> = client.call(name, args, abort.signal).then(
     (text) => ({ kind: 'answer', text }),
-    (error: unknown) => ({ kind: 'error', error }),
+    (error: unknown) => ({ kind: 'error', error: tellOf(error) }),
   );
   const outcome: Outcome = {
     client: runner.kind,
@@ -137,7 +137,7 @@ async function enter(
   const entered = await within(rush.watchdogMs, entering, undefined);
   if (!entered) rush.troubles.push(`${name} never got in`);
   if (!entered || 'client' in entered) return entered?.client;
-  const fault = faultOfError(entered.error);
+  const fault = faultOfError(tellOf(entered.error));
   if (fault !== undefined) rush.troubles.push(`${name} could not get in: ${fault}`);
   return undefined;
 }
@@ -170,16 +170,31 @@ function isStray(complaint: string): boolean {
 /** The session or the address is not there any more. */
 function isGone({ end }: Outcome): boolean {
   if (end.kind !== 'error') return false;
-  const { code, status } = end.error as { code?: unknown; status?: unknown };
-  return code === 404 || status === 404 || /Not connected|session|404/i.test(String(end.error));
+  const { code, status, text } = end.error;
+  return code === 404 || status === 404 || /Not connected|session|404/i.test(text);
+}
+
+/** What an error says, without what it holds on to: its stack keeps whole clients alive. */
+export interface Told {
+  readonly text: string;
+  readonly code: unknown;
+  readonly status: unknown;
+  readonly reason: unknown;
+  /** Whether the call had left, as the gateway says it. */
+  readonly sent: unknown;
+}
+
+export function tellOf(error: unknown): Told {
+  const { code, status, data, sent, cause } = error as Record<string, unknown>;
+  const why = (cause as { code?: unknown } | undefined)?.code;
+  const { reason, sent: told } = (data ?? {}) as Record<string, unknown>;
+  const text = `${String(error)}${why === undefined ? '' : ` (${String(why)})`}`;
+  return { text, code, status, reason, sent: told ?? sent };
 }
 
 /** What is to be said against an error: that it has no code, or that it is the network's and not ours. */
-export function faultOfError(error: unknown): string | undefined {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const cause = (error as { cause?: { code?: unknown } }).cause?.code;
-  const text = `${String(error)}${cause === undefined ? '' : ` (${String(cause)})`}`;
+export function faultOfError({ code, text }: Told): string | undefined {
+  if (typeof code === 'number') return undefined;
   if (/fetch failed|hang up|ECONN|terminated|other side closed|broke off/i.test(text)) return text;
-  if (typeof code !== 'number' && typeof code !== 'string') return `no code: ${text}`;
-  return typeof message === 'string' && message !== '' ? undefined : `no words: ${text}`;
+  return typeof code === 'string' ? undefined : `no code: ${text}`;
 }
