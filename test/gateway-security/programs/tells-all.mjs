@@ -4,7 +4,7 @@ import { serveLines } from '../../process/support/line-server.mjs';
 
 let notes = '';
 
-serveLines({
+const server = serveLines({
   name: 'tells-all',
   eras: process.argv[2] ?? 'dual',
   tools: {
@@ -18,6 +18,15 @@ serveLines({
       return 'noted';
     },
     recall: () => notes,
+    /** Says something before it answers, so that the answer comes on a stream. */
+    async whisper({ text }, { params }) {
+      const { progressToken } = params._meta;
+      const update = { progressToken, progress: 1, message: text };
+      await server.sendLine(
+        JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: update }),
+      );
+      return text;
+    },
     say: ({ text }) => {
       process.stderr.write(text);
       return 'said';
