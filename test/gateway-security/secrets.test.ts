@@ -60,9 +60,9 @@ async function blurt(house: House): Promise<string[]> {
   return said;
 }
 
-function expectNone(text: string): void {
+function expectNone(text: string, where: string): void {
   const found = FORMS.filter((secret) => text.includes(secret) || text.includes(encodeURIComponent(secret)));
-  expect(found).toEqual([]);
+  expect([where, ...found]).toEqual([where]);
 }
 
 describe.each(['json', 'pretty'] as const)('secrets that servers blurt out (%s)', (format) => {
@@ -87,9 +87,13 @@ describe.each(['json', 'pretty'] as const)('secrets that servers blurt out (%s)'
     expect(lines.join()).toContain('token [redacted]');
     expect(status).toContain('[redacted]');
     expect(said.join()).toContain('stopped with code 3');
-    for (const text of [...said, house.logged(), lines.join('\n'), status, failure]) expectNone(text);
+    for (const text of said) expectNone(text, 'what clients are told');
+    expectNone(house.logged(), 'the log');
+    expectNone(lines.join('\n'), 'the lines of the control socket');
+    expectNone(status, 'the status of the control socket');
+    expectNone(failure, 'an error of the control socket');
     for (const page of ['/status', '/metrics', '/readyz']) {
-      expectNone((await house.ask(page, { method: 'GET', headers: ALICE })).text);
+      expectNone((await house.ask(page, { method: 'GET', headers: ALICE })).text, page);
     }
   });
 });
@@ -98,7 +102,7 @@ it('clients that may read the last words of a process read them without secrets'
   const house = await opened('json', { tellsStderr: true, keys: undefined, endpoint: {} } as HouseOptions);
   const said = await blurt(house);
   expect(said.join()).toContain('last stderr');
-  for (const text of said) expectNone(text.replaceAll(SECRETS.apiKey, ''));
+  for (const text of said) expectNone(text.replaceAll(SECRETS.apiKey, ''), 'last words');
 });
 
 it('what only some may know is not among the words that everybody sees of a process', async () => {
@@ -106,7 +110,7 @@ it('what only some may know is not among the words that everybody sees of a proc
   expect(textOf(await house.ask('/mcp/a', modernCall(1, 'pid', {}, { headers: ALICE })))).toMatch(/^\d+$/);
   const children = childrenOf(process.pid);
   expect(children.length).toBeGreaterThan(0);
-  for (const pid of children) expectNone(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  for (const pid of children) expectNone(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), 'its words');
 });
 
 it('a process gets the variables of its own, and none of ours', async () => {
