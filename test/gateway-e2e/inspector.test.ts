@@ -22,7 +22,6 @@ const problem = await ensureInstalled('conformance').then(
 );
 if (problem !== undefined) console.warn(`The Inspector is left out: ${problem}`);
 
-const ERAS = ['legacy', 'auto', 'modern'] as const;
 let gateway: ServedFile;
 let folder: string;
 
@@ -58,35 +57,51 @@ describe.runIf(problem === undefined)('the Inspector', () => {
     });
   });
 
-  it.each(ERAS)('in the era %s lists, calls, reads and prompts through isthmus serve', async (era) => {
-    const target = [gateway.url];
-    const [listed, called, resources, prompts] = await Promise.all([
-      inspect(era, target, '--method', 'tools/list', '--strict'),
-      inspect(era, target, ...calling('everything__echo', 'message=hi')),
-      inspect(era, target, '--method', 'resources/list'),
-      inspect(era, target, '--method', 'prompts/list'),
+  it.each(['legacy', 'modern'])(
+    'in the era %s lists, calls, reads and prompts through isthmus serve',
+    async (era) => {
+      const target = [gateway.url];
+      const [listed, called, resources, prompts] = await Promise.all([
+        inspect(era, target, '--method', 'tools/list', '--strict'),
+        inspect(era, target, ...calling('everything__echo', 'message=hi')),
+        inspect(era, target, '--method', 'resources/list'),
+        inspect(era, target, '--method', 'prompts/list'),
+      ]);
+      const names = namesIn(listed.tools);
+      expect(names).toEqual(expect.arrayContaining(['everything__get-sum', 'demo__echo']));
+      expect(called.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
+      // Only modern results say who the server is.
+      expect(called._meta !== undefined).toBe(era !== 'legacy');
+      expect(resources.resources.map(({ uri }: { uri: string }) => uri)).toEqual(
+        expect.arrayContaining(['demo://resource/static/document/features.md', 'demo://clock']),
+      );
+      expect(namesIn(prompts.prompts)).toContain('everything__args-prompt');
+    },
+  );
+
+  it('finds the era by itself, and it is the modern one', async () => {
+    const shim = ['--config', join(folder, 'host.json'), '--server', 'shim'];
+    const answers = await Promise.all([
+      inspect('auto', [gateway.url], ...calling('demo__echo', 'text=hi')),
+      inspect('auto', shim, ...calling('echo', 'message=hi')),
     ]);
-    const names = namesIn(listed.tools);
-    expect(names).toEqual(expect.arrayContaining(['everything__get-sum', 'demo__echo']));
-    expect(called.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
-    // Only modern results say who the server is.
-    expect(called._meta !== undefined).toBe(era !== 'legacy');
-    expect(resources.resources.map(({ uri }: { uri: string }) => uri)).toEqual(
-      expect.arrayContaining(['demo://resource/static/document/features.md', 'demo://clock']),
-    );
-    expect(namesIn(prompts.prompts)).toContain('everything__args-prompt');
+    expect(answers.map(({ content }) => content[0].text)).toEqual(['hi', 'Echo: hi']);
+    expect(answers.map(({ _meta }) => _meta !== undefined)).toEqual([true, true]);
   });
 
-  it.each(ERAS)('in the era %s lists and calls through isthmus attach, on stdio', async (era) => {
-    const target = ['--config', join(folder, 'host.json'), '--server', 'shim'];
-    const [listed, called] = await Promise.all([
-      inspect(era, target, '--method', 'tools/list', '--strict'),
-      inspect(era, target, ...calling('get-sum', 'a=2', 'b=3')),
-    ]);
-    expect(namesIn(listed.tools)).toContain('get-sum');
-    expect(called.content).toEqual([{ type: 'text', text: 'The sum of 2 and 3 is 5.' }]);
-    expect(called._meta !== undefined).toBe(era !== 'legacy');
-  });
+  it.each(['legacy', 'modern'])(
+    'in the era %s lists and calls through isthmus attach, on stdio',
+    async (era) => {
+      const target = ['--config', join(folder, 'host.json'), '--server', 'shim'];
+      const [listed, called] = await Promise.all([
+        inspect(era, target, '--method', 'tools/list', '--strict'),
+        inspect(era, target, ...calling('get-sum', 'a=2', 'b=3')),
+      ]);
+      expect(namesIn(listed.tools)).toContain('get-sum');
+      expect(called.content).toEqual([{ type: 'text', text: 'The sum of 2 and 3 is 5.' }]);
+      expect(called._meta !== undefined).toBe(era !== 'legacy');
+    },
+  );
 
   it('makes 200 calls, 20 at a time, without an error', async () => {
     const load = ['--load', '--load-requests', '200', '--load-concurrency', '20'];

@@ -30,9 +30,12 @@ export function useHouse(): () => House {
   return () => house;
 }
 
+/** Some do not end with their input, and are waited for no longer than need be. */
+const shutdown = { closeMs: 100, termMs: 2000, killMs: 2000 };
 const node = (path: string, ...args: string[]): Entry => ({
   command: process.execPath,
   args: [path, ...args],
+  shutdown,
 });
 
 function serversWith(folder: string): Record<string, Entry> {
