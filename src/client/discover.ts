@@ -36,7 +36,7 @@ export async function discover(
     line.onIdlessError = (error) => resolve({ kind: 'idless', error });
   });
   // Where every request has its answer or its failure, the time that it takes says nothing.
-  const waiting = line.connection.answersAll ? NO_SILENCE : waitForSilence(line, settings);
+  const waiting = line.connection.answersAll ? noSilence() : waitForSilence(line, settings);
   const silence = waiting.passed.then(
     (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
   );
@@ -49,7 +49,10 @@ export async function discover(
   }
 }
 
-const NO_SILENCE = { passed: new Promise<never>(() => {}), callOff() {} };
+/** A promise of its own each time: one for all would keep what ever waited for it. */
+function noSilence(): { readonly passed: Promise<never>; callOff(): void } {
+  return { passed: new Promise<never>(() => {}), callOff() {} };
+}
 
 /** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
 function waitForSilence(

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../async/clock.js';
-import { messageOf } from '../errors.js';
+import { IsthmusError, messageOf } from '../errors.js';
 import type { Service } from '../exchange/call.js';
 import type { HostEvent } from '../host/host-event.js';
 import { type Control, type Controlled, openControl, type ReloadReport } from './control/index.js';
@@ -111,11 +111,25 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
     return adopt(await read());
   };
 
+  /** What goes wrong is read by people, and pasted. */
+  const told = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof IsthmusError)) throw error;
+      const { code, message, sent, evidence, generation, stderrTail, status } = error;
+      throw new IsthmusError(code, redactor.text(message), {
+        ...{ sent, generation, status },
+        evidence: evidence?.map((line) => redactor.text(line)),
+        stderrTail: stderrTail && redactor.text(stderrTail),
+      });
+    }
+  };
   const controlled: Controlled = {
     status: () => gateway.status(),
-    restart: async (name) => gateway.unit(name).restart(),
-    stop: async (name) => gateway.unit(name).switch(false),
-    start: async (name) => gateway.unit(name).switch(true),
+    restart: (name) => told(() => gateway.unit(name).restart()),
+    stop: (name) => told(() => gateway.unit(name).switch(false)),
+    start: (name) => told(() => gateway.unit(name).switch(true)),
     reload,
     logs(name, wanted, signal) {
       if (name !== undefined) gateway.unit(name);

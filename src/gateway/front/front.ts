@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '../../async/clock.js';
 import type { Listener } from '../../exchange/connection.js';
 import { Endpoint } from '../../transport/http-server/endpoint.js';
-import { jsonHeaders } from '../../transport/http-server/event-text.js';
 import { NodeExchange } from '../../transport/http-server/node-exchange.js';
 import {
   type NodeServer,
@@ -46,7 +45,7 @@ export class Front {
       const exchange = new NodeExchange(request, response, undefined, unread);
       const place = this.#places.get(path);
       if (place) void place.handle(exchange);
-      else if (!this.#options.pages.answer(path, exchange)) notFound(request, response, path);
+      else this.#options.pages.answer(path, exchange);
     });
   }
 
@@ -129,12 +128,6 @@ function inOneWay(path: string): string {
   } catch {
     return path;
   }
-}
-
-function notFound(request: IncomingMessage, response: ServerResponse, path: string): void {
-  request.resume();
-  const error = `There is nothing at ${path}; /status has the addresses of the servers`;
-  response.writeHead(404, { ...jsonHeaders({}), connection: 'close' }).end(`${JSON.stringify({ error })}\n`);
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';

@@ -32,18 +32,22 @@ export class Pages {
     this.#settings = resolveEndpoint(options.endpoint);
   }
 
-  /** False where there is no such page. */
-  answer(path: string, exchange: HttpExchange): boolean {
+  /** Answers whatever belongs to no server. */
+  answer(path: string, exchange: HttpExchange): void {
     const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
-    if (!page) return false;
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-      refuse({ exchange, headers: {} }, 405, 'This is only to be read', { allow: 'GET, HEAD' });
-      return true;
+    const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
+    if (page && !isRead) {
+      return refuse({ exchange, headers: {} }, 405, 'This is only to be read', { allow: 'GET, HEAD' });
     }
-    void this.#show(page, exchange).catch(() => {
-      respond(exchange, 500, { error: 'Internal error' });
-    });
-    return true;
+    const shown = page ? this.#show(page, exchange) : this.#showNothing(path, exchange);
+    void shown.catch(() => respond(exchange, 500, { error: 'Internal error' }));
+  }
+
+  /** Strangers do not learn which servers there are by trying names: theirs is the same answer for all. */
+  async #showNothing(path: string, exchange: HttpExchange): Promise<void> {
+    if (!(await this.#isWelcome(exchange))) return;
+    const error = `There is nothing at ${path}; /status has the addresses of the servers`;
+    respond(exchange, 404, { error });
   }
 
   async #show(page: Page, exchange: HttpExchange): Promise<void> {

@@ -62,7 +62,7 @@ function readable(lines: DestinationStream, colorize: boolean): DestinationStrea
     ignore: 'server,pid,err',
     messageFormat: (log, key) => [subjectOf(log), oneLine(log[key]), failureOf(log)].join(''),
   });
-  return { write: (line) => lines.write(prettify(line)) };
+  return { write: (line) => lines.write(prettify(line).replace(EIGHT_BITS, ' ')) };
 }
 
 function subjectOf({ server, pid }: Record<string, unknown>): string {
@@ -91,4 +91,6 @@ function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undef
   return isTTY && env['TERM'] !== 'dumb';
 }
 
+/** Our own colours are of seven bits; these come from others, in fields that JSON leaves as they are. */
+const EIGHT_BITS = /[\u007f-\u009f\u2028\u2029]/g;
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
