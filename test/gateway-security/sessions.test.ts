@@ -1,6 +1,15 @@
 /** What belongs to one caller is not there for another: sessions and their events, of either transport. */
 import { describe, expect, it } from 'vitest';
-import { legacy, legacyCall, open, openSession, type Stream } from '../http-server/support.js';
+import { commandUnit } from '../gateway/support/units.js';
+import {
+  initialize,
+  legacy,
+  legacyCall,
+  modernCall,
+  open,
+  openSession,
+  type Stream,
+} from '../http-server/support.js';
 import { ALICE, BOB, EACH_ITS_OWN, type House, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
 
 const PATHS = ['/mcp', '/mcp/a', '/servers/a/mcp'];
@@ -92,6 +101,25 @@ describe('a stream of 2024-11-05', () => {
     expect((await house.ask(path.replace('/mcp/a/', '/mcp/b/'), legacy(PING, ALICE))).status).toBe(404);
     expect((await house.ask(path, legacy(PING, ALICE))).status).toBe(202);
     await stream.until('the answer', () => stream.text.includes('"id":9'));
+  });
+});
+
+describe('a server that cannot be started', () => {
+  it('is nothing that a client could end the gateway with', async () => {
+    const never = commandUnit('a', ['-e', 'setTimeout(() => process.exit(1), 100)'], {
+      definition: { restart: false },
+    });
+    // A promise that nobody waits for would be the end of the run.
+    const house = await openHouse([never, tellsAll('b')]);
+    const stream = await oldStream(house, {});
+    const { pathname, search } = new URL(stream.events[0]!.data!, house.origin);
+    const post = (message: object) => house.ask(pathname + search, legacy(message));
+    const early = { jsonrpc: '2.0', method: 'notifications/early' };
+    await Promise.all([post(PING), post(initialize(1)), ...Array.from({ length: 300 }, () => post(early))]);
+    await stream.until('both answers', () => stream.text.split('event: message').length > 2);
+    stream.hangUp();
+    expect((await house.ask('/healthz', { method: 'GET' })).status).toBe(200);
+    expect(textOf(await house.ask('/mcp/b', modernCall(1, 'pid')))).toMatch(/^\d+$/);
   });
 });
 
