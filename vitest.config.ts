@@ -13,7 +13,7 @@ const SHARED = [
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/setup/build.ts'],
+    globalSetup: ['test/setup/build.ts', 'test/setup/own-folder.ts'],
     // Most tests wait for processes and sockets: on two cores, two files at a time take little more than one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Real processes on two cores: a slow machine is not a failure, a hang is.

@@ -5,9 +5,7 @@ import { onTestFinished } from 'vitest';
 import { ISTHMUS, startChild } from '../support/child.js';
 
 // The programs under test inherit it: what they remember about servers must not outlive the run.
-const cache = mkdtempSync(join(tmpdir(), 'isthmus-cache-'));
-process.env['XDG_CACHE_HOME'] = cache;
-process.on('exit', () => rmSync(cache, { recursive: true, force: true }));
+process.env['XDG_CACHE_HOME'] = mkdtempSync(join(process.env['ISTHMUS_TEST_FOLDER'] ?? tmpdir(), 'cache-'));
 
 export interface Ran {
   readonly code: number | null;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, ISTHMUS } from '../support/child.js';
@@ -7,9 +7,7 @@ import { type Played, play } from './script.js';
 import type { ServerKind } from './servers.js';
 
 // What is remembered about servers must not outlive the run.
-const cache = mkdtempSync(join(tmpdir(), 'isthmus-cache-'));
-process.env['XDG_CACHE_HOME'] = cache;
-process.on('exit', () => rmSync(cache, { recursive: true, force: true }));
+process.env['XDG_CACHE_HOME'] = mkdtempSync(join(process.env['ISTHMUS_TEST_FOLDER'] ?? tmpdir(), 'cache-'));
 
 /** The script of a server, played by a client that has started it. Once is enough. */
 export function playDirectly(client: ClientKind, server: ServerKind): Promise<Played> {
