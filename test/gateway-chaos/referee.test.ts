@@ -121,7 +121,7 @@ describe('what is said between two looks', () => {
 
 describe('the end of a call', () => {
   const ended = (end: Outcome['end'], calledOff = false): Outcome => ({
-    ...{ client: 'raw', server: 'legacy', token: 't', calledOff, end },
+    ...{ client: 'raw', server: 'legacy', token: 't', answer: 't', calledOff, end },
   });
   const failed = (members: object) =>
     ended({ kind: 'error', error: tellOf(Object.assign(new Error('no'), members)) });

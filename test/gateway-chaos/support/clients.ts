@@ -1,9 +1,11 @@
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { connect } from '../../../src/client/index.js';
 import { http } from '../../../src/transport/http.js';
 import { keepComplaints } from '../../bridge-matrix/clients/session.js';
+import { answerTo } from './plan.js';
 import { rawLegacy, rawModern } from './raw-clients.js';
 
 /** Somebody in the storm. */
@@ -17,6 +19,11 @@ export interface StormClient {
 
 export type Connect = (url: string) => Promise<StormClient>;
 
+/** Whether it can be asked something; those that are written out by hand cannot. */
+export function canAnswer(kind: string): boolean {
+  return !kind.startsWith('raw');
+}
+
 /** Clients of both eras: ours, the official ones, and two that are written out by hand and see every byte. */
 export const KINDS: Readonly<Record<string, Connect>> = {
   'our modern': (url) => ours(url, 'modern'),
@@ -29,7 +36,8 @@ export const KINDS: Readonly<Record<string, Connect>> = {
 };
 
 async function ours(url: string, mode: 'modern' | 'legacy'): Promise<StormClient> {
-  const client = await connect(http(url), { mode, cache: false, timeoutMs: 20_000 });
+  const answers = { elicit: ({ message }: { message: string }) => accepted(message) };
+  const client = await connect(http(url), { mode, cache: false, timeoutMs: 20_000, answers });
   return {
     complaints: [],
     call: async (tool, args, signal) => textOf(await client.callTool(tool, args, { signal })),
@@ -38,7 +46,8 @@ async function ours(url: string, mode: 'modern' | 'legacy'): Promise<StormClient
 }
 
 async function officialV1(url: string): Promise<StormClient> {
-  const client = new ClientV1({ name: 'v1', version: '1' });
+  const client = new ClientV1({ name: 'v1', version: '1' }, { capabilities: CAPABILITIES });
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => accepted(params.message));
   const complaints = keepComplaints(client);
   const transport = new HttpV1(new URL(url), { reconnectionOptions: NO_RECONNECTION });
   await client.connect(transport as never);
@@ -54,7 +63,11 @@ async function officialV1(url: string): Promise<StormClient> {
 }
 
 async function officialV2(url: string, mode: 'auto' | { pin: '2026-07-28' }): Promise<StormClient> {
-  const client = new ClientV2({ name: 'v2', version: '2' }, { versionNegotiation: { mode } });
+  const client = new ClientV2(
+    { name: 'v2', version: '2' },
+    { capabilities: CAPABILITIES, versionNegotiation: { mode } },
+  );
+  client.setRequestHandler('elicitation/create', ({ params }) => accepted(params.message));
   const complaints = keepComplaints(client);
   const transport = new HttpV2(new URL(url), { reconnectionOptions: NO_RECONNECTION });
   await client.connect(transport);
@@ -67,6 +80,12 @@ async function officialV2(url: string, mode: 'auto' | { pin: '2026-07-28' }): Pr
       await client.close();
     },
   };
+}
+
+const CAPABILITIES = { elicitation: { form: {} } };
+
+function accepted(question: string) {
+  return { action: 'accept' as const, content: { name: answerTo(question) } };
 }
 
 /** A stream that is gone with its server is not asked for again and again after the storm. */

@@ -2,12 +2,13 @@ import { NOTING } from './plan.js';
 import { faultOfError, type Outcome } from './rush.js';
 
 /** What an outcome has against the rules, if anything. `ran`: how often the server itself says that it ran it. */
-export function faultOf({ client, server, token, calledOff, end }: Outcome, ran: number): string | undefined {
+export function faultOf(outcome: Outcome, ran: number): string | undefined {
+  const { client, server, token, answer, calledOff, end } = outcome;
   const what = `${token} (${client}, ${server}${calledOff ? ', called off' : ''})`;
   if (ran > 1) return `${what} ran ${ran} times`;
   if (end.kind === 'lost') return `${what} never ended`;
   if (end.kind === 'answer') {
-    if (end.text !== token) return `${what} was given the answer ${JSON.stringify(end.text)}`;
+    if (end.text !== answer) return `${what} was given the answer ${JSON.stringify(end.text)}`;
     return NOTING.has(server) && ran === 0 ? `${what} was answered by nobody` : undefined;
   }
   if (calledOff) return undefined;

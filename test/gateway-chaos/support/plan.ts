@@ -102,12 +102,32 @@ function matrixProgram(name: string): string {
   return fileURLToPath(new URL(`../../bridge-matrix/fixtures/${name}`, import.meta.url));
 }
 
-/** How a server is asked to give back a token. */
-export function asking(
-  name: ServerName,
-  token: string,
-  more: { readonly ms: number; readonly dies: boolean },
-): { readonly tool: string; readonly args: Record<string, unknown> } {
-  if (!NOTING.has(name)) return { tool: 'echo', args: { text: token } };
-  return { tool: 'run', args: { token, ms: more.ms, die: more.dies } };
+/** What is special about one call. */
+export interface Shape {
+  readonly ms: number;
+  /** The process ends with it. */
+  readonly dies: boolean;
+  /** The server asks its client something before it answers. */
+  readonly asks: boolean;
 }
+
+export interface Asking {
+  readonly tool: string;
+  readonly args: Record<string, unknown>;
+  /** The right answer, which no other call has. */
+  readonly answer: string;
+}
+
+/** How a server is asked to give back a token. */
+export function asking(name: ServerName, token: string, { ms, dies, asks }: Shape): Asking {
+  if (asks) return { tool: 'ask_user', args: { message: token }, answer: `accept ${answerTo(token)}` };
+  if (!NOTING.has(name)) return { tool: 'echo', args: { text: token }, answer: token };
+  return { tool: 'run', args: { token, ms, die: dies }, answer: token };
+}
+
+/** What clients say when they are asked. */
+export function answerTo(question: string): string {
+  return `yes, ${question}`;
+}
+
+export const PLAIN: Shape = { ms: 0, dies: false, asks: false };

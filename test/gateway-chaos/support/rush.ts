@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { createRandom } from '../../host/support-chaos.js';
-import { type Connect, KINDS, type StormClient } from './clients.js';
-import { asking, type ServerName } from './plan.js';
+import { type Connect, canAnswer, KINDS, type StormClient } from './clients.js';
+import { asking, type ServerName, type Shape } from './plan.js';
 
 export type Random = ReturnType<typeof createRandom>;
 
@@ -10,6 +10,8 @@ export interface Outcome {
   readonly client: string;
   readonly server: ServerName;
   readonly token: string;
+  /** The only right one. */
+  readonly answer: string;
   readonly calledOff: boolean;
   readonly end:
     | { readonly kind: 'answer'; readonly text: unknown }
@@ -75,6 +77,7 @@ async function live(
       const shape = {
         ms: random.chance(0.2) ? random.upTo(30) : 0,
         dies: server === 'fragile' && random.chance(0.1),
+        asks: (server === 'v1' || server === 'v2') && random.chance(0.3) && canAnswer(runner.kind),
         cancelsAfter: random.chance(0.05) ? random.upTo(15) : undefined,
       };
       return one(rush, runner, client, { server, token: `${name}, ${burst}.${at}`, ...shape });
@@ -94,17 +97,15 @@ const SHARED: readonly ServerName[] = [
   ...(['legacy', 'modern', 'tree', 'demo', 'v1', 'v2', 'remote'] as const),
 ];
 
-interface One {
+interface One extends Shape {
   readonly server: ServerName;
   readonly token: string;
-  readonly ms: number;
-  readonly dies: boolean;
   readonly cancelsAfter?: number | undefined;
 }
 
 async function one(rush: Rush, runner: Runner, client: StormClient, what: One): Promise<Outcome> {
   const { server, token, cancelsAfter } = what;
-  const { tool, args } = asking(server, token, what);
+  const { tool, args, answer } = asking(server, token, what);
   const abort = new AbortController();
   const timer = cancelsAfter === undefined ? undefined : setTimeout(() => abort.abort(), cancelsAfter);
   const name = runner.at === 'all' ? `${server}__${tool}` : tool;
@@ -116,6 +117,7 @@ async function one(rush: Rush, runner: Runner, client: StormClient, what: One): 
     client: runner.kind,
     server,
     token,
+    answer,
     calledOff: cancelsAfter !== undefined,
     end: await within(rush.watchdogMs, end, { kind: 'lost' }),
   };

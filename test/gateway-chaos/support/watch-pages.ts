@@ -1,7 +1,7 @@
 import type { GatewayStatus } from '../../../src/gateway/status.js';
 import { readMetrics } from './metrics.js';
 import type { Plan, ServerName } from './plan.js';
-import { asking } from './plan.js';
+import { asking, PLAIN } from './plan.js';
 import type { Processes } from './processes.js';
 import { rawModern } from './raw-clients.js';
 import {
@@ -81,7 +81,7 @@ async function askReadyz(origin: string): Promise<Readyz> {
 /** Why a call of this server failed, if it did. */
 async function attempt(origin: string, name: ServerName, token: string): Promise<string | undefined> {
   const client = await rawModern(`${origin}/mcp/${name}`);
-  const { tool, args } = asking(name, token, { ms: 0, dies: false });
+  const { tool, args } = asking(name, token, PLAIN);
   try {
     const text = await client.call(tool, args, AbortSignal.timeout(20_000));
     return text === token ? client.complaints[0] : `it answered ${String(text)}`;
