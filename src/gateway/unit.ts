@@ -96,7 +96,8 @@ export class Unit implements Part {
     const { source } = this.#definition;
     if (source.kind === 'broken') return;
     if (source.kind !== 'command') {
-      await this.bridge.start();
+      // What is known from before proves nothing.
+      await (this.bridge.far ? this.#refresh() : this.bridge.start());
       this.#health!.answered();
       return;
     }
