@@ -141,7 +141,7 @@ describe('answers that nobody reads', () => {
       expect(answered).toBeLessThan(5000);
       await pause(10);
     }
-    expect(answered).toBeGreaterThan(3);
+    expect(answered).toBeGreaterThan(0);
     expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(400);
   });
 });
