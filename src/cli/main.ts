@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { IsthmusError } from '../errors.js';
 import { CliError } from './cli-error.js';
 import { EXIT, EXIT_HELP } from './exit-codes.js';
+import { findCommands } from './find-commands.js';
 import type { Line } from './habits/habit.js';
 import { splitAtDashes } from './target.js';
 import { processTerminal } from './terminal/terminal.js';
@@ -23,7 +24,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   if (TALKING.has(name) || ASKING.has(name)) tolerateClosedOutput();
   try {
     const { words, behind } = await understand(name, argv.slice(3));
-    for (const command of await commands(argv[2], words, behind)) program.addCommand(command);
+    for (const command of await findCommands(argv[2], { words, behind }, packageVersion())) {
+      // It sees for itself where its options end.
+      program.addCommand(name === 'serve' ? command.passThroughOptions() : command);
+    }
     await program.parseAsync([...argv.slice(0, 3), ...words]);
   } catch (error) {
     process.exitCode = report(error, argv[2]);
@@ -36,7 +40,7 @@ async function understand(name: string, typed: readonly string[]): Promise<Line>
   const { head: words, behind } = splitAtDashes(typed);
   const line = { words, behind };
   if (words.length === 0) return line;
-  const [command] = (await commands(name, words, behind)).filter((each) => each.name() === name);
+  const [command] = await findCommands(name, line, packageVersion());
   const { inOurWords } = await import('./habits/habits-of.js');
   return command ? inOurWords(name, command, line) : line;
 }
@@ -45,47 +49,15 @@ async function understand(name: string, typed: readonly string[]): Promise<Line>
 const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'serve', 'attach']);
 
 /** The commands that ask a running gateway. */
-const ASKING: ReadonlySet<string> = new Set(['status', 'logs', 'restart', 'stop', 'start', 'doctor']);
-
-/** A server started by a host should not have to load the client. */
-async function commands(
-  name: string | undefined,
-  words: readonly string[],
-  behind: readonly string[] | undefined,
-): Promise<Command[]> {
-  if (name === 'demo') return [(await import('./commands/demo.js')).demoCommand()];
-  const { attachCommand } = await import('./commands/attach.js');
-  if (name === 'attach') return [attachCommand(behind)];
-  const { daemonCommand } = await import('./commands/daemon.js');
-  if (name === 'daemon') return [daemonCommand(packageVersion())];
-  const { controlCommands } = await import('./control/commands.js');
-  if (ASKING.has(name ?? '')) return controlCommands();
-  const { serveCommand } = await import('./commands/serve.js');
-  if (name === 'serve') return [serveCommand(behind, words).passThroughOptions()];
-  const { configCommand } = await import('./commands/config.js');
-  if (name === 'config') return [configCommand()];
-  const { completionCommand } = await import('./commands/completion.js');
-  const completion = completionCommand(() => commands(undefined, [], undefined));
-  if (name === 'completion') return [completion];
-  const { probeCommand } = await import('./commands/probe.js');
-  const { listCommand } = await import('./commands/list.js');
-  const { callCommand } = await import('./commands/call.js');
-  const { readCommand } = await import('./commands/read.js');
-  const { demoCommand } = await import('./commands/demo.js');
-  return [
-    serveCommand(behind),
-    attachCommand(behind),
-    daemonCommand(packageVersion()),
-    ...controlCommands(),
-    probeCommand(behind),
-    listCommand(behind),
-    callCommand(behind),
-    readCommand(behind),
-    configCommand(),
-    demoCommand(),
-    completion,
-  ];
-}
+const ASKING: ReadonlySet<string> = new Set([
+  'status',
+  'logs',
+  'restart',
+  'stop',
+  'start',
+  'reload',
+  'doctor',
+]);
 
 function report(error: unknown, command: string | undefined): number {
   // Commander has already printed help, the version or what was wrong.
