@@ -11,23 +11,37 @@ const SHARED = [
   ...['process-layer', 'schema', 'server', 'transcripts', 'wire'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** Minutes of the same with more partners, or more of it: `npm run test:long`. */
+const LONG = [
+  'test/bridge-matrix/direct.test.ts',
+  'test/conformance/runner.test.ts',
+  'test/e2e/stalled-reader.test.ts',
+  'test/host/chaos.test.ts',
+  'test/transparency/transparency.test.ts',
+];
+const wantsLong = process.env['ISTHMUS_LONG'] === '1';
+const left = ['**/node_modules/**', ...(wantsLong ? [] : LONG)];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/setup/build.ts', 'test/setup/own-folder.ts'],
-    // Most tests wait for processes and sockets: on two cores, two files at a time take little more than one.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most tests wait for processes and sockets: on two cores, four files at a time take little more than two.
+    maxWorkers: 2 * Math.max(2, availableParallelism() - 1),
     // Real processes on two cores: a slow machine is not a failure, a hang is.
     testTimeout: 30_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000, interval: 10 } },
     projects: [
-      { extends: true, test: { name: 'shared', isolate: false, include: SHARED } },
+      {
+        extends: true,
+        test: { name: 'shared', isolate: false, include: wantsLong ? [] : SHARED, exclude: left },
+      },
       {
         extends: true,
         test: {
           name: 'alone',
-          include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...SHARED],
+          include: wantsLong ? LONG : ['test/**/*.test.ts', 'src/**/*.test.ts'],
+          exclude: wantsLong ? left : [...left, ...SHARED],
         },
       },
     ],
