@@ -32,7 +32,7 @@ export async function tests(args = [], { retry = false } = {}) {
   if (retry) options.push('--retry=1');
   const result = await run(process.execPath, [vitest, 'run', ...options, ...args], {
     output: 'inherit',
-    limitMs: 8 * 60_000,
+    limitMs: 12 * 60_000,
     env: { ...process.env, [REPORT_VARIABLE]: path },
   });
   const { passed, failed, failures, flaky, unfinished } = await readReport(path);

@@ -100,7 +100,9 @@ describe('a server that may yet come', () => {
     expect(child.stderr).not.toContain('Isthmus serves');
     const refused = await isthmus('list', socket);
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toMatch(/stopped with code 7 after \d+ ms; (it is tried again in \d+ s; )?last stderr: fatal: no API key/);
+    expect(refused.stderr).toMatch(
+      /stopped with code 7 after \d+ ms; (it is tried again in \d+ s; )?last stderr: fatal: no API key/,
+    );
   });
 });
 
