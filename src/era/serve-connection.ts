@@ -59,6 +59,7 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   /** Requests that came before the service was ready. */
   #early: Set<RequestId> | undefined;
   #holdsEarly = false;
+  #earlyOver: Deferred<void> | undefined;
   #earlyNotifications = 0;
 
   constructor(connection: Connection, service: Service, runtime: ModernRuntime) {
@@ -141,7 +142,11 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   }
 
   async #idle(): Promise<void> {
-    while (this.#early && this.#early.size > 0) await Promise.resolve(this.#ready(NOTHING)).catch(() => {});
+    while (this.#early && this.#early.size > 0) {
+      // Told by whoever was the last of them: to look again and again would leave nobody else a turn.
+      this.#earlyOver ??= createDeferred<void>();
+      await this.#earlyOver.promise;
+    }
     await this.#side.calls.idle();
   }
 
@@ -217,6 +222,10 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   /** Whoever does not wait for answers must not fill the memory with what is to be looked at later. */
   #reviewEarly(early: Set<RequestId>): void {
     const { connection, settings } = this.#side;
+    if (early.size === 0) {
+      this.#earlyOver?.resolve();
+      this.#earlyOver = undefined;
+    }
     const isFull = early.size >= settings.maxConcurrent;
     if (isFull === this.#holdsEarly) return;
     this.#holdsEarly = isFull;
@@ -225,7 +234,10 @@ class Serving implements Receiver, ServedConnection, Surroundings {
 
   /** One that belongs to requests which have not been looked at yet: they come first. */
   #earlyNotification(notification: DecodedNotification, early: Set<RequestId>): boolean {
-    if (isCancellation(notification, early)) return true;
+    if (isCancellation(notification, early)) {
+      this.#reviewEarly(early);
+      return true;
+    }
     const ready = this.#ready(notification);
     // As many as there are requests that they could belong to, and some more.
     if (!ready) return false;
@@ -280,7 +292,6 @@ function isCancellation({ method, params }: DecodedNotification, early: Set<Requ
 }
 
 const MAX_EARLY_NOTIFICATIONS = 1000;
-const NOTHING: Opening = { method: '', params: undefined };
 const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };
 /** One line must not make a flood of answers that nobody can stop. */
 const MAX_BATCH = 1000;
