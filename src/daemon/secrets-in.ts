@@ -4,8 +4,7 @@ import type { AttachParams } from './definition.js';
 /** What nobody may read in logs or in the status. */
 export function secretsIn({ unit }: AttachParams): string[] {
   const { source } = unit;
-  if (source.kind === 'url') return [...secretsOf(unit), ...new URL(source.url).searchParams.values()];
-  if (source.kind !== 'command') return [];
+  if (source.kind !== 'command') return secretsOf(unit);
   const { definition } = source;
   // Every variable of the process is here; these are in any path that is worth reading.
   const env = Object.fromEntries(

@@ -1,4 +1,5 @@
 import { systemClock } from '../async/clock.js';
+import { withUnitLimits } from '../gateway/limits/index.js';
 import { Unit } from '../gateway/unit.js';
 import { createHost } from '../host/create-host.js';
 import { serve } from '../server/serve.js';
@@ -6,7 +7,6 @@ import { stdio } from '../transport/stdio.js';
 import type { AttachParams } from './definition.js';
 import { withTransport } from './sse-first.js';
 import { toOurs } from './to-ours.js';
-import { withLimits } from './with-limits.js';
 
 export interface AloneOptions {
   /** What the process writes to stderr, as it comes. */
@@ -30,7 +30,7 @@ export async function serveAlone(params: AttachParams, options: AloneOptions): P
   const unit = new Unit(definition, {
     host,
     clock: systemClock,
-    around: withLimits,
+    around: (service, unit) => withUnitLimits(service, unit),
     tellsStderr: true,
     onChange() {},
     onStartFailed: (_, error) => options.onStartFailed(error),

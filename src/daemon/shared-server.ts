@@ -1,15 +1,16 @@
 import type { Clock } from '../async/clock.js';
 import { IsthmusError } from '../errors.js';
 import type { Connection } from '../exchange/connection.js';
+import { withUnitLimits } from '../gateway/limits/index.js';
 import type { UnitStatus } from '../gateway/status.js';
 import { Unit } from '../gateway/unit.js';
+import { hostDefinition } from '../gateway/unit-changes.js';
 import type { UnitDefinition } from '../gateway/unit-definition.js';
 import type { Host } from '../host/create-host.js';
 import type { AttachParams } from './definition.js';
 import type { HostedCommands } from './hosted-commands.js';
 import { openRoom, type Room } from './room.js';
 import { toOurs } from './to-ours.js';
-import { withLimits } from './with-limits.js';
 
 export interface SharedServerContext {
   readonly host: Host;
@@ -41,7 +42,7 @@ export class SharedServer {
     this.#context = context;
     this.#definition = toOurs(name, params);
     const { source } = this.#definition;
-    if (source.kind === 'command') context.commands.add(name, source.definition);
+    if (source.kind === 'command') context.commands.add(name, hostDefinition(source.definition));
     this.#unit = this.#newUnit();
     const isOwn = source.kind === 'command' && source.definition.processes === 'per-conversation';
     this.#room = isOwn ? undefined : openRoom(this.#unit.service);
@@ -108,7 +109,7 @@ export class SharedServer {
     const { host, clock, onStartFailed, clean } = this.#context;
     return new Unit(this.#definition, {
       ...{ host, clock, onStartFailed, clean },
-      around: withLimits,
+      around: (service, unit) => withUnitLimits(service, unit),
       // Whoever is attached is of the user who runs it.
       tellsStderr: true,
       onChange() {},

@@ -69,6 +69,7 @@ class TheGateway implements Gateway {
     this.#context = {
       host: this.#host,
       clock,
+      cache: options.host?.cache,
       tellsStderr: options.tellsStderr ?? false,
       clean: (text) => options.redactor?.text(text) ?? text,
       around: (service, unit) => options.around?.(service, unit) ?? service,

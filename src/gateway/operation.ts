@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
-import { type Clock, systemClock } from '../async/clock.js';
+import { systemClock } from '../async/clock.js';
 import { IsthmusError, messageOf } from '../errors.js';
-import type { Service } from '../exchange/call.js';
 import type { HostEvent } from '../host/host-event.js';
 import { type Control, type Controlled, openControl, type ReloadReport } from './control/index.js';
 import { createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';
-import { createRateLimit, limitService, type RateLimit } from './limits/index.js';
+import { limitService, type RateLimit, withUnitLimits } from './limits/index.js';
 import { createLogTail } from './log-tail.js';
 import { secretsOf } from './secrets.js';
 import {
@@ -77,7 +76,9 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
       // As the server takes them, and around the limits as clients make them.
       const far = { side: 'client', transport: source.kind === 'command' ? 'pipe' : 'tcp' } as const;
       const there = observeService(service, { server, onCall: metrics.onCall, onBegin, tracer, ...far });
-      const limited = withLimits(there, unit, { rate, clock, onRefused });
+      const own = withUnitLimits(there, unit, { clock, onRefused });
+      // Around it that of the caller in all servers together.
+      const limited = limitService(own, { server, rate, clock, onRefused });
       return observeService(limited, { server, onCall, onBegin, onSession, tracer });
     },
     metrics: async (collect) => ({ type: metrics.contentType, text: await metrics.render(collect) }),
@@ -151,19 +152,4 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
     await closed;
   };
   return { gateway, control, reload, adopt, close, closed };
-}
-
-interface LimitContext {
-  readonly rate: RateLimit | undefined;
-  readonly clock: Clock;
-  readonly onRefused: NonNullable<Parameters<typeof limitService>[1]['onRefused']>;
-}
-
-/** Its own limits, and around them that of the caller in all servers together. */
-function withLimits(service: Service, { name, unit }: UnitDefinition, context: LimitContext): Service {
-  const { rate, clock, onRefused } = context;
-  const { ratePerMinute, maxSessions: _, ...limits } = unit.limits;
-  const own = ratePerMinute === undefined ? undefined : createRateLimit({ perMinute: ratePerMinute, clock });
-  const within = limitService(service, { server: name, limits, rate: own, clock, onRefused });
-  return limitService(within, { server: name, rate, clock, onRefused });
 }

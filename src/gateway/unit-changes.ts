@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EVERYTHING } from '../bridge/seats.js';
+import type { HostPart } from '../config/index.js';
 import type { ServerDefinition } from '../host/definition.js';
 import type { UnitStatus } from './status.js';
 import type { UnitDefinition } from './unit-definition.js';
@@ -14,14 +15,18 @@ export function canStay(before: UnitDefinition, after: UnitDefinition): boolean 
   return isDeepStrictEqual(before.source.definition.processes, after.source.definition.processes);
 }
 
+/** What a host is told of a command. It may be started before anybody is there, and has to serve everybody. */
+export function hostDefinition(part: HostPart): ServerDefinition {
+  const definition = part as ServerDefinition;
+  const isOwn = definition.processes === 'per-conversation';
+  return isOwn ? definition : { ...definition, capabilities: EVERYTHING };
+}
+
 export function definitionsOf(units: readonly UnitDefinition[]): Record<string, ServerDefinition> {
   const definitions: Record<string, ServerDefinition> = Object.create(null);
   for (const { name, source } of units) {
     if (source.kind !== 'command') continue;
-    const definition = source.definition as ServerDefinition;
-    // Whoever starts it, and before anybody is there: it may have to serve everybody.
-    const isOwn = definition.processes === 'per-conversation';
-    definitions[name] = isOwn ? definition : { ...definition, capabilities: EVERYTHING };
+    definitions[name] = hostDefinition(source.definition);
   }
   return definitions;
 }

@@ -4,6 +4,7 @@ import { within } from '../async/within.js';
 import { type Bridge, createBridge } from '../bridge/create-bridge.js';
 import { withoutStderr } from '../bridge/far-errors.js';
 import type { Client } from '../client/client.js';
+import type { EraCache } from '../client/era-cache.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
 import { IsthmusError } from '../errors.js';
 import type { Service } from '../exchange/call.js';
@@ -24,6 +25,8 @@ import { stateOfProcesses, type UnitState } from './unit-state.js';
 export interface UnitContext {
   readonly host: Host;
   readonly clock: Clock;
+  /** Where the eras of remote servers are remembered; as for a host. */
+  readonly cache?: EraCache | false | undefined;
   /** Puts limits, logs and counts around a server. */
   around(service: Service, unit: UnitDefinition): Service;
   /** Clients are those who run it, and may read what a process said before it ended. */
@@ -51,7 +54,7 @@ export class Unit implements Part {
     this.name = name;
     this.#definition = definition;
     this.#context = context;
-    const upstream = openUpstream(definition, host);
+    const upstream = openUpstream(definition, context);
     this.bridge = createBridge(upstream, {
       ...definition.bridge,
       clock,
@@ -221,13 +224,14 @@ function nowhere(label: string, reason: string): Connector {
   };
 }
 
-function openUpstream({ name, source }: UnitDefinition, host: Host): Upstream {
+function openUpstream({ name, source }: UnitDefinition, { host, cache }: UnitContext): Upstream {
   if (source.kind === 'command') return host.upstream(name);
   if (source.kind === 'broken') return upstreamAt(nowhere(name, source.reason));
   const connector =
     source.kind === 'url' ? httpConnector(source.url, source.connect) : connectorFor(source.address);
   // People know it by its name, and its address may hold a secret.
-  return upstreamAt({ ...connector, label: name }, source.upstream as UpstreamOptions);
+  const options = { ...(source.upstream as UpstreamOptions), ...(cache !== undefined && { cache }) };
+  return upstreamAt({ ...connector, label: name }, options);
 }
 
 /** How long its first list is waited for. */

@@ -29,7 +29,6 @@ export interface Metrics {
 export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  if (ofProcess) collectDefaultMetrics({ register: registry });
   const durations = {
     server: new CallDurations('server', registry),
     client: new CallDurations('client', registry),
@@ -110,10 +109,22 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
       const status = await collect?.().catch(() => undefined);
       if (status) gauges.set(status);
       else gauges.clear();
-      return registry.metrics();
+      const own = await registry.metrics();
+      return ofProcess ? `${own}\n${await processMetrics().metrics()}` : own;
     },
   };
 }
+
+/** One for the process: what watches its event loop cannot be ended again. */
+function processMetrics(): Registry {
+  if (!theProcess) {
+    theProcess = new Registry();
+    collectDefaultMetrics({ register: theProcess });
+  }
+  return theProcess;
+}
+
+let theProcess: Registry | undefined;
 
 /** Counts along with each call, which a gauge of prom-client takes too long for. */
 class Tally {
