@@ -9,8 +9,8 @@ const PROGRAM = fileURLToPath(new URL('./programs/closes-while-clients-wait.mjs'
 
 it.each(['unix', 'http'])('is closed while clients wait for servers that never come (%s)', async (way) => {
   const child = startChild(PROGRAM, { args: [way, join(freshFolder(), 's')] });
-  expect(await child.exit(25_000)).toEqual({ code: 0, signal: null });
+  expect(await child.exit(15_000)).toEqual({ code: 0, signal: null });
   const { ms } = child.messages[0] as unknown as { ms: number };
   // Within the grace, and what the processes take to end.
-  expect(ms).toBeLessThan(20_000);
+  expect(ms).toBeLessThan(5000);
 });

@@ -134,14 +134,14 @@ describe('answers that nobody reads', () => {
       if (!socket.destroyed) socket.write('\r\n');
       return socket.destroyed;
     };
+    // All that others ask meanwhile is answered.
     let answered = 0;
-    while (deaf.filter(isGone).length < deaf.length - 1) {
+    while (answered < 5 || deaf.filter(isGone).length < deaf.length - 1) {
       expect(await pid(house)).toMatch(/^\d+$/);
       answered += 1;
       expect(answered).toBeLessThan(5000);
-      await pause(10);
+      await pause(1);
     }
-    expect(answered).toBeGreaterThan(0);
     expect((process.memoryUsage().rss - before) / 1e6).toBeLessThan(400);
   });
 });
