@@ -47,7 +47,8 @@ export type Outcome = 'pass' | 'fail' | 'warn' | 'skip' | 'error';
 
 export interface Finding {
   readonly id: string;
-  readonly suite: Suite;
+  /** A `Suite`, or one of those that judge clients. */
+  readonly suite: string;
   readonly title: string;
   readonly level: Level;
   readonly rules: readonly string[];
@@ -70,7 +71,8 @@ export interface Finding {
 }
 
 export interface WireLine {
-  readonly from: 'check' | 'server' | 'note';
+  /** `check` is us: towards a server the client, towards a client the server. */
+  readonly from: 'check' | 'server' | 'client' | 'note';
   /** Since the connection was opened. */
   readonly atMs: number;
   readonly text: string;
