@@ -1,31 +1,36 @@
 /** Is what a server sent well-formed in its revision? Members that a revision does not know are let be. */
-import type { LegacyRevision, ModernRevision } from '../../era/revisions.js';
 import type { Complaint } from './complaint.js';
+import { judgeEnvelope } from './envelope.js';
+import { error } from './errors.js';
+import { notificationShape } from './notifications.js';
+import { resultShape } from './results.js';
+import { serverRequestShape } from './server-requests.js';
+import { judge, type Revision } from './shape.js';
 
 export { type Complaint, complaintText } from './complaint.js';
-export type Revision = LegacyRevision | ModernRevision;
+export type { Revision } from './shape.js';
 
-/** `method` is that of the request; paths begin with `result`. A method that nobody knows has no complaints. */
-export function judgeResult(_method: string, _result: unknown, _revision: Revision): Complaint[] {
-  return [];
+/** `method` is that of the request; paths begin with `result`. A method that nobody knows has few complaints. */
+export function judgeResult(method: string, result: unknown, revision: Revision): Complaint[] {
+  return judge(resultShape(method, revision), result, 'result', revision);
 }
 
-/** Paths begin with `params`. */
-export function judgeNotification(_method: string, _params: unknown, _revision: Revision): Complaint[] {
-  return [];
+/** Paths begin with `params`, or are `method` for what a server of this revision does not send. */
+export function judgeNotification(method: string, params: unknown, revision: Revision): Complaint[] {
+  return judge(notificationShape(method), params, 'params', revision);
 }
 
 /** A request of the server to the client, which only legacy revisions have; paths begin with `params`. */
-export function judgeServerRequest(_method: string, _params: unknown, _revision: Revision): Complaint[] {
-  return [];
+export function judgeServerRequest(method: string, params: unknown, revision: Revision): Complaint[] {
+  return judge(serverRequestShape(method), params, 'params', revision);
 }
 
 /** The `error` member of an answer; paths begin with `error`. */
-export function judgeError(_error: unknown, _revision: Revision): Complaint[] {
-  return [];
+export function judgeError(value: unknown, revision: Revision): Complaint[] {
+  return judge(error, value, 'error', revision);
 }
 
 /** The envelope alone. An array is a batch, which only 2025-03-26 has: without a revision it is a complaint. */
-export function judgeMessage(_json: unknown, _revision?: Revision): Complaint[] {
-  return [];
+export function judgeMessage(json: unknown, revision?: Revision): Complaint[] {
+  return judgeEnvelope(json, revision);
 }
