@@ -1,0 +1,68 @@
+import type { Counts, Finding, Grade } from '../model.js';
+
+/**
+ * A letter for what was found. Only what applies counts, once for every era in which it was checked. A check that could
+ * not be brought to an end counts as a broken `MUST`, whatever its level: nobody knows what it would have found. The
+ * baseline changes nothing: a known failure is still one. docs/check-ci.md explains the letters.
+ */
+export function gradeOf(findings: readonly Finding[]): Grade {
+  const must = shareOf(findings.filter(isMust));
+  const should = shareOf(findings.filter((finding) => !isMust(finding)));
+  const shares = { must: percent(must), should: percent(should) };
+  if (must.all + should.all === 0) {
+    return { letter: 'F', ...shares, why: 'No check applied, so there is nothing to grade.' };
+  }
+  if (must.held < must.all) return { ...shares, ...belowA(must, shares.must) };
+  const held = must.all > 0 ? `All ${must.all} MUST that apply hold` : 'No MUST applies';
+  if (should.held < should.all) {
+    const broken = `${should.all - should.held} of ${should.all} SHOULD ${should.all - should.held === 1 ? 'does' : 'do'} not`;
+    return { letter: 'A', ...shares, why: `${held}; ${broken}, and A+ takes all of them.` };
+  }
+  const rest = should.all > 0 ? `, and so do all ${should.all} SHOULD` : '';
+  return {
+    letter: 'A+',
+    ...shares,
+    why: must.all > 0 ? `${held}${rest}.` : `${held}; all ${should.all} SHOULD hold.`,
+  };
+}
+
+/** From this share of the `MUST` on, in percent. Below the last it is an F. */
+const STEPS = [
+  { letter: 'B', from: 95 },
+  { letter: 'C', from: 85 },
+  { letter: 'D', from: 70 },
+] as const;
+
+export function countsOf(findings: readonly Finding[]): Counts {
+  const counts = { pass: 0, fail: 0, warn: 0, skip: 0, error: 0, accepted: 0 };
+  for (const { outcome, accepted } of findings) counts[accepted ? 'accepted' : outcome] += 1;
+  return counts;
+}
+
+interface Share {
+  readonly held: number;
+  readonly all: number;
+}
+
+function isMust({ level, outcome }: Finding): boolean {
+  return level === 'MUST' || outcome === 'error';
+}
+
+function shareOf(findings: readonly Finding[]): Share {
+  const applied = findings.filter(({ outcome }) => outcome !== 'skip');
+  return { held: applied.filter(({ outcome }) => outcome === 'pass').length, all: applied.length };
+}
+
+/** Rounded down: 100 is kept for all of them. */
+function percent({ held, all }: Share): number {
+  return all === 0 ? 100 : Math.floor((held / all) * 1000) / 10;
+}
+
+function belowA({ held, all }: Share, share: number): Pick<Grade, 'letter' | 'why'> {
+  const at = STEPS.findIndex(({ from }) => share >= from);
+  const next = at < 0 ? STEPS.at(-1) : STEPS[at - 1];
+  const broken = all - held;
+  const what = `${broken} of ${all} MUST that apply ${broken === 1 ? 'is' : 'are'} broken (${share} % hold)`;
+  const takes = next ? `${next.letter} takes ${next.from} %` : 'A takes all of them';
+  return { letter: STEPS[at]?.letter ?? 'F', why: `${what}; ${takes}.` };
+}
