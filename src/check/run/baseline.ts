@@ -1,5 +1,5 @@
 import type { Era, Finding } from '../model.js';
-import type { FailOn } from './verdict.js';
+import type { FailOn } from './judge-run.js';
 
 /** A failure that is known and put up with for now. Without an era it is meant in each. */
 export interface Accepted {
