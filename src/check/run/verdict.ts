@@ -1,31 +1,30 @@
-import type { Report } from '../model.js';
+import type { WireLine } from '../model.js';
 
-/** The least that fails a run: a broken `MUST`, or also a broken `SHOULD`. */
-export type FailOn = 'must' | 'should';
+/** What leaves a check that did not hold. */
+export class Failed extends Error {
+  override readonly name = 'Failed';
+  readonly seen: string;
+  readonly expected: string;
+  readonly wire: readonly WireLine[] | undefined;
+  readonly input: string | undefined;
 
-export interface Verdict {
-  readonly passed: boolean;
-  /** Why not, a clause each: `2 MUST are broken`. Empty when it passed. */
-  readonly reasons: readonly string[];
+  constructor(seen: string, expected: string, more: FailureDetails = {}) {
+    super(`${seen}; expected: ${expected}`);
+    this.seen = seen;
+    this.expected = expected;
+    this.wire = more.wire;
+    this.input = more.input;
+  }
 }
 
-/** Whether the run is green. What could not be finished, or did not happen at all, is never green. */
-export function verdictOf(
-  { counts, stale }: Pick<Report, 'counts' | 'stale'>,
-  failOn: FailOn = 'must',
-): Verdict {
-  const { pass, fail, warn, error, accepted } = counts;
-  const applied = pass + fail + warn + error + accepted;
-  const reasons = [
-    ...(applied === 0 ? ['no check applied'] : []),
-    ...(fail > 0 ? [`${fail} MUST ${fail === 1 ? 'is' : 'are'} broken`] : []),
-    ...(failOn === 'should' && warn > 0 ? [`${warn} SHOULD ${warn === 1 ? 'is' : 'are'} broken`] : []),
-    ...(error > 0 ? [`${error} ${error === 1 ? 'check' : 'checks'} could not be finished`] : []),
-    ...(stale.length > 0
-      ? [
-          `${stale.length} ${stale.length === 1 ? 'entry of the baseline is' : 'entries of the baseline are'} stale`,
-        ]
-      : []),
-  ];
-  return { passed: reasons.length === 0, reasons };
+export interface FailureDetails {
+  /** Where the last lines of the connections of the check do not show it. */
+  readonly wire?: readonly WireLine[];
+  /** The smallest input that fails. */
+  readonly input?: string;
+}
+
+/** What leaves a check that has nothing to judge. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
 }

@@ -1,0 +1,170 @@
+import { type Clock, systemClock } from '../../async/clock.js';
+import { ALL_ERAS } from '../../era/revisions.js';
+import { IsthmusError } from '../../errors.js';
+import type { Era } from '../../exchange/call.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import type { Check, Finding, Report } from '../model.js';
+import { CHECKS } from '../suites/index.js';
+import { findEras } from '../survey/find-eras.js';
+import type { Target } from '../wire/target.js';
+import { applyBaseline, type Baseline } from './baseline.js';
+import { toEraReport } from './era-report.js';
+import { countsOf, gradeOf } from './grade.js';
+import { openHouse } from './house.js';
+import { type Choice, choose, type Planned, planRun } from './plan.js';
+import { runCheck } from './run-check.js';
+import type { House } from './set-table.js';
+import type { Patience } from './table.js';
+
+export interface CheckOptions extends Choice {
+  /** Default: those that the target speaks. */
+  readonly eras?: readonly Era[];
+  /** Calls tools that do not say that they only read, unless they say that they destroy something. */
+  readonly callTools?: boolean;
+  /** Calls these tools, whatever they say. */
+  readonly allow?: readonly string[];
+  /** Arguments for tools, by name, where their schema does not tell enough. */
+  readonly args?: Readonly<Record<string, JsonObject>>;
+  /** For checks that make up their input. Default: a new one each time; the report has it. */
+  readonly seed?: number;
+  /** How many inputs each of them tries. Default 100. */
+  readonly fuzzRuns?: number;
+  readonly patience?: Partial<Patience>;
+  /** Checks with connections of their own that run at the same time. Default 4. */
+  readonly concurrency?: number;
+  readonly baseline?: Baseline;
+  /** Told of every finding as it comes. */
+  readonly onFinding?: (finding: Finding, progress: Progress) => void;
+  /** Stops after the checks that are under way. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  /** Of the tool, for the report. */
+  readonly version?: string;
+  /** Default: all that there are. */
+  readonly checks?: readonly Check[];
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly of: number;
+}
+
+/** Judges a server. Rejects only where there is nothing to judge: it cannot be reached, or speaks no era. */
+export async function checkServer(target: Target, options: CheckOptions = {}): Promise<Report> {
+  const clock = options.clock ?? systemClock;
+  const patience: Patience = { ...PATIENCE, ...options.patience };
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const began = clock.now();
+  const started = new Date(began).toISOString();
+  const wanted = options.eras ?? ALL_ERAS;
+  const verdicts = await findEras(target, wanted, {
+    clock,
+    helloMs: patience.helloMs,
+    answerMs: patience.answerMs,
+  });
+  const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
+  if (talks.length === 0) throw speaksNothing(target, verdicts);
+
+  const house = await openHouse({
+    target,
+    clock,
+    patience,
+    seed,
+    fuzzRuns: options.fuzzRuns ?? 100,
+    verdicts,
+    talks,
+    tour: {
+      callTools: options.callTools ?? false,
+      allow: options.allow ?? [],
+      args: options.args ?? {},
+      stopMs: Math.min(2000, patience.answerMs),
+    },
+  });
+  try {
+    const chosen = choose(options.checks ?? CHECKS, options);
+    if (chosen.length === 0) throw new IsthmusError('INVALID_OPTION', 'No check has been chosen');
+    const plan = planRun(
+      chosen,
+      target.transport,
+      talks.map(({ era }) => era),
+    );
+    const found = await runAll(plan, house, options);
+    const { findings, stale } = options.baseline
+      ? applyBaseline(found, options.baseline, {
+          chosen: new Set(chosen.map(({ id }) => id)),
+          known: new Set((options.checks ?? CHECKS).map(({ id }) => id)),
+          ...(options.eras && { eras: new Set(options.eras) }),
+        })
+      : { findings: found, stale: [] };
+    return {
+      target: { label: target.label, transport: target.transport },
+      eras: [...house.facts.values()].map(toEraReport),
+      findings,
+      counts: countsOf(findings),
+      grade: gradeOf(findings),
+      stale,
+      seed,
+      started,
+      ms: clock.now() - began,
+      version: options.version ?? '',
+    };
+  } finally {
+    await house.close();
+  }
+}
+
+const PATIENCE: Patience = { helloMs: 20_000, answerMs: 5000, quietMs: 300, checkMs: 30_000 };
+
+/** Polite checks one after the other in each era, others beside them, and the readers when all is said. */
+async function runAll(plan: readonly Planned[], house: House, options: CheckOptions): Promise<Finding[]> {
+  const found = new Map<Planned, Finding>();
+  const judge = async (planned: Planned): Promise<void> => {
+    if (options.signal?.aborted) return;
+    const finding =
+      planned.obstacle === undefined ? await runCheck(planned.check, planned.era, house) : notRun(planned);
+    found.set(planned, finding);
+    options.onFinding?.(finding, { done: found.size, of: plan.length });
+  };
+  const inLane = (lane: NonNullable<Check['lane']>) =>
+    plan.filter(({ check }) => (check.lane ?? 'shared') === lane);
+  const own = [...inLane('own')];
+  const worker = async () => {
+    for (let next = own.shift(); next; next = own.shift()) await judge(next);
+  };
+  await Promise.all([
+    ...ALL_ERAS.map(async (era) => {
+      for (const planned of inLane('shared')) if (planned.era === era) await judge(planned);
+    }),
+    ...Array.from({ length: options.concurrency ?? 4 }, worker),
+  ]);
+  for (const planned of inLane('after')) await judge(planned);
+  return plan.flatMap((planned) => found.get(planned) ?? []);
+}
+
+function notRun({ check, era, obstacle = '' }: Planned): Finding {
+  const { id, suite, title, level, rules, reason, hint } = check;
+  return {
+    id,
+    suite,
+    title,
+    level,
+    rules,
+    ...(reason !== undefined && { reason }),
+    ...((check.era ?? 'each') !== 'none' && { era }),
+    outcome: 'skip',
+    seen: obstacle,
+    expected: '',
+    wire: [],
+    hint,
+    ms: 0,
+  };
+}
+
+function speaksNothing(target: Target, verdicts: Awaited<ReturnType<typeof findEras>>): IsthmusError {
+  const evidence = verdicts.map((verdict) => (verdict.speaks ? '' : `${verdict.era}: ${verdict.why}`));
+  return new IsthmusError(
+    'NO_COMMON_REVISION',
+    `${target.label} speaks no era of MCP that was asked for; there is nothing to judge`,
+    { evidence },
+  );
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../../async/clock.js';
+import type { Era } from '../../exchange/call.js';
+import type { Facts } from '../survey/facts.js';
+import type { EraVerdict } from '../survey/find-eras.js';
+import { type TourOptions, takeTour } from '../survey/tour.js';
+import { openTalk } from '../talk/open-talk.js';
+import type { Talk } from '../talk/talk.js';
+import type { Target } from '../wire/target.js';
+import type { Transcript } from '../wire/transcript.js';
+import type { House } from './set-table.js';
+import { createSpares } from './spares.js';
+import type { Patience } from './table.js';
+
+export interface HouseOptions {
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly patience: Patience;
+  readonly seed: number;
+  readonly fuzzRuns: number;
+  readonly verdicts: readonly EraVerdict[];
+  /** One of each era that the target speaks, just opened. */
+  readonly talks: readonly Talk[];
+  readonly tour: TourOptions;
+}
+
+/** Takes a look around in each era, and keeps what all checks share. */
+export async function openHouse(options: HouseOptions): Promise<House & { close(): Promise<void> }> {
+  const { target, clock, patience, talks } = options;
+  const spares = createSpares(target, 2);
+  const transcripts = new Map<Era, Transcript[]>();
+  const current = new Map<Era, Talk>();
+  const remember = (era: Era, transcript: Transcript) => {
+    transcripts.set(era, [...(transcripts.get(era) ?? []), transcript]);
+  };
+  for (const talk of talks) {
+    current.set(talk.era, talk);
+    remember(talk.era, talk.transcript);
+  }
+  const facts = new Map<Era, Facts>(
+    await Promise.all(talks.map(async (talk) => [talk.era, await takeTour(talk, options.tour)] as const)),
+  );
+
+  return {
+    ...options,
+    facts,
+    remember,
+    transcripts: (era) => transcripts.get(era) ?? [],
+    openPipe: spares.take,
+    async sharedTalk(era) {
+      const before = current.get(era);
+      if (before?.isOpen) return before;
+      await before?.close();
+      const talk = await openTalk(target, {
+        era,
+        revision: facts.get(era)!.revision,
+        clock,
+        helloMs: patience.helloMs,
+        answerMs: patience.answerMs,
+      });
+      current.set(era, talk);
+      remember(era, talk.transcript);
+      return talk;
+    },
+    async close() {
+      await Promise.all([spares.close(), ...[...current.values()].map((talk) => talk.close())]);
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import type { Clock } from '../../async/clock.js';
+import { LATEST_LEGACY, LATEST_MODERN } from '../../era/revisions.js';
+import type { Era } from '../../exchange/call.js';
+import type { WireLine } from '../model.js';
+import { type Facts, hasCapability } from '../survey/facts.js';
+import type { EraVerdict } from '../survey/find-eras.js';
+import { openTalk } from '../talk/open-talk.js';
+import type { Talk } from '../talk/talk.js';
+import { createHttpPeer } from '../wire/http-peer.js';
+import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
+import type { Pipe, Target } from '../wire/target.js';
+import type { Transcript } from '../wire/transcript.js';
+import type { Patience, Table } from './table.js';
+import { Failed, Skipped } from './verdict.js';
+
+/** What all tables of a run have in common. */
+export interface House {
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly patience: Patience;
+  readonly seed: number;
+  readonly fuzzRuns: number;
+  readonly verdicts: readonly EraVerdict[];
+  readonly facts: ReadonlyMap<Era, Facts>;
+  /** The common conversation of an era; a new one where the last has ended. */
+  sharedTalk(era: Era): Promise<Talk>;
+  /** A connection, perhaps one that was opened before it was needed. */
+  openPipe(): Promise<Pipe>;
+  /** Remembers a polite conversation, for those who read it later. */
+  remember(era: Era, transcript: Transcript): void;
+  transcripts(era: Era): readonly Transcript[];
+}
+
+export interface SetTable {
+  readonly table: Table;
+  /** The last lines on the connections of this check. */
+  excerpt(): WireLine[];
+  clear(): Promise<void>;
+}
+
+export function setTable(house: House, era: Era): SetTable {
+  const { target, clock, patience } = house;
+  const facts = house.facts.get(era)!;
+  const opened: { readonly transcript: Transcript; readonly from: number }[] = [];
+  const endings: (() => unknown)[] = [];
+  let shared: Transcript | undefined;
+  const watch = (transcript: Transcript) => {
+    opened.push({ transcript, from: transcript.lines.length });
+  };
+  const skip = (why: string): never => {
+    throw new Skipped(why);
+  };
+  const fail: Table['fail'] = (seen, expected, more) => {
+    throw new Failed(seen, expected, more);
+  };
+  const openStream = async (): Promise<StreamPeer> => {
+    const peer = streamPeerOn(await house.openPipe(), clock, `${target.transport}, ${era}`);
+    endings.push(() => peer.close());
+    watch(peer.transcript);
+    return peer;
+  };
+
+  const table: Table = {
+    target,
+    era,
+    revision: facts.revision,
+    facts,
+    factsOf: (other) => house.facts.get(other),
+    verdicts: house.verdicts,
+    clock,
+    patience,
+    seed: house.seed,
+    fuzzRuns: house.fuzzRuns,
+    async talk() {
+      const talk = await house.sharedTalk(era);
+      if (shared !== talk.transcript) {
+        shared = talk.transcript;
+        watch(shared);
+      }
+      return talk;
+    },
+    async openTalk(options = {}) {
+      const asked = options.era ?? era;
+      const talk = await openTalk(target, {
+        era: asked,
+        revision:
+          options.revision ??
+          house.facts.get(asked)?.revision ??
+          (asked === 'modern' ? LATEST_MODERN : LATEST_LEGACY),
+        clock,
+        helloMs: patience.helloMs,
+        answerMs: patience.answerMs,
+        ...(options.capabilities && { capabilities: options.capabilities }),
+        ...(target.transport !== 'http' && { openStream }),
+      });
+      if (target.transport === 'http') watch(talk.transcript);
+      endings.push(() => talk.close());
+      return talk;
+    },
+    openStream,
+    openHttp() {
+      if (target.transport !== 'http') return skip('the target is not at a URL');
+      const peer = createHttpPeer(target, clock, `http, ${era}`);
+      watch(peer.transcript);
+      endings.push(() => peer.close());
+      return peer;
+    },
+    get transcripts() {
+      return house.transcripts(era);
+    },
+    needCapability(path) {
+      if (!hasCapability(facts.capabilities, path)) skip(`the server does not announce ${path}`);
+    },
+    needTool(fits = () => true, what = 'that can be called') {
+      return facts.callable.find(fits) ?? skip(noTool(facts, what));
+    },
+    skip,
+    fail,
+    needResult(reply, what) {
+      if (reply.kind === 'result') return reply.result;
+      const seen = reply.kind === 'silence' ? reply.why : `error ${reply.error.code}: ${reply.error.message}`;
+      return fail(`${what} had no result: ${seen}`, 'a result');
+    },
+    pause: (ms) => new Promise((resolve) => clock.after(ms, resolve)),
+    atEnd: (action) => void endings.push(action),
+  };
+
+  return {
+    table,
+    excerpt: () => lastLines(opened),
+    async clear() {
+      for (const ending of endings.reverse()) {
+        try {
+          await ending();
+        } catch {
+          // What is being put away cannot change the verdict.
+        }
+      }
+    },
+  };
+}
+
+const SHOWN_LINES = 12;
+const SHOWN_CHARS = 2000;
+
+function lastLines(
+  opened: readonly { readonly transcript: Transcript; readonly from: number }[],
+): WireLine[] {
+  const lines = opened.flatMap(({ transcript, from }) => transcript.lines.slice(from));
+  return lines.slice(-SHOWN_LINES).map((line) => ({
+    ...line,
+    text:
+      line.text.length > SHOWN_CHARS
+        ? `${line.text.slice(0, SHOWN_CHARS)}… (${line.text.length} characters)`
+        : line.text,
+  }));
+}
+
+function noTool({ tools, objections }: Facts, what: string): string {
+  if (tools.length === 0) return 'the server has no tools';
+  const why = objections[0] === undefined ? '' : `: ${objections[0]}`;
+  return `there is no tool ${what}${objections.length > 0 ? ` (${objections.length} of ${tools.length} are not called${why})` : ''}`;
+}

@@ -1,0 +1,17 @@
+/** The catalogue: every check there is. */
+import type { Check } from '../model.js';
+import { eraChecks } from './era/index.js';
+import { httpChecks } from './http/index.js';
+import { lifetimeChecks } from './lifetime/index.js';
+import { protocolChecks } from './protocol/index.js';
+import { resilienceChecks } from './resilience/index.js';
+import { toolsChecks } from './tools/index.js';
+
+export const CHECKS: readonly Check[] = [
+  ...protocolChecks,
+  ...resilienceChecks,
+  ...lifetimeChecks,
+  ...httpChecks,
+  ...toolsChecks,
+  ...eraChecks,
+];

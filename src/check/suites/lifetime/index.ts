@@ -1,0 +1,3 @@
+import type { Check } from '../../model.js';
+
+export const lifetimeChecks: readonly Check[] = [];

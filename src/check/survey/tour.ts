@@ -1,0 +1,119 @@
+import { META } from '../../era/meta-keys.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { Talk } from '../talk/talk.js';
+import { type Consent, objectionTo } from './consent.js';
+import { type CallableTool, type Facts, hasCapability, type TourStop } from './facts.js';
+import { sampleArguments } from './sample-arguments.js';
+
+export interface TourOptions extends Consent {
+  /** Arguments for tools whose schema does not tell enough. */
+  readonly args: Readonly<Record<string, JsonObject>>;
+  /** How long one request of the tour may take before it is called off. */
+  readonly stopMs: number;
+}
+
+/** Looks around: all lists, and one of everything that is harmless. What it hears, all checks may judge. */
+export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts> {
+  const tools = await listAll(talk, 'tools', 'tools/list', 'tools');
+  const resources = await listAll(talk, 'resources', 'resources/list', 'resources');
+  const templates = await listAll(talk, 'resources', 'resources/templates/list', 'resourceTemplates');
+  const prompts = await listAll(talk, 'prompts', 'prompts/list', 'prompts');
+  const callable = tools
+    .filter((tool) => objectionTo(tool, options) === undefined)
+    .map((tool) => callableOf(tool, options));
+  const tour: TourStop[] = [];
+  let token = 1000;
+  const visit = async (method: string, params: JsonObject) => {
+    tour.push(await stopAt(talk, method, params, ++token, options.stopMs));
+  };
+  for (const resource of resources.slice(0, MOST_OF_A_KIND)) {
+    if (typeof resource['uri'] === 'string') await visit('resources/read', { uri: resource['uri'] });
+  }
+  for (const prompt of prompts.slice(0, MOST_OF_A_KIND)) {
+    if (typeof prompt['name'] === 'string') {
+      await visit('prompts/get', { name: prompt['name'], arguments: promptArguments(prompt) });
+    }
+  }
+  for (const { name, args } of callable.slice(0, MOST_TOOLS)) {
+    await visit('tools/call', { name, arguments: args });
+    if (!talk.isOpen) break;
+  }
+  const { era, revision, hello, capabilities } = talk;
+  return {
+    era,
+    revision,
+    hello,
+    capabilities,
+    serverInfo: serverInfoOf(hello),
+    tools,
+    resources,
+    templates,
+    prompts,
+    callable,
+    objections: tools.flatMap((tool) => objectionTo(tool, options) ?? []),
+    tour,
+  };
+}
+
+/** All pages, up to a bound: a server may go round in circles. */
+async function listAll(
+  talk: Talk,
+  capability: string,
+  method: string,
+  member: string,
+): Promise<JsonObject[]> {
+  if (!hasCapability(talk.capabilities, capability)) return [];
+  const items: JsonObject[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const reply = await talk.request(method, cursor === undefined ? {} : { cursor });
+    if (reply.kind !== 'result' || !Array.isArray(reply.result[member])) break;
+    items.push(...reply.result[member].filter(isJsonObject));
+    cursor = reply.result['nextCursor'];
+    if (cursor === undefined || cursor === null) break;
+  }
+  return items;
+}
+
+async function stopAt(
+  talk: Talk,
+  method: string,
+  params: JsonObject,
+  progressToken: number,
+  ms: number,
+): Promise<TourStop> {
+  const from = talk.transcript.frames.length;
+  const pending = talk.start(method, params, {
+    progressToken,
+    ms,
+    ...(talk.era === 'modern' && { logLevel: 'debug' }),
+  });
+  const reply = await pending.reply;
+  if (reply.kind === 'silence' && talk.isOpen) await pending.cancel('it takes too long').catch(() => {});
+  const questions = talk.transcript.frames
+    .slice(from)
+    .filter((frame) => frame.from === 'server' && frame.kind === 'request' && frame.method !== 'ping');
+  return { method, params, reply, progressToken, questions };
+}
+
+function callableOf(tool: JsonObject, { args }: TourOptions): CallableTool {
+  const name = String(tool['name']);
+  return { name, tool, args: args[name] ?? sampleArguments(tool['inputSchema']) };
+}
+
+export function promptArguments(prompt: JsonObject): JsonObject {
+  const known = Array.isArray(prompt['arguments']) ? prompt['arguments'].filter(isJsonObject) : [];
+  return Object.fromEntries(
+    known.filter((each) => each['required'] === true).map((each) => [String(each['name']), 'hello']),
+  );
+}
+
+function serverInfoOf(hello: JsonObject): JsonObject | undefined {
+  const meta = hello['_meta'];
+  const info = hello['serverInfo'] ?? (isJsonObject(meta) ? meta[META.serverInfo] : undefined);
+  return isJsonObject(info) ? info : undefined;
+}
+
+const MOST_PAGES = 50;
+const MOST_OF_A_KIND = 8;
+const MOST_TOOLS = 40;

@@ -1,0 +1,179 @@
+import { messageOf } from '../../errors.js';
+import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
+import type { HttpAnswer } from '../wire/http-peer.js';
+import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
+import { type AnswerServer, answerServer, refuseAll } from './answer-server.js';
+import { legacyParams } from './envelope.js';
+import type { HttpTalkOptions } from './http-modern-talk.js';
+import { replyOf } from './reply.js';
+import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
+
+/** A session of the legacy era over Streamable HTTP: its POSTs, and a standing GET where the server offers one. */
+export function createHttpLegacyTalk(
+  options: HttpTalkOptions & { readonly sessionId: string | undefined },
+): Talk {
+  const { peer, revision, hello, answerMs, clock, sessionId } = options;
+  const { transcript } = peer;
+  const open = new Set<HttpAnswer>();
+  let nextId = 2;
+  let isOpen = true;
+  let answer: AnswerServer = refuseAll;
+  const headers = legacyHeaders(revision, sessionId);
+  const standing = openStanding();
+  void answerRequests();
+
+  function keep(http: HttpAnswer): HttpAnswer {
+    open.add(http);
+    void http.ended.then(() => open.delete(http));
+    return http;
+  }
+
+  async function openStanding(): Promise<void> {
+    try {
+      const http = await peer.request({
+        method: 'GET',
+        headers: { ...headers, accept: 'text/event-stream', 'content-type': undefined },
+        ms: answerMs,
+      });
+      if (http.status === 200 && http.isStream && isOpen) keep(http);
+      else http.close();
+    } catch {
+      // Some servers say nothing until there is something to say; then there is no standing stream.
+    }
+  }
+
+  async function answerRequests(): Promise<void> {
+    const seen = new Set<Frame>();
+    while (isOpen) {
+      const frame = await transcript.waitFor((each) => each.kind === 'request' && !seen.has(each), HOUR_MS);
+      if (!frame) return;
+      seen.add(frame);
+      void answerServer(answer, frame).then(
+        async (body) => {
+          if (isOpen)
+            await peer.request({ body, headers, ms: answerMs }).then((http) => http.whole(answerMs));
+        },
+        () => {},
+      );
+    }
+  }
+
+  function start(method: string, params: JsonObject = {}, given: RequestOptions = {}): Pending {
+    const id = given.id ?? nextId++;
+    const began = clock.now();
+    const ms = given.ms ?? answerMs;
+    const from = transcript.frames.length;
+    const all = legacyParams(Object.keys(params).length === 0 ? undefined : params, given);
+    const body = { jsonrpc: '2.0', id, method, ...(all && { params: all }) };
+    const sent = peer.request({ body, headers: { ...headers, ...given.headers }, ms }).then(keep);
+    const isOwn = ownNotifications(given.progressToken);
+    const notifications = () =>
+      transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isOwn(frame));
+    const reply = sent.then(
+      async (http): Promise<Reply> => {
+        const rest = Math.max(1, ms - (clock.now() - began));
+        const frame = await http.waitFor((each) => isAnswerTo(each, id) || isBodyError(http, each), rest);
+        const about = { id, notifications: notifications(), ms: clock.now() - began, http };
+        if (frame) return { ...replyOf(frame, about), http };
+        const why = http.isStream
+          ? `HTTP ${http.status}, and the stream has no answer`
+          : `HTTP ${http.status} without an answer`;
+        return { kind: 'silence', why, ...about };
+      },
+      (error): Reply => ({
+        kind: 'silence',
+        why: messageOf(error),
+        id,
+        notifications: [],
+        ms: clock.now() - began,
+      }),
+    );
+    return {
+      id,
+      reply,
+      get notifications() {
+        return notifications();
+      },
+      waitFor: (match, wait = answerMs) =>
+        transcript.waitFor(
+          (frame) => isOwn(frame) && match(frame) && transcript.frames.indexOf(frame) >= from,
+          wait,
+        ),
+      async cancel(reason) {
+        await notify('notifications/cancelled', {
+          requestId: id,
+          ...(reason !== undefined && { reason }),
+        });
+      },
+    };
+  }
+
+  async function notify(method: string, params?: JsonObject): Promise<void> {
+    const body = { jsonrpc: '2.0', method, ...(params && { params }) };
+    const http = await peer.request({ body, headers, ms: answerMs });
+    await http.whole(answerMs);
+  }
+
+  return {
+    era: 'legacy',
+    revision,
+    transcript,
+    hello,
+    capabilities: isJsonObject(hello['capabilities']) ? hello['capabilities'] : {},
+    start,
+    request: (method, params, given) => start(method, params, given).reply,
+    notify,
+    answerWith(next) {
+      answer = next;
+    },
+    peer: undefined,
+    sessionId,
+    get isOpen() {
+      return isOpen;
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (sessionId !== undefined) {
+        await peer
+          .request({ method: 'DELETE', headers: { ...headers, 'content-type': undefined }, ms: 1000 })
+          .then((http) => http.close())
+          .catch(() => {});
+      }
+      for (const http of open) http.close();
+      peer.close();
+      await standing;
+    },
+  };
+}
+
+/** What every request of a session has; `initialize` has no revision and no session yet. */
+export function legacyHeaders(
+  revision: string | undefined,
+  sessionId: string | undefined,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(revision !== undefined && revision >= '2025-06-18' && { 'mcp-protocol-version': revision }),
+    ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+function isAnswerTo(frame: Frame, id: RequestId): boolean {
+  return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
+}
+
+/** A refusal of the whole request may come without an id. */
+function isBodyError(http: HttpAnswer, frame: Frame): boolean {
+  return !http.isStream && frame.kind === 'error';
+}
+
+function ownNotifications(token: RequestId | undefined): (frame: Frame) => boolean {
+  return (frame) => {
+    if (frame.kind !== 'notification') return false;
+    return frame.method !== 'notifications/progress' || paramsOf(frame)['progressToken'] === token;
+  };
+}

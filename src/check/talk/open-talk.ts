@@ -1,0 +1,154 @@
+import type { Clock } from '../../async/clock.js';
+import type { Era } from '../../exchange/call.js';
+import type { JsonObject } from '../../wire/json-rpc.js';
+import { createHttpPeer, type HttpPeer } from '../wire/http-peer.js';
+import { openStreamPeer, type StreamPeer } from '../wire/stream-peer.js';
+import type { HttpTarget, StreamTarget, Target } from '../wire/target.js';
+import { membersOf } from '../wire/transcript.js';
+import { CLIENT_INFO, legacyCapabilities, modernParams } from './envelope.js';
+import { createHttpLegacyTalk, legacyHeaders } from './http-legacy-talk.js';
+import { createHttpModernTalk, modernHeaders } from './http-modern-talk.js';
+import { replyOf } from './reply.js';
+import { createStreamTalk } from './stream-talk.js';
+import type { Reply, Talk } from './talk.js';
+
+export interface OpenTalkOptions {
+  readonly era: Era;
+  readonly revision: string;
+  readonly clock: Clock;
+  /** How long the greeting may take: the server may have to start first. */
+  readonly helloMs: number;
+  readonly answerMs: number;
+  /** What the client says it can do, where that is not everything. Legacy only. */
+  readonly capabilities?: JsonObject;
+  /** Settles when there is no more point in waiting for the greeting. Streams only. */
+  readonly giveUp?: Promise<void>;
+  /** Another connection than the target would open. */
+  readonly openStream?: () => Promise<StreamPeer>;
+}
+
+/** A greeting that was not returned: `reply` is what came instead. */
+export class NoHello extends Error {
+  override readonly name = 'NoHello';
+  readonly reply: Reply;
+
+  constructor(message: string, reply: Reply) {
+    super(message);
+    this.reply = reply;
+  }
+}
+
+/** Opens a conversation of that era: `server/discover`, or `initialize` and `notifications/initialized`. */
+export function openTalk(target: Target, options: OpenTalkOptions): Promise<Talk> {
+  return target.transport === 'http' ? openHttpTalk(target, options) : openOnStream(target, options);
+}
+
+async function openOnStream(target: StreamTarget, options: OpenTalkOptions): Promise<Talk> {
+  const { era, revision, clock, helloMs, answerMs } = options;
+  const label = `${target.transport}, ${era}`;
+  const peer = await (options.openStream?.() ?? openStreamPeer(target, clock, label));
+  try {
+    const body = helloOf(options);
+    peer.send(body);
+    const frame = await Promise.race([
+      peer.transcript.waitFor((each) => membersOf(each)['id'] === body.id, helloMs),
+      ...(options.giveUp ? [options.giveUp.then(() => undefined)] : []),
+    ]);
+    const about = { id: body.id, notifications: [], ms: helloMs };
+    const silence = `${peer.hasEnded ? 'the connection ended' : 'no answer'}${lastWords(peer)}`;
+    const hello = accept(frame ? replyOf(frame, about) : { kind: 'silence', why: silence, ...about }, era);
+    if (era === 'legacy') peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return createStreamTalk({
+      peer,
+      era,
+      revision: revisionOf(hello, revision),
+      hello,
+      answerMs,
+      clock,
+      nextId: 2,
+    });
+  } catch (error) {
+    await peer.close();
+    throw error;
+  }
+}
+
+async function openHttpTalk(target: HttpTarget, options: OpenTalkOptions): Promise<Talk> {
+  const { era, clock, answerMs, helloMs } = options;
+  const peer = createHttpPeer(target, clock, `http, ${era}`);
+  try {
+    const body = helloOf(options);
+    const headers =
+      era === 'modern' ? modernHeaders(body, options.revision) : legacyHeaders(undefined, undefined);
+    const { reply, sessionId } = await greet(peer, body, headers, helloMs);
+    const hello = accept(reply, era);
+    const revision = revisionOf(hello, options.revision);
+    if (era === 'modern') return createHttpModernTalk({ peer, revision, hello, answerMs, clock });
+    const http = await peer.request({
+      body: { jsonrpc: '2.0', method: 'notifications/initialized' },
+      headers: legacyHeaders(revision, sessionId),
+      ms: answerMs,
+    });
+    await http.whole(answerMs);
+    return createHttpLegacyTalk({ peer, revision, hello, answerMs, clock, sessionId });
+  } catch (error) {
+    peer.close();
+    throw error;
+  }
+}
+
+async function greet(
+  peer: HttpPeer,
+  body: { readonly id: number },
+  headers: Readonly<Record<string, string>>,
+  ms: number,
+): Promise<{ readonly reply: Reply; readonly sessionId: string | undefined }> {
+  const http = await peer.request({ body, headers, ms });
+  const frame = await http.waitFor((each) => each.kind === 'result' || each.kind === 'error', ms);
+  const about = { id: body.id, notifications: [], ms };
+  const why = `HTTP ${http.status}${http.text === '' ? '' : `: ${http.text.slice(0, 200)}`}`;
+  const reply: Reply = frame ? replyOf(frame, about) : { kind: 'silence', why, ...about };
+  const sessionId = http.headers['mcp-session-id'];
+  return { reply: { ...reply, http }, sessionId: typeof sessionId === 'string' ? sessionId : undefined };
+}
+
+function helloOf({ era, revision, capabilities }: OpenTalkOptions) {
+  if (era === 'modern') {
+    return {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'server/discover',
+      params: modernParams({}, revision, { ...(capabilities && { capabilities }) }),
+    };
+  }
+  const params = {
+    protocolVersion: revision,
+    capabilities: capabilities ?? legacyCapabilities(revision),
+    clientInfo: CLIENT_INFO,
+  };
+  return { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+}
+
+function accept(reply: Reply, era: Era): JsonObject {
+  const member = era === 'modern' ? 'supportedVersions' : 'protocolVersion';
+  if (reply.kind === 'result' && reply.result[member] !== undefined) return reply.result;
+  throw new NoHello(describeRefusal(reply, era), reply);
+}
+
+function describeRefusal(reply: Reply, era: Era): string {
+  const method = era === 'modern' ? 'server/discover' : 'initialize';
+  if (reply.kind === 'silence') return `${method}: ${reply.why}`;
+  if (reply.kind === 'error')
+    return `${method} was answered with error ${reply.error.code}: ${reply.error.message}`;
+  return `${method} was answered with something else: ${JSON.stringify(reply.result).slice(0, 200)}`;
+}
+
+function revisionOf(hello: JsonObject, asked: string): string {
+  const chosen = hello['protocolVersion'];
+  return typeof chosen === 'string' ? chosen : asked;
+}
+
+function lastWords(peer: StreamPeer): string {
+  const words = peer.process?.stderr().trim().split('\n').slice(-3).join(' | ');
+  return words ? `; last stderr: ${words}` : '';
+}

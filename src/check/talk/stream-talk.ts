@@ -1,0 +1,135 @@
+import type { Clock } from '../../async/clock.js';
+import { META } from '../../era/meta-keys.js';
+import type { Era } from '../../exchange/call.js';
+import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
+import type { StreamPeer } from '../wire/stream-peer.js';
+import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
+import { type AnswerServer, answerServer, refuseAll } from './answer-server.js';
+import { legacyParams, modernParams } from './envelope.js';
+import { replyOf } from './reply.js';
+import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
+
+export interface StreamTalkOptions {
+  readonly peer: StreamPeer;
+  readonly era: Era;
+  readonly revision: string;
+  readonly hello: JsonObject;
+  /** How long an answer may take. */
+  readonly answerMs: number;
+  readonly clock: Clock;
+  /** The first id that is free. */
+  readonly nextId: number;
+}
+
+/** A conversation on a stream whose era has been found out already. */
+export function createStreamTalk(options: StreamTalkOptions): Talk {
+  const { peer, era, revision, hello, answerMs, clock } = options;
+  const { transcript } = peer;
+  let nextId = options.nextId;
+  let isOpen = true;
+  let answer: AnswerServer = refuseAll;
+  void answerRequests();
+
+  /** Questions of a legacy server, as they come. */
+  async function answerRequests(): Promise<void> {
+    const seen = new Set<Frame>();
+    while (isOpen) {
+      const frame = await transcript.waitFor((each) => each.kind === 'request' && !seen.has(each), HOUR_MS);
+      if (!frame) return;
+      seen.add(frame);
+      void answerServer(answer, frame).then((message) => {
+        if (isOpen) peer.send(message);
+      });
+    }
+  }
+
+  function start(method: string, params: JsonObject = {}, given: RequestOptions = {}): Pending {
+    const id = given.id ?? nextId++;
+    const began = clock.now();
+    const from = transcript.frames.length;
+    const all =
+      era === 'modern' ? modernParams(params, revision, given) : legacyParams(orNone(params), given);
+    peer.send({ jsonrpc: '2.0', id, method, ...(all && { params: all }) });
+    const isOwn = ownNotifications(id, given.progressToken);
+    const notifications = () =>
+      transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isOwn(frame));
+    const answered = transcript.waitFor(
+      (frame) => isAnswerTo(frame, id) && transcript.frames.indexOf(frame) >= from,
+      given.ms ?? answerMs,
+    );
+    return {
+      id,
+      get notifications() {
+        return notifications();
+      },
+      reply: answered.then((frame): Reply => {
+        const about = { id, notifications: notifications(), ms: clock.now() - began };
+        if (frame) return replyOf(frame, about);
+        const why = transcript.hasEnded
+          ? 'the connection ended'
+          : `no answer within ${given.ms ?? answerMs} ms`;
+        return { kind: 'silence', why, ...about };
+      }),
+      waitFor: (match, ms = answerMs) =>
+        transcript.waitFor(
+          (frame) => isOwn(frame) && match(frame) && transcript.frames.indexOf(frame) >= from,
+          ms,
+        ),
+      async cancel(reason) {
+        peer.send({
+          jsonrpc: '2.0',
+          method: 'notifications/cancelled',
+          params: { requestId: id, ...(reason !== undefined && { reason }) },
+        });
+      },
+    };
+  }
+
+  return {
+    era,
+    revision,
+    transcript,
+    hello,
+    capabilities: isJsonObject(hello['capabilities']) ? hello['capabilities'] : {},
+    start,
+    request: (method, params, given) => start(method, params, given).reply,
+    async notify(method, params) {
+      peer.send({ jsonrpc: '2.0', method, ...(params && { params }) });
+    },
+    answerWith(next) {
+      answer = next;
+    },
+    peer,
+    sessionId: undefined,
+    get isOpen() {
+      return isOpen && !peer.hasEnded;
+    },
+    async close() {
+      isOpen = false;
+      await peer.close();
+    },
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+function orNone(params: JsonObject): JsonObject | undefined {
+  return Object.keys(params).length === 0 ? undefined : params;
+}
+
+/** An error without an id may be for anyone: it is not taken for an answer. */
+function isAnswerTo(frame: Frame, id: RequestId): boolean {
+  return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
+}
+
+/** By token or subscription where the message has one; others may belong to anybody. */
+function ownNotifications(id: RequestId, token: RequestId | undefined): (frame: Frame) => boolean {
+  return (frame) => {
+    if (frame.kind !== 'notification') return false;
+    const params = paramsOf(frame);
+    if (frame.method === 'notifications/progress') return params['progressToken'] === token;
+    const meta = params['_meta'];
+    const subscription = isJsonObject(meta) ? meta[META.subscriptionId] : undefined;
+    return subscription === undefined || subscription === id;
+  };
+}

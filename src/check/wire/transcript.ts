@@ -1,0 +1,134 @@
+import type { Clock } from '../../async/clock.js';
+import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
+import type { WireLine } from '../model.js';
+
+/** Something that went over the wire, as it was: a line, the data of an event, or a body. */
+export interface Frame {
+  readonly from: 'check' | 'server';
+  readonly atMs: number;
+  readonly text: string;
+  /** `undefined` where the text is not JSON. */
+  readonly json: unknown;
+  /** What it claims to be. A `batch` is an array; `other` is no message. */
+  readonly kind: 'request' | 'notification' | 'result' | 'error' | 'batch' | 'other';
+  readonly id: RequestId | undefined;
+  readonly method: string | undefined;
+  /** The HTTP exchange that it belongs to, or `get` for a standing stream. */
+  readonly exchange?: string | undefined;
+}
+
+/** Everything that was said on one connection, in order, and a way to wait for more. */
+export interface Transcript {
+  /** Of what, for people: `stdio, modern`. */
+  readonly label: string;
+  readonly frames: readonly Frame[];
+  readonly lines: readonly WireLine[];
+  add(from: Frame['from'], text: string, exchange?: string): Frame;
+  /** Says something that is no frame, such as a status or an exit. */
+  note(text: string): void;
+  /** The first frame of the server that fits, of what came or comes; undefined when time or the connection ends. */
+  waitFor(match: (frame: Frame) => boolean, ms: number): Promise<Frame | undefined>;
+  /** Nothing comes any more. */
+  end(): void;
+  readonly hasEnded: boolean;
+  readonly ended: Promise<void>;
+}
+
+export function createTranscript(label: string, clock: Clock): Transcript {
+  const began = clock.now();
+  const frames: Frame[] = [];
+  const lines: WireLine[] = [];
+  const waiting = new Set<{ match: (frame: Frame) => boolean; settle: (frame?: Frame) => void }>();
+  let hasEnded = false;
+  let sayEnded = () => {};
+  const ended = new Promise<void>((resolve) => {
+    sayEnded = resolve;
+  });
+  const since = () => clock.now() - began;
+  return {
+    label,
+    frames,
+    lines,
+    get hasEnded() {
+      return hasEnded;
+    },
+    ended,
+    add(from, text, exchange) {
+      const frame = toFrame(from, text, since(), exchange);
+      frames.push(frame);
+      lines.push({ from, atMs: frame.atMs, text });
+      if (from === 'server') {
+        for (const waiter of [...waiting]) if (waiter.match(frame)) waiter.settle(frame);
+      }
+      return frame;
+    },
+    note(text) {
+      lines.push({ from: 'note', atMs: since(), text });
+    },
+    waitFor(match, ms) {
+      const found = frames.find((frame) => frame.from === 'server' && match(frame));
+      if (found || hasEnded) return Promise.resolve(found);
+      return new Promise((resolve) => {
+        const waiter = {
+          match,
+          settle(frame?: Frame) {
+            waiting.delete(waiter);
+            callOff();
+            resolve(frame);
+          },
+        };
+        const callOff = clock.after(ms, () => waiter.settle());
+        waiting.add(waiter);
+      });
+    },
+    end() {
+      if (hasEnded) return;
+      hasEnded = true;
+      for (const waiter of [...waiting]) waiter.settle();
+      sayEnded();
+    },
+  };
+}
+
+function toFrame(from: Frame['from'], text: string, atMs: number, exchange: string | undefined): Frame {
+  const json = parse(text);
+  const object = isJsonObject(json) ? json : {};
+  const id = object['id'];
+  const method = object['method'];
+  return {
+    from,
+    atMs,
+    text,
+    json,
+    kind: kindOf(json),
+    id: isRequestId(id) ? id : undefined,
+    method: typeof method === 'string' ? method : undefined,
+    ...(exchange !== undefined && { exchange }),
+  };
+}
+
+function kindOf(json: unknown): Frame['kind'] {
+  if (Array.isArray(json)) return 'batch';
+  if (!isJsonObject(json)) return 'other';
+  if (typeof json['method'] === 'string') return json['id'] === undefined ? 'notification' : 'request';
+  if (json['result'] !== undefined) return 'result';
+  return json['error'] === undefined ? 'other' : 'error';
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The members of a frame that is an object; none otherwise. */
+export function membersOf(frame: Frame): JsonObject {
+  return isJsonObject(frame.json) ? frame.json : {};
+}
+
+export function paramsOf(frame: Frame): JsonObject {
+  const params = membersOf(frame)['params'];
+  return isJsonObject(params) ? params : {};
+}
