@@ -1,0 +1,16 @@
+import type { Report } from '../model.js';
+import { type FailOn, verdictOf } from '../run/judge-run.js';
+
+/** The whole report for programs: nothing is left out, and `format` changes when a reader would have to. */
+export function toJson(report: Report, { failOn = 'must' }: { readonly failOn?: FailOn } = {}): string {
+  const { passed, reasons } = verdictOf(report, failOn);
+  const value = { format: 1, verdict: { passed, failOn, reasons }, ...report };
+  return `${JSON.stringify(value, null, 2).replace(UNSAFE, escaped)}\n`;
+}
+
+/** What JSON may have in strings and a terminal must not get. Outside of strings JSON has nothing of this kind. */
+const UNSAFE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

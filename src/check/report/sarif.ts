@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import type { Finding, Report } from '../model.js';
+import { cleanLine, cleanText } from './clean-text.js';
+import { describeFinding, nameOfFinding, seenAndExpected } from './describe-finding.js';
+import { standingOf } from './standing.js';
+
+export interface SarifOptions {
+  /**
+   * The file of the repository that results are shown at. A server has no line to point to, and GitHub refuses results
+   * without a file. Default `README.md`.
+   */
+  readonly artifact?: string;
+}
+
+/**
+ * The report as SARIF 2.1.0. Only what is broken is a result, since GitHub takes every result for an alert, whatever its
+ * `kind`: `error` for a MUST and for what could not be finished, `warning` for a SHOULD, `note` and a suppression for
+ * what the baseline accepts. The rules are all checks that were looked at.
+ */
+export function toSarif(report: Report, { artifact = 'README.md' }: SarifOptions = {}): string {
+  const rules = rulesOf(report);
+  const results = [
+    ...report.findings
+      .filter(({ outcome }) => outcome !== 'pass' && outcome !== 'skip')
+      .map((finding) => resultOf(finding, report, artifact, rules)),
+    ...report.stale.map((entry) => staleResult(entry, report, artifact, rules)),
+  ];
+  const started = new Date(report.started);
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'isthmus check', version: report.version, rules } },
+        automationDetails: { id: `isthmus-check/${slugOf(report.target.label)}/` },
+        invocations: [
+          {
+            executionSuccessful: true,
+            startTimeUtc: started.toISOString(),
+            endTimeUtc: new Date(started.getTime() + report.ms).toISOString(),
+          },
+        ],
+        columnKind: 'utf16CodeUnits',
+        originalUriBaseIds: {
+          '%SRCROOT%': { description: { text: 'The folder of the repository that has the server.' } },
+        },
+        results,
+        properties: { counts: report.counts, grade: report.grade, eras: report.eras, seed: report.seed },
+      },
+    ],
+  };
+  return `${JSON.stringify(log, cleaned, 2)}\n`;
+}
+
+/** Whatever a server said, wherever it ends up. */
+function cleaned(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? cleanText(value) : value;
+}
+
+interface Rule {
+  readonly id: string;
+}
+
+const STALE = {
+  id: 'baseline/stale',
+  shortDescription: { text: 'The baseline accepts only what still fails' },
+  fullDescription: { text: 'A list of excuses must not outlive what it excuses.' },
+  help: { text: 'Take the entry out of the baseline, or run with --update-baseline.' },
+  defaultConfiguration: { level: 'error' },
+  properties: { tags: ['baseline'] },
+} as const;
+
+function rulesOf({ findings, stale }: Report): Rule[] {
+  const rules = new Map(findings.map((finding) => [finding.id, ruleOf(finding)]));
+  return [...rules.values(), ...(stale.length > 0 ? [STALE] : [])];
+}
+
+function ruleOf({ id, suite, title, level, rules, reason, hint }: Finding): Rule {
+  const source = [
+    ...(rules.length > 0 ? [`Rules: ${rules.join(', ')} (${level})`] : []),
+    ...(reason ? [reason] : []),
+  ];
+  const why = cleanLine(source.join('. ') || level);
+  const what = cleanLine(title);
+  const fix = cleanLine(hint);
+  return {
+    id,
+    shortDescription: { text: what },
+    fullDescription: { text: why },
+    help: {
+      text: `${what}. ${why}. How to fix it: ${fix}`,
+      markdown: `${mark(what)}.\n\n${mark(why)}.\n\n**How to fix it:** ${mark(fix)}`,
+    },
+    defaultConfiguration: { level: level === 'MUST' ? 'error' : 'warning' },
+    properties: { tags: [suite, ...rules].slice(0, MAX_TAGS) },
+  } as Rule;
+}
+
+/** GitHub takes no more for a rule. */
+const MAX_TAGS = 20;
+
+function resultOf(finding: Finding, report: Report, artifact: string, rules: readonly Rule[]) {
+  const { id, title, era, outcome, suite, ms } = finding;
+  const isAccepted = standingOf(finding) === 'accepted';
+  const level = isAccepted ? 'note' : outcome === 'warn' ? 'warning' : 'error';
+  return {
+    ruleId: id,
+    ruleIndex: rules.findIndex((rule) => rule.id === id),
+    kind: 'fail',
+    level,
+    message: {
+      text: `${cleanLine(title)}${era ? ` (${era} era)` : ''}. ${outcome === 'error' ? 'Could not be finished. ' : ''}${seenAndExpected(finding)}`,
+    },
+    ...placeOf(nameOfFinding(finding), report, artifact),
+    ...(isAccepted && {
+      suppressions: [{ kind: 'external', status: 'accepted', justification: 'The baseline accepts it.' }],
+    }),
+    properties: { suite, outcome, ...(era && { era }), ms, details: describeFinding(finding) },
+  };
+}
+
+function staleResult(entry: string, report: Report, artifact: string, rules: readonly Rule[]) {
+  return {
+    ruleId: STALE.id,
+    ruleIndex: rules.findIndex((rule) => rule.id === STALE.id),
+    kind: 'fail',
+    level: 'error',
+    message: { text: `Stale entry of the baseline: ${cleanLine(entry)}` },
+    ...placeOf(`${STALE.id} ${entry}`, report, artifact),
+  };
+}
+
+/** Where it is shown, and by what it is known again in the next run. */
+function placeOf(name: string, { target }: Report, artifact: string) {
+  const label = cleanLine(target.label);
+  const hash = createHash('sha256').update(`${label}\n${name}`).digest('hex').slice(0, 16);
+  return {
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: encodeURI(artifact), uriBaseId: '%SRCROOT%' },
+          region: { startLine: 1 },
+        },
+        logicalLocations: [{ name: label, fullyQualifiedName: label, kind: 'resource' }],
+      },
+    ],
+    // The second is the one that GitHub reads; without it, it would take the line of the file.
+    partialFingerprints: { 'isthmusCheck/v1': name, primaryLocationLineHash: `${hash}:1` },
+  };
+}
+
+function slugOf(label: string): string {
+  return (
+    label
+      .replace(/[^A-Za-z0-9.-]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 80) || 'server'
+  );
+}
+
+/** Text that must stay text in Markdown. */
+function mark(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|~]/g, '\\$&');
+}
