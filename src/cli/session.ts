@@ -4,11 +4,11 @@ import { IsthmusError } from '../errors.js';
 import type { InvalidMessage } from '../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel } from '../wire/model.js';
 import { answerQuestions, toGiven, toRoots } from './answer-questions.js';
+import { catchSignals } from './catch-signals.js';
 import { CliError } from './cli-error.js';
 import type { CommonOptions } from './common-options.js';
 import { createDeadline, type Deadline } from './deadline.js';
 import { describeFailure } from './describe-failure.js';
-import { EXIT } from './exit-codes.js';
 import { connectorOf, type Target } from './target.js';
 import { describeLog } from './terminal/describe-log.js';
 import { createProgressLine, type ProgressLine } from './terminal/progress-line.js';
@@ -204,29 +204,4 @@ class AskingClock {
       for (const deadline of held) deadline.release();
     }
   }
-}
-
-/** The first Ctrl-C calls off what runs; the second does not wait for anybody. */
-function catchSignals(line: ProgressLine) {
-  const controller = new AbortController();
-  let code: number = EXIT.interrupted;
-  const stop = (with_: number) => {
-    line.hide();
-    if (controller.signal.aborted) process.exit(with_);
-    code = with_;
-    controller.abort(new Error('the user interrupted it'));
-  };
-  const interrupt = () => stop(EXIT.interrupted);
-  const terminate = () => stop(EXIT.terminated);
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', terminate);
-  return {
-    signal: controller.signal,
-    interrupt,
-    code: () => code,
-    release() {
-      process.off('SIGINT', interrupt);
-      process.off('SIGTERM', terminate);
-    },
-  };
 }

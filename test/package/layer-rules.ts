@@ -14,7 +14,7 @@ const levels: readonly { readonly parts: readonly string[]; readonly mayImportUp
   { parts: ['transport'], mayImportUpTo: 3 },
   { parts: ['server', 'client'], mayImportUpTo: 3 },
   { parts: ['host', 'bridge'], mayImportUpTo: 5 },
-  { parts: ['check', 'console', 'gateway', 'daemon'], mayImportUpTo: 6 },
+  { parts: ['check', 'bench', 'console', 'gateway', 'daemon'], mayImportUpTo: 6 },
   { parts: ['cli', 'index'], mayImportUpTo: 8 },
 ];
 

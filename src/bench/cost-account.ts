@@ -1,0 +1,72 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import type { DriverCost, ProcessCost } from './model.js';
+import { cpuMsBetween, readTreeCost, type TreeCost } from './server-cost.js';
+import type { Tally } from './tally.js';
+import { threeFigures } from './times.js';
+
+/** What the turns of one target cost: the server, and the driver that measures it. */
+export class CostAccount {
+  readonly #pid: number | undefined;
+  #cpuMs = 0;
+  #peak: Pick<TreeCost, 'peakRssBytes' | 'processes'> | undefined;
+  #driverMicros = 0;
+  #activeMs = 0;
+  #idleMs = 0;
+
+  constructor(pid: number | undefined) {
+    this.#pid = pid;
+  }
+
+  /** Looks before and after, so that looking is no part of what is measured. */
+  async around(work: () => Promise<void>): Promise<void> {
+    const before = await readTreeCost(this.#pid);
+    const cpu = process.cpuUsage();
+    const loop = performance.eventLoopUtilization();
+    try {
+      await work();
+    } finally {
+      const { user, system } = process.cpuUsage(cpu);
+      this.#driverMicros += user + system;
+      this.#addLoop(performance.eventLoopUtilization(loop));
+      const after = await readTreeCost(this.#pid);
+      if (before && after) this.#addServer(before, after);
+    }
+  }
+
+  server({ answered, failed }: Tally): ProcessCost | null {
+    if (!this.#peak) return null;
+    const { peakRssBytes, processes } = this.#peak;
+    return {
+      cpuMs: Math.round(this.#cpuMs * 10) / 10,
+      cpuMicrosPerRequest: each(this.#cpuMs * 1000, answered + failed),
+      peakRssBytes,
+      processes,
+    };
+  }
+
+  driver({ answered, failed, late }: Tally, isOpenLoop: boolean): DriverCost {
+    const time = this.#activeMs + this.#idleMs;
+    return {
+      busy: time > 0 ? Math.round((100 * this.#activeMs) / time) / 100 : 0,
+      cpuMicrosPerRequest: each(this.#driverMicros, answered + failed),
+      lateMs: isOpenLoop ? late.summary() : null,
+    };
+  }
+
+  #addLoop({ active, idle }: EventLoopUtilization): void {
+    this.#activeMs += active;
+    this.#idleMs += idle;
+  }
+
+  #addServer(before: TreeCost, after: TreeCost): void {
+    this.#cpuMs += cpuMsBetween(before, after);
+    this.#peak = {
+      peakRssBytes: Math.max(this.#peak?.peakRssBytes ?? 0, before.peakRssBytes, after.peakRssBytes),
+      processes: Math.max(this.#peak?.processes ?? 0, after.processes),
+    };
+  }
+}
+
+function each(total: number, count: number): number | null {
+  return count > 0 ? threeFigures(total / count) : null;
+}
