@@ -1,7 +1,7 @@
 /** Small parts that shapes are made of. A shape looks at a value and complains; it never throws. */
 import type { LegacyRevision, ModernRevision } from '../../era/revisions.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
-import type { Complaint } from './complaint.js';
+import { type Complaint, complaintText } from './complaint.js';
 
 export type Revision = LegacyRevision | ModernRevision;
 export interface Ground {
@@ -13,7 +13,8 @@ export type Shape = (value: unknown, path: string, ground: Ground) => void;
 export function judge(shape: Shape, value: unknown, path: string, revision: Revision): Complaint[] {
   const ground: Ground = { revision, complaints: [] };
   shape(value, path, ground);
-  return ground.complaints;
+  // Shapes that look at the same value say the same of it when it is missing.
+  return [...new Map(ground.complaints.map((each) => [complaintText(each), each])).values()];
 }
 
 /** A value in a few words: `nothing`, `"abc"`, `3`, `an array`. */
