@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../../wire/json-rpc.js';
+import { createSession, legacy } from '../manners/legacy.js';
+import { echoOf } from '../manners/modern.js';
+import type { Scenario, Script } from '../model.js';
+import type { Turn } from '../stage/turn.js';
+import { FORM } from './rounds.js';
+
+/** A legacy server that asks while it works, one question after the other. */
+export const QUESTIONS: readonly Scenario[] = [
+  {
+    name: 'legacy-asks',
+    title: 'A legacy server that asks for all that was declared, and for what nobody knows',
+    over: ['stdio', 'http'],
+    serves: ['legacy'],
+    open: askingServer,
+  },
+];
+
+function askingServer(): Script {
+  const session = createSession();
+  let call: Turn | undefined;
+  let left: JsonObject[] = [];
+  const next = () => {
+    const question = left.shift();
+    if (question) call?.say({ jsonrpc: '2.0', ...question });
+    else call?.reply(echoOf(call));
+  };
+  return legacy({
+    session,
+    on: {
+      'tools/call'(turn) {
+        if (turn.over === 'http' && turn.headers['mcp-session-id'] !== session.id) return false;
+        call = turn;
+        left = questionsFor(session.capabilities);
+        next();
+      },
+      // An answer to one of them.
+      ''(turn) {
+        turn.accept();
+        next();
+      },
+    },
+  });
+}
+
+/** The id names what is asked: the judge goes by it. */
+function questionsFor(capabilities: JsonObject): JsonObject[] {
+  const { elicitation, roots, sampling } = capabilities as Record<string, JsonObject | undefined>;
+  return [
+    { id: 'ping', method: 'ping' },
+    ...(elicitation ? [{ id: 'form', method: FORM['method'], params: plainForm() }] : []),
+    ...(elicitation && !('url' in elicitation) ? [{ id: 'page', ...PAGE }] : []),
+    { id: roots ? 'roots' : 'roots-undeclared', method: 'roots/list' },
+    ...(sampling ? [{ id: 'sample', ...SAMPLE }] : []),
+    { id: 'unknown', method: 'example/unknown' },
+    { id: 7, method: 'ping' },
+  ];
+}
+
+/** Without `mode`, which is form (ELIC-004). */
+function plainForm(): JsonObject {
+  const { mode: _, ...rest } = FORM['params'] as JsonObject;
+  return rest;
+}
+
+const PAGE: JsonObject = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Log in', url: 'https://example.com/login', elicitationId: 'one' },
+};
+const SAMPLE: JsonObject = {
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say hi.' } }], maxTokens: 20 },
+};

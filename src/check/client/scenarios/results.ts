@@ -1,0 +1,54 @@
+import { dual } from '../manners/dual.js';
+import { modern } from '../manners/modern.js';
+import { cacheable, complete, textResult } from '../manners/tools.js';
+import type { Scenario } from '../model.js';
+
+const BOTH = ['stdio', 'http'] as const;
+
+/** Results that say something about themselves. */
+export const RESULTS: readonly Scenario[] = [
+  {
+    name: 'result-unknown-type',
+    title: 'A modern server whose result is of a type that nobody knows',
+    over: BOTH,
+    serves: [],
+    open: () =>
+      modern({
+        on: { 'tools/call': (turn) => turn.reply({ ...complete(textResult('x')), resultType: 'tomorrow' }) },
+      }),
+  },
+  {
+    name: 'result-without-type',
+    title: 'A modern server that forgets the type of its results',
+    over: BOTH,
+    serves: ['modern'],
+    open: () => modern({ on: { 'tools/call': (turn) => turn.reply(textResult('hello')) } }),
+  },
+  {
+    name: 'list-input-required',
+    title: 'A modern server that wants input before it lists its tools, which is not allowed',
+    over: BOTH,
+    serves: [],
+    open: () =>
+      modern({
+        on: {
+          'tools/list': (turn) =>
+            turn.reply({ ...cacheable({}), resultType: 'input_required', requestState: 'no' }),
+        },
+      }),
+  },
+  {
+    name: 'call-error',
+    title: 'A server of both eras that refuses the call with -32603',
+    over: BOTH,
+    serves: [],
+    open: () => dual({ on: { 'tools/call': (turn) => turn.fail(-32603, 'It broke') } }),
+  },
+  {
+    name: 'call-nonsense',
+    title: 'A server of both eras whose result is a number',
+    over: BOTH,
+    serves: [],
+    open: () => dual({ on: { 'tools/call': (turn) => turn.reply(42 as never) } }),
+  },
+];

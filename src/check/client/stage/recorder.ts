@@ -1,0 +1,20 @@
+import type { Entry } from '../model.js';
+
+type WithoutTime<T> = T extends unknown ? Omit<T, 'at'> : never;
+
+/** Where a scripted server writes down what it sees. */
+export type Recorder = (entry: WithoutTime<Entry>) => void;
+
+/** Long texts are cut: a huge frame is not needed twice. The client's own words are kept, up to a limit. */
+export function createRecorder(keep: (entry: Entry) => void, now: () => number = Date.now): Recorder {
+  return (entry) => {
+    const timed = { ...entry, at: now() } as Entry;
+    keep(timed.kind === 'out' ? { ...timed, text: shorten(timed.text) } : timed);
+  };
+}
+
+const KEPT = 20_000;
+
+function shorten(text: string): string {
+  return text.length > KEPT ? `${text.slice(0, KEPT)}…` : text;
+}

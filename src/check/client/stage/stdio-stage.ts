@@ -1,0 +1,78 @@
+import type { Readable, Writable } from 'node:stream';
+import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
+import type { Script } from '../model.js';
+import type { Recorder } from './recorder.js';
+import { errorOf, partsOf, resultOf, type Turn } from './turn.js';
+
+export interface StdioStage {
+  readonly script: Script;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly record: Recorder;
+  /** The process, or what stands for it. */
+  readonly life: number;
+  readonly exit: () => void;
+}
+
+/** Plays a script on a pair of pipes. */
+export function playOnStdio(stage: StdioStage): void {
+  const { script, input, output, record, life, exit } = stage;
+  let rest: Buffer = Buffer.alloc(0);
+  const write = (data: string | Uint8Array) => {
+    if (!output.writable) return;
+    record({ kind: 'out', life, text: typeof data === 'string' ? data : Buffer.from(data).toString() });
+    output.write(data);
+  };
+  // The client may have gone; that is seen on the input.
+  output.on('error', () => {});
+  record({ kind: 'started', life });
+  script.begin?.(write);
+  const hear = (line: Buffer) => {
+    const text = line.toString();
+    const broken = !Buffer.from(text).equals(line);
+    record({ kind: 'in', life, text, ...(broken && { broken: true as const }) });
+    for (const message of messagesIn(text)) script.receive(turnOf(message, write, exit));
+  };
+  input.on('data', (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+      const line = rest.subarray(0, at);
+      rest = rest.subarray(at + 1);
+      hear(line);
+    }
+  });
+  input.on('end', () => {
+    if (rest.length > 0) hear(rest);
+    record({ kind: 'eof', life });
+    const { atEnd = { afterMs: 0 } } = script;
+    if (atEnd !== 'stays') setTimeout(exit, atEnd.afterMs);
+  });
+}
+
+/** What is no message is in the record, and its judge will say so. */
+function messagesIn(text: string): JsonObject[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+  } catch {
+    return [];
+  }
+}
+
+function turnOf(message: JsonObject, write: (data: string | Uint8Array) => void, exit: () => void): Turn {
+  const parts = partsOf(message);
+  const say = (each: JsonObject) => write(`${JSON.stringify(each)}\n`);
+  return {
+    ...parts,
+    over: 'stdio',
+    headers: {},
+    reply: (result) => say(resultOf(parts.id, result)),
+    fail: (code, text, data) => say(errorOf(parts.id, code, text, data)),
+    accept() {},
+    say,
+    raw: write,
+    end() {},
+    cut: exit,
+    status: (status) => say(errorOf(parts.id, -32603, `status ${status} makes no sense over stdio`)),
+  };
+}
