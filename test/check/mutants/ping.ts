@@ -1,0 +1,40 @@
+import type { AnyMutant } from '../support/mutant.js';
+
+export const pingMutants: readonly AnyMutant[] = [
+  {
+    check: 'ping/answered',
+    vice: 'says something in its answer to ping',
+    seen: /pong/,
+    middle: () => {
+      let pingId: unknown;
+      return {
+        incoming(message) {
+          if (message['method'] === 'ping') pingId = message['id'];
+          return message;
+        },
+        outgoing: (message) =>
+          pingId !== undefined && message['id'] === pingId ? { ...message, result: { pong: true } } : message,
+      };
+    },
+  },
+  {
+    check: 'ping/answered',
+    vice: 'does not know ping',
+    proxy: () => ({
+      request: ({ json }) =>
+        json?.['method'] === 'ping'
+          ? {
+              respond: {
+                status: 200,
+                headers: { 'content-type': 'application/json' },
+                body: JSON.stringify({
+                  jsonrpc: '2.0',
+                  id: json['id'],
+                  error: { code: -32601, message: 'no' },
+                }),
+              },
+            }
+          : undefined,
+    }),
+  },
+];

@@ -1,0 +1,91 @@
+import { Duplex } from 'node:stream';
+import { streamTarget } from '../../../src/check/index.js';
+import type { StreamTarget } from '../../../src/check/wire/target.js';
+import { createDemoServer } from '../../../src/cli/demo/demo-server.js';
+import type { Connection } from '../../../src/exchange/connection.js';
+import { serve } from '../../../src/server/serve.js';
+import { createStreamConnection } from '../../../src/transport/stream-connection.js';
+
+/** The demo behind streams of this process: the reference that mutants are made of. */
+export async function demoTarget(): Promise<{ target: StreamTarget; close(): Promise<void> }> {
+  const demo = await serveDemo();
+  return { target: streamTarget('the demo, in memory', demo.connect), close: demo.close };
+}
+
+/** Serves the demo; each `connect` gives the client's end of a new connection. */
+export async function serveDemo(): Promise<{ connect(): Duplex; close(): Promise<void> }> {
+  let accept: (connection: Connection) => void = () => {};
+  const served = await serve(
+    createDemoServer(),
+    {
+      ownsProcess: false,
+      async listen(onConnection) {
+        accept = onConnection;
+        let sayEnded = () => {};
+        const ended = new Promise<void>((resolve) => {
+          sayEnded = resolve;
+        });
+        return { address: 'memory', ended, stop: async () => sayEnded() };
+      },
+    },
+    { graceMs: 1000 },
+  );
+  return {
+    connect() {
+      const [near, far] = duplexPair();
+      accept(
+        createStreamConnection({
+          label: 'memory',
+          input: far,
+          output: far,
+          release: () => {
+            far.destroy();
+          },
+        }),
+      );
+      return near;
+    },
+    close: () => served.close({ graceMs: 0 }),
+  };
+}
+
+/** Two ends of one connection: what is written to one is read from the other. Either may end alone. */
+export function duplexPair(): [Duplex, Duplex] {
+  const ends: Duplex[] = [];
+  const end = (index: 0 | 1): Duplex => {
+    let wanted: (() => void) | undefined;
+    const duplex = new Duplex({
+      allowHalfOpen: true,
+      read() {
+        wanted?.();
+        wanted = undefined;
+      },
+      write(chunk: Buffer, _encoding, done) {
+        const other = ends[1 - index]!;
+        if (other.destroyed || other.push(chunk)) done();
+        else (other as Waiting).whenWanted(() => done());
+      },
+      final(done) {
+        const other = ends[1 - index]!;
+        if (!other.destroyed) other.push(null);
+        done();
+      },
+      destroy(error, done) {
+        const other = ends[1 - index];
+        if (other && !other.destroyed && !other.readableEnded)
+          setImmediate(() => other.destroyed || other.push(null));
+        wanted?.();
+        done(error);
+      },
+    });
+    return Object.assign(duplex, {
+      whenWanted(action: () => void) {
+        wanted = action;
+      },
+    });
+  };
+  ends.push(end(0), end(1));
+  return [ends[0]!, ends[1]!];
+}
+
+type Waiting = Duplex & { whenWanted(action: () => void): void };
