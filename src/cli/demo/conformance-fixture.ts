@@ -6,6 +6,7 @@ import { ErrorCode } from '../../wire/error-codes.js';
 import { addElicitationTools } from './fixture-elicitation.js';
 import { PIXEL_PNG, SILENCE_WAV } from './fixture-media.js';
 import { addInputRoundTools } from './fixture-rounds.js';
+import { READS } from './reads.js';
 
 /** What the official conformance suite expects of a server: same names, same behaviour. */
 export function addConformanceFixture(server: Server): void {
@@ -32,22 +33,30 @@ const IMAGE = { type: 'image', data: PIXEL_PNG, mimeType: 'image/png' } as const
 function addContentTools(server: Server): void {
   server.tool(
     'test_simple_text',
-    { description: 'Returns one text block' },
+    { annotations: READS, description: 'Returns one text block' },
     () => 'This is a simple text response for testing.',
   );
-  server.tool('test_image_content', { description: 'Returns one image block' }, () => IMAGE);
-  server.tool('test_audio_content', { description: 'Returns one audio block' }, () => ({
+  server.tool(
+    'test_image_content',
+    { annotations: READS, description: 'Returns one image block' },
+    () => IMAGE,
+  );
+  server.tool('test_audio_content', { annotations: READS, description: 'Returns one audio block' }, () => ({
     type: 'audio' as const,
     data: SILENCE_WAV,
     mimeType: 'audio/wav',
   }));
-  server.tool('test_embedded_resource', { description: 'Returns one embedded resource' }, () => EMBEDDED);
-  server.tool('test_multiple_content_types', { description: 'Returns text, image and resource' }, () => [
-    { type: 'text' as const, text: 'Multiple content types test:' },
-    IMAGE,
-    EMBEDDED,
-  ]);
-  server.tool('test_error_handling', { description: 'Fails' }, () => {
+  server.tool(
+    'test_embedded_resource',
+    { annotations: READS, description: 'Returns one embedded resource' },
+    () => EMBEDDED,
+  );
+  server.tool(
+    'test_multiple_content_types',
+    { annotations: READS, description: 'Returns text, image and resource' },
+    () => [{ type: 'text' as const, text: 'Multiple content types test:' }, IMAGE, EMBEDDED],
+  );
+  server.tool('test_error_handling', { annotations: READS, description: 'Fails' }, () => {
     throw new Error('This tool intentionally returns an error for testing');
   });
 }
@@ -55,7 +64,7 @@ function addContentTools(server: Server): void {
 function addReportingTools(server: Server): void {
   server.tool(
     'test_tool_with_progress',
-    { description: 'Reports progress 0, 50, 100' },
+    { annotations: READS, description: 'Reports progress 0, 50, 100' },
     async (_args, ctx) => {
       for (const progress of [0, 50, 100]) {
         ctx.progress(progress, 100, `Completed step ${progress} of 100`);
@@ -64,20 +73,31 @@ function addReportingTools(server: Server): void {
       return 'Tool with progress executed successfully';
     },
   );
-  server.tool('test_tool_with_logging', { description: 'Logs three messages' }, async (_args, ctx) => {
-    for (const text of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
-      ctx.log('info', text);
-      await sleep(10, undefined, { signal: ctx.signal });
-    }
-    return 'Tool with logging executed successfully';
-  });
-  server.tool('test_logging_tool', { description: 'Logs, if the request asked for logs' }, (_args, ctx) => {
-    ctx.log('info', 'logged by test_logging_tool');
-    return 'Logged what the request asked for';
-  });
+  server.tool(
+    'test_tool_with_logging',
+    { annotations: READS, description: 'Logs three messages' },
+    async (_args, ctx) => {
+      for (const text of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+        ctx.log('info', text);
+        await sleep(10, undefined, { signal: ctx.signal });
+      }
+      return 'Tool with logging executed successfully';
+    },
+  );
+  server.tool(
+    'test_logging_tool',
+    { annotations: READS, description: 'Logs, if the request asked for logs' },
+    (_args, ctx) => {
+      ctx.log('info', 'logged by test_logging_tool');
+      return 'Logged what the request asked for';
+    },
+  );
   server.tool(
     'test_reconnection',
-    { description: 'Answers late; over HTTP the stream may be closed and resumed before' },
+    {
+      annotations: READS,
+      description: 'Answers late; over HTTP the stream may be closed and resumed before',
+    },
     async (_args, ctx) => {
       await sleep(100, undefined, { signal: ctx.signal });
       return 'Reconnection test completed successfully';
@@ -85,7 +105,7 @@ function addReportingTools(server: Server): void {
   );
   server.tool(
     'test_missing_capability',
-    { description: 'Needs the client capability sampling' },
+    { annotations: READS, description: 'Needs the client capability sampling' },
     (_args, ctx) => {
       if (ctx.peer.capabilities.sampling) return 'The client declared sampling';
       if (ctx.era === 'legacy') throw new Error('The client did not declare sampling');
@@ -104,6 +124,7 @@ function addSchemaTools(server: Server): void {
   server.tool(
     'json_schema_2020_12_tool',
     {
+      annotations: READS,
       description: 'Its input schema uses 2020-12 keywords',
       input: {
         $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -134,6 +155,7 @@ function addSchemaTools(server: Server): void {
   server.tool(
     'test_header_mirroring',
     {
+      annotations: READS,
       description: 'Over HTTP its argument region is mirrored in the header Mcp-Param-Region',
       input: jsonSchema<{ region?: string }>({
         type: 'object',

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, type Server } from '../../server/create-server.js';
 import { jsonSchema } from '../../server/schema.js';
 import { addConformanceFixture } from './conformance-fixture.js';
+import { READS } from './reads.js';
 
 /** The server that tests, benchmarks and newcomers talk to. */
 export function createDemoServer(): Server {
@@ -62,6 +63,7 @@ function addDemoTools(server: Server): void {
         properties: { ms: { type: 'integer', minimum: 0, maximum: 3_600_000 } },
         required: ['ms'],
       }),
+      annotations: READS,
     },
     async ({ ms }, ctx) => {
       for (let slept = 0; slept < ms; slept += 100) {

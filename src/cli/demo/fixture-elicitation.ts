@@ -2,12 +2,14 @@ import type { Context } from '../../server/context.js';
 import type { Server } from '../../server/create-server.js';
 import { jsonSchema } from '../../server/schema.js';
 import type { ElicitSchema } from '../../wire/model.js';
+import { READS } from './reads.js';
 
 /** Tools that put a question to the client while they run (`await ctx.elicit`), in either era. */
 export function addElicitationTools(server: Server): void {
   server.tool(
     'test_sampling',
     {
+      annotations: READS,
       description: "Asks the client's model",
       input: jsonSchema<{ prompt?: string }>({ type: 'object', properties: { prompt: { type: 'string' } } }),
     },
@@ -25,55 +27,73 @@ export function addElicitationTools(server: Server): void {
     type: 'object',
     properties: { message: { type: 'string' } },
   });
-  server.tool('test_elicitation', { description: 'Asks the user', input: message }, (args, ctx) =>
-    ask(ctx, args.message ?? 'Please provide your information', {
-      type: 'object',
-      properties: {
-        username: { type: 'string', description: "User's response" },
-        email: { type: 'string', description: "User's email address" },
-      },
-      required: [],
-    }),
-  );
-  server.tool('test_streaming_elicitation', { description: 'Asks the user while it works' }, (_args, ctx) => {
-    ctx.progress(1, 2, 'asking');
-    return ask(ctx, 'Go on?', { type: 'object', properties: { go: { type: 'boolean' } } });
-  });
-  server.tool('test_elicitation_sep1034_defaults', { description: 'A form with defaults' }, (_args, ctx) =>
-    ask(ctx, 'Please review and update the form fields with defaults', {
-      type: 'object',
-      properties: {
-        name: { type: 'string', description: 'User name', default: 'John Doe' },
-        age: { type: 'integer', description: 'User age', default: 30 },
-        score: { type: 'number', description: 'User score', default: 95.5 },
-        status: {
-          type: 'string',
-          description: 'User status',
-          enum: ['active', 'inactive', 'pending'],
-          default: 'active',
+  server.tool(
+    'test_elicitation',
+    { annotations: READS, description: 'Asks the user', input: message },
+    (args, ctx) =>
+      ask(ctx, args.message ?? 'Please provide your information', {
+        type: 'object',
+        properties: {
+          username: { type: 'string', description: "User's response" },
+          email: { type: 'string', description: "User's email address" },
         },
-        verified: { type: 'boolean', description: 'Verification status', default: true },
-      },
-      required: [],
-    }),
+        required: [],
+      }),
+  );
+  server.tool(
+    'test_streaming_elicitation',
+    { annotations: READS, description: 'Asks the user while it works' },
+    (_args, ctx) => {
+      ctx.progress(1, 2, 'asking');
+      return ask(ctx, 'Go on?', { type: 'object', properties: { go: { type: 'boolean' } } });
+    },
+  );
+  server.tool(
+    'test_elicitation_sep1034_defaults',
+    { annotations: READS, description: 'A form with defaults' },
+    (_args, ctx) =>
+      ask(ctx, 'Please review and update the form fields with defaults', {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: 'User name', default: 'John Doe' },
+          age: { type: 'integer', description: 'User age', default: 30 },
+          score: { type: 'number', description: 'User score', default: 95.5 },
+          status: {
+            type: 'string',
+            description: 'User status',
+            enum: ['active', 'inactive', 'pending'],
+            default: 'active',
+          },
+          verified: { type: 'boolean', description: 'Verification status', default: true },
+        },
+        required: [],
+      }),
   );
   server.tool(
     'test_elicitation_sep1330_enums',
-    { description: 'A form with every kind of choice' },
+    { annotations: READS, description: 'A form with every kind of choice' },
     (_args, ctx) => ask(ctx, 'Please select options from the enum fields', ENUMS),
   );
-  server.tool('test_url_elicitation', { description: 'Sends the user to a page' }, async (_args, ctx) => {
-    const answer = await ctx.elicit({
-      mode: 'url',
-      message: 'Please sign in',
-      url: 'https://example.com/sign-in',
-    });
-    return `URL elicitation: action=${answer.action}`;
-  });
-  server.tool('test_roots', { description: "Lists the client's roots" }, async (_args, ctx) => {
-    const roots = await ctx.roots();
-    return roots.map((root) => root.uri).join('\n');
-  });
+  server.tool(
+    'test_url_elicitation',
+    { annotations: READS, description: 'Sends the user to a page' },
+    async (_args, ctx) => {
+      const answer = await ctx.elicit({
+        mode: 'url',
+        message: 'Please sign in',
+        url: 'https://example.com/sign-in',
+      });
+      return `URL elicitation: action=${answer.action}`;
+    },
+  );
+  server.tool(
+    'test_roots',
+    { annotations: READS, description: "Lists the client's roots" },
+    async (_args, ctx) => {
+      const roots = await ctx.roots();
+      return roots.map((root) => root.uri).join('\n');
+    },
+  );
 }
 
 const TITLED = [

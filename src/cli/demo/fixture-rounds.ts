@@ -3,22 +3,27 @@ import type { Server } from '../../server/create-server.js';
 import { type InputRequired, inputRequired } from '../../server/input-required.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
 import type { InputRequest, InputRequests } from '../../wire/model.js';
+import { READS } from './reads.js';
 
 /** Tools in replay style: they return `inputRequired` and are run again with the answers. */
 export function addInputRoundTools(server: Server): void {
-  server.tool('test_input_required_result_elicitation', { description: 'One question' }, (_args, ctx) => {
-    const name = textAnswer(ctx.answers?.['user_name'], 'name');
-    return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Hello, ${name}!`;
-  });
+  server.tool(
+    'test_input_required_result_elicitation',
+    { annotations: READS, description: 'One question' },
+    (_args, ctx) => {
+      const name = textAnswer(ctx.answers?.['user_name'], 'name');
+      return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Hello, ${name}!`;
+    },
+  );
   server.tool(
     'test_input_required_result_sampling',
-    { description: 'One question to the model' },
+    { annotations: READS, description: 'One question to the model' },
     (_args, ctx) =>
       ctx.answers?.['capital'] ? 'Sampled' : inputRequired({ requests: { capital: askModel } }),
   );
   server.tool(
     'test_input_required_result_list_roots',
-    { description: 'One question for roots' },
+    { annotations: READS, description: 'One question for roots' },
     (_args, ctx) =>
       ctx.answers?.['client_roots']
         ? 'Got the roots'
@@ -26,7 +31,7 @@ export function addInputRoundTools(server: Server): void {
   );
   server.tool(
     'test_input_required_result_request_state',
-    { description: 'A question with state' },
+    { annotations: READS, description: 'A question with state' },
     (_args, ctx) => {
       if (ctx.state === undefined || !ctx.answers?.['confirm']) {
         return inputRequired({ requests: { confirm: askConfirmation }, state: { asked: 'confirm' } });
@@ -36,19 +41,21 @@ export function addInputRoundTools(server: Server): void {
   );
   server.tool(
     'test_input_required_result_multiple_inputs',
-    { description: 'Three questions at once' },
+    { annotations: READS, description: 'Three questions at once' },
     (_args, ctx) => {
       const requests: InputRequests = { user_name: askName, capital: askModel, client_roots: askRoots };
       const missing = Object.keys(requests).filter((key) => !ctx.answers?.[key]);
       return missing.length > 0 ? inputRequired({ requests, state: { questions: 3 } }) : 'All three answered';
     },
   );
-  server.tool('test_input_required_result_multi_round', { description: 'Two rounds' }, (_args, ctx) =>
-    multiRound(ctx),
+  server.tool(
+    'test_input_required_result_multi_round',
+    { annotations: READS, description: 'Two rounds' },
+    (_args, ctx) => multiRound(ctx),
   );
   server.tool(
     'test_input_required_result_tampered_state',
-    { description: 'Its state must come back unchanged' },
+    { annotations: READS, description: 'Its state must come back unchanged' },
     (_args, ctx) =>
       ctx.state === undefined
         ? inputRequired({ requests: { confirm: askConfirmation }, state: { guarded: true } })
@@ -56,7 +63,7 @@ export function addInputRoundTools(server: Server): void {
   );
   server.tool(
     'test_input_required_result_capabilities',
-    { description: 'Asks only what the client can answer' },
+    { annotations: READS, description: 'Asks only what the client can answer' },
     (_args, ctx) => {
       if (ctx.answers && Object.keys(ctx.answers).length > 0) return 'Answered';
       const { elicitation, sampling, roots } = ctx.peer.capabilities;
