@@ -1,13 +1,10 @@
 /**
  * Text of a server as a reader may see it: what is invisible, or would turn the direction of the text around, is
- * replaced by a sign for itself. Line ends and tabs stay. Nothing is left that XML 1.0 could not carry.
+ * replaced by its number: `‹U+001B›`. Line ends and tabs stay. Nothing is left that XML 1.0 could not carry.
  */
 export function cleanText(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(SECRETIVE, (character) => {
-    const code = character.codePointAt(0)!;
-    if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-    if (code === 0x7f) return '\u2421';
-    return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
+    return `‹U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}›`;
   });
 }
 
