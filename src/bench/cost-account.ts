@@ -48,7 +48,7 @@ export class CostAccount {
     const time = this.#activeMs + this.#idleMs;
     return {
       busy: time > 0 ? Math.round((100 * this.#activeMs) / time) / 100 : 0,
-      cpuMicrosPerRequest: each(this.#driverMicros, answered + failed),
+      cpuMicrosPerRequest: time > 0 ? each(this.#driverMicros, answered + failed) : null,
       lateMs: isOpenLoop ? late.summary() : null,
     };
   }

@@ -33,7 +33,11 @@ export function openLoop({ perSecond, concurrency }: Load & { kind: 'open' }, la
   };
   return {
     start() {
-      callOffEnd = pace.at(ends, lane.close);
+      callOffEnd = pace.at(ends, () => {
+        // What the driver itself is late with is still sent.
+        pump();
+        lane.close();
+      });
       pump();
     },
     settled(at) {

@@ -18,10 +18,8 @@ export class SilenceWatch {
 
   /** One less is awaited. Only what came from the server is a sign of life; `more` are due and were not even sent. */
   settled(at: number, isSign: boolean, more: number): void {
-    if (isSign) {
-      this.#note(at, more);
-      this.#since = at;
-    }
+    this.#note(at, more);
+    if (isSign) this.#since = at;
     this.#awaited -= 1;
   }
 

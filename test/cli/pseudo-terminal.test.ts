@@ -57,6 +57,20 @@ describe.skipIf(!isThere)('on a terminal', () => {
     expect(code).toBe(130);
   });
 
+  it('a benchmark says how far it is, and Ctrl-C prints what it has', async () => {
+    const { code, screen } = await type(
+      ['bench', '--warmup', '0.1', '--duration', '600', ...demo()],
+      [
+        ['warming up', ''],
+        ['/600 s, ', ''],
+        ['/s, p99 ', '\u0003'],
+      ],
+    );
+    expect(screen).toContain('interrupted: this is what was measured until then');
+    expect(screen).toContain('throughput');
+    expect(code).toBe(130);
+  });
+
   it('colours are used, unless NO_COLOR asks for none', async () => {
     const painted = await type(['probe', ...demo()], [], { NO_COLOR: '' });
     expect(painted.screen).toContain('\u001b[2m');

@@ -12,12 +12,12 @@ export function followBench(line: ProgressLine, sides: number) {
     const ranMs = Math.min(durationMs, performance.now() - began);
     const name = sides > 1 ? `${letter(state.index)}: ` : '';
     if (phase === 'warm-up')
-      line.update({ progress: 0, total: totalMs / 1000, message: `s  ${name}warming up` });
+      line.update({ progress: 0, total: totalMs / 1000, message: `s, ${name}warming up` });
     else {
       line.update({
         progress: Math.round((doneMs + ranMs) / 100) / 10,
         total: totalMs / 1000,
-        message: `s  ${name}${describe(state, ranMs + tally.elapsedMs)}`,
+        message: `s, ${name}${describe(state, ranMs + tally.elapsedMs)}`,
       });
     }
   };

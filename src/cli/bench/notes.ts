@@ -17,7 +17,12 @@ export function notesOf(report: BenchReport): readonly Note[] {
       (text) => ({ isBad: true, text: `${name}${text}` }),
     );
   });
-  return [...own, { isBad: false, text: load.kind === 'open' ? OPEN : CLOSED }, ...unknown(targets)];
+  return [
+    ...own,
+    { isBad: false, text: load.kind === 'open' ? OPEN : CLOSED },
+    ...few(targets),
+    ...unknown(targets),
+  ];
 }
 
 const OPEN =
@@ -30,8 +35,7 @@ function failures({ errors, gone, abandoned }: SideReport): string[] {
     ({ kind, count: n, example }) => `${count(n)} × ${kind}, the first: ${oneLine(example)}`,
   );
   if (gone) lines.push('the server went away before the end');
-  if (abandoned > 0)
-    lines.push(`${count(abandoned)} were in flight when it was interrupted, and are not counted`);
+  if (abandoned > 0) lines.push(`in flight when it was interrupted, and not counted: ${count(abandoned)}`);
   return lines;
 }
 
@@ -69,6 +73,13 @@ function driver({ driver: { busy, lateMs } }: SideReport, { load }: BenchReport)
 
 const BUSY = 0.9;
 const LATE_MS = 1;
+
+/** Of fewer than a thousand, the slowest is the thousandth part. */
+function few(targets: readonly SideReport[]): Note[] {
+  const least = Math.min(...targets.map(({ answered }) => answered));
+  if (least === 0 || least >= 1000) return [];
+  return [{ isBad: false, text: `With ${count(least)} answers, p99.9 is the slowest of them.` }];
+}
 
 function unknown(targets: readonly SideReport[]): Note[] {
   if (targets.every(({ process }) => process)) return [];

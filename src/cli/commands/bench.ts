@@ -14,7 +14,7 @@ import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { CliError, usageError } from '../cli-error.js';
 import { clientCommand } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
-import type { Target } from '../target.js';
+import { commandLine, type Target } from '../target.js';
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -68,7 +68,7 @@ async function bench(
   try {
     const { sides, close } = await openSides(targets, options, signal, (text) => line.write(text));
     try {
-      const report = await measure(sides, work, line, signal);
+      const report = await measure(targets, sides, work, line, signal);
       if (report.interrupted && report.targets.every(({ turns }) => turns.length === 0)) throw signal.reason;
       if (options.json) writeJson(terminal, report);
       else terminal.stdout.write(renderBench(report, terminal));
@@ -85,12 +85,13 @@ async function bench(
 }
 
 async function measure(
+  targets: readonly Target[],
   sides: readonly Side[],
   { settings, tool }: Work,
   line: ProgressLine,
   signal: AbortSignal,
 ): Promise<BenchReport> {
-  if (tool) await orAborted(checkTool(sides, tool.name), signal, () => {});
+  if (tool) await orAborted(checkTool(targets, sides, tool.name), signal, () => {});
   const requests = await orAborted(chooseRequests(sides, tool), signal, () => {});
   const progress = followBench(line, sides.length);
   try {
@@ -101,15 +102,15 @@ async function measure(
 }
 
 /** A server that cannot list its tools may have it all the same. */
-async function checkTool(sides: readonly Side[], name: string): Promise<void> {
-  for (const { client, label } of sides) {
+async function checkTool(targets: readonly Target[], sides: readonly Side[], name: string): Promise<void> {
+  for (const [at, { client, label }] of sides.entries()) {
     const tools = await client.listTools().catch(() => undefined);
     const names = tools?.map((tool) => oneLine(tool.name)) ?? [name];
     if (names.includes(name)) continue;
     const meant = suggest(name, names);
     throw usageError(
       `${oneLine(client.server.info?.name ?? label)} has no tool "${name}"`,
-      meant === undefined ? `It has ${names.join(', ') || 'none'}` : `Did you mean ${meant}?`,
+      `${meant === undefined ? '' : `Did you mean ${meant}? `}${commandLine('list', targets[at]!)} shows all`,
     );
   }
 }
