@@ -1,0 +1,16 @@
+// Writes docs/check-rules.md: `node scripts/check-rules.js`. With `--open` it lists what no check covers yet.
+import { writeFileSync } from 'node:fs';
+import { ensureBuilt } from './setup.js';
+
+await ensureBuilt();
+const { CHECKS } = await import('../dist/check/suites/index.js');
+const { coverage } = await import('../dist/check/rules/coverage.js');
+const { rulesPage } = await import('../dist/check/rules/page.js');
+
+const rows = coverage(CHECKS);
+if (process.argv.includes('--open')) {
+  for (const { rule, standing } of rows)
+    if (standing === 'open') console.log(`${rule.id} ${rule.level} (${rule.source}): ${rule.rule}`);
+} else {
+  writeFileSync(new URL('../docs/check-rules.md', import.meta.url), `${rulesPage(rows)}\n`);
+}

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { coverage, pagesOf, type Row } from '../../src/check/rules/coverage.js';
+import { RULES, ruleOf } from '../../src/check/rules/index.js';
+import { rulesPage } from '../../src/check/rules/page.js';
+import { OUT_OF_SIGHT } from '../../src/check/rules/unobservable.js';
+import { CHECKS } from '../../src/check/suites/index.js';
+
+const rows = coverage(CHECKS);
+
+/** Every MUST of these pages that can be seen from outside has a check. */
+const COMPLETE: readonly RegExp[] = [
+  /^2026-07-28\/basic\/transports\/(?:stdio|streamable-http)\.mdx$/,
+  /^2026-07-28\/basic\/versioning\.mdx$/,
+  /^2026-07-28\/basic\/patterns\//,
+  /^2026-07-28\/server\/discover\.mdx$/,
+  /^\d{4}-\d\d-\d\d\/basic\/transports\.mdx$/,
+];
+
+describe('the rule book', () => {
+  it('has 602 rules, and says so when one is cited that it does not have', () => {
+    expect(RULES.size).toBe(602);
+    expect(ruleOf('STDIO-004')).toEqual({
+      id: 'STDIO-004',
+      era: 'both',
+      level: 'MUST NOT',
+      actor: 'server',
+      rule: 'stdout carries nothing but valid MCP messages.',
+      source: '2026-07-28/basic/transports/stdio.mdx § stdio (intro)',
+    });
+    expect(() => ruleOf('STDIO-999')).toThrow('There is no rule STDIO-999');
+  });
+
+  it('excuses only rules that bind servers', () => {
+    const odd = [...OUT_OF_SIGHT.keys()].filter((id) => {
+      const { actor, level } = ruleOf(id);
+      return level === 'MAY' || !['server', 'both'].includes(actor);
+    });
+    expect(odd).toEqual([]);
+  });
+});
+
+describe('coverage', () => {
+  const standing = (id: string, found: readonly Row[]) => found.find(({ rule }) => rule.id === id);
+
+  it('tells what is covered, by which checks', () => {
+    const found = coverage([
+      { id: 'a', rules: ['STDIO-004', 'JRPC-001'] },
+      { id: 'b', rules: ['STDIO-004'] },
+    ]);
+    expect(standing('STDIO-004', found)).toMatchObject({ standing: 'covered', checks: ['a', 'b'] });
+    expect(standing('JRPC-002', found)).toMatchObject({ standing: 'open', checks: [] });
+  });
+
+  it('tells whose matter it is otherwise', () => {
+    const found = coverage([], [{ id: 'c', rules: ['STDIO-005'] }]);
+    expect(standing('STDIO-005', found)).toMatchObject({ standing: 'client', clientChecks: ['c'] });
+    expect(standing('TOOL-027', found)).toMatchObject({ standing: 'host' });
+    expect(standing('HTTP-060', found)).toMatchObject({ standing: 'intermediary' });
+    expect(standing('STDIO-006', found)).toMatchObject({ standing: 'optional' });
+    expect(standing('AUTH-030', found)).toMatchObject({ standing: 'authorization server' });
+    expect(standing('JSCH-005', found)).toMatchObject({
+      standing: 'unobservable',
+      why: 'It is about documentation.',
+    });
+  });
+});
+
+describe('the checks', () => {
+  it('cite only rules that exist', () => {
+    const unknown = CHECKS.flatMap(({ id, rules }) =>
+      rules.filter((rule) => !RULES.has(rule)).map((rule) => `${id} cites ${rule}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('cover no rule that cannot be seen', () => {
+    const seen = rows.filter(({ rule, checks }) => checks.length > 0 && OUT_OF_SIGHT.has(rule.id));
+    expect(seen.map(({ rule, checks }) => `${rule.id} is held by ${checks.join(', ')}`)).toEqual([]);
+  });
+
+  it('hold servers to every visible MUST of the pages about transports, versions, patterns and discovery', () => {
+    const open = rows.filter(
+      ({ rule, standing }) =>
+        standing === 'open' &&
+        rule.level.startsWith('MUST') &&
+        pagesOf(rule).some((page) => COMPLETE.some((pattern) => pattern.test(page))),
+    );
+    expect(open.map(({ rule }) => `${rule.id}: ${rule.rule}`)).toEqual([]);
+  });
+
+  it('are those of docs/check-rules.md; node scripts/check-rules.js writes it', async () => {
+    const page = await readFile(new URL('../../docs/check-rules.md', import.meta.url), 'utf8');
+    expect(page).toBe(`${rulesPage(rows)}\n`);
+  });
+});
