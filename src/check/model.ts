@@ -36,8 +36,10 @@ export interface Check {
   /**
    * `shared` (the default): polite, talks through `table.talk()`, one after the other on one connection.
    * `own`: opens connections of its own, and runs beside others. `after`: reads what everybody heard, at the end.
+   * `rough`: sends what a server may not bear, through `table.roughTalk()`, one after the other on one connection;
+   * what does not hold there is tried again on a new one, so that nobody answers for what others have done to it.
    */
-  readonly lane?: 'shared' | 'own' | 'after';
+  readonly lane?: 'shared' | 'own' | 'rough' | 'after';
   /** Passes by returning, with a few words on what was seen; `table.fail` and `table.skip` leave it. */
   readonly run: (table: Table) => Promise<string | undefined> | string | undefined;
 }

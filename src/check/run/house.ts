@@ -7,6 +7,7 @@ import { openTalk } from '../talk/open-talk.js';
 import type { Talk } from '../talk/talk.js';
 import type { Target } from '../wire/target.js';
 import type { Transcript } from '../wire/transcript.js';
+import { createRoughTalk } from './rough-talk.js';
 import type { House } from './set-table.js';
 import { createSpares } from './spares.js';
 import type { Patience } from './table.js';
@@ -40,6 +41,16 @@ export async function openHouse(options: HouseOptions): Promise<House & { close(
     await Promise.all(talks.map(async (talk) => [talk.era, await takeTour(talk, options.tour)] as const)),
   );
 
+  const open = (era: Era) =>
+    openTalk(target, {
+      era,
+      revision: facts.get(era)!.revision,
+      clock,
+      helloMs: patience.helloMs,
+      answerMs: patience.answerMs,
+    });
+  const rough = new Map(talks.map(({ era }) => [era, createRoughTalk(era, open)]));
+
   return {
     ...options,
     facts,
@@ -50,19 +61,20 @@ export async function openHouse(options: HouseOptions): Promise<House & { close(
       const before = current.get(era);
       if (before?.isOpen) return before;
       await before?.close();
-      const talk = await openTalk(target, {
-        era,
-        revision: facts.get(era)!.revision,
-        clock,
-        helloMs: patience.helloMs,
-        answerMs: patience.answerMs,
-      });
+      const talk = await open(era);
       current.set(era, talk);
       remember(era, talk.transcript);
       return talk;
     },
+    roughTalk: (era) => rough.get(era)!.get(),
+    renewRoughTalk: (era) => rough.get(era)!.renew(),
+    roughTranscripts: (era) => rough.get(era)!.transcripts,
     async close() {
-      await Promise.all([spares.close(), ...[...current.values()].map((talk) => talk.close())]);
+      await Promise.all([
+        spares.close(),
+        ...[...current.values()].map((talk) => talk.close()),
+        ...[...rough.values()].map((talk) => talk.close()),
+      ]);
     },
   };
 }

@@ -24,6 +24,11 @@ export interface House {
   readonly facts: ReadonlyMap<Era, Facts>;
   /** The common conversation of an era; a new one where the last has ended. */
   sharedTalk(era: Era): Promise<Talk>;
+  /** The conversation of an era that bears the rough treatment; a new one where the last is not well. */
+  roughTalk(era: Era): Promise<Talk>;
+  /** Makes room for a new one, unless it had borne nothing before the check that has just ended; says which. */
+  renewRoughTalk(era: Era): Promise<boolean>;
+  roughTranscripts(era: Era): readonly Transcript[];
   /** A connection, perhaps one that was opened before it was needed. */
   openPipe(): Promise<Pipe>;
   /** Remembers a polite conversation, for those who read it later. */
@@ -43,8 +48,10 @@ export function setTable(house: House, era: Era): SetTable {
   const facts = house.facts.get(era)!;
   const opened: { readonly transcript: Transcript; readonly from: number }[] = [];
   const endings: (() => unknown)[] = [];
-  let shared: Transcript | undefined;
+  const watched = new Set<Transcript>();
   const watch = (transcript: Transcript) => {
+    if (watched.has(transcript)) return;
+    watched.add(transcript);
     opened.push({ transcript, from: transcript.lines.length });
   };
   const skip = (why: string): never => {
@@ -73,10 +80,12 @@ export function setTable(house: House, era: Era): SetTable {
     fuzzRuns: house.fuzzRuns,
     async talk() {
       const talk = await house.sharedTalk(era);
-      if (shared !== talk.transcript) {
-        shared = talk.transcript;
-        watch(shared);
-      }
+      watch(talk.transcript);
+      return talk;
+    },
+    async roughTalk() {
+      const talk = await house.roughTalk(era);
+      watch(talk.transcript);
       return talk;
     },
     async openTalk(options = {}) {
@@ -107,6 +116,9 @@ export function setTable(house: House, era: Era): SetTable {
     },
     get transcripts() {
       return house.transcripts(era);
+    },
+    get roughTranscripts() {
+      return house.roughTranscripts(era);
     },
     needCapability(path) {
       if (!hasCapability(facts.capabilities, path)) skip(`the server does not announce ${path}`);

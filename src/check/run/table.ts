@@ -29,6 +29,8 @@ export interface Table {
 
   /** The polite conversation that all checks of lane `shared` have in common, in this era. */
   talk(): Promise<Talk>;
+  /** The conversation that all checks of lane `rough` have in common: a new one where the last is not well. */
+  roughTalk(): Promise<Talk>;
   /** One of its own. Closed at the end of the check. */
   openTalk(options?: OpenOptions): Promise<Talk>;
   /** A stream without any greeting (commands and sockets only). Closed at the end of the check. */
@@ -37,6 +39,8 @@ export interface Table {
   openHttp(): HttpPeer;
   /** Everything that was said in polite conversations of this era, so far. For checks of lane `after`. */
   readonly transcripts: readonly Transcript[];
+  /** The same of the conversations of lane `rough`, where servers were told what they may not bear. */
+  readonly roughTranscripts: readonly Transcript[];
 
   /** Skips unless the server announced it: `tools`, `resources.subscribe`. */
   needCapability(path: string): void;
