@@ -1,7 +1,7 @@
 import type { Finding } from '../../model.js';
 import { STANDINGS, standingOf, suitesOf } from '../standing.js';
+import { WORDS } from '../words.js';
 import { html, type Markup } from './markup.js';
-import { WORDS } from './words.js';
 
 /** Shown by the script that makes it work; without it everything is there anyway. */
 export function filterForm(findings: readonly Finding[]): Markup {

@@ -2,8 +2,8 @@ import type { Finding, WireLine } from '../../model.js';
 import { shortened } from '../clean-text.js';
 import { ARROWS, nameOfFinding } from '../describe-finding.js';
 import { bySuite, type Standing, standingOf } from '../standing.js';
+import { count, duration, WORDS } from '../words.js';
 import { html, type Markup, when } from './markup.js';
-import { count, duration, WORDS } from './words.js';
 
 /** The findings, the worst first, and in every part by suite. What holds and what does not apply is folded. */
 export function findingSections(findings: readonly Finding[]): Markup[] {

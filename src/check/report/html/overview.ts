@@ -2,9 +2,9 @@ import type { EraReport, Finding, Report } from '../../model.js';
 import type { Verdict } from '../../run/judge-run.js';
 import { shortened } from '../clean-text.js';
 import { bySuite, STANDINGS, type Standing, standingOf, suitesOf } from '../standing.js';
+import { count, duration, WORDS } from '../words.js';
 import { SECTIONS } from './findings.js';
 import { html, type Markup, when } from './markup.js';
-import { count, duration, WORDS } from './words.js';
 
 /** What it comes to: the verdict, the grade and why, and who was checked. */
 export function pageHeader(report: Report, verdict: Verdict): Markup {

@@ -1,4 +1,4 @@
-import type { Standing } from '../standing.js';
+import type { Standing } from './standing.js';
 
 /** What readers see for each standing: a sign, a word, and what a section of them is called. */
 export const WORDS: Readonly<

@@ -1,0 +1,82 @@
+import type { Finding } from '../../check/model.js';
+import { cleanLine, shortened } from '../../check/report/clean-text.js';
+import { ARROWS } from '../../check/report/describe-finding.js';
+import { type Standing, standingOf } from '../../check/report/standing.js';
+import { WORDS } from '../../check/report/words.js';
+import type { Style } from '../terminal/style.js';
+import { table } from '../terminal/table.js';
+import type { Terminal } from '../terminal/terminal.js';
+import { wrap } from '../terminal/text.js';
+
+export interface Looks extends Pick<Terminal, 'width' | 'out'> {
+  /** Everything, and nothing cut. */
+  readonly verbose: boolean;
+  /** What repeats a check that makes up its input. */
+  readonly seed: number;
+}
+
+/** All about something broken: the title, then what was seen and expected, why it matters, what to do. */
+export function renderFinding(finding: Finding, looks: Looks): string {
+  const { width, out, verbose, seed } = looks;
+  const { level, rules, reason, seen, expected, hint, input } = finding;
+  const rows: (readonly [string, string])[] = [
+    ['seen', seen],
+    ['expected', expected],
+    ['rule', [level, rules.join(', ')].filter(Boolean).join(' ')],
+    ['why', reason ?? ''],
+    ['fix', hint],
+    ['input', input ?? ''],
+    ['again', input === undefined ? `--only ${finding.id}` : `--only ${finding.id} --seed ${seed}`],
+    ...wireRows(finding, verbose),
+  ];
+  const lines = table(
+    rows
+      .map(([name, text]) => [name, shortened(cleanLine(text), verbose ? MAX_VERBOSE : MAX_TEXT)])
+      .filter(([, text]) => text !== ''),
+    {
+      width,
+      indent: '  ',
+      maxLines: verbose ? Number.POSITIVE_INFINITY : MAX_LINES,
+      paint: (text, column) => (column > 0 ? text : text === 'fix' ? out.bold(text) : out.dim(text)),
+    },
+  );
+  return `${renderTitle(finding, looks)}${lines}`;
+}
+
+/** A line: `✗ Answers ping with an empty result (legacy)`. */
+export function renderTitle(finding: Finding, { width, out }: Looks, more = ''): string {
+  const standing = standingOf(finding);
+  const { title, era } = finding;
+  const text = `${cleanLine(title)}${era ? ` (${era})` : ''}${more === '' ? '' : `: ${cleanLine(more)}`}`;
+  const [first, ...rest] = wrap(shortened(text, MAX_VERBOSE), width - 2);
+  const isLoud = standing !== 'pass' && standing !== 'skip';
+  const lines = [`${paintOf(standing, out)(WORDS[standing].sign)} ${isLoud ? out.bold(first!) : first!}`];
+  lines.push(...rest.map((line) => `  ${isLoud ? out.bold(line) : line}`));
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+export function paintOf(standing: Standing, out: Style): (text: string) => string {
+  return {
+    fail: out.red,
+    error: out.red,
+    warn: out.yellow,
+    accepted: out.cyan,
+    skip: out.dim,
+    pass: out.green,
+  }[standing];
+}
+
+const MAX_TEXT = 600;
+const MAX_VERBOSE = 20_000;
+const MAX_LINES = 6;
+const MAX_WIRE = 8;
+
+function wireRows({ wire }: Finding, verbose: boolean): (readonly [string, string])[] {
+  const shown = verbose ? wire : wire.slice(-MAX_WIRE);
+  const left = wire.length - shown.length;
+  const lines = [
+    ...(left > 0 ? [`… ${left} earlier ${left === 1 ? 'line' : 'lines'}; --verbose has them`] : []),
+    ...shown.map(({ from, atMs, text }) => `${ARROWS[from]} ${Math.round(atMs)} ms  ${cleanLine(text)}`),
+  ];
+  return lines.map((line, at) => [at === 0 ? 'wire' : '', line]);
+}
