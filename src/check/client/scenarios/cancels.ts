@@ -1,7 +1,7 @@
 import { dual, inEra } from '../manners/dual.js';
 import { legacy } from '../manners/legacy.js';
 import type { Manners } from '../manners/modern.js';
-import { modern } from '../manners/modern.js';
+import { echoOf, modern } from '../manners/modern.js';
 import { ECHO, SLOW, textResult } from '../manners/tools.js';
 import type { Scenario, Step } from '../model.js';
 import type { Turn } from '../stage/turn.js';
@@ -27,6 +27,8 @@ export const CANCELS: readonly Scenario[] = [
   },
 ];
 
+const PAUSE_MS = 400;
+
 function cancelling(
   name: string,
   title: string,
@@ -47,6 +49,11 @@ function cancelling(
           'tools/call'(turn) {
             if (turn.params['name'] === 'slow') {
               slow = turn;
+              return;
+            }
+            if (slow && turn.over === 'http') {
+              // Time enough to see whether the other answer was closed before this one came.
+              setTimeout(() => turn.reply(inEra(turn, echoOf(turn))), PAUSE_MS);
               return;
             }
             // Only where it shares the channel; an HTTP answer has gone with its connection.

@@ -1,6 +1,6 @@
-import { dual } from '../manners/dual.js';
+import { dual, inEra, isModern } from '../manners/dual.js';
 import { modern } from '../manners/modern.js';
-import { cacheable, complete, textResult } from '../manners/tools.js';
+import { cacheable, complete, ECHO, textResult } from '../manners/tools.js';
 import type { Scenario } from '../model.js';
 
 const BOTH = ['stdio', 'http'] as const;
@@ -51,4 +51,41 @@ export const RESULTS: readonly Scenario[] = [
     serves: [],
     open: () => dual({ on: { 'tools/call': (turn) => turn.reply(42 as never) } }),
   },
+  {
+    name: 'output-mismatch',
+    title: 'A server of both eras whose structured result does not fit its own schema',
+    over: BOTH,
+    serves: [],
+    open: () =>
+      dual({
+        tools: [{ ...ECHO, outputSchema: COUNTED }],
+        on: {
+          'tools/call': (turn) =>
+            turn.reply(inEra(turn, { ...textResult('many'), structuredContent: { count: 'many' } })),
+        },
+      }),
+  },
+  {
+    name: 'schema-ref',
+    title: 'A server of both eras whose schema points to an address',
+    over: ['http'],
+    serves: ['modern', 'legacy'],
+    open: () =>
+      dual({
+        on: {
+          'tools/list'(turn) {
+            if (!isModern(turn) && turn.headers['mcp-session-id'] === undefined) return false;
+            const $ref = `http://${turn.headers['host'] ?? ''}${SCHEMA_PATH}`;
+            const inputSchema = { type: 'object', properties: { text: { $ref } } };
+            const tools = { tools: [{ ...ECHO, inputSchema }] };
+            turn.reply(isModern(turn) ? cacheable(tools) : tools);
+          },
+        },
+      }),
+  },
 ];
+
+const COUNTED = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] };
+
+/** Nobody should ask for it. */
+export const SCHEMA_PATH = '/schema.json';

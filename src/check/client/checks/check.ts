@@ -1,0 +1,124 @@
+import type { Level } from '../../model.js';
+import type { ClientSuite, Over } from '../model.js';
+import type { Said, View } from '../read/view.js';
+
+/** What one check has to say about one run. `at`: the entry that shows it. */
+export type Opinion =
+  | { readonly kind: 'pass'; readonly seen: string }
+  | {
+      readonly kind: 'fail';
+      readonly seen: string;
+      readonly expected: string;
+      readonly at?: number | undefined;
+    }
+  | { readonly kind: 'skip'; readonly seen: string };
+
+/** What is known of a client from all its runs. */
+export interface ClientFacts {
+  readonly modern: boolean;
+  readonly legacy: boolean;
+}
+
+export interface ClientCheck {
+  /** Stable and unique. */
+  readonly id: string;
+  readonly suite: ClientSuite;
+  /** What a sound client does, as a sentence. */
+  readonly title: string;
+  readonly level: Level;
+  readonly rules: readonly string[];
+  readonly reason?: string;
+  readonly hint: string;
+  /** The scenarios whose runs it looks at. */
+  readonly on: readonly string[] | 'all';
+  readonly over?: readonly Over[];
+  readonly judge: (view: View, facts: ClientFacts) => Opinion;
+}
+
+export function pass(seen: string): Opinion {
+  return { kind: 'pass', seen };
+}
+
+export function fail(seen: string, expected: string, about?: Said | { readonly index: number }): Opinion {
+  return { kind: 'fail', seen, expected, at: about?.index };
+}
+
+export function skip(seen: string): Opinion {
+  return { kind: 'skip', seen };
+}
+
+/** The same is said of each; the first that is not so is shown. */
+export function every<T extends { readonly index: number }>(
+  items: readonly T[],
+  about: {
+    readonly none: string;
+    readonly problem: (item: T) => string | undefined;
+    readonly expected: string;
+    readonly seen: (count: number) => string;
+  },
+): Opinion {
+  if (items.length === 0) return skip(about.none);
+  for (const item of items) {
+    const problem = about.problem(item);
+    if (problem !== undefined) return fail(problem, about.expected, item);
+  }
+  return pass(about.seen(items.length));
+}
+
+/** How the run ended, as the end of a sentence. */
+export function outcome({ transcript: { end } }: View): string {
+  if (end.error !== undefined) return end.error;
+  if (end.late) return `had not ended after ${end.ms} ms`;
+  const line = end.stderr.trim().split('\n').at(-1)?.slice(0, 200);
+  const words = line ? `; its last words: ${JSON.stringify(line)}` : '';
+  return end.code === null ? `was ended by a signal${words}` : `exited with ${end.code}${words}`;
+}
+
+/** Whether any era of the client is served there; if not, why. */
+export function unserved({ scenario }: View, facts: ClientFacts): string | undefined {
+  if (scenario.serves.some((era) => facts[era])) return undefined;
+  const speaks = facts.modern ? 'modern' : facts.legacy ? 'legacy' : 'no';
+  return `the client speaks the ${speaks} era only, and this server does not`;
+}
+
+/** The client reaches the tool, and knows that it did. */
+export function works(view: View, facts: ClientFacts): Opinion {
+  const why = unserved(view, facts);
+  if (why !== undefined) return skip(why);
+  const calls = view.named('tools/call');
+  const answered = calls.find((call) => view.answerTo(call)?.message['result'] !== undefined);
+  if (!answered) {
+    const far = view.said.at(-1);
+    const last = far ? `its last message was ${far.method || 'an answer'}` : 'it said nothing at all';
+    return fail(
+      `The client did not get to call the tool: ${last}, and it ${outcome(view)}`,
+      'The client connects, lists the tools, calls one, and exits with 0',
+      far,
+    );
+  }
+  if (view.succeeded) return pass(`It called the tool in the ${answered.era} era and exited with 0`);
+  return fail(
+    `The tool was called and answered, and the client ${outcome(view)}`,
+    'A client whose call was answered exits with 0',
+    answered,
+  );
+}
+
+/** The client says that it failed, and does not hang. */
+export function givesUp(view: View): Opinion {
+  if (!view.ended) {
+    return fail(
+      `The client ${outcome(view)}`,
+      'The client ends by itself and says that it failed',
+      view.said.at(-1),
+    );
+  }
+  if (view.succeeded) {
+    return fail(
+      'The client exited with 0, as if it had worked',
+      'The client exits with another code than 0',
+      view.said.at(-1),
+    );
+  }
+  return pass(`It ${outcome(view)}`);
+}

@@ -1,0 +1,333 @@
+import { META } from '../../../era/meta-keys.js';
+import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
+import type { Said, View } from '../read/view.js';
+import { type ClientCheck, every, fail, pass, skip } from './check.js';
+
+/** What is right for every message, whatever the server. */
+export const MESSAGES: readonly ClientCheck[] = [
+  {
+    id: 'messages/only-messages',
+    suite: 'messages',
+    title: 'Sends nothing but JSON-RPC messages, one in a line or a POST',
+    level: 'MUST',
+    rules: ['STDIO-001', 'STDIO-002', 'STDIO-005', 'HTTP-006'],
+    hint: 'Write JSON.stringify of one message and a newline; keep logs and prompts away from the pipe.',
+    on: 'all',
+    judge(view) {
+      const [bad] = view.unreadable;
+      if (bad) {
+        const index = view.transcript.entries.indexOf(bad);
+        return fail(`${JSON.stringify(bad.text.slice(0, 100))} is no message`, 'One JSON-RPC message', {
+          index,
+        });
+      }
+      return view.said.length === 0 ? skip('the client said nothing') : pass(`${view.said.length} messages`);
+    },
+  },
+  {
+    id: 'messages/utf-8',
+    suite: 'messages',
+    title: 'Sends UTF-8',
+    level: 'MUST',
+    rules: ['JRPC-016'],
+    hint: 'Encode the text of a message as UTF-8 before it leaves.',
+    on: 'all',
+    judge: (view) =>
+      every(view.said, {
+        none: 'the client said nothing',
+        problem: ({ entry }) => (entry.broken ? 'A message is no UTF-8' : undefined),
+        expected: 'Bytes that are UTF-8',
+        seen: (count) => `${count} messages are UTF-8`,
+      }),
+  },
+  {
+    id: 'messages/jsonrpc',
+    suite: 'messages',
+    title: 'Says jsonrpc "2.0" in every message',
+    level: 'MUST',
+    rules: ['JRPC-001'],
+    hint: 'Add "jsonrpc": "2.0" to requests, notifications and answers alike.',
+    on: 'all',
+    judge: (view) =>
+      every(view.said, {
+        none: 'the client said nothing',
+        problem: ({ message }) =>
+          message['jsonrpc'] === '2.0' ? undefined : `jsonrpc is ${JSON.stringify(message['jsonrpc'])}`,
+        expected: '"jsonrpc": "2.0"',
+        seen: (count) => `${count} messages do`,
+      }),
+  },
+  {
+    id: 'messages/ids',
+    suite: 'messages',
+    title: 'Gives every request an id that is a string or an integer',
+    level: 'MUST',
+    rules: ['JRPC-002', 'JRPC-003'],
+    hint: 'Count upwards from 0 or 1; never null, a fraction or an object.',
+    on: 'all',
+    judge: (view) =>
+      every(view.requests, {
+        none: 'the client asked nothing',
+        problem: ({ id, method }) =>
+          typeof id === 'string' || Number.isInteger(id)
+            ? undefined
+            : `${method} has the id ${JSON.stringify(id)}`,
+        expected: 'A string or an integer',
+        seen: (count) => `${count} requests do`,
+      }),
+  },
+  {
+    id: 'messages/ids-in-flight',
+    suite: 'messages',
+    title: 'Never has two requests with the same id in flight',
+    level: 'MUST',
+    rules: ['JRPC-004'],
+    hint: 'Use one counter for all requests of a connection, also for parallel ones.',
+    on: 'all',
+    judge(view) {
+      const modern = view.requests.filter(({ era }) => era === 'modern');
+      return every(modern, {
+        none: 'the client asked nothing in the modern era',
+        problem: (request) =>
+          modern.some((earlier) => isOpenAt(view, earlier, request))
+            ? `${request.method} has the id ${JSON.stringify(request.id)} of a request that is still unanswered`
+            : undefined,
+        expected: 'An id that no unanswered request has',
+        seen: (count) => `${count} requests do not`,
+      });
+    },
+  },
+  {
+    id: 'messages/ids-of-a-session',
+    suite: 'messages',
+    title: 'Never uses an id twice in a legacy session',
+    level: 'MUST',
+    rules: ['JRPC-005'],
+    hint: 'Count on for as long as the session lives, also after an answer.',
+    on: 'all',
+    judge(view) {
+      const asked = view.requests.filter(({ era }) => era === 'legacy');
+      return every(asked, {
+        none: 'the client asked nothing in the legacy era',
+        problem: (request) =>
+          asked.some(
+            (earlier) =>
+              earlier.index < request.index &&
+              isSameSession(view, earlier, request) &&
+              earlier.id === request.id,
+          )
+            ? `${request.method} has the id ${JSON.stringify(request.id)}, which was used before`
+            : undefined,
+        expected: 'A new id for every request of a session',
+        seen: (count) => `${count} requests had ids of their own`,
+      });
+    },
+  },
+  {
+    id: 'messages/no-batches',
+    suite: 'messages',
+    title: 'Sends no arrays, except to servers of 2025-03-26',
+    level: 'MUST',
+    rules: ['JRPC-019', 'HTTP-009', 'LHTTP-002', 'INIT-007'],
+    hint: 'Send one message after the other.',
+    on: 'all',
+    judge(view) {
+      if (view.scenario.name.includes('2025-03-26') || view.scenario.name === 'batch-answer') {
+        return skip('this server takes arrays');
+      }
+      return every(view.said, {
+        none: 'the client said nothing',
+        problem: ({ batched, method }) => (batched ? `${method} came in an array` : undefined),
+        expected: 'A single message',
+        seen: (count) => `${count} messages came alone`,
+      });
+    },
+  },
+  {
+    id: 'messages/no-answers-in-modern',
+    suite: 'messages',
+    title: 'Sends no answers in the modern era',
+    level: 'MUST',
+    rules: ['JRPC-014', 'STDIO-009', 'HTTP-010'],
+    hint: 'A modern server asks in its results; what looks like a request from it needs no answer.',
+    on: 'all',
+    judge(view) {
+      const modern = view.said.filter(({ era }) => era === 'modern');
+      return every(modern, {
+        none: 'the client said nothing in the modern era',
+        problem: ({ kind }) => (kind === 'response' ? 'The client sent an answer' : undefined),
+        expected: 'Requests and notifications only',
+        seen: (count) => `${count} messages were no answers`,
+      });
+    },
+  },
+  {
+    id: 'messages/answers-no-notification',
+    suite: 'messages',
+    title: 'Never answers a notification',
+    level: 'MUST',
+    rules: ['JRPC-012'],
+    hint: 'What has no id gets no answer, not even an error.',
+    on: 'all',
+    judge(view) {
+      const told = view.heard.filter(({ message }) => message['method'] !== undefined && !('id' in message));
+      if (told.length === 0) return skip('this server sent no notification');
+      const asked = view.heard.filter(({ message }) => message['method'] !== undefined && 'id' in message);
+      const stray = view.said.find(
+        ({ kind, id }) => kind === 'response' && !asked.some(({ message }) => message['id'] === id),
+      );
+      return stray
+        ? fail('The client answered what was no request', 'No answer', stray)
+        : pass(`${told.length} notifications were not answered`);
+    },
+  },
+  meta('protocolVersion', 'MUST', 'META-001', 'says its version', (value) => typeof value === 'string'),
+  meta('clientCapabilities', 'MUST', 'META-002', 'declares its capabilities', isJsonObject),
+  meta(
+    'clientInfo',
+    'SHOULD',
+    'META-003',
+    'says who it is',
+    (value) =>
+      isJsonObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string',
+  ),
+  {
+    id: 'messages/meta-keys',
+    suite: 'messages',
+    title: 'Keeps to the grammar of _meta keys, and out of reserved names',
+    level: 'MUST',
+    rules: ['META-015', 'META-016', 'META-018'],
+    hint: 'Keys of your own take a prefix in reverse-DNS order, such as com.example/key.',
+    on: 'all',
+    judge: (view) =>
+      every(
+        view.said.filter(({ params }) => isJsonObject(params['_meta'])),
+        {
+          none: 'the client sent no _meta',
+          problem({ params }) {
+            const odd = Object.keys(params['_meta'] as JsonObject).find((key) => !isMetaKey(key));
+            return odd === undefined ? undefined : `_meta has the key ${JSON.stringify(odd)}`;
+          },
+          expected: 'prefix.of.labels/name, and no name of the protocol that it does not define',
+          seen: (count) => `The keys of ${count} messages are well-formed`,
+        },
+      ),
+  },
+  {
+    id: 'messages/progress-tokens',
+    suite: 'messages',
+    title: 'Uses progress tokens that are strings or integers, one for each running request',
+    level: 'MUST',
+    rules: ['PROG-001', 'PROG-002'],
+    hint: 'The id of the request makes a good token.',
+    on: 'all',
+    judge(view) {
+      const wanting = view.requests.filter((each) => tokenOf(each) !== undefined);
+      return every(wanting, {
+        none: 'the client asked for no progress',
+        problem(request) {
+          const token = tokenOf(request);
+          if (typeof token !== 'string' && !Number.isInteger(token))
+            return `The token is ${JSON.stringify(token)}`;
+          const shared = wanting.some(
+            (other) =>
+              other !== request &&
+              tokenOf(other) === token &&
+              other.index < request.index &&
+              isUnansweredAt(view, other, request),
+          );
+          return shared ? `The token ${JSON.stringify(token)} belongs to a running request` : undefined;
+        },
+        expected: 'A string or an integer of its own',
+        seen: (count) => `${count} tokens are`,
+      });
+    },
+  },
+];
+
+function meta(
+  key: 'protocolVersion' | 'clientCapabilities' | 'clientInfo',
+  level: ClientCheck['level'],
+  rule: string,
+  does: string,
+  isFine: (value: unknown) => boolean,
+): ClientCheck {
+  return {
+    id: `messages/meta-${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    suite: 'messages',
+    title: `In the modern era, ${does} in every request`,
+    level,
+    rules: [rule],
+    hint: `Put ${META[key]} into params._meta of each request; nothing is remembered from one to the next.`,
+    on: 'all',
+    judge: (view) =>
+      every(
+        view.requests.filter(({ era }) => era === 'modern'),
+        {
+          none: 'the client asked nothing in the modern era',
+          problem({ params, method }) {
+            const value = isJsonObject(params['_meta']) ? params['_meta'][META[key]] : undefined;
+            return isFine(value) ? undefined : `${method} has ${JSON.stringify(value)} for ${META[key]}`;
+          },
+          expected: `${META[key]} in params._meta`,
+          seen: (count) => `${count} requests had it`,
+        },
+      ),
+  };
+}
+
+const PREFIX = /^[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/;
+const NAME = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9])?)?$/;
+
+function isMetaKey(key: string): boolean {
+  const at = key.lastIndexOf('/');
+  const name = key.slice(at + 1);
+  if (!NAME.test(name)) return false;
+  if (at < 0) return true;
+  const labels = key.slice(0, at).split('.');
+  if (!labels.every((label) => PREFIX.test(label))) return false;
+  const reserved = labels[1] === 'modelcontextprotocol' || labels[1] === 'mcp';
+  return !reserved || DEFINED.has(key);
+}
+
+const DEFINED: ReadonlySet<string> = new Set([
+  ...Object.values(META),
+  'io.modelcontextprotocol/related-task',
+]);
+
+function tokenOf({ params }: Said): unknown {
+  return isJsonObject(params['_meta']) ? params['_meta']['progressToken'] : undefined;
+}
+
+function isOpenAt(view: View, earlier: Said, request: Said): boolean {
+  return earlier.index < request.index && earlier.id === request.id && isUnansweredAt(view, earlier, request);
+}
+
+function isUnansweredAt(view: View, earlier: Said, request: Said): boolean {
+  if (earlier.entry.life !== request.entry.life) return false;
+  const answer = view.answerTo(earlier);
+  if (answer) return answer.index > request.index;
+  // What was refused or cut by HTTP, or given up, is over.
+  const { exchange } = earlier.entry;
+  return !view.transcript.entries.some(
+    (entry, index) =>
+      index < request.index &&
+      ((exchange !== undefined &&
+        'exchange' in entry &&
+        entry.exchange === exchange &&
+        (entry.kind === 'hung-up' || (entry.kind === 'status' && entry.status !== 200))) ||
+        (entry.kind === 'in' && entry.life === earlier.entry.life && isCancelOf(entry.text, earlier.id))),
+  );
+}
+
+function isCancelOf(text: string, id: unknown): boolean {
+  return text.includes('notifications/cancelled') && text.includes(`"requestId":${JSON.stringify(id)}`);
+}
+
+/** Over HTTP a session has an id; what opens one belongs to the one that it opens. */
+function isSameSession(view: View, one: Said, other: Said): boolean {
+  if (one.entry.life !== other.entry.life) return false;
+  if (view.transcript.over === 'stdio') return true;
+  const openings = view.named('initialize').filter(({ index }) => index > one.index && index <= other.index);
+  return openings.length === 0;
+}

@@ -1,0 +1,211 @@
+import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
+import type { Said, View } from '../read/view.js';
+import { type ClientCheck, every, fail, type Opinion, pass, skip } from './check.js';
+import { oddElicitation } from './rounds.js';
+
+/** What the client answers when a legacy server asks. */
+export const QUESTIONS: readonly ClientCheck[] = [
+  {
+    id: 'messages/ping',
+    suite: 'messages',
+    title: 'Answers ping with an empty result',
+    level: 'MUST',
+    rules: ['PING-001'],
+    hint: 'Answer {} whatever else is going on.',
+    on: ['legacy-asks'],
+    judge: (view) =>
+      answering(view, ['ping', 7], ({ message }) =>
+        isJsonObject(message['result']) ? undefined : 'ping was not answered with a result',
+      ),
+  },
+  {
+    id: 'messages/answers',
+    suite: 'messages',
+    title: 'Answers with the id of the question and either a result or an error',
+    level: 'MUST',
+    rules: ['JRPC-006', 'JRPC-007', 'JRPC-008', 'JRPC-009'],
+    hint: 'Repeat the id as it came (a string stays a string); an error has an integer code and a message.',
+    on: ['legacy-asks'],
+    judge(view) {
+      const asked = view.heard.filter(({ message }) => message['method'] !== undefined && 'id' in message);
+      const answers = view.said.filter(({ kind }) => kind === 'response');
+      if (asked.length === 0) return skip(NOT_ASKED);
+      const silent = asked.find(({ message }) => !answers.some(({ id }) => id === message['id']));
+      if (silent) {
+        return fail(
+          `There was no answer to ${String(silent.message['method'])} (id ${JSON.stringify(silent.message['id'])})`,
+          'An answer with that id',
+          silent,
+        );
+      }
+      return every(answers, {
+        none: NOT_ASKED,
+        problem: ({ message }) => oddResponse(message),
+        expected: 'A result that is an object, or an error with code and message; not both',
+        seen: (count) => `${count} answers are in order`,
+      });
+    },
+  },
+  {
+    id: 'messages/honest-capabilities',
+    suite: 'messages',
+    title: 'Answers what it has declared that it can answer',
+    level: 'MUST',
+    rules: ['INIT-012'],
+    hint: 'Declare elicitation, sampling and roots only when something answers them.',
+    on: ['legacy-asks'],
+    judge: (view) =>
+      answering(
+        view,
+        ['form', 'roots', 'sample'],
+        ({ message, id }) =>
+          isJsonObject(message['result'])
+            ? undefined
+            : `${String(id)} was declared and answered with ${JSON.stringify(message['error'])}`,
+        'the client declares neither elicitation nor sampling nor roots',
+      ),
+  },
+  {
+    id: 'messages/elicitation-result',
+    suite: 'messages',
+    title: 'Answers a form with accept, decline or cancel',
+    level: 'MUST',
+    rules: ['ELIC-004', 'ELIC-008'],
+    hint: 'content belongs to accept only; a question without mode is a form.',
+    on: ['legacy-asks'],
+    judge: (view) =>
+      answering(
+        view,
+        ['form'],
+        ({ message }) =>
+          isJsonObject(message['result'])
+            ? oddElicitation('the form', message['result'])
+            : 'There was no result',
+        'the client does not declare elicitation',
+      ),
+  },
+  {
+    id: 'messages/undeclared-mode',
+    suite: 'messages',
+    title: 'Refuses a mode of elicitation that it has not declared with -32602',
+    level: 'MUST',
+    rules: ['ELIC-026'],
+    hint: 'Who declares {} or form answers mode "url" with -32602.',
+    on: ['legacy-asks'],
+    judge: (view) =>
+      answering(view, ['page'], refusedWith(-32602), 'the client declares no elicitation, or also pages'),
+  },
+  {
+    id: 'messages/undeclared-roots',
+    suite: 'messages',
+    title: 'Refuses roots/list with -32601 when it has declared no roots',
+    level: 'SHOULD',
+    rules: ['ROOT-008'],
+    hint: 'Answer -32601 to what you do not implement.',
+    on: ['legacy-asks'],
+    judge: (view) => answering(view, ['roots-undeclared'], refusedWith(-32601), 'the client declares roots'),
+  },
+  {
+    id: 'messages/unknown-request',
+    suite: 'messages',
+    title: 'Answers a request that it does not know with -32601',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A server that gets no answer waits; JSON-RPC has a code for it.',
+    hint: 'Answer -32601 to methods you do not implement.',
+    on: ['legacy-asks'],
+    judge: (view) => answering(view, ['unknown'], refusedWith(-32601)),
+  },
+  {
+    id: 'messages/capability-shapes',
+    suite: 'messages',
+    title: 'Declares capabilities in the shapes of the era',
+    level: 'MUST',
+    rules: ['ELIC-002', 'ROOT-002', 'VER-020', 'VER-023'],
+    hint: 'Capabilities are objects; elicitation knows form and url; modern roots have no listChanged; extensions have prefixes.',
+    on: 'all',
+    judge(view) {
+      const declaring = view.requests.flatMap((each) => {
+        const capabilities = declaredIn(each);
+        return capabilities ? [{ index: each.index, capabilities, era: each.era }] : [];
+      });
+      return every(declaring, {
+        none: 'the client declared nothing',
+        problem: ({ capabilities, era }) => oddCapabilities(capabilities, era),
+        expected: 'Objects with the members of the revision',
+        seen: (count) => `${count} requests did`,
+      });
+    },
+  },
+];
+
+const NOT_ASKED =
+  'the client did not get to be asked (it speaks the modern era only, or did not call the tool)';
+
+function answering(
+  view: View,
+  ids: readonly unknown[],
+  problem: (answer: Said) => string | undefined,
+  none = NOT_ASKED,
+): Opinion {
+  const asked = view.heard.filter(
+    ({ message }) => message['method'] !== undefined && 'id' in message && ids.includes(message['id']),
+  );
+  if (asked.length === 0) return skip(view.named('tools/call').length === 0 ? NOT_ASKED : none);
+  for (const { message, index } of asked) {
+    const answer = view.said.find(({ kind, id }) => kind === 'response' && id === message['id']);
+    if (!answer) return fail(`${String(message['method'])} was not answered`, 'An answer', { index });
+    const wrong = problem(answer);
+    if (wrong !== undefined) return fail(wrong, 'What the title says', answer);
+  }
+  return pass(`${asked.length} ${asked.length === 1 ? 'question was' : 'questions were'} answered so`);
+}
+
+function refusedWith(code: number) {
+  return ({ message }: Said): string | undefined => {
+    const { error } = message;
+    if (isJsonObject(error) && error['code'] === code) return undefined;
+    return isJsonObject(error)
+      ? `It was refused with ${JSON.stringify(error['code'])} instead of ${code}`
+      : `It was answered with a result instead of ${code}`;
+  };
+}
+
+function oddResponse({ result, error }: JsonObject): string | undefined {
+  if (result !== undefined && error !== undefined) return 'An answer has both a result and an error';
+  if (result !== undefined) return isJsonObject(result) ? undefined : 'A result is no object';
+  if (!isJsonObject(error)) return 'An answer has neither a result nor an error';
+  return Number.isInteger(error['code']) && typeof error['message'] === 'string'
+    ? undefined
+    : `An error is ${JSON.stringify(error)}`;
+}
+
+function declaredIn({ params, method, era }: Said): JsonObject | undefined {
+  const meta = params['_meta'];
+  const declared =
+    era === 'legacy'
+      ? method === 'initialize' && params['capabilities']
+      : isJsonObject(meta) && meta['io.modelcontextprotocol/clientCapabilities'];
+  return isJsonObject(declared) ? declared : undefined;
+}
+
+function oddCapabilities(capabilities: JsonObject, era: Said['era']): string | undefined {
+  const { elicitation, roots, extensions } = capabilities;
+  for (const [name, value] of Object.entries(capabilities)) {
+    if (!isJsonObject(value)) return `${name} is ${JSON.stringify(value)}`;
+  }
+  if (isJsonObject(elicitation)) {
+    const odd = Object.keys(elicitation).find(
+      (mode) => mode !== 'form' && mode !== 'url' && era === 'modern',
+    );
+    if (odd !== undefined) return `elicitation has ${odd}`;
+  }
+  if (era === 'modern' && isJsonObject(roots) && 'listChanged' in roots) return 'roots has listChanged';
+  if (isJsonObject(extensions)) {
+    const odd = Object.entries(extensions).find(
+      ([name, value]) => !name.includes('/') || !isJsonObject(value),
+    );
+    if (odd) return `extensions has ${odd[0]}: ${JSON.stringify(odd[1])}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,163 @@
+import { claimsModern } from '../../../era/meta-keys.js';
+import { LATEST_MODERN } from '../../../era/revisions.js';
+import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
+import type { Entry, Scenario, Transcript } from '../model.js';
+
+export type Head = Extract<Entry, { kind: 'head' }>;
+export type In = Extract<Entry, { kind: 'in' }>;
+
+/** A message of the client. */
+export interface Said {
+  readonly kind: 'request' | 'notification' | 'response';
+  readonly message: JsonObject;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly id: unknown;
+  /** What it claims, or what the connection had come to before it. */
+  readonly era: 'modern' | 'legacy';
+  readonly entry: In;
+  /** Its place among the entries. */
+  readonly index: number;
+  readonly head: Head | undefined;
+  /** It came in an array. */
+  readonly batched: boolean;
+}
+
+/** A message of the scripted server. */
+export interface Heard {
+  readonly message: JsonObject;
+  readonly life: number;
+  readonly exchange: number | undefined;
+  readonly index: number;
+}
+
+/** A transcript, read: what judges look at. */
+export interface View {
+  readonly transcript: Transcript;
+  readonly scenario: Scenario;
+  readonly said: readonly Said[];
+  readonly requests: readonly Said[];
+  readonly heard: readonly Heard[];
+  readonly heads: readonly Head[];
+  /** What came in and is no message. */
+  readonly unreadable: readonly In[];
+  /** Ends with 0, in time. */
+  readonly succeeded: boolean;
+  /** It ended by itself, whatever it thought of the server. */
+  readonly ended: boolean;
+  answerTo(request: Said): Heard | undefined;
+  /** The request that an answer of the server is for, and that came before it. */
+  named(method: string): readonly Said[];
+}
+
+export function viewOf(transcript: Transcript, scenario: Scenario): View {
+  const { entries, end } = transcript;
+  const heads = entries.filter((entry): entry is Head => entry.kind === 'head');
+  const heard = heardIn(entries);
+  const { said, unreadable } = saidIn(entries, heads, heard);
+  const requests = said.filter(({ kind }) => kind === 'request');
+  return {
+    transcript,
+    scenario,
+    said,
+    requests,
+    heard,
+    heads,
+    unreadable,
+    succeeded: end.code === 0 && !end.late,
+    ended: !end.late,
+    answerTo: (request) => heard.find((each) => answers(each, request)),
+    named: (method) => said.filter((each) => each.method === method),
+  };
+}
+
+/** By its id; ids of small numbers come back in the next process, and over HTTP in the next session. */
+function answers({ message, life, index }: Heard, request: Said): boolean {
+  if (message['method'] !== undefined || index < request.index || life !== request.entry.life) return false;
+  return message['id'] === request.id && (message['result'] !== undefined || message['error'] !== undefined);
+}
+
+function saidIn(entries: readonly Entry[], heads: readonly Head[], heard: readonly Heard[]) {
+  const said: Said[] = [];
+  const unreadable: In[] = [];
+  const eras = new Map<number, 'modern' | 'legacy'>();
+  entries.forEach((entry, index) => {
+    if (entry.kind !== 'in') return;
+    const value = parse(entry.text);
+    const batched = Array.isArray(value);
+    const messages = (batched ? value : [value]).filter(isJsonObject);
+    if (messages.length === 0) unreadable.push(entry);
+    for (const message of messages) {
+      const params = isJsonObject(message['params']) ? message['params'] : {};
+      const method = typeof message['method'] === 'string' ? message['method'] : '';
+      const before = eras.get(entry.life);
+      const era = eraOf(method, params, before);
+      // A handshake that was refused decides nothing.
+      const decides = method !== 'initialize' || wasWelcome(message['id'], entry.life, index, heard);
+      if (decides && (before !== 'legacy' || claimsModern(params))) eras.set(entry.life, era);
+      const head = heads.find(({ exchange }) => exchange === entry.exchange);
+      said.push({
+        kind: kindOf(message),
+        message,
+        method,
+        params,
+        id: message['id'],
+        era,
+        entry,
+        index,
+        head,
+        batched,
+      });
+    }
+  });
+  return { said, unreadable };
+}
+
+function kindOf(message: JsonObject): Said['kind'] {
+  if (message['method'] === undefined) return 'response';
+  return 'id' in message ? 'request' : 'notification';
+}
+
+function eraOf(method: string, params: JsonObject, before: Said['era'] | undefined): Said['era'] {
+  if (claimsModern(params) || method === 'server/discover') return 'modern';
+  if (method === 'initialize') return 'legacy';
+  return before ?? 'legacy';
+}
+
+function wasWelcome(id: unknown, life: number, after: number, heard: readonly Heard[]): boolean {
+  return heard.some(
+    ({ message, index, ...each }) =>
+      each.life === life && index > after && message['id'] === id && message['result'] !== undefined,
+  );
+}
+
+/** Lines, bodies and events; what a script wrote in pieces is put together again. */
+function heardIn(entries: readonly Entry[]): Heard[] {
+  const heard: Heard[] = [];
+  const rest = new Map<string, string>();
+  entries.forEach((entry, index) => {
+    if (entry.kind !== 'out') return;
+    const { life, exchange } = entry;
+    const key = `${life}/${exchange ?? ''}`;
+    const lines = `${rest.get(key) ?? ''}${entry.text}`.split('\n');
+    const last = lines.pop() ?? '';
+    const whole = [...lines, last].map((line) => line.replace(/^data: ?/, '')).map(parse);
+    rest.set(key, whole.at(-1) === undefined ? last : '');
+    for (const value of whole) {
+      for (const message of Array.isArray(value) ? value : [value]) {
+        if (isJsonObject(message)) heard.push({ message, life, exchange, index });
+      }
+    }
+  });
+  return heard;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const MODERN = LATEST_MODERN;

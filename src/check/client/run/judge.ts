@@ -1,0 +1,152 @@
+import type { Finding, WireLine } from '../../model.js';
+import type { ClientCheck, ClientFacts, Opinion } from '../checks/check.js';
+import type { Entry, Over, Transcript } from '../model.js';
+import { type View, viewOf } from '../read/view.js';
+import { scenarioNamed } from '../scenarios/index.js';
+
+/** What is known of the client from all that it said; `insisted` is what its owner says it speaks. */
+export function factsOf(
+  transcripts: readonly Transcript[],
+  insisted: readonly ('modern' | 'legacy')[] = [],
+): ClientFacts {
+  const said = viewsOf(transcripts).flatMap(({ requests }) => requests);
+  return {
+    modern: insisted.includes('modern') || said.some(({ era }) => era === 'modern'),
+    legacy: insisted.includes('legacy') || said.some(({ method }) => method === 'initialize'),
+  };
+}
+
+export function viewsOf(transcripts: readonly Transcript[]): View[] {
+  return transcripts.flatMap((transcript) => {
+    const scenario = scenarioNamed(transcript.scenario);
+    return scenario ? [viewOf(transcript, scenario)] : [];
+  });
+}
+
+/**
+ * One finding for one check, from all runs that it looks at: it fails where one of them fails, and passes where one
+ * passes and none fails. `missing` says why a transport was not tried.
+ */
+export function judge(
+  check: ClientCheck,
+  views: readonly View[],
+  facts: ClientFacts,
+  missing: Partial<Record<Over, string>> = {},
+): Finding {
+  const opinions = views
+    .filter((view) => concerns(check, view))
+    .map((view) => ({ view, opinion: opinionOf(check, view, facts) }));
+  const failed = opinions.filter(({ opinion }) => opinion.kind === 'fail');
+  const passed = opinions.filter(({ opinion }) => opinion.kind === 'pass');
+  const [chosen] = failed.length > 0 ? failed : passed;
+  const head = {
+    id: check.id,
+    suite: check.suite,
+    title: check.title,
+    level: check.level,
+    rules: check.rules,
+    ...(check.reason !== undefined && { reason: check.reason }),
+    hint: check.hint,
+    ms: 0,
+  };
+  if (!chosen)
+    return { ...head, outcome: 'skip', seen: whySkipped(check, opinions, missing), expected: '', wire: [] };
+  const { view, opinion } = chosen;
+  const where = `${view.scenario.name} over ${view.transcript.over}`;
+  const others = (failed.length > 0 ? failed : passed).length - 1;
+  const more = others > 0 ? ` (and in ${others} more ${others === 1 ? 'run' : 'runs'})` : '';
+  if (opinion.kind !== 'fail') {
+    return {
+      ...head,
+      outcome: 'pass',
+      seen: `${opinion.seen}, with ${where}${more}`,
+      expected: '',
+      wire: [],
+    };
+  }
+  return {
+    ...head,
+    outcome: check.level === 'MUST' ? 'fail' : 'warn',
+    seen: `${opinion.seen}, with ${where}${more}`,
+    expected: opinion.expected,
+    wire: excerpt(view.transcript.entries, opinion.at),
+  };
+}
+
+function concerns({ on, over }: ClientCheck, { transcript }: View): boolean {
+  if (over && !over.includes(transcript.over)) return false;
+  return on === 'all' || on.includes(transcript.scenario);
+}
+
+/** A client that could not even be started has not shown anything. */
+function opinionOf(check: ClientCheck, view: View, facts: ClientFacts): Opinion {
+  const { error } = view.transcript.end;
+  return error === undefined ? check.judge(view, facts) : { kind: 'skip', seen: error };
+}
+
+function whySkipped(
+  { over }: ClientCheck,
+  opinions: readonly { readonly opinion: Opinion }[],
+  missing: Partial<Record<Over, string>>,
+): string {
+  const reasons = new Set(opinions.map(({ opinion }) => opinion.seen));
+  if (reasons.size > 0) return sentence([...reasons][0] ?? '');
+  const untried = (over ?? (['stdio', 'http'] as const)).flatMap((each) => missing[each] ?? []);
+  return sentence(untried[0] ?? 'no server that would show it was tried');
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+const LINES = 8;
+const AFTER = 2;
+
+/** What was said around the place, the last of it when there is no place. */
+function excerpt(entries: readonly Entry[], at = entries.length - 1): WireLine[] {
+  const until = Math.min(entries.length, at + 1 + AFTER);
+  const began = entries[0]?.at ?? 0;
+  return entries
+    .slice(0, until)
+    .flatMap((entry): WireLine[] => {
+      const text = inWords(entry);
+      if (text === undefined) return [];
+      const from = entry.kind === 'in' ? 'client' : entry.kind === 'out' ? 'check' : 'note';
+      return [
+        { from, atMs: entry.at - began, text: text.length > WIDEST ? `${text.slice(0, WIDEST)}…` : text },
+      ];
+    })
+    .slice(-LINES);
+}
+
+const WIDEST = 1000;
+
+function inWords(entry: Entry): string | undefined {
+  switch (entry.kind) {
+    case 'in':
+    case 'out':
+      return entry.text.trimEnd() || undefined;
+    case 'started':
+      return entry.life === 0 ? undefined : 'the client started a server';
+    case 'head':
+      return `${entry.method} ${entry.path} ${headersInWords(entry.headers)}`;
+    case 'status':
+      return `answered with ${entry.status}`;
+    case 'hung-up':
+      return 'the client closed the answer';
+    case 'eof':
+      return 'the client closed the input of the server';
+    case 'signal':
+      return `the server got ${entry.signal}`;
+    case 'exit':
+      return 'the server exited';
+  }
+}
+
+/** Those that have a meaning here; the rest is HTTP's. */
+function headersInWords(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .filter(([name]) => /^(mcp-|accept$|content-type$|last-event-id$)/.test(name))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('; ');
+}
