@@ -1,8 +1,10 @@
 import { META } from '../../era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
-import type { Talk } from '../talk/talk.js';
+import type { ServerAnswer, Talk } from '../talk/talk.js';
+import type { Frame } from '../wire/transcript.js';
 import { type Consent, objectionTo } from './consent.js';
 import { type CallableTool, type Facts, hasCapability, type TourStop } from './facts.js';
+import { quickArguments } from './known-tools.js';
 import { sampleArguments } from './sample-arguments.js';
 
 export interface TourOptions extends Consent {
@@ -14,6 +16,7 @@ export interface TourOptions extends Consent {
 
 /** Looks around: all lists, and one of everything that is harmless. What it hears, all checks may judge. */
 export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts> {
+  talk.answerWith(answerPolitely);
   const tools = await listAll(talk, 'tools', 'tools/list', 'tools');
   const resources = await listAll(talk, 'resources', 'resources/list', 'resources');
   const templates = await listAll(talk, 'resources', 'resources/templates/list', 'resourceTemplates');
@@ -96,9 +99,23 @@ async function stopAt(
   return { method, params, reply, progressToken, questions };
 }
 
+/** A user who wants nothing, a model with little to say, and no roots. */
+function answerPolitely({ method }: Frame): ServerAnswer {
+  switch (method) {
+    case 'elicitation/create':
+      return { result: { action: 'decline' } };
+    case 'sampling/createMessage':
+      return { result: { role: 'assistant', content: { type: 'text', text: 'Hello.' }, model: 'none' } };
+    case 'roots/list':
+      return { result: { roots: [] } };
+    default:
+      return { error: { code: -32601, message: `${method} is not known here` } };
+  }
+}
+
 function callableOf(tool: JsonObject, { args }: TourOptions): CallableTool {
   const name = String(tool['name']);
-  return { name, tool, args: args[name] ?? sampleArguments(tool['inputSchema']) };
+  return { name, tool, args: args[name] ?? quickArguments(tool) ?? sampleArguments(tool['inputSchema']) };
 }
 
 export function promptArguments(prompt: JsonObject): JsonObject {

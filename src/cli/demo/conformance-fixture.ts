@@ -137,11 +137,11 @@ function addSchemaTools(server: Server): void {
           },
         },
         properties: {
-          name: { type: 'string' },
+          name: { type: 'string', description: 'Who it is' },
           address: { $ref: '#/$defs/address' },
           contactMethod: { type: 'string', enum: ['phone', 'email'] },
-          phone: { type: 'string' },
-          email: { type: 'string' },
+          phone: { type: 'string', description: 'A telephone number' },
+          email: { type: 'string', description: 'A mail address' },
         },
         allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }, { required: ['name'] }] }],
         if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
@@ -159,7 +159,7 @@ function addSchemaTools(server: Server): void {
       description: 'Over HTTP its argument region is mirrored in the header Mcp-Param-Region',
       input: jsonSchema<{ region?: string }>({
         type: 'object',
-        properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
+        properties: { region: { type: 'string', description: 'Any word', 'x-mcp-header': 'Region' } },
       }),
     },
     ({ region }) => `region: ${region ?? 'none'}`,

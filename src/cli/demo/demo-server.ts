@@ -29,7 +29,7 @@ function addDemoTools(server: Server): void {
       description: 'Gives back the text it got',
       input: jsonSchema<{ text: string }>({
         type: 'object',
-        properties: { text: { type: 'string' } },
+        properties: { text: { type: 'string', description: 'What to give back' } },
         required: ['text'],
       }),
       annotations: { readOnlyHint: true, idempotentHint: true },
@@ -42,7 +42,10 @@ function addDemoTools(server: Server): void {
       description: 'Adds two numbers',
       input: jsonSchema<{ a: number; b: number }>({
         type: 'object',
-        properties: { a: { type: 'number' }, b: { type: 'number' } },
+        properties: {
+          a: { type: 'number', description: 'The first number' },
+          b: { type: 'number', description: 'The second number' },
+        },
         required: ['a', 'b'],
       }),
       output: jsonSchema<{ sum: number }>({
@@ -60,7 +63,9 @@ function addDemoTools(server: Server): void {
       description: 'Waits, reports progress every 100 ms, and stops when cancelled',
       input: jsonSchema<{ ms: number }>({
         type: 'object',
-        properties: { ms: { type: 'integer', minimum: 0, maximum: 3_600_000 } },
+        properties: {
+          ms: { type: 'integer', minimum: 0, maximum: 3_600_000, description: 'How long, in milliseconds' },
+        },
         required: ['ms'],
       }),
       annotations: READS,
@@ -80,7 +85,9 @@ function addDemoTools(server: Server): void {
       description: 'Gives back that many characters',
       input: jsonSchema<{ bytes: number }>({
         type: 'object',
-        properties: { bytes: { type: 'integer', minimum: 0, maximum: 100_000_000 } },
+        properties: {
+          bytes: { type: 'integer', minimum: 0, maximum: 100_000_000, description: 'How many characters' },
+        },
         required: ['bytes'],
       }),
       annotations: { readOnlyHint: true, idempotentHint: true },

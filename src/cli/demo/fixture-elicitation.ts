@@ -11,7 +11,10 @@ export function addElicitationTools(server: Server): void {
     {
       annotations: READS,
       description: "Asks the client's model",
-      input: jsonSchema<{ prompt?: string }>({ type: 'object', properties: { prompt: { type: 'string' } } }),
+      input: jsonSchema<{ prompt?: string }>({
+        type: 'object',
+        properties: { prompt: { type: 'string', description: 'What to ask' } },
+      }),
     },
     async ({ prompt = 'Say hello' }, ctx) => {
       const answer = await ctx.sample({
@@ -25,7 +28,7 @@ export function addElicitationTools(server: Server): void {
   );
   const message = jsonSchema<{ message?: string }>({
     type: 'object',
-    properties: { message: { type: 'string' } },
+    properties: { message: { type: 'string', description: 'What to ask' } },
   });
   server.tool(
     'test_elicitation',

@@ -11,6 +11,7 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_elicitation',
     { annotations: READS, description: 'One question' },
     (_args, ctx) => {
+      if (isNo(ctx.answers?.['user_name'])) return 'Hello, whoever you are!';
       const name = textAnswer(ctx.answers?.['user_name'], 'name');
       return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Hello, ${name}!`;
     },
@@ -81,6 +82,7 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_prompt',
     { description: 'Asks before it answers' },
     (_args, ctx) => {
+      if (isNo(ctx.answers?.['user_name'])) return 'Write to nobody.';
       // The referee answers with a field of its own naming.
       const name = anyText(ctx.answers?.['user_name']);
       return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Write to ${name}.`;
@@ -123,6 +125,11 @@ const askModel: InputRequest = {
 };
 
 const askRoots: InputRequest = { method: 'roots/list' };
+
+/** Whoever does not want to answer is not asked again. */
+function isNo(answer: unknown): boolean {
+  return isJsonObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
+}
 
 /** A field of an accepted form; an answer that is not one is no answer. */
 function anyText(answer: unknown): string | undefined {

@@ -11,7 +11,7 @@ import { middleTarget } from './stream-middle.js';
 export const IN_A_HURRY: CheckOptions = {
   seed: 1,
   fuzzRuns: 30,
-  patience: { helloMs: 10_000, answerMs: 1000, quietMs: 100, checkMs: 10_000 },
+  patience: { helloMs: 10_000, answerMs: 3000, quietMs: 100, checkMs: 10_000 },
 };
 
 /** One test for each mutant: the check that is named fails on it, and says so in words. */
