@@ -121,6 +121,12 @@ http
     expect(render(report, 80, { verbose: true })).toContain('  wire   → 0 ms line 0\n');
   });
 
+  it('names the check instead of a command where it cannot be repeated by itself', () => {
+    const text = render(aReport(), 80, { canRepeat: false });
+    expect(text).toContain('  check     stdio/answers-what-is-not-json\n');
+    expect(text).not.toContain('--only');
+  });
+
   it.each([40, 60, 100])('keeps to %i columns, whatever a server says', (width) => {
     const lines = render(hostileReport(), width).split('\n');
     expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);

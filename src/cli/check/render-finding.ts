@@ -11,8 +11,8 @@ import { wrap } from '../terminal/text.js';
 export interface Looks extends Pick<Terminal, 'width' | 'out'> {
   /** Everything, and nothing cut. */
   readonly verbose: boolean;
-  /** What repeats a check that makes up its input. */
-  readonly seed: number;
+  /** What repeats a check that makes up its input. Absent where none can be repeated by itself. */
+  readonly seed?: number;
 }
 
 /** All about something broken: the title, then what was seen and expected, why it matters, what to do. */
@@ -26,7 +26,11 @@ export function renderFinding(finding: Finding, looks: Looks): string {
     ['why', reason ?? ''],
     ['fix', hint],
     ['input', input ?? ''],
-    ['again', input === undefined ? `--only ${finding.id}` : `--only ${finding.id} --seed ${seed}`],
+    ['check', seed === undefined ? finding.id : ''],
+    [
+      'again',
+      seed === undefined ? '' : `--only ${finding.id}${input === undefined ? '' : ` --seed ${seed}`}`,
+    ],
     ...wireRows(finding, verbose),
   ];
   const lines = table(

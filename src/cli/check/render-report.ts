@@ -14,15 +14,17 @@ export interface RenderOptions {
   readonly failOn?: FailOn;
   /** Lists what holds and what does not apply, and cuts nothing. */
   readonly verbose?: boolean;
+  /** Whether `--only` and `--seed` can repeat a finding. Default true. */
+  readonly canRepeat?: boolean;
 }
 
 /** A report for a person at a terminal: who was checked, what fails, what warns, the table, the grade, the verdict. */
 export function renderReport(
   report: Report,
   { width, out }: Pick<Terminal, 'width' | 'out'>,
-  { failOn = 'must', verbose = false }: RenderOptions = {},
+  { failOn = 'must', verbose = false, canRepeat = true }: RenderOptions = {},
 ): string {
-  const looks: Looks = { width, out, verbose, seed: report.seed };
+  const looks: Looks = { width, out, verbose, ...(canRepeat && { seed: report.seed }) };
   const { findings } = report;
   const parts = [
     renderHead(report, looks),
