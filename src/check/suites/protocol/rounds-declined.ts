@@ -1,0 +1,130 @@
+/** Users who decline, cancel, never answer or answer with what was not asked for. */
+import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
+import type { Check } from '../../model.js';
+import type { Table } from '../../run/table.js';
+import type { TourStop } from '../../survey/facts.js';
+import type { Talk } from '../../talk/talk.js';
+import {
+  answerTo,
+  askAndAnswer,
+  askingStops,
+  describe,
+  isForm,
+  isSuccess,
+  nameOf,
+  openRound,
+  type Question,
+  questionsAt,
+  variety,
+} from './asking.js';
+
+export const roundsDeclinedChecks: readonly Check[] = [
+  declined('decline', 'declines', 'modern'),
+  declined('cancel', 'closes the form', 'modern'),
+  declined('decline', 'declines', 'legacy'),
+  declined('cancel', 'closes the form', 'legacy'),
+  {
+    id: 'rounds/bears-no-answer',
+    suite: 'protocol',
+    title: 'Goes on when questions are never answered',
+    level: 'MUST',
+    rules: ['MRTR-014', 'ELIC-024'],
+    era: 'modern',
+    lane: 'own',
+    hint: 'Let a round that nobody answers expire by itself; hold no lock and no worker for it.',
+    async run(table) {
+      const stop = variety(askingStops(table), 1)[0]!;
+      const talk = await table.openTalk();
+      for (let count = 0; count < UNANSWERED; count++) await talk.request(stop.method, stop.params);
+      const reply = await talk.request('server/discover');
+      if (reply.kind !== 'result')
+        table.fail(
+          `after ${UNANSWERED} rounds that nobody answered, server/discover had ${describe(reply)}`,
+          'a result',
+        );
+      await openRound(table, talk, stop);
+      return `${nameOf(stop)}: ${UNANSWERED} rounds were left unanswered, and the next was opened`;
+    },
+  },
+  {
+    id: 'questions/judges-the-form',
+    suite: 'protocol',
+    title: 'Does not accept a form whose fields are of another type than it asked for',
+    level: 'SHOULD',
+    rules: ['ELIC-023'],
+    lane: 'own',
+    hint: 'Validate content against requestedSchema; ask again, or answer with an error, when it does not fit.',
+    async run(table) {
+      const forms = askingStops(table).filter((stop) => questionsAt(stop).some(hasFields));
+      if (forms.length === 0) table.skip('nothing that may be called asks for a form with fields');
+      const stop = forms[0]!;
+      const talk = await table.openTalk();
+      const reply = await askAndAnswer(talk, stop, wrongForm);
+      if (isSuccess(reply))
+        table.fail(
+          `${nameOf(stop)} got a form with fields of the wrong type and had ${describe(reply)}`,
+          'an error, or the question again',
+        );
+      return `${nameOf(stop)}: a form with fields of the wrong type had ${describe(reply)}`;
+    },
+  },
+];
+
+const UNANSWERED = 20;
+
+/** Modern servers have to (ELIC-024); of older ones it is only wise. */
+function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | 'legacy'): Check {
+  const isModern = era === 'modern';
+  return {
+    id: `${isModern ? 'rounds' : 'questions'}/bears-${action}`,
+    suite: 'protocol',
+    title: `Ends the request in good order when the user ${words}`,
+    level: isModern ? 'MUST' : 'SHOULD',
+    rules: isModern ? ['ELIC-024'] : [],
+    ...(!isModern && { reason: 'A user who does not want to answer must not leave a request hanging.' }),
+    era,
+    lane: isModern ? 'shared' : 'own',
+    hint: `Handle {"action":"${action}"}: complete without the answer, or say so in the result.`,
+    async run(table) {
+      const asking = askingStops(table).filter((stop) => questionsAt(stop).some(isElicitation));
+      if (asking.length === 0) table.skip('nothing that may be called asks the user anything');
+      const stops = variety(asking, 3);
+      const talk = isModern ? await table.talk() : await table.openTalk();
+      for (const stop of stops) await judge(table, talk, stop, action);
+      return `${stops.map(nameOf).join(', ')}: ended when the user ${words}`;
+    },
+  };
+}
+
+async function judge(table: Table, talk: Talk, stop: TourStop, action: string): Promise<void> {
+  const reply = await askAndAnswer(talk, stop, (question) =>
+    isElicitation(question) ? { action } : answerTo(question),
+  );
+  if (reply.kind === 'silence' || (reply.kind === 'error' && reply.error.code === -32603))
+    table.fail(
+      `${nameOf(stop)} was answered with {"action":"${action}"} and had ${describe(reply)}`,
+      'a result, or an error other than an internal one',
+    );
+}
+
+function isElicitation({ method }: Question): boolean {
+  return method === 'elicitation/create';
+}
+
+function fieldsOf({ params }: Question): JsonObject {
+  const schema = params['requestedSchema'];
+  return isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
+}
+
+function hasFields(question: Question): boolean {
+  return isForm(question) && Object.keys(fieldsOf(question)).length > 0;
+}
+
+function wrongForm(question: Question): JsonObject {
+  if (!hasFields(question)) return answerTo(question);
+  const content = Object.entries(fieldsOf(question)).map(([name, field]) => {
+    const isText = isJsonObject(field) && field['type'] === 'string';
+    return [name, isText ? 12345 : 'not what was asked for'] as const;
+  });
+  return { action: 'accept', content: Object.fromEntries(content) };
+}
