@@ -28,17 +28,20 @@ export function createHttpLegacyTalk(
     return http;
   }
 
-  async function openStanding(): Promise<void> {
+  async function openStanding(): Promise<boolean> {
     try {
       const http = await peer.request({
         method: 'GET',
         headers: { ...headers, accept: 'text/event-stream', 'content-type': undefined },
         ms: answerMs,
       });
-      if (http.status === 200 && http.isStream && isOpen) keep(http);
+      const isStanding = http.status === 200 && http.isStream && isOpen;
+      if (isStanding) keep(http);
       else http.close();
+      return isStanding;
     } catch {
       // Some servers say nothing until there is something to say; then there is no standing stream.
+      return false;
     }
   }
 
@@ -126,6 +129,7 @@ export function createHttpLegacyTalk(
     answerWith(next) {
       answer = next;
     },
+    hearsNews: standing,
     peer: undefined,
     sessionId,
     get isOpen() {

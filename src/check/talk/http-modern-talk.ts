@@ -101,6 +101,8 @@ export function createHttpModernTalk(options: HttpTalkOptions): Talk {
     },
     // A modern server asks nothing.
     answerWith() {},
+    // They come on listen streams.
+    hearsNews: Promise.resolve(false),
     peer: undefined,
     sessionId: undefined,
     get isOpen() {

@@ -5,7 +5,7 @@ import { createHttpPeer, type HttpPeer } from '../wire/http-peer.js';
 import { openStreamPeer, type StreamPeer } from '../wire/stream-peer.js';
 import type { HttpTarget, StreamTarget, Target } from '../wire/target.js';
 import { membersOf } from '../wire/transcript.js';
-import { CLIENT_INFO, legacyCapabilities, modernParams } from './envelope.js';
+import { helloMessage } from './hello.js';
 import { createHttpLegacyTalk, legacyHeaders } from './http-legacy-talk.js';
 import { createHttpModernTalk, modernHeaders } from './http-modern-talk.js';
 import { replyOf } from './reply.js';
@@ -113,20 +113,7 @@ async function greet(
 }
 
 function helloOf({ era, revision, capabilities }: OpenTalkOptions) {
-  if (era === 'modern') {
-    return {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'server/discover',
-      params: modernParams({}, revision, { ...(capabilities && { capabilities }) }),
-    };
-  }
-  const params = {
-    protocolVersion: revision,
-    capabilities: capabilities ?? legacyCapabilities(revision),
-    clientInfo: CLIENT_INFO,
-  };
-  return { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+  return { ...helloMessage(era, revision, { capabilities }), id: 1 };
 }
 
 function accept(reply: Reply, era: Era): JsonObject {

@@ -99,6 +99,7 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
     answerWith(next) {
       answer = next;
     },
+    hearsNews: Promise.resolve(true),
     peer,
     sessionId: undefined,
     get isOpen() {

@@ -18,6 +18,8 @@ export interface Talk {
   notify(method: string, params?: JsonObject): Promise<void>;
   /** How requests of a legacy server are answered from now on: with what it returns, or an error it throws. */
   answerWith(answer: (request: Frame) => ServerAnswer | Promise<ServerAnswer>): void;
+  /** Settles when it is clear whether news that nobody asked for would be heard: over legacy HTTP they need a stream. */
+  readonly hearsNews: Promise<boolean>;
   /** Set on streams: the connection beneath. */
   readonly peer: StreamPeer | undefined;
   /** Set on legacy HTTP where the server gave one. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../async/clock.js';
 import { createLineReader } from '../../wire/lines.js';
 import type { Pipe, PipeProcess, StreamTarget } from './target.js';
@@ -13,6 +14,8 @@ export interface StreamPeer {
   sendLine(text: string | Buffer): void;
   /** Bytes as they are. Resolves when they have been taken, false when they were not within `ms`. */
   sendBytes(bytes: Buffer | string, ms?: number): Promise<boolean>;
+  /** The same in pieces of `size` bytes, each written by itself. */
+  sendInPieces(bytes: Buffer, size: number): Promise<void>;
   /** Says that nothing more comes, and goes on listening. */
   endInput(): void;
   /** Stops taking what the server says, until `resume`. */
@@ -92,6 +95,13 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
           resolve(!error);
         });
       });
+    },
+    async sendInPieces(bytes, size) {
+      transcript.note(`${describeBytes(bytes)}, ${size} at a time`);
+      for (let at = 0; at < bytes.length; at += size) {
+        write(bytes.subarray(at, at + size));
+        await nextTurn();
+      }
     },
     endInput() {
       transcript.note('end of input');
