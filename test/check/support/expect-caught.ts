@@ -17,7 +17,7 @@ export const IN_A_HURRY: CheckOptions = {
 /** One test for each mutant: the check that is named fails on it, and says so in words. */
 export function expectCaught(title: string, mutants: readonly AnyMutant[]): void {
   describe(title, () => {
-    it.each(mutants.map((mutant) => [mutant.check, mutant.vice, mutant] as const))(
+    it.concurrent.each(mutants.map((mutant) => [mutant.check, mutant.vice, mutant] as const))(
       '%s fails on a server that %s',
       async (check, _vice, mutant) => {
         const { target, close } = await targetOf(mutant);
@@ -41,7 +41,7 @@ export function expectCaught(title: string, mutants: readonly AnyMutant[]): void
 /** The same checks hold on the demo itself, wherever they apply; each applies somewhere. */
 export function expectSound(title: string, checks: readonly string[], options: CheckOptions = {}): void {
   describe(title, () => {
-    it.each([
+    it.concurrent.each([
       ['on streams', demoTarget],
       ['at a URL', demoHttpTarget],
     ] as const)('hold for the demo %s', async (_where, open) => {
