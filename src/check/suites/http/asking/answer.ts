@@ -1,0 +1,102 @@
+import { messageOf } from '../../../../errors.js';
+import { isJsonObject, type JsonObject } from '../../../../wire/json-rpc.js';
+import type { Table } from '../../../run/table.js';
+import type { HttpAnswer, HttpPeer, HttpRequest } from '../../../wire/http-peer.js';
+import { type Frame, membersOf } from '../../../wire/transcript.js';
+
+/** What came of one bare request: the answer, or why there is none. */
+export interface Answer {
+  /** 0 where there is no answer at all. */
+  readonly status: number;
+  readonly http: HttpAnswer | undefined;
+  /** The response in the body or the stream, where there is one. */
+  readonly response: Frame | undefined;
+  readonly result: JsonObject | undefined;
+  /** Of a JSON-RPC error. */
+  readonly code: number | undefined;
+  /** In a few words: `HTTP 400 with error -32020 (…)`. */
+  readonly said: string;
+}
+
+/** Sends a request and reads the answer up to its response. Never rejects. */
+export async function ask(
+  table: Table,
+  peer: HttpPeer,
+  request: Omit<HttpRequest, 'ms'> & { readonly ms?: number },
+): Promise<Answer> {
+  const ms = request.ms ?? table.patience.answerMs;
+  try {
+    const http = await peer.request({ ...request, ms });
+    return await readAnswer(http, ms);
+  } catch (error) {
+    return {
+      status: 0,
+      http: undefined,
+      response: undefined,
+      result: undefined,
+      code: undefined,
+      said: `no answer (${messageOf(error)})`,
+    };
+  }
+}
+
+/** Of an answer that has begun: its response, or its end without one. */
+export async function readAnswer(http: HttpAnswer, ms: number): Promise<Answer> {
+  const response = await http.waitFor(isResponse, ms);
+  const { result, error } = response ? membersOf(response) : {};
+  const code = isJsonObject(error) && typeof error['code'] === 'number' ? error['code'] : undefined;
+  return {
+    status: http.status,
+    http,
+    response,
+    result: isJsonObject(result) ? result : undefined,
+    code,
+    said: `HTTP ${http.status} ${describeBody(http, response)}`,
+  };
+}
+
+export function isResponse(frame: Frame): boolean {
+  return frame.kind === 'result' || frame.kind === 'error';
+}
+
+/** Whether the request was done: a result came. */
+export function isServed({ status, result }: Answer): boolean {
+  return status === 200 && result !== undefined;
+}
+
+export function isRefused({ status }: Answer): boolean {
+  return status >= 400 && status < 500;
+}
+
+/** Fails unless the request was refused with that status and one of these codes (none: any body will do). */
+export function needRefusal(
+  table: Table,
+  answer: Answer,
+  what: string,
+  { status = [400], codes = [] }: { readonly status?: readonly number[]; readonly codes?: readonly number[] },
+): void {
+  const isRight =
+    status.includes(answer.status) &&
+    (codes.length === 0 || (answer.code !== undefined && codes.includes(answer.code)));
+  if (isRight) return;
+  const wanted = `HTTP ${status.join(' or ')}${codes.length > 0 ? ` with error ${codes.join(' or ')}` : ''}`;
+  table.fail(`${what} was answered with ${answer.said}`, wanted);
+}
+
+export function needServed(table: Table, answer: Answer, what: string): JsonObject {
+  if (isServed(answer)) return answer.result!;
+  return table.fail(`${what} was answered with ${answer.said}`, 'HTTP 200 with a result');
+}
+
+function describeBody(http: HttpAnswer, response: Frame | undefined): string {
+  if (response?.kind === 'result') return 'with a result';
+  if (response) {
+    const error = membersOf(response)['error'];
+    return isJsonObject(error)
+      ? `with error ${String(error['code'])} (${String(error['message']).slice(0, 120)})`
+      : 'with an error that is none';
+  }
+  if (http.text === '') return http.isStream ? 'and a stream without a response' : 'without a body';
+  const start = http.text.slice(0, 80).replace(/\s+/g, ' ');
+  return `with ${http.contentType || 'a body without a content type'}: ${start}`;
+}

@@ -1,0 +1,36 @@
+import type { Table } from '../../../run/table.js';
+import type { TourStop } from '../../../survey/facts.js';
+import type { HttpAnswer } from '../../../wire/http-peer.js';
+import { paramsOf } from '../../../wire/transcript.js';
+
+/** A call that reported progress when the server was looked at; the quickest. Skips where there is none. */
+export function reportingCall(table: Table): TourStop {
+  const [quickest] = table.facts.tour
+    .filter(({ method, reply, questions }) => {
+      if (method !== 'tools/call' || reply.kind !== 'result' || questions.length > 0) return false;
+      if (reply.result['resultType'] === 'input_required') return false;
+      return reply.notifications.some((frame) => frame.method === 'notifications/progress');
+    })
+    .sort((one, other) => one.reply.ms - other.reply.ms);
+  return quickest ?? table.skip('no tool that may be called reports progress');
+}
+
+/** The answers of the tour that were streams. Skips where there is none. */
+export function streamsOf(table: Table): readonly { readonly stop: TourStop; readonly http: HttpAnswer }[] {
+  const streams = table.facts.tour.flatMap((stop) => {
+    const { http } = stop.reply;
+    return http?.isStream && stop.reply.kind !== 'silence' ? [{ stop, http }] : [];
+  });
+  return streams.length > 0 ? streams : table.skip('no answer was a stream of events');
+}
+
+/** How a stop of the tour is called in a sentence: `tools/call of echo`. */
+export function describeStop({ method, params }: TourStop): string {
+  return `${method} of ${String(params['name'] ?? params['uri'])}`;
+}
+
+export function progressTokens(http: Pick<HttpAnswer, 'frames'>): unknown[] {
+  return http.frames
+    .filter((frame) => frame.method === 'notifications/progress')
+    .map((frame) => paramsOf(frame)['progressToken']);
+}
