@@ -41,14 +41,14 @@ describe('a run', () => {
       });
     });
     const requests = await chooseRequests([side], { name: 'moody', args: {} });
-    const { targets } = await runBench([side], requests, { ...short, warmupMs: 0 });
+    const { targets } = await runBench([side], requests, { ...short, durationMs: 200, warmupMs: 0 });
     const { answered, failed, errors } = targets[0]!;
     expect(errors).toEqual([
       { kind: 'isError', count: expect.any(Number), example: 'no luck' },
       { kind: 'error -32602', count: expect.any(Number), example: 'call 4 is not allowed' },
     ]);
     expect(errors[0]!.count + errors[1]!.count).toBe(failed);
-    expect(Math.round(failed / answered)).toBe(3);
+    expect(failed).toBeGreaterThan(answered);
   });
 
   it('lets several servers take turns, one after the other', async () => {

@@ -1,6 +1,7 @@
 /** A turn, whatever its load: failures, giving up, the server's end and the user's. */
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../src/bench/outcome.js';
+import { SilenceWatch } from '../../src/bench/silence.js';
 import { playTurn } from './support.js';
 
 const refused: Failure = { kind: 'error -32602', example: 'no', answered: true };
@@ -53,6 +54,21 @@ describe.each(both)('a turn of a $kind loop', (load) => {
 });
 
 describe('a turn of a closed loop', () => {
+  it('does not send what failed once more when the turn is over', async () => {
+    let asked = 0;
+    const takes = () => {
+      asked += 1;
+      return 10;
+    };
+    // All four have just failed, and wait for their turn.
+    const tally = await playTurn({ kind: 'closed', concurrency: 4 }, 1000, takes, {
+      failure: refused,
+      interruptAtMs: 10,
+    });
+    expect(asked).toBe(4);
+    expect(tally).toMatchObject({ failed: 4, abandoned: 0 });
+  });
+
   it('keeps so many in flight, and counts those that end after the time', async () => {
     let inFlight = 0;
     let most = 0;
@@ -67,5 +83,28 @@ describe('a turn of a closed loop', () => {
     expect(most).toBe(3);
     expect(tally).toMatchObject({ answered: 9, elapsedMs: 120 });
     expect(tally.turns).toEqual([{ answered: 9, elapsedMs: 120, perSecond: 75 }]);
+  });
+});
+
+describe('the longest silence', () => {
+  it('is not ended by what was given up: only the server can end it', () => {
+    const silence = new SilenceWatch();
+    silence.asked(0);
+    silence.asked(0);
+    silence.settled(100, true, 0);
+    silence.asked(100);
+    silence.settled(400, false, 0);
+    silence.settled(900, true, 5);
+    expect(silence.longest).toEqual({ ms: 800, atMs: 100, waiting: 6 });
+  });
+
+  it('does not count the time in which nothing was awaited', () => {
+    const silence = new SilenceWatch();
+    silence.asked(0);
+    silence.settled(10, true, 0);
+    silence.asked(5000);
+    silence.settled(5020, true, 0);
+    silence.over(9000, 0);
+    expect(silence.longest).toEqual({ ms: 20, atMs: 5000, waiting: 1 });
   });
 });
