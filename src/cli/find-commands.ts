@@ -19,6 +19,11 @@ const COMMANDS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
   ['list', async ({ behind }) => (await import('./commands/list.js')).listCommand(behind)],
   ['call', async ({ behind }) => (await import('./commands/call.js')).callCommand(behind)],
   ['read', async ({ behind }) => (await import('./commands/read.js')).readCommand(behind)],
+  [
+    'check-client',
+    async ({ behind }, version) =>
+      (await import('./commands/check-client.js')).checkClientCommand(behind, version),
+  ],
   ['bench', async ({ behind }) => (await import('./commands/bench.js')).benchCommand(behind)],
   ['config', async () => (await import('./commands/config.js')).configCommand()],
   ['demo', async () => (await import('./commands/demo.js')).demoCommand()],

@@ -46,7 +46,16 @@ async function understand(name: string, typed: readonly string[]): Promise<Line>
 }
 
 /** The commands that talk to a server, which may stand behind `--`. */
-const TALKING: ReadonlySet<string> = new Set(['probe', 'list', 'call', 'read', 'bench', 'serve', 'attach']);
+const TALKING: ReadonlySet<string> = new Set([
+  'probe',
+  'list',
+  'call',
+  'read',
+  'bench',
+  'check-client',
+  'serve',
+  'attach',
+]);
 
 /** The commands that ask a running gateway. */
 const ASKING: ReadonlySet<string> = new Set([

@@ -1,6 +1,16 @@
 import type { View } from '../read/view.js';
 import { type ClientCheck, fail, outcome, pass, skip, works } from './check.js';
 
+const HINTS: Readonly<Record<string, string>> = {
+  split: 'Collect bytes up to the newline, then decode; a character may be cut in two.',
+  packed: 'Look for the next newline until none is left.',
+  huge: 'Allow lines of several megabytes, and join their pieces once.',
+  'wrong-id-type': '1 and "1" are two ids: do not use them as keys of an object.',
+  'stderr-flood': 'Read stderr of the server always, if only to throw it away: a full pipe stops it.',
+  'batch-answer': 'After a handshake with 2025-03-26 an array is as many messages.',
+  'sse-odd': 'Use a parser of event streams: lines that begin with a colon are comments.',
+};
+
 /** Whether odd things that happen throw the client off. */
 export const ROBUSTNESS: readonly ClientCheck[] = [
   stands(
@@ -99,16 +109,6 @@ function stands(
     judge: works,
   };
 }
-
-const HINTS: Readonly<Record<string, string>> = {
-  split: 'Collect bytes up to the newline, then decode; a character may be cut in two.',
-  packed: 'Look for the next newline until none is left.',
-  huge: 'Allow lines of several megabytes, and join their pieces once.',
-  'wrong-id-type': '1 and "1" are two ids: do not use them as keys of an object.',
-  'stderr-flood': 'Read stderr of the server always, if only to throw it away: a full pipe stops it.',
-  'batch-answer': 'After a handshake with 2025-03-26 an array is as many messages.',
-  'sse-odd': 'Use a parser of event streams: lines that begin with a colon are comments.',
-};
 
 function ends(
   scenario: string,

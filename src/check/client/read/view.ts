@@ -139,17 +139,26 @@ function heardIn(entries: readonly Entry[]): Heard[] {
     if (entry.kind !== 'out') return;
     const { life, exchange } = entry;
     const key = `${life}/${exchange ?? ''}`;
-    const lines = `${rest.get(key) ?? ''}${entry.text}`.split('\n');
-    const last = lines.pop() ?? '';
-    const whole = [...lines, last].map((line) => line.replace(/^data: ?/, '')).map(parse);
-    rest.set(key, whole.at(-1) === undefined ? last : '');
-    for (const value of whole) {
-      for (const message of Array.isArray(value) ? value : [value]) {
-        if (isJsonObject(message)) heard.push({ message, life, exchange, index });
-      }
-    }
+    const alone = messagesIn(entry.text);
+    const found = alone.length > 0 ? alone : messagesIn(`${rest.get(key) ?? ''}${entry.text}`);
+    if (found.length > 0) rest.delete(key);
+    else rest.set(key, `${rest.get(key) ?? ''}${entry.text}`);
+    for (const message of found) heard.push({ message, life, exchange, index });
   });
   return heard;
+}
+
+/** The messages in a piece of text: a body, lines, or events, whose data may be on several lines. */
+function messagesIn(text: string): JsonObject[] {
+  const blocks = /^data:/m.test(text)
+    ? text
+        .split(/\r?\n\r?\n/)
+        .map((block) => [...block.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data).join('\n'))
+    : text.split('\n');
+  return blocks.flatMap((block) => {
+    const value = parse(block);
+    return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+  });
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,5 @@
 import { systemClock } from '../../../async/clock.js';
+import { createDeferred } from '../../../async/deferred.js';
 import { within } from '../../../async/within.js';
 import { describeExit } from '../../../process/describe-exit.js';
 import { spawnChild } from '../../../process/spawn-child.js';
@@ -25,11 +26,12 @@ export function commandPlayer({ words, cwd, env = {} }: ClientCommand): Player {
       shutdown: { closeMs: 0, termMs: 3000, killMs: 1000 },
     });
     child.stdout.resume();
-    const calledOff = new Promise<void>((resolve) => {
-      if (stage.signal.aborted) resolve();
-      stage.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    const inTime = await within(systemClock, stage.boundMs, Promise.race([child.exited, calledOff]));
+    const calledOff = createDeferred<void>();
+    const callOff = () => calledOff.resolve();
+    if (stage.signal.aborted) callOff();
+    stage.signal.addEventListener('abort', callOff);
+    const inTime = await within(systemClock, stage.boundMs, Promise.race([child.exited, calledOff.promise]));
+    stage.signal.removeEventListener('abort', callOff);
     const late = !inTime && !child.isGone;
     const exit = await (late || stage.signal.aborted ? child.kill() : child.exited);
     return {

@@ -15,6 +15,16 @@ export function createRecorder(keep: (entry: Entry) => void, now: () => number =
 
 const KEPT = 20_000;
 
+/** What is long because of a text in it stays a message, without that text. */
 function shorten(text: string): string {
-  return text.length > KEPT ? `${text.slice(0, KEPT)}…` : text;
+  if (text.length <= KEPT) return text;
+  try {
+    const cut = (_: string, value: unknown) =>
+      typeof value === 'string' && value.length > LONG ? `${value.slice(0, LONG)}…` : value;
+    return `${JSON.stringify(JSON.parse(text, cut))}\n`;
+  } catch {
+    return `${text.slice(0, KEPT)}…`;
+  }
 }
+
+const LONG = 200;
