@@ -1,0 +1,101 @@
+import type { RequestId } from '../../../wire/json-rpc.js';
+import type { Check } from '../../model.js';
+import type { Table } from '../../run/table.js';
+import { type Frame, membersOf } from '../../wire/transcript.js';
+import { harmless } from './answers.js';
+
+/** An answer comes under the id of its request: the same value, of the same type. */
+export const idChecks: readonly Check[] = [
+  echo('zero', 0, 'the id 0'),
+  echo('large-integer', Number.MAX_SAFE_INTEGER, 'a very large id'),
+  echo('string', 'isthmus-check', 'a string for an id'),
+  echo('empty-string', '', 'an empty string for an id'),
+  echo('digits', '4711', 'a string of digits for an id'),
+  {
+    ...echo('unicode', 'ключ 鍵 𝄞 "\\', 'an id beyond ASCII'),
+    rules: ['JRPC-006', 'JRPC-016'],
+    hint: 'Read and write UTF-8 throughout, and echo the id as it was.',
+  },
+  {
+    id: 'ids/types-apart',
+    suite: 'protocol',
+    title: 'Keeps the ids 4712 and "4712" apart when both are in flight',
+    level: 'MUST',
+    rules: ['JRPC-006'],
+    hint: 'Key pending requests by value and type: in JavaScript a Map, not an object.',
+    async run(table) {
+      const talk = await table.talk();
+      const replies = await Promise.all([
+        talk.request(harmless(table), {}, { id: 4712 }),
+        talk.request(harmless(table), {}, { id: '4712' }),
+      ]);
+      for (const reply of replies) {
+        const echoed = reply.frame && membersOf(reply.frame)['id'];
+        if (echoed === reply.id) continue;
+        const seen = echoed === undefined ? 'was not answered' : `was answered as ${JSON.stringify(echoed)}`;
+        table.fail(`of 4712 and "4712" in flight, ${JSON.stringify(reply.id)} ${seen}`, 'one answer to each');
+      }
+      return '4712 and "4712" were in flight together, and each had its answer';
+    },
+  },
+  {
+    id: 'ids/reuse',
+    suite: 'protocol',
+    title: 'Serves an id again once the request that had it is answered',
+    level: 'MUST',
+    rules: ['JRPC-004', 'STATE-001'],
+    era: 'modern',
+    hint: 'Forget an id when its request has been answered: only ids in flight have to differ.',
+    async run(table) {
+      const talk = await table.talk();
+      for (const turn of ['first', 'second']) {
+        const reply = await talk.request('server/discover', {}, { id: 'isthmus-again' });
+        table.needResult(reply, `the ${turn} request with the id "isthmus-again"`);
+      }
+      return 'the id "isthmus-again" was served twice, one after the other';
+    },
+  },
+];
+
+function echo(name: string, id: RequestId, what: string): Check {
+  return {
+    id: `ids/${name}`,
+    suite: 'protocol',
+    title: `Answers a request with ${what} under that very id`,
+    level: 'MUST',
+    rules: ['JRPC-002', 'JRPC-006'],
+    hint: 'Echo the id as it came: do not convert it, and test for its absence, not for its truth.',
+    run: (table) => judgeEcho(table, id),
+  };
+}
+
+async function judgeEcho(table: Table, id: RequestId): Promise<string> {
+  const talk = await table.talk();
+  const from = talk.transcript.frames.length;
+  const pending = talk.start(harmless(table), {}, { id });
+  // Whoever changes the type of an id answers all the same, under another.
+  const frame = await talk.transcript.waitFor(
+    (each) => isAnswerLike(each, id) && talk.transcript.frames.indexOf(each) >= from,
+    table.patience.answerMs,
+  );
+  const asked = `a request with the id ${JSON.stringify(id)}`;
+  if (!frame) {
+    const reply = await pending.reply;
+    return table.fail(
+      `${asked} was not answered${reply.kind === 'silence' ? `: ${reply.why}` : ''}`,
+      'an answer',
+    );
+  }
+  const echoed = membersOf(frame)['id'];
+  if (echoed !== id) {
+    table.fail(`${asked} was answered under ${JSON.stringify(echoed) ?? 'no id'}`, `${JSON.stringify(id)}`);
+  }
+  table.needResult(await pending.reply, asked);
+  return `${asked} was answered under it`;
+}
+
+function isAnswerLike(frame: Frame, id: RequestId): boolean {
+  if (frame.kind !== 'result' && frame.kind !== 'error') return false;
+  const given = membersOf(frame)['id'];
+  return given === id || given === undefined || given === null || String(given) === String(id);
+}

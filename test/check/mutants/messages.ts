@@ -1,0 +1,206 @@
+import type { AnyMutant } from '../support/mutant.js';
+import { changing } from '../support/altered.js';
+
+const MODERN = { eras: ['modern'] } as const;
+const LEGACY = { eras: ['legacy'] } as const;
+
+export const messageMutants: readonly AnyMutant[] = [
+  {
+    check: 'messages/envelope',
+    vice: 'leaves out jsonrpc in its lists',
+    seen: /jsonrpc: expected "2.0", got nothing/,
+    options: LEGACY,
+    middle: changing(({ jsonrpc, ...rest }, { method }) => (method === 'tools/list' ? rest : undefined)),
+  },
+  {
+    check: 'messages/envelope',
+    vice: 'sends a result and an error at once',
+    seen: /error: expected nothing/,
+    options: MODERN,
+    middle: changing((answer, { method }) =>
+      method === 'tools/list' ? { ...answer, error: { code: 0, message: 'none' } } : undefined,
+    ),
+  },
+  {
+    check: 'messages/envelope',
+    vice: 'says something at a URL that is no JSON-RPC message',
+    seen: /jsonrpc: expected "2.0", got "1.0"/,
+    options: MODERN,
+    proxy: () => ({
+      message: (message, { json }) =>
+        json?.['method'] === 'tools/list' ? { ...message, jsonrpc: '1.0' } : message,
+    }),
+  },
+  {
+    check: 'messages/one-answer',
+    vice: 'answers twice',
+    seen: /answered twice/,
+    options: LEGACY,
+    middle: changing((answer, { method }) => (method === 'prompts/list' ? [answer, answer] : undefined)),
+  },
+  {
+    check: 'messages/one-answer',
+    vice: 'answers what nobody asked',
+    seen: /under "surprise"/,
+    options: MODERN,
+    middle: changing((answer, { method }) =>
+      method === 'prompts/list' ? [answer, { ...answer, id: 'surprise' }] : undefined,
+    ),
+  },
+  {
+    check: 'messages/notifications-unanswered',
+    vice: 'answers notifications that it does not know',
+    seen: /-32601/,
+    options: LEGACY,
+    middle: () => ({
+      incoming(message, io) {
+        if (message['method'] === 'notifications/isthmus_check_unknown')
+          io.reply({ jsonrpc: '2.0', id: null, error: { code: -32601, message: 'no such method' } });
+        return message;
+      },
+    }),
+  },
+  {
+    check: 'messages/null-id',
+    vice: 'serves a request with id null',
+    options: MODERN,
+    middle: () => ({
+      incoming(message, io) {
+        if (message['id'] !== null) return message;
+        io.reply({ jsonrpc: '2.0', id: null, result: { resultType: 'complete' } });
+        return undefined;
+      },
+    }),
+  },
+  {
+    check: 'messages/null-id',
+    vice: 'serves a POST with id null',
+    options: LEGACY,
+    proxy: () => ({
+      request: ({ json }) =>
+        json?.['id'] === null
+          ? {
+              respond: {
+                status: 200,
+                headers: { 'content-type': 'application/json' },
+                body: '{"jsonrpc":"2.0","id":null,"result":{}}',
+              },
+            }
+          : undefined,
+    }),
+  },
+  {
+    check: 'messages/batch-refused',
+    vice: 'serves arrays in every revision',
+    middle: () => ({
+      incomingLine(line) {
+        const json: unknown = JSON.parse(line);
+        return Array.isArray(json) ? json.map((each) => JSON.stringify(each)) : line;
+      },
+    }),
+  },
+  {
+    check: 'messages/batch-2025-03-26',
+    vice: 'serves the first request of an array only',
+    seen: /one had a result/,
+    options: LEGACY,
+    middle: () => ({
+      incomingLine(line) {
+        const json: unknown = JSON.parse(line);
+        return Array.isArray(json) ? JSON.stringify(json[0]) : line;
+      },
+    }),
+  },
+  {
+    check: 'messages/no-requests',
+    vice: 'asks the client for its roots',
+    seen: /roots\/list/,
+    options: MODERN,
+    middle: changing((answer, { method }) =>
+      method === 'tools/list' ? [{ jsonrpc: '2.0', id: 77, method: 'roots/list' }, answer] : undefined,
+    ),
+  },
+];
+
+/** An id that comes back as something else. */
+const echoing = (change: (id: unknown) => unknown) =>
+  changing((answer) => ({ ...answer, id: change(answer['id']) }));
+
+export const idMutants: readonly AnyMutant[] = [
+  {
+    check: 'ids/zero',
+    vice: 'takes 0 for no id at all',
+    seen: /under null/,
+    options: MODERN,
+    middle: echoing((id) => id || null),
+  },
+  {
+    check: 'ids/large-integer',
+    vice: 'counts in 32 bits',
+    seen: /was not answered/,
+    options: LEGACY,
+    middle: echoing((id) => (typeof id === 'number' ? id | 0 : id)),
+  },
+  {
+    check: 'ids/string',
+    vice: 'answers under a number when asked under a string',
+    seen: /was not answered/,
+    options: LEGACY,
+    middle: echoing((id) => (typeof id === 'string' ? 1 : id)),
+  },
+  {
+    check: 'ids/empty-string',
+    vice: 'takes an empty id for none',
+    seen: /under no id/,
+    options: MODERN,
+    middle: echoing((id) => (id === '' ? undefined : id)),
+  },
+  {
+    check: 'ids/digits',
+    vice: 'makes a number of a string of digits',
+    seen: /under 4711/,
+    options: LEGACY,
+    middle: echoing((id) => (typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : id)),
+  },
+  {
+    check: 'ids/unicode',
+    vice: 'writes ASCII',
+    seen: /was not answered/,
+    options: LEGACY,
+    middle: echoing((id) => (typeof id === 'string' ? id.replace(/[^ -~]/g, '?') : id)),
+  },
+  {
+    check: 'ids/types-apart',
+    vice: 'answers 4712 for "4712"',
+    seen: /"4712" was not answered/,
+    options: LEGACY,
+    middle: echoing((id) => (id === '4712' ? 4712 : id)),
+  },
+  {
+    check: 'ids/types-apart',
+    vice: 'answers 4712 for "4712" at a URL',
+    seen: /"4712" was answered as 4712/,
+    options: MODERN,
+    proxy: () => ({ message: (message) => (message['id'] === '4712' ? { ...message, id: 4712 } : message) }),
+  },
+  {
+    check: 'ids/reuse',
+    vice: 'takes an id only once',
+    seen: /the second request/,
+    options: MODERN,
+    middle: () => {
+      const known = new Set<unknown>();
+      return {
+        incoming(message, io) {
+          const { id } = message;
+          if (id === undefined || !known.has(id)) {
+            known.add(id);
+            return message;
+          }
+          io.reply({ jsonrpc: '2.0', id, error: { code: -32600, message: 'id in use' } });
+          return undefined;
+        },
+      };
+    },
+  },
+];
