@@ -28,9 +28,10 @@ resilience
             on.
   input     {"jsonrpc":"2.0","id":1,
   again     --only stdio/answers-what-is-not-json --seed 42
-  wire      · 0 ms started: node weather.js
-            → 12 ms {"jsonrpc":"2.0","id":1,
-            ← 20 ms exit code 1
+  wire
+    ·  0 ms  started: node weather.js
+    → 12 ms  {"jsonrpc":"2.0","id":1,
+    ← 20 ms  exit code 1
 
 lifetime
 ? Ends on SIGTERM
@@ -115,10 +116,8 @@ http
       text: `line ${at}`,
     }));
     const report = aReport({ findings: [aFinding({ outcome: 'fail', wire })] });
-    expect(render(report, 80)).toContain(
-      '  wire   … 4 earlier lines; --verbose has them\n         → 4 ms line 4\n',
-    );
-    expect(render(report, 80, { verbose: true })).toContain('  wire   → 0 ms line 0\n');
+    expect(render(report, 80)).toContain('  wire; 4 earlier lines with --verbose\n    →  4 ms  line 4\n');
+    expect(render(report, 80, { verbose: true })).toContain('  wire\n    →  0 ms  line 0\n');
   });
 
   it('names the check instead of a command where it cannot be repeated by itself', () => {

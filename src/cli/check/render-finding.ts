@@ -31,7 +31,6 @@ export function renderFinding(finding: Finding, looks: Looks): string {
       'again',
       seed === undefined ? '' : `--only ${finding.id}${input === undefined ? '' : ` --seed ${seed}`}`,
     ],
-    ...wireRows(finding, verbose),
   ];
   const lines = table(
     rows
@@ -44,7 +43,7 @@ export function renderFinding(finding: Finding, looks: Looks): string {
       paint: (text, column) => (column > 0 ? text : text === 'fix' ? out.bold(text) : out.dim(text)),
     },
   );
-  return `${renderTitle(finding, looks)}${lines}`;
+  return `${renderTitle(finding, looks)}${lines}${renderWire(finding, looks)}`;
 }
 
 /** A line: `✗ Answers ping with an empty result (legacy)`. */
@@ -75,12 +74,22 @@ const MAX_VERBOSE = 20_000;
 const MAX_LINES = 6;
 const MAX_WIRE = 8;
 
-function wireRows({ wire }: Finding, verbose: boolean): (readonly [string, string])[] {
+/** The last lines that went over the wire, each within its own columns. */
+function renderWire({ wire }: Finding, { width, out, verbose }: Looks): string {
+  if (wire.length === 0) return '';
   const shown = verbose ? wire : wire.slice(-MAX_WIRE);
   const left = wire.length - shown.length;
-  const lines = [
-    ...(left > 0 ? [`… ${left} earlier ${left === 1 ? 'line' : 'lines'}; --verbose has them`] : []),
-    ...shown.map(({ from, atMs, text }) => `${ARROWS[from]} ${Math.round(atMs)} ms  ${cleanLine(text)}`),
-  ];
-  return lines.map((line, at) => [at === 0 ? 'wire' : '', line]);
+  const times = shown.map(({ atMs }) => String(Math.round(atMs)));
+  const widest = Math.max(...times.map((time) => time.length));
+  const rows = shown.map(({ from, text }, at) => [
+    `${ARROWS[from]} ${times[at]!.padStart(widest)} ms`,
+    shortened(cleanLine(text), verbose ? MAX_VERBOSE : MAX_TEXT),
+  ]);
+  const earlier = left > 0 ? `; ${left} earlier ${left === 1 ? 'line' : 'lines'} with --verbose` : '';
+  return `  ${out.dim(`wire${earlier}`)}\n${table(rows, {
+    width,
+    indent: '    ',
+    maxLines: verbose ? Number.POSITIVE_INFINITY : MAX_LINES,
+    paint: (text, column) => (column === 0 ? out.dim(text) : text),
+  })}`;
 }

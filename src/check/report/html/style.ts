@@ -75,6 +75,7 @@ h1 { font: 650 clamp(1.1rem, 3.2vw, 1.6rem)/1.3 var(--mono); }
 table { border-collapse: collapse; font-size: .9rem; }
 .suites { width: 100%; }
 .suites th, .suites td { padding: .3rem .5rem; text-align: left; border-top: 1px solid var(--line); font-weight: 500; overflow-wrap: normal; }
+.suites tbody th { overflow-wrap: anywhere; }
 .suites thead th { border-top: 0; color: var(--soft); font-size: .8rem; }
 .suites :is(th, td):first-child { padding-left: 0; }
 .suites .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
