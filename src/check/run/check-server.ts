@@ -5,6 +5,7 @@ import type { Era } from '../../exchange/call.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
 import type { Check, Finding, Report } from '../model.js';
 import { CHECKS } from '../suites/index.js';
+import type { Facts } from '../survey/facts.js';
 import { findEras } from '../survey/find-eras.js';
 import type { Target } from '../wire/target.js';
 import { applyBaseline, type Baseline } from './baseline.js';
@@ -51,25 +52,67 @@ export interface Progress {
 
 /** Judges a server. Rejects only where there is nothing to judge: it cannot be reached, or speaks no era. */
 export async function checkServer(target: Target, options: CheckOptions = {}): Promise<Report> {
+  return (await surveyAndCheck(target, options)).report;
+}
+
+/** The same, with what was learned of the server on the way. */
+export async function surveyAndCheck(
+  target: Target,
+  options: CheckOptions = {},
+): Promise<{ readonly report: Report; readonly facts: readonly Facts[] }> {
+  const checks = options.checks ?? CHECKS;
+  const chosen = choose(checks, options);
+  if (chosen.length === 0) throw new IsthmusError('INVALID_OPTION', 'No check has been chosen');
+  const clock = options.clock ?? systemClock;
+  const began = clock.now();
+  const house = await enter(target, options);
+  try {
+    const plan = planRun(chosen, target.transport, [...house.facts.keys()]);
+    const found = await runAll(plan, house, options);
+    const { findings, stale } = options.baseline
+      ? applyBaseline(found, options.baseline, {
+          chosen: new Set(chosen.map(({ id }) => id)),
+          known: new Set(checks.map(({ id }) => id)),
+          ...(options.eras && { eras: new Set(options.eras) }),
+        })
+      : { findings: found, stale: [] };
+    const report: Report = {
+      target: { label: target.label, transport: target.transport },
+      eras: [...house.facts.values()].map(toEraReport),
+      findings,
+      counts: countsOf(findings),
+      grade: gradeOf(findings),
+      stale,
+      seed: house.seed,
+      started: new Date(began).toISOString(),
+      ms: clock.now() - began,
+      version: options.version ?? '',
+    };
+    return { report, facts: [...house.facts.values()] };
+  } finally {
+    await house.close();
+  }
+}
+
+/** Only a look around: what the server is in each era. */
+export async function survey(target: Target, options: CheckOptions = {}): Promise<readonly Facts[]> {
+  const house = await enter(target, options);
+  await house.close();
+  return [...house.facts.values()];
+}
+
+async function enter(target: Target, options: CheckOptions): Promise<House & { close(): Promise<void> }> {
   const clock = options.clock ?? systemClock;
   const patience: Patience = { ...PATIENCE, ...options.patience };
-  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
-  const began = clock.now();
-  const started = new Date(began).toISOString();
-  const wanted = options.eras ?? ALL_ERAS;
-  const verdicts = await findEras(target, wanted, {
-    clock,
-    helloMs: patience.helloMs,
-    answerMs: patience.answerMs,
-  });
+  const { helloMs, answerMs } = patience;
+  const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs });
   const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
   if (talks.length === 0) throw speaksNothing(target, verdicts);
-
-  const house = await openHouse({
+  return openHouse({
     target,
     clock,
     patience,
-    seed,
+    seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
     fuzzRuns: options.fuzzRuns ?? 100,
     verdicts,
     talks,
@@ -77,40 +120,9 @@ export async function checkServer(target: Target, options: CheckOptions = {}): P
       callTools: options.callTools ?? false,
       allow: options.allow ?? [],
       args: options.args ?? {},
-      stopMs: Math.min(2000, patience.answerMs),
+      stopMs: Math.min(2000, answerMs),
     },
   });
-  try {
-    const chosen = choose(options.checks ?? CHECKS, options);
-    if (chosen.length === 0) throw new IsthmusError('INVALID_OPTION', 'No check has been chosen');
-    const plan = planRun(
-      chosen,
-      target.transport,
-      talks.map(({ era }) => era),
-    );
-    const found = await runAll(plan, house, options);
-    const { findings, stale } = options.baseline
-      ? applyBaseline(found, options.baseline, {
-          chosen: new Set(chosen.map(({ id }) => id)),
-          known: new Set((options.checks ?? CHECKS).map(({ id }) => id)),
-          ...(options.eras && { eras: new Set(options.eras) }),
-        })
-      : { findings: found, stale: [] };
-    return {
-      target: { label: target.label, transport: target.transport },
-      eras: [...house.facts.values()].map(toEraReport),
-      findings,
-      counts: countsOf(findings),
-      grade: gradeOf(findings),
-      stale,
-      seed,
-      started,
-      ms: clock.now() - began,
-      version: options.version ?? '',
-    };
-  } finally {
-    await house.close();
-  }
 }
 
 const PATIENCE: Patience = { helloMs: 20_000, answerMs: 5000, quietMs: 300, checkMs: 30_000 };

@@ -1,0 +1,222 @@
+import type { Era } from '../../exchange/call.js';
+import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { Finding, Report } from '../model.js';
+import type { Facts, TourStop } from '../survey/facts.js';
+import type { Reply } from '../talk/talk.js';
+
+/** Something that is not the same through a bridge. */
+export interface Difference {
+  /** `worse`: lost or broken on the way; `better`: mended, or there only through the bridge; `other`: not the same. */
+  readonly kind: 'worse' | 'better' | 'other';
+  readonly era?: Era;
+  /** What it is about: `check tools/declared`, `tool echo`, `tools/call echo`, `era modern`. */
+  readonly about: string;
+  readonly direct: string;
+  readonly through: string;
+}
+
+/** What one run found. */
+export interface Judged {
+  readonly report: Report;
+  readonly facts: readonly Facts[];
+}
+
+/**
+ * Every difference between a server and the same behind a bridge. `again` is a second look at the server itself: what
+ * differs already there is no news.
+ */
+export function compare(direct: Judged, again: readonly Facts[], through: Judged): Difference[] {
+  const eras = compareEras(direct.facts, through.facts);
+  const shared = direct.facts.flatMap((facts) => {
+    const other = through.facts.find(({ era }) => era === facts.era);
+    const second = again.find(({ era }) => era === facts.era) ?? facts;
+    return other ? [[facts, second, other] as const] : [];
+  });
+  return [
+    ...eras,
+    ...shared.flatMap(([facts, second, other]) => [
+      ...compareOffers(facts, second, other),
+      ...compareReplies(facts, second, other),
+    ]),
+    ...compareFindings(direct.report.findings, through.report.findings),
+  ];
+}
+
+function compareEras(direct: readonly Facts[], through: readonly Facts[]): Difference[] {
+  const names = (facts: readonly Facts[]) => facts.map(({ era }) => era);
+  const lost = names(direct).filter((era) => !names(through).includes(era));
+  const won = names(through).filter((era) => !names(direct).includes(era));
+  return [
+    ...lost.map((era) => difference('worse', era, `era ${era}`, 'is spoken', 'is not')),
+    ...won.map((era) => difference('better', era, `era ${era}`, 'is not spoken', 'is')),
+  ];
+}
+
+const OFFERS = [
+  ['tool', 'tools', 'name'],
+  ['resource', 'resources', 'uri'],
+  ['template', 'templates', 'uriTemplate'],
+  ['prompt', 'prompts', 'name'],
+] as const;
+
+function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[] {
+  const { era } = direct;
+  const capabilities = compareValues(
+    era,
+    'capabilities',
+    [direct.capabilities, again.capabilities],
+    through.capabilities,
+  );
+  const server = compareValues(era, 'server', [direct.serverInfo, again.serverInfo], through.serverInfo);
+  const instructions = compareValues(
+    era,
+    'instructions',
+    [direct.hello['instructions'], again.hello['instructions']],
+    through.hello['instructions'],
+  );
+  const lists = OFFERS.flatMap(([word, list, key]) => {
+    const find = (facts: Facts, name: unknown) => facts[list].find((each) => each[key] === name);
+    const known = direct[list].flatMap((item) => {
+      const about = `${word} ${String(item[key])}`;
+      return compareValues(era, about, [item, find(again, item[key])], find(through, item[key]));
+    });
+    const added = through[list]
+      .filter((item) => !find(direct, item[key]) && !find(again, item[key]))
+      .map((item) => difference('other', era, `${word} ${String(item[key])}`, 'is not there', 'is there'));
+    return [...known, ...added];
+  });
+  return [...capabilities, ...server, ...instructions, ...lists];
+}
+
+function compareReplies(direct: Facts, again: Facts, through: Facts): Difference[] {
+  return direct.tour.flatMap((stop) => {
+    const find = (facts: Facts) => facts.tour.find((each) => isSameStop(each, stop));
+    const other = find(through);
+    if (!other) return [];
+    const about = `${stop.method} ${String(stop.params['name'] ?? stop.params['uri'])}`;
+    const second = find(again) ?? stop;
+    return [
+      ...compareValues(
+        direct.era,
+        about,
+        [answerOf(stop.reply), answerOf(second.reply)],
+        answerOf(other.reply),
+      ),
+      ...compareValues(
+        direct.era,
+        `notifications of ${about}`,
+        [heardIn(stop), heardIn(second)],
+        heardIn(other),
+      ),
+      ...compareValues(direct.era, `questions of ${about}`, [askedIn(stop), askedIn(second)], askedIn(other)),
+    ];
+  });
+}
+
+function isSameStop(a: TourStop, b: TourStop): boolean {
+  return a.method === b.method && JSON.stringify(a.params) === JSON.stringify(b.params);
+}
+
+/** What an answer says, without what each hop may say of itself. */
+function answerOf(reply: Reply): unknown {
+  if (reply.kind === 'silence') return 'no answer';
+  if (reply.kind === 'error') return { error: reply.error };
+  const { _meta, ttlMs: _ttlMs, cacheScope: _cacheScope, requestState, ...result } = reply.result;
+  const meta = isJsonObject(_meta)
+    ? Object.fromEntries(Object.entries(_meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/')))
+    : {};
+  return {
+    ...result,
+    // A state is opaque, and a bridge may have to wrap it; that there is one counts.
+    ...(requestState !== undefined && { requestState: 'opaque' }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  };
+}
+
+/** Progress and logs, in order. Others come when they like. */
+function heardIn({ reply }: TourStop): unknown[] {
+  return reply.notifications.flatMap(({ method, json }) => {
+    if (method !== 'notifications/progress' && method !== 'notifications/message') return [];
+    const { progressToken: _token, _meta, ...params } = ((json as JsonObject)['params'] ?? {}) as JsonObject;
+    return [{ method, params }];
+  });
+}
+
+function askedIn({ questions }: TourStop): unknown[] {
+  return questions.map(({ method, json }) => {
+    const { _meta, elicitationId: _id, ...params } = ((json as JsonObject)['params'] ?? {}) as JsonObject;
+    return { method, params };
+  });
+}
+
+/** Checks that apply on both ways. */
+function compareFindings(direct: readonly Finding[], through: readonly Finding[]): Difference[] {
+  const keyOf = ({ id, era }: Finding) => `${id} ${era ?? ''}`;
+  const others = new Map(through.map((finding) => [keyOf(finding), finding]));
+  return direct.flatMap((finding) => {
+    const other = others.get(keyOf(finding));
+    if (!other || finding.outcome === 'skip' || other.outcome === 'skip') return [];
+    const [was, is] = [isBroken(finding), isBroken(other)];
+    if (was === is) return [];
+    const about = `check ${finding.id}`;
+    return [difference(is ? 'worse' : 'better', finding.era, about, sentence(finding), sentence(other))];
+  });
+}
+
+function isBroken({ outcome }: Finding): boolean {
+  return outcome === 'fail' || outcome === 'warn' || outcome === 'error';
+}
+
+function sentence({ outcome, seen, level }: Finding): string {
+  return outcome === 'pass' ? `holds: ${seen}` : `${level} does not hold: ${seen}`;
+}
+
+function compareValues(
+  era: Era,
+  about: string,
+  [direct, again]: readonly [unknown, unknown],
+  through: unknown,
+): Difference[] {
+  const [a, b, c] = [stable(direct), stable(again), stable(through)];
+  // It is not the same each time, bridge or not.
+  if (a !== b || a === c) return [];
+  const kind = through === undefined ? 'worse' : 'other';
+  return [difference(kind, era, about, ...firstDifference(direct, through))];
+}
+
+/** The place where two values part, rather than two long texts. */
+function firstDifference(direct: unknown, through: unknown, path = ''): [string, string] {
+  if (isJsonObject(direct) && isJsonObject(through)) {
+    const keys = [...new Set([...Object.keys(direct), ...Object.keys(through)])];
+    const key = keys.find((each) => stable(direct[each]) !== stable(through[each]));
+    if (key !== undefined)
+      return firstDifference(direct[key], through[key], path === '' ? key : `${path}.${key}`);
+  }
+  if (Array.isArray(direct) && Array.isArray(through) && direct.length === through.length) {
+    const at = direct.findIndex((each, index) => stable(each) !== stable(through[index]));
+    if (at >= 0) return firstDifference(direct[at], through[at], `${path}[${at}]`);
+  }
+  const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
+  return [show(direct), show(through)];
+}
+
+/** JSON with its members in order: their order on the wire means nothing. */
+function stable(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, each: unknown) =>
+      isJsonObject(each)
+        ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : each,
+    ) ?? 'nothing'
+  );
+}
+
+function difference(
+  kind: Difference['kind'],
+  era: Era | undefined,
+  about: string,
+  direct: string,
+  through: string,
+): Difference {
+  return { kind, ...(era && { era }), about, direct, through };
+}
