@@ -1,0 +1,123 @@
+import type { Check } from '../../model.js';
+import { ask, isRefused, needServed } from './asking/answer.js';
+import { modernRequest, openingRequest } from './asking/requests.js';
+import { forget, openSession } from './asking/session.js';
+
+const about = { suite: 'http', over: ['http'], lane: 'own' } as const;
+
+/** Several clients at once, of either era, and what they accept. */
+export const sideBySideChecks: readonly Check[] = [
+  {
+    ...about,
+    id: 'http-clients/concurrent',
+    title: 'Answers several requests at once, each with its own response',
+    level: 'MUST',
+    rules: ['JRPC-006', 'STATE-002'],
+    hint: 'Keep each request with its own connection, and answer it there.',
+    async run(table) {
+      const ids = Array.from({ length: 12 }, (_, each) => `at-once-${each}`);
+      const session = table.era === 'legacy' ? await openSession(table) : undefined;
+      const shared = table.openHttp();
+      const answers = await Promise.all(
+        ids.map((id, at) => {
+          if (session) return session.post({ jsonrpc: '2.0', id, method: 'ping' });
+          const peer = at % 2 === 0 ? shared : table.openHttp();
+          return ask(table, peer, modernRequest(table, 'server/discover', {}, { id }));
+        }),
+      );
+      for (const [at, answer] of answers.entries()) {
+        if (!answer.result || answer.response?.id !== ids[at])
+          table.fail(
+            `of ${ids.length} requests at once, ${ids[at]} was answered with ${answer.said}${answer.response ? ` for id ${String(answer.response.id)}` : ''}`,
+            'its own response',
+          );
+      }
+      return `${ids.length} requests at once: each got its own response`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-clients/eras-apart',
+    title: 'Serves both eras at one URL without mixing them up',
+    era: 'none',
+    level: 'MUST',
+    rules: ['VER-006', 'SESS-013'],
+    hint: 'Choose the era for each request by what it holds; an initialize concerns its own session only.',
+    async run(table) {
+      if (!table.factsOf('modern') || !table.factsOf('legacy'))
+        return table.skip('the server speaks one era only');
+      const session = await openSession(table);
+      for (let round = 0; round < 3; round++) {
+        const { body, headers } = modernRequest(table, 'server/discover', {}, { id: `modern-${round}` });
+        const [modern, legacy] = await Promise.all([
+          ask(table, table.openHttp(), {
+            body,
+            headers: { ...headers, ...(session.id !== undefined && { 'mcp-session-id': session.id }) },
+          }),
+          session.post({ jsonrpc: '2.0', id: `legacy-${round}`, method: 'ping' }),
+        ]);
+        const result = needServed(table, modern, 'server/discover beside a legacy session');
+        if (result['resultType'] !== 'complete')
+          table.fail('the result of server/discover has no resultType beside a legacy session', 'complete');
+        const given = modern.http?.headers['mcp-session-id'];
+        if (given !== undefined)
+          table.fail(`server/discover was answered with Mcp-Session-Id: ${String(given)}`, 'no session id');
+        if (!legacy.result)
+          table.fail(`beside modern requests, ping was answered with ${legacy.said}`, 'HTTP 200');
+        if (legacy.result?.['resultType'] !== undefined)
+          table.fail(
+            'the result of ping in a legacy session has a resultType',
+            'the shape of the legacy era',
+          );
+      }
+      return 'a legacy session and modern requests, side by side';
+    },
+  },
+  {
+    ...about,
+    id: 'http-clients/accept-spellings',
+    title: 'Reads Accept as HTTP writes it: any order, any case, with weights',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'Accept is a list of media types with parameters, without order and case (RFC 9110, 12.5.1).',
+    hint: 'Parse Accept as a list, and leave out parameters and case.',
+    async run(table) {
+      const spellings = [
+        'text/event-stream, application/json',
+        'application/json;q=1.0,text/event-stream;q=0.9',
+        'Application/JSON, Text/Event-Stream, */*;q=0.1',
+      ];
+      for (const accept of spellings) {
+        const { body, headers } = openingRequest(table);
+        const answer = await ask(table, table.openHttp(), { body, headers: { ...headers, accept } });
+        await forget(table, answer.http?.headers['mcp-session-id']);
+        needServed(table, answer, `Accept: ${accept}`);
+      }
+      return `${spellings.length} spellings: served`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-clients/not-accepted',
+    title: 'Sends no events to a client that accepts only JSON',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'A client that cannot read events is better told so (406), or served with JSON, than sent what it cannot read.',
+    hint: 'Answer Accept: application/json with JSON or with HTTP 406.',
+    async run(table) {
+      const { body, headers } = openingRequest(table);
+      const answer = await ask(table, table.openHttp(), {
+        body,
+        headers: { ...headers, accept: 'application/json' },
+      });
+      await forget(table, answer.http?.headers['mcp-session-id']);
+      if (answer.http?.isStream || (answer.status !== 200 && !isRefused(answer)))
+        table.fail(
+          `Accept: application/json was answered with ${answer.said}${answer.http?.isStream ? ', as a stream of events' : ''}`,
+          'JSON, or HTTP 406',
+        );
+      return `was answered with ${answer.said}`;
+    },
+  },
+];
