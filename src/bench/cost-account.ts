@@ -1,4 +1,5 @@
-import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import { type EventLoopUtilization, monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DriverCost, ProcessCost } from './model.js';
 import { cpuMsBetween, readTreeCost, type TreeCost } from './server-cost.js';
 import type { Tally } from './tally.js';
@@ -12,6 +13,7 @@ export class CostAccount {
   #driverMicros = 0;
   #activeMs = 0;
   #idleMs = 0;
+  #pauseMs = 0;
 
   constructor(pid: number | undefined) {
     this.#pid = pid;
@@ -22,12 +24,18 @@ export class CostAccount {
     const before = await readTreeCost(this.#pid);
     const cpu = process.cpuUsage();
     const loop = performance.eventLoopUtilization();
+    const pauses = monitorEventLoopDelay({ resolution: LOOK_MS });
+    pauses.enable();
     try {
       await work();
     } finally {
       const { user, system } = process.cpuUsage(cpu);
       this.#driverMicros += user + system;
       this.#addLoop(performance.eventLoopUtilization(loop));
+      // A pause at the very end is seen when the loop is looked at once more.
+      await sleep(2 * LOOK_MS);
+      pauses.disable();
+      this.#pauseMs = Math.max(this.#pauseMs, pauses.max / 1e6 - LOOK_MS);
       const after = await readTreeCost(this.#pid);
       if (before && after) this.#addServer(before, after);
     }
@@ -49,6 +57,7 @@ export class CostAccount {
     return {
       busy: time > 0 ? Math.round((100 * this.#activeMs) / time) / 100 : 0,
       cpuMicrosPerRequest: time > 0 ? each(this.#driverMicros, answered + failed) : null,
+      longestPauseMs: threeFigures(this.#pauseMs),
       lateMs: isOpenLoop ? late.summary() : null,
     };
   }
@@ -66,6 +75,9 @@ export class CostAccount {
     };
   }
 }
+
+/** How often the loop is looked at: an interval of this length is no pause. */
+const LOOK_MS = 10;
 
 function each(total: number, count: number): number | null {
   return count > 0 ? threeFigures(total / count) : null;

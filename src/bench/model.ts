@@ -82,6 +82,8 @@ export interface DriverCost {
   /** The share of time in which the event loop of the driver had something to do; with a rate it is never idle. */
   readonly busy: number;
   readonly cpuMicrosPerRequest: number | null;
+  /** The longest time in which the driver itself did nothing: no answer was seen in it, whoever was to blame. */
+  readonly longestPauseMs: number;
   /** How much later than due the driver sent what it could have sent; with a rate only. */
   readonly lateMs: Times | null;
 }

@@ -85,6 +85,16 @@ describe('a run', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
+  it('knows a pause of its own from one of the server', async () => {
+    const side = await sideOf((server) => server.tool('a', { description: '' }, () => 'a'));
+    const requests = await chooseRequests([side], undefined);
+    setTimeout(() => {
+      for (const until = performance.now() + 300; performance.now() < until; );
+    }, 60);
+    const { targets } = await runBench([side], requests, { ...short, durationMs: 200, warmupMs: 0 });
+    expect(targets[0]!.driver.longestPauseMs).toBeGreaterThan(250);
+  });
+
   it('with a rate, says how late the driver itself was', async () => {
     const side = await sideOf((server) => server.tool('a', { description: '' }, () => 'a'));
     const requests = await chooseRequests([side], undefined);

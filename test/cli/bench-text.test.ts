@@ -46,7 +46,7 @@ describe('the report for people', () => {
       unsent: 88,
       errors: [{ kind: 'TIMED_OUT', count: 12, example: 'no answer\nwithin 10 s' }],
       longestSilence: { ms: 1000, atMs: 3200, waiting: 101 },
-      driver: { busy: 1, cpuMicrosPerRequest: 20, lateMs: { ...TIMES, p99: 2.5 } },
+      driver: { busy: 1, cpuMicrosPerRequest: 20, longestPauseMs: 3, lateMs: { ...TIMES, p99: 2.5 } },
     });
     const text = renderBench(
       report([side({}), other], {
@@ -101,7 +101,7 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
     const bad = side({
       gone: true,
       abandoned: 3,
-      driver: { busy: 0.95, cpuMicrosPerRequest: 1, lateMs: null },
+      driver: { busy: 0.95, cpuMicrosPerRequest: 1, longestPauseMs: 3, lateMs: null },
     });
     expect(
       notesOf(report([bad]))
@@ -112,6 +112,14 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
       'in flight when it was interrupted, and not counted: 3',
       'the driver was 95 % busy: this may be its limit, and not that of the server',
     ]);
+  });
+
+  it('does not blame the server for a pause of the driver', () => {
+    const driver = { busy: 0.5, cpuMicrosPerRequest: 1, longestPauseMs: 180, lateMs: null };
+    const paused = side({ longestSilence: { ms: 200, atMs: 1000, waiting: 1 }, driver });
+    expect(notesOf(report([paused]))[0]!.text).toBe(
+      'no answer for 200 ms, 1.00 s into the run, while 1 request was due; the driver itself stood still for 180 ms',
+    );
   });
 
   it('does not call a stall what is usual for the server, or short', () => {
@@ -224,7 +232,7 @@ function side(more: Partial<SideReport>): SideReport {
     errors: [],
     longestSilence: { ms: 12, atMs: 100, waiting: 10 },
     process: { cpuMs: 8792, cpuMicrosPerRequest: 41.2, peakRssBytes: 78 * 1024 * 1024, processes: 1 },
-    driver: { busy: 0.6, cpuMicrosPerRequest: 20, lateMs: null },
+    driver: { busy: 0.6, cpuMicrosPerRequest: 20, longestPauseMs: 3, lateMs: null },
     gone: false,
     turns: [],
     ...more,

@@ -34,7 +34,12 @@ describe('isthmus bench', () => {
           errors: [],
           longestSilence: { ms: expect.any(Number), atMs: expect.any(Number), waiting: expect.any(Number) },
           process: process.platform === 'linux' ? COST : null,
-          driver: { busy: expect.any(Number), cpuMicrosPerRequest: expect.any(Number), lateMs: null },
+          driver: {
+            busy: expect.any(Number),
+            cpuMicrosPerRequest: expect.any(Number),
+            longestPauseMs: expect.any(Number),
+            lateMs: null,
+          },
           gone: false,
           turns: [
             { answered: expect.any(Number), elapsedMs: expect.any(Number), perSecond: expect.any(Number) },

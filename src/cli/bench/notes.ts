@@ -40,12 +40,16 @@ function failures({ errors, gone, abandoned }: SideReport): string[] {
 }
 
 /** Worth a word: longer than anybody would like, and far from what is usual for this server. */
-function silence({ longestSilence, serviceMs }: SideReport): string[] {
+function silence({ longestSilence, serviceMs, driver: { longestPauseMs } }: SideReport): string[] {
   if (!longestSilence) return [];
   const { ms, atMs, waiting } = longestSilence;
   if (ms < NOTABLE_SILENCE_MS || ms < NOTABLE_SILENCE * (serviceMs?.p50 ?? 0)) return [];
   const what = waiting === 1 ? '1 request was' : `${count(waiting)} requests were`;
-  return [`it stalled: no answer for ${duration(ms)}, ${duration(atMs)} into the run, while ${what} due`];
+  const when = `no answer for ${duration(ms)}, ${duration(atMs)} into the run, while ${what} due`;
+  const isOurs = longestPauseMs > ms / 2;
+  return [
+    isOurs ? `${when}; the driver itself stood still for ${duration(longestPauseMs)}` : `it stalled: ${when}`,
+  ];
 }
 
 const NOTABLE_SILENCE_MS = 100;
