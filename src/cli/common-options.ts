@@ -21,6 +21,8 @@ export function clientCommand(
     readonly description: string;
     readonly examples: readonly string[];
     readonly help?: readonly string[];
+    /** Where the codes mean something else than elsewhere. */
+    readonly exitHelp?: string;
   },
 ): Command {
   return new Command(name)
@@ -68,7 +70,7 @@ export function clientCommand(
     .option('--json', 'print the exact result as JSON, for programs')
     .addHelpText(
       'after',
-      [TARGET_HELP, ...(about.help ?? []), examples(about.examples), EXIT_HELP].join('\n'),
+      [TARGET_HELP, ...(about.help ?? []), examples(about.examples), about.exitHelp ?? EXIT_HELP].join('\n'),
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();

@@ -20,6 +20,10 @@ const COMMANDS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
   ['call', async ({ behind }) => (await import('./commands/call.js')).callCommand(behind)],
   ['read', async ({ behind }) => (await import('./commands/read.js')).readCommand(behind)],
   [
+    'check',
+    async ({ behind }, version) => (await import('./commands/check.js')).checkCommand(behind, version),
+  ],
+  [
     'check-client',
     async ({ behind }, version) =>
       (await import('./commands/check-client.js')).checkClientCommand(behind, version),

@@ -52,6 +52,7 @@ const TALKING: ReadonlySet<string> = new Set([
   'call',
   'read',
   'bench',
+  'check',
   'check-client',
   'serve',
   'attach',
