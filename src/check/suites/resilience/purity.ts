@@ -1,0 +1,60 @@
+import type { Check } from '../../model.js';
+import type { Table } from '../../run/table.js';
+import { complaintText, judgeMessage } from '../../shapes/index.js';
+import type { Frame, Transcript } from '../../wire/transcript.js';
+
+/** What is on the stream besides messages. */
+export const purityChecks: readonly Check[] = [
+  {
+    id: 'stream/only-messages',
+    suite: 'resilience',
+    title: 'Writes nothing to the stream but messages, one to a line',
+    level: 'MUST',
+    rules: ['STDIO-004', 'STDIO-001'],
+    hint: 'Send logs and banners to stderr; in Node, console.log writes to stdout and console.error does not.',
+    over: ['command', 'socket'],
+    lane: 'after',
+    run: (table) => judgeLines(table, table.transcripts),
+  },
+  {
+    id: 'stream/only-messages-under-stress',
+    suite: 'resilience',
+    title: 'Writes nothing but messages, whatever it is told',
+    level: 'MUST',
+    rules: ['STDIO-004'],
+    hint: 'Send stack traces and complaints to stderr, or answer with an error; never print them.',
+    over: ['command', 'socket'],
+    lane: 'after',
+    run(table) {
+      if (table.roughTranscripts.length === 0) return table.skip('no check has told it anything bad');
+      return judgeLines(table, table.roughTranscripts);
+    },
+  },
+];
+
+function judgeLines(table: Table, transcripts: readonly Transcript[]): string {
+  let count = 0;
+  for (const { frames } of transcripts) {
+    for (const frame of frames) {
+      if (frame.from !== 'server') continue;
+      count++;
+      const complaint = complaintOf(frame, table.revision);
+      if (complaint === undefined) continue;
+      const { from, atMs, text } = frame;
+      table.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'nothing but messages, one to a line', {
+        wire: [{ from, atMs, text: text.slice(0, 2000) }],
+      });
+    }
+  }
+  return `all of ${count} lines are messages`;
+}
+
+/** What is wrong with a line; undefined where it is a message. */
+export function complaintOf(frame: Frame, revision: string): string | undefined {
+  if (frame.json === undefined) return 'it is not JSON';
+  const complaints = judgeMessage(frame.json, revision as Parameters<typeof judgeMessage>[1]).filter(
+    // An error may repeat whatever stood where the id should be.
+    ({ path }) => !(frame.kind === 'error' && path === 'id'),
+  );
+  return complaints[0] && complaintText(complaints[0]);
+}
