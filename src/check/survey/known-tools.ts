@@ -26,6 +26,7 @@ const KNOWN: Readonly<Record<string, KnownTool>> = {
   // The fixture of the official conformance suite
   test_trigger_tool_change: { changes: { lists: ['tools'], uris: [] } },
   test_trigger_prompt_change: { changes: { lists: ['prompts'], uris: [] } },
+  test_trigger_resource_change: { changes: { lists: ['resources'], uris: [] } },
   // server-everything, now and before
   'trigger-long-running-operation': { quick: longRunning(300), slow: longRunning },
   longRunningOperation: { quick: longRunning(300), slow: longRunning },

@@ -118,11 +118,11 @@ export const roundsAnswersChecks: readonly Check[] = [
     title: 'Refuses inputResponses that are no object',
     level: 'SHOULD',
     rules: ['MRTR-025'],
-    lane: 'own',
+    lane: 'rough',
     hint: 'Check that inputResponses is an object before it is read, and answer with -32602 otherwise.',
     async run(table) {
       const stop = variety(askingStops(table), 1)[0]!;
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       for (const bad of [['yes'], 'yes', 7]) {
         const reply = await retry(talk, stop, await openRound(table, talk, stop), bad);
         if (reply.kind !== 'error')
@@ -140,11 +140,11 @@ export const roundsAnswersChecks: readonly Check[] = [
     title: 'Does not take an answer without any shape for an answer',
     level: 'SHOULD',
     rules: ['MRTR-025'],
-    lane: 'own',
+    lane: 'rough',
     hint: 'Parse each value of inputResponses as the result of its question; answer with -32602, or ask again.',
     async run(table) {
       const stops = variety(askingStops(table), MOST_STOPS);
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       for (const stop of stops) {
         for (const bad of ['yes', 7, ['accept']] as const) {
           const round = await openRound(table, talk, stop);

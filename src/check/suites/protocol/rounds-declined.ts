@@ -30,11 +30,11 @@ export const roundsDeclinedChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['MRTR-014', 'ELIC-024'],
     era: 'modern',
-    lane: 'own',
+    lane: 'rough',
     hint: 'Let a round that nobody answers expire by itself; hold no lock and no worker for it.',
     async run(table) {
       const stop = variety(askingStops(table), 1)[0]!;
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       for (let count = 0; count < UNANSWERED; count++) await talk.request(stop.method, stop.params);
       const reply = await talk.request('server/discover');
       if (reply.kind !== 'result')

@@ -5,7 +5,7 @@ import type { Table } from '../../run/table.js';
 import type { TourStop } from '../../survey/facts.js';
 import { answersTo, askingStops, describe, isSuccess, nameOf, openRound, retry, roundIn } from './asking.js';
 
-const common = { suite: 'protocol', era: 'modern', lane: 'own' } as const;
+const common = { suite: 'protocol', era: 'modern', lane: 'rough' } as const;
 
 export const roundsStateChecks: readonly Check[] = [
   {
@@ -19,7 +19,7 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Sign or encrypt the state (HMAC, AEAD), and refuse with -32602 what does not verify.',
     async run(table) {
       const stops = withState(table).slice(0, 3);
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       for (const stop of stops) {
         for (const share of [1 / 3, 2 / 3]) {
           const round = await openRound(table, talk, stop);
@@ -41,7 +41,7 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Treat the state as hostile input: catch what fails while it is decoded, and answer with -32602.',
     async run(table) {
       const stop = askingStops(table)[0]!;
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       for (const state of HOSTILE) {
         const reply = await talk.request(stop.method, {
           ...stop.params,
@@ -71,7 +71,7 @@ export const roundsStateChecks: readonly Check[] = [
         return other ? [[stop, other] as const] : [];
       });
       if (pairs.length === 0) table.skip('only one thing that may be called carries state');
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       for (const [stop, other] of pairs.slice(0, 3)) {
         const foreign = await openRound(table, talk, other);
         const round = await openRound(table, talk, stop);
@@ -99,7 +99,7 @@ export const roundsStateChecks: readonly Check[] = [
       });
       const { stop, args } =
         found[0] ?? table.skip('nothing that carries state has arguments that could be changed');
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       const round = await openRound(table, talk, stop);
       const reply = await retry(talk, stop, round, answersTo(round), { arguments: args });
       if (isSuccess(reply))
@@ -121,7 +121,7 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Remember which states were used where it matters, and refuse the second use with -32602.',
     async run(table) {
       const stop = withState(table)[0]!;
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       const round = await openRound(table, talk, stop);
       await retry(talk, stop, round, answersTo(round));
       const reply = await retry(talk, stop, round, answersTo(round));
@@ -140,7 +140,7 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Keep what a round needs in its own state, not in one place for all.',
     async run(table) {
       const stop = askingStops(table)[0]!;
-      const talk = await table.openTalk();
+      const talk = await table.roughTalk();
       const first = await openRound(table, talk, stop);
       const second = await openRound(table, talk, stop);
       for (const [round, which] of [
