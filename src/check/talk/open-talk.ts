@@ -55,7 +55,7 @@ async function openOnStream(target: StreamTarget, options: OpenTalkOptions): Pro
       ...(options.giveUp ? [options.giveUp.then(() => undefined)] : []),
     ]);
     const about = { id: body.id, notifications: [], ms: helloMs };
-    const silence = `${peer.hasEnded ? 'the connection ended' : 'no answer'}${lastWords(peer)}`;
+    const silence = `${await describeSilence(peer)}${lastWords(peer)}`;
     const hello = accept(frame ? replyOf(frame, about) : { kind: 'silence', why: silence, ...about }, era);
     if (era === 'legacy') peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return createStreamTalk({
@@ -135,7 +135,21 @@ function revisionOf(hello: JsonObject, asked: string): string {
   return typeof chosen === 'string' ? chosen : asked;
 }
 
+async function describeSilence({ hasEnded, process }: StreamPeer): Promise<string> {
+  if (!hasEnded) return 'no answer';
+  if (!process) return 'the connection ended';
+  // Its pipes are closed, so it is about to end or has ended.
+  const exit = await Promise.race([
+    process.exited,
+    new Promise<void>((resolve) => setTimeout(resolve, 1000)),
+  ]);
+  return exit ? `the process exited with ${exit.signal ?? `code ${exit.code}`}` : 'it closed its output';
+}
+
+/** What a process said last: the line that names an error, or else the very last. */
 function lastWords(peer: StreamPeer): string {
-  const words = peer.process?.stderr().trim().split('\n').slice(-3).join(' | ');
-  return words ? `; last stderr: ${words}` : '';
+  const lines = (peer.process?.stderr() ?? '').split('\n').map((line) => line.trim());
+  const told = lines.filter((line) => line !== '' && !line.startsWith('at ') && !/^[{}]$/.test(line));
+  const words = told.findLast((line) => /error|cannot|failed|denied|not found/i.test(line)) ?? told.at(-1);
+  return words === undefined ? '' : `; stderr: ${words.slice(0, 300)}`;
 }

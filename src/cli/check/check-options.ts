@@ -30,9 +30,11 @@ export interface CheckCommandOptions extends CommonOptions, ReportFiles {
 }
 
 export function withCheckOptions(command: Command): Command {
-  const mode = command.options.find(({ long }) => long === '--mode');
-  // What is spoken is found out; --era leaves one of them out.
-  if (mode) mode.hidden = true;
+  // What is spoken is found out, and --era leaves one of them out; what goes to stderr is shown where it explains something.
+  for (const name of ['--mode', '--stderr']) {
+    const at = command.options.findIndex(({ long }) => long === name);
+    if (at >= 0) (command.options as Option[]).splice(at, 1);
+  }
   const timeout = command.options.find(({ long }) => long === '--timeout');
   if (timeout) timeout.description = 'how long an answer may take (default: 5000)';
   return command

@@ -151,7 +151,7 @@ function toCliError(error: unknown, target: Target): unknown {
   if (error.code === 'CANNOT_START') return new CliError(EXIT.cannotConnect, error.message, { evidence });
   if (error.code !== 'NO_COMMON_REVISION') return error;
   const unreachable = evidence.every((line) =>
-    /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started/.test(line),
+    /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/.test(line),
   );
   return new CliError(unreachable ? EXIT.cannotConnect : EXIT.protocol, error.message, {
     evidence,
