@@ -97,7 +97,7 @@ async function check(
     return options.updateBaseline ? EXIT.ok : exitCodeOf(report, options.failOn);
   } catch (error) {
     progress.end();
-    throw toCliError(error, target);
+    throw toCliError(error, target, judged.label);
   } finally {
     interruption.release();
   }
@@ -140,7 +140,7 @@ function serverOf(target: Target): { readonly command?: readonly string[]; reado
   return { url: target.kind === 'url' ? target.url : target.address };
 }
 
-function toCliError(error: unknown, target: Target): unknown {
+function toCliError(error: unknown, target: Target, label: string): unknown {
   if (!(error instanceof IsthmusError)) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (code === undefined || !/^E[A-Z]+$/.test(code)) return error;
@@ -153,7 +153,15 @@ function toCliError(error: unknown, target: Target): unknown {
   const unreachable = evidence.every((line) =>
     /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/.test(line),
   );
-  return new CliError(unreachable ? EXIT.cannotConnect : EXIT.protocol, error.message, {
+  if (unreachable) {
+    const why = [
+      ...new Set(
+        evidence.map((line) => line.replace(/^(modern|legacy): (server\/discover: |initialize: )?/, '')),
+      ),
+    ];
+    return new CliError(EXIT.cannotConnect, `Cannot connect to ${oneLine(label)}`, { evidence: why });
+  }
+  return new CliError(EXIT.protocol, error.message, {
     evidence,
     hint: `${commandLine('probe', target)} shows more`,
   });
