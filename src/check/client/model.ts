@@ -57,7 +57,8 @@ export interface Script {
 
 /** What a scripted server saw and did, in order. Times are milliseconds since the epoch. */
 export type Entry =
-  | { readonly kind: 'started'; readonly at: number; readonly life: number }
+  /** `beside`: how many others of the same run were there. */
+  | { readonly kind: 'started'; readonly at: number; readonly life: number; readonly beside: number }
   /** A line, or the body of a POST; `broken`: it was no UTF-8. */
   | {
       readonly kind: 'in';

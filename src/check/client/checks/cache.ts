@@ -1,6 +1,6 @@
 import type { View } from '../read/view.js';
 import { CURSOR } from '../scenarios/caches.js';
-import { type ClientCheck, fail, type Opinion, pass, skip, works } from './check.js';
+import { type ClientCheck, fail, type Opinion, outcome, pass, skip, works } from './check.js';
 
 /** How long the client believes what it was told, and whether it reads to the end. */
 export const CACHE: readonly ClientCheck[] = [
@@ -162,12 +162,15 @@ function askedTwice(view: View): Opinion {
   const lists = view.named('tools/list');
   if (lists.length === 0) return skip('the client did not list the tools');
   if (lists.length > 1) return pass(`It asked ${lists.length} times`);
-  return DOES_STEPS.test(view.transcript.end.stderr)
-    ? fail('The client asked once, and took the second list from its memory', 'tools/list again', lists[0])
-    : skip(
-        'the client listed once; who does the steps of MCP_STEPS says so on stderr (docs/check-client.md)',
-      );
+  if (DOES_STEPS.test(view.transcript.end.stderr)) {
+    return fail('The client asked once, and took the second list from its memory', AGAIN, lists[0]);
+  }
+  return view.succeeded
+    ? skip('the client listed once; who does the steps of MCP_STEPS says so on stderr (docs/check-client.md)')
+    : fail(`The client listed once and ${outcome(view)}`, AGAIN, lists[0]);
 }
+
+const AGAIN = 'tools/list again';
 
 /** How a client says that it does the steps: without that, one list may be all that it wanted. */
 const DOES_STEPS = /^mcp-steps: done$/m;

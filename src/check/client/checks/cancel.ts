@@ -1,4 +1,5 @@
-import type { Said, View } from '../read/view.js';
+import { isJsonObject } from '../../../wire/json-rpc.js';
+import type { Heard, Said, View } from '../read/view.js';
 import { type ClientCheck, every, fail, outcome, pass, skip } from './check.js';
 
 /** What the client does when it gives a request up. */
@@ -92,8 +93,10 @@ export const CANCEL: readonly ClientCheck[] = [
           );
           if (!request) return `requestId is ${JSON.stringify(requestId)}, and there was no such request`;
           const answer = view.answerTo(request);
+          // What is no proper answer may be waited on.
+          if (!answer || !isProper(answer)) return undefined;
           // It may have crossed the answer on the way.
-          const long = answer && entry.at - (view.transcript.entries[answer.index]?.at ?? 0) > CROSSING_MS;
+          const long = entry.at - (view.transcript.entries[answer.index]?.at ?? 0) > CROSSING_MS;
           return long ? `${request.method} had been answered` : undefined;
         },
         expected: 'The id of a request in flight',
@@ -125,6 +128,10 @@ const CLOSED = 'The connection of the request is closed at once';
 
 function slowCall(view: View): Said | undefined {
   return view.named('tools/call').find(({ params }) => params['name'] === 'slow');
+}
+
+function isProper({ message }: Heard): boolean {
+  return isJsonObject(message['result']) || isJsonObject(message['error']);
 }
 
 function notified(view: View) {

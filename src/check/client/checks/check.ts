@@ -69,7 +69,11 @@ export function every<T extends { readonly index: number }>(
 export function outcome({ transcript: { end } }: View): string {
   if (end.error !== undefined) return end.error;
   if (end.late) return `had not ended after ${end.ms} ms`;
-  const line = end.stderr.trim().split('\n').at(-1)?.slice(0, 200);
+  // Below the message of an exception are its stack and its properties.
+  const line = end.stderr
+    .split('\n')
+    .findLast((each) => /^[^\s}\])]/.test(each))
+    ?.slice(0, 200);
   const words = line ? `; its last words: ${JSON.stringify(line)}` : '';
   return end.code === null ? `was ended by a signal${words}` : `exited with ${end.code}${words}`;
 }

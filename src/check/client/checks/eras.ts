@@ -81,7 +81,10 @@ export const ERA_RULES: readonly ClientCheck[] = [
       const told = view.heard.find(({ message }) => supportedIn(message) !== undefined);
       const supported = told && supportedIn(told.message);
       if (!told || !supported) return skip('the client never asked what the server supports');
-      const later = view.requests.filter(({ index, era }) => index > told.index && era === 'modern');
+      const later = view.requests.filter(
+        // Asking what is supported is always allowed.
+        ({ index, era, method }) => index > told.index && era === 'modern' && method !== 'server/discover',
+      );
       const wrong = later.find((each) => !supported.includes(versionIn(each)));
       if (wrong) {
         return fail(
@@ -188,7 +191,9 @@ export const ERA_RULES: readonly ClientCheck[] = [
         if (!facts.modern) return skip('the client speaks the legacy era only');
         const [first] = view.said;
         if (!first) return fail('The client said nothing', 'A request');
-        const handshake = view.named('initialize')[0];
+        const tried = view.requests.find(({ era }) => era === 'modern');
+        if (!tried) return skip('the client did not begin in the modern era');
+        const handshake = view.named('initialize').find(({ index }) => index > tried.index);
         return handshake
           ? fail(`After ${status} the client sent initialize`, 'No initialize', handshake)
           : pass(`No initialize followed the ${status}`);

@@ -17,11 +17,11 @@ export const RESULTS: readonly ClientCheck[] = [
   {
     id: 'rounds/missing-result-type',
     suite: 'rounds',
-    title: 'Takes a result without a type for complete',
+    title: 'Takes a result without a type, as legacy servers send it, for complete',
     level: 'MUST',
     rules: ['RTYPE-004'],
     hint: 'An absent resultType means complete.',
-    on: ['result-without-type'],
+    on: ['legacy-2025-06-18', 'legacy-2025-11-25', 'legacy-asks'],
     judge: works,
   },
   {

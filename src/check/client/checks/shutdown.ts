@@ -120,9 +120,7 @@ export const SHUTDOWN: readonly ClientCheck[] = [
     judge(view) {
       const lives = livesOf(view);
       if (lives.length === 0) return skip('the client started no server');
-      const overlap = lives.find((each, at) =>
-        lives.slice(0, at).some(({ exit }) => exit === undefined || exit.at > each.started.at),
-      );
+      const overlap = lives.find(({ started }) => started.beside > 0);
       return overlap
         ? fail('A second server was started while the first was there', 'One at a time', overlap)
         : pass(`${lives.length} server${lives.length === 1 ? '' : 's'}, one at a time`);

@@ -1,16 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { createDeferred } from '../../../async/deferred.js';
+import { systemClock } from '../../../async/clock.js';
+import { within } from '../../../async/within.js';
 import type { Entry, Over, Scenario, Transcript } from '../model.js';
 import { type HttpStage, playOverHttp } from '../stage/http-stage.js';
-import { createRecorder, type Recorder } from '../stage/recorder.js';
-import { playOnStdio } from '../stage/stdio-stage.js';
+import { readRecord } from '../stage/record-file.js';
+import { createRecorder } from '../stage/recorder.js';
+import { createInnerServers } from './inner-servers.js';
 import { countLeft } from './left-behind.js';
-import { DEFAULT_STEPS, type Pipes, type Player } from './stage.js';
+import { DEFAULT_STEPS, type Player } from './stage.js';
 
 export interface RunSettings {
   /** For every scenario, instead of what it says itself. */
@@ -29,6 +29,7 @@ export async function runScenario(
   const file = join(folder, 'record.jsonl');
   const entries: Entry[] = [];
   const record = createRecorder((entry) => entries.push(entry));
+  const inner = createInnerServers(scenario, record);
   let http: HttpStage | undefined;
   const began = Date.now();
   try {
@@ -39,12 +40,13 @@ export async function runScenario(
       steps: scenario.steps ?? DEFAULT_STEPS,
       url: http?.url,
       command: over === 'stdio' ? commandFor(scenario.name, file) : undefined,
-      start: over === 'stdio' ? starter(scenario, record) : undefined,
+      start: over === 'stdio' ? inner.start : undefined,
       folder,
       boundMs: settings.boundMs ?? scenario.boundMs ?? BOUND_MS,
       signal: settings.signal,
     });
     const at = Date.now();
+    await settle(() => http?.isBusy() === true || inner.present() > 0);
     const left = over === 'stdio' ? await countLeft(() => readRecord(file)) : 0;
     return {
       scenario: scenario.name,
@@ -67,34 +69,12 @@ function commandFor(name: string, file: string): readonly string[] {
   return [process.execPath, PROGRAM, '--script', name, '--record', file];
 }
 
-/** A line that is half written when it is read is left for the next look. */
-function readRecord(file: string): Entry[] {
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Entry);
+/** The last that a client does may still be on its way to us. */
+async function settle(isBusy: () => boolean): Promise<void> {
+  for (let waited = 0; isBusy() && waited < SETTLE_MS; waited += STEP_MS) {
+    await within(systemClock, STEP_MS, new Promise(() => {}));
+  }
 }
 
-/** Servers in our own process. Their lives have small numbers, which are no processes of anybody. */
-function starter(scenario: Scenario, record: Recorder): () => Pipes {
-  let lives = 0;
-  return () => {
-    lives += 1;
-    const life = -lives;
-    const stdin = new PassThrough();
-    const stdout = new PassThrough();
-    const exited = createDeferred<void>();
-    let gone = false;
-    const exit = () => {
-      if (gone) return;
-      gone = true;
-      record({ kind: 'exit', life });
-      stdout.end();
-      stdin.destroy();
-      exited.resolve();
-    };
-    playOnStdio({ script: scenario.open('stdio'), input: stdin, output: stdout, record, life, exit });
-    return { stdin, stdout, exited: exited.promise };
-  };
-}
+const SETTLE_MS = 250;
+const STEP_MS = 5;

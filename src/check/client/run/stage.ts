@@ -23,6 +23,8 @@ export interface Pipes {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly exited: Promise<void>;
+  /** As SIGKILL would. */
+  kill(): void;
 }
 
 /** Plays the part of the client. It settles when the client has ended, or was ended because of the bound. */

@@ -1,6 +1,7 @@
 import { META } from '../../../era/meta-keys.js';
 import type { JsonObject } from '../../../wire/json-rpc.js';
 import { dual, inEra, isModern } from '../manners/dual.js';
+import { legacy } from '../manners/legacy.js';
 import { type Handler, modern } from '../manners/modern.js';
 import { cacheable, complete, ECHO, textResult } from '../manners/tools.js';
 import type { Scenario, Step } from '../model.js';
@@ -11,7 +12,14 @@ const TWICE: readonly Step[] = [{ do: 'list' }, { do: 'list' }, { do: 'call', na
 /** Servers whose lists live for some time. */
 export const CACHES: readonly Scenario[] = [
   listing('cache-zero', 'A modern server whose list is stale at once (ttlMs 0)', TWICE, { ttlMs: 0 }),
-  listing('cache-missing', 'A modern server that does not say how long its list lives', TWICE, {}),
+  {
+    name: 'cache-missing',
+    title: 'A legacy server, which cannot say how long its list lives',
+    over: ['stdio', 'http'],
+    serves: ['legacy'],
+    steps: TWICE,
+    open: () => legacy(),
+  },
   listing('cache-negative', 'A modern server whose list lives for less than nothing (ttlMs -1)', TWICE, {
     ttlMs: -1,
   }),

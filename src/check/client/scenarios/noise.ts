@@ -72,9 +72,9 @@ export const NOISE: readonly Scenario[] = [
   },
   onPipes('stderr-flood', 'A server that writes 400 KB to stderr before it answers', {
     on: calling((turn) => {
-      process.stderr.write('a lot to say, and no error at all\n'.repeat(12_000), () =>
-        turn.reply(inEra(turn, echoOf(turn))),
-      );
+      void turn
+        .log('a lot to say, and no error at all\n'.repeat(12_000))
+        .then(() => turn.reply(inEra(turn, echoOf(turn))));
     }),
   }),
 ];

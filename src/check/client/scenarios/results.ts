@@ -18,13 +18,6 @@ export const RESULTS: readonly Scenario[] = [
       }),
   },
   {
-    name: 'result-without-type',
-    title: 'A modern server that forgets the type of its results',
-    over: BOTH,
-    serves: ['modern'],
-    open: () => modern({ on: { 'tools/call': (turn) => turn.reply(textResult('hello')) } }),
-  },
-  {
     name: 'list-input-required',
     title: 'A modern server that wants input before it lists its tools, which is not allowed',
     over: BOTH,

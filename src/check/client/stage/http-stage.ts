@@ -8,22 +8,27 @@ import type { Recorder } from './recorder.js';
 
 export interface HttpStage {
   readonly url: string;
+  /** Whether an answer is still on its way. */
+  isBusy(): boolean;
   close(): Promise<void>;
 }
 
 /** Plays a script at a port of its own. */
 export async function playOverHttp(script: Script, record: Recorder): Promise<HttpStage> {
   let exchanges = 0;
+  let open = 0;
   const server = createServer((request, response) => {
     const exchange = ++exchanges;
     const { method = '', url: path = '' } = request;
     const headers = plainHeaders(request);
     record({ kind: 'head', life: 0, exchange, method, path, headers });
     let done = false;
+    open += 1;
     response.on('finish', () => {
       done = true;
     });
     response.on('close', () => {
+      open -= 1;
       if (!done) record({ kind: 'hung-up', life: 0, exchange });
     });
     response.on('error', () => {});
@@ -32,10 +37,11 @@ export async function playOverHttp(script: Script, record: Recorder): Promise<Ht
     else if (!script.visit?.(exchangeVisit({ method, path, headers }, hand))) refuse(hand);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  record({ kind: 'started', life: 0 });
+  record({ kind: 'started', life: 0, beside: 0 });
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    isBusy: () => open > 0,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -59,6 +59,7 @@ export function exchangeTurn(
       out(typeof data === 'string' ? data : Buffer.from(data).toString());
       response.write(data);
     },
+    log: () => Promise.resolve(),
     end: () => response.end(),
     cut: () => response.destroy(),
     status(status, body = '', head = {}) {

@@ -6,6 +6,7 @@
  */
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { scenarioNamed } from '../scenarios/index.js';
+import { openLives, readRecord } from './record-file.js';
 import { createRecorder } from './recorder.js';
 import { playOnStdio } from './stdio-stage.js';
 
@@ -36,10 +37,21 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     if (script.atEnd !== 'stays') exit();
   });
 }
-playOnStdio({ script, input: process.stdin, output: process.stdout, record, life, exit });
+const log = (text: string) => new Promise<void>((resolve) => process.stderr.write(text, () => resolve()));
+const beside = openLives(readRecord(file)).filter(isThere).length;
+playOnStdio({ script, input: process.stdin, output: process.stdout, record, life, beside, exit, log });
 
 // Whoever takes the record away has seen enough; and nobody needs a server for longer than this.
 const started = Date.now();
 setInterval(() => {
   if (!existsSync(file) || Date.now() - started > LONGEST_MS) process.exit(3);
 }, 200);
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -11,12 +11,15 @@ export interface StdioStage {
   readonly record: Recorder;
   /** The process, or what stands for it. */
   readonly life: number;
+  /** How many others there are. */
+  readonly beside: number;
   readonly exit: () => void;
+  readonly log?: (text: string) => Promise<void>;
 }
 
 /** Plays a script on a pair of pipes. */
 export function playOnStdio(stage: StdioStage): void {
-  const { script, input, output, record, life, exit } = stage;
+  const { script, input, output, record, life, beside, exit } = stage;
   let rest: Buffer = Buffer.alloc(0);
   const write = (data: string | Uint8Array) => {
     if (!output.writable) return;
@@ -25,13 +28,13 @@ export function playOnStdio(stage: StdioStage): void {
   };
   // The client may have gone; that is seen on the input.
   output.on('error', () => {});
-  record({ kind: 'started', life });
+  record({ kind: 'started', life, beside });
   script.begin?.(write);
   const hear = (line: Buffer) => {
     const text = line.toString();
     const broken = !Buffer.from(text).equals(line);
     record({ kind: 'in', life, text, ...(broken && { broken: true as const }) });
-    for (const message of messagesIn(text)) script.receive(turnOf(message, write, exit));
+    for (const message of messagesIn(text)) script.receive(turnOf(message, write, stage));
   };
   input.on('data', (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -59,7 +62,11 @@ function messagesIn(text: string): JsonObject[] {
   }
 }
 
-function turnOf(message: JsonObject, write: (data: string | Uint8Array) => void, exit: () => void): Turn {
+function turnOf(
+  message: JsonObject,
+  write: (data: string | Uint8Array) => void,
+  { exit, log = () => Promise.resolve() }: StdioStage,
+): Turn {
   const parts = partsOf(message);
   const say = (each: JsonObject) => write(`${JSON.stringify(each)}\n`);
   return {
@@ -71,6 +78,7 @@ function turnOf(message: JsonObject, write: (data: string | Uint8Array) => void,
     accept() {},
     say,
     raw: write,
+    log,
     end() {},
     cut: exit,
     status: (status) => say(errorOf(parts.id, -32603, `status ${status} makes no sense over stdio`)),

@@ -20,6 +20,8 @@ export interface Turn {
   say(message: JsonObject): void;
   /** Bytes as they are: to the pipe, or into the event stream. */
   raw(data: string | Uint8Array): void;
+  /** To stderr of the process, where there is one; settles when it was read. */
+  log(text: string): Promise<void>;
   /** Ends an event stream (over stdio: nothing). */
   end(): void;
   /** Cuts the connection of this answer (over stdio: the process exits). */
