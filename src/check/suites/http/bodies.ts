@@ -2,6 +2,7 @@ import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
 import { needAlive } from './asking/alive.js';
 import { type Answer, ask, isRefused, needServed } from './asking/answer.js';
+import { openCourier } from './asking/courier.js';
 import { modernRequest, openingRequest } from './asking/requests.js';
 import { forget, openSession } from './asking/session.js';
 
@@ -19,8 +20,9 @@ export const bodyChecks: readonly Check[] = [
     rules: ['ERR-018'],
     hint: 'Catch the error of the JSON parser and answer with HTTP 400 and a JSON-RPC error -32700.',
     async run(table) {
+      const courier = await openCourier(table);
       for (const body of ['{"jsonrpc":"2.0","id":1,', 'hello', '{]']) {
-        const answer = await postBytes(table, body);
+        const answer = await courier.post(body);
         needCode(table, answer, `the body ${JSON.stringify(body)}`, PARSE_ERROR);
       }
       return 'three bodies that are not JSON: 4xx and -32700';
@@ -33,8 +35,9 @@ export const bodyChecks: readonly Check[] = [
     rules: ['ERR-018'],
     hint: 'Answer a body that is no JSON-RPC message with HTTP 400 and a JSON-RPC error -32600.',
     async run(table) {
+      const courier = await openCourier(table);
       for (const body of ['{"hello":1}', '42', 'null', '{"jsonrpc":"1.0","id":1,"method":"ping"}']) {
-        const answer = await postBytes(table, body);
+        const answer = await courier.post(body);
         needCode(table, answer, `the body ${body}`, INVALID_REQUEST);
       }
       return 'four bodies that are no messages: 4xx and -32600';
@@ -49,7 +52,7 @@ export const bodyChecks: readonly Check[] = [
       'A request without a body is a mistake of the client (4xx), and not a failure of the server (5xx).',
     hint: 'Answer a POST without a body with HTTP 400.',
     async run(table) {
-      const answer = await postBytes(table, '');
+      const answer = await (await openCourier(table)).post('');
       if (!isRefused(answer)) table.fail(`an empty body was answered with ${answer.said}`, 'HTTP 400');
       return `was answered with ${answer.said}`;
     },
@@ -68,7 +71,7 @@ export const bodyChecks: readonly Check[] = [
           ? modernRequest(table, 'server/discover', {}, { id }).body
           : { jsonrpc: '2.0', id, method: 'ping' },
       );
-      const answer = await postBytes(table, JSON.stringify(batch));
+      const answer = await (await openCourier(table)).post(JSON.stringify(batch));
       const isServed = answer.http?.frames.some(({ text }) => text.includes('"result"'));
       if (isServed || !isRefused(answer))
         table.fail(`an array of two requests was answered with ${answer.said}`, 'HTTP 400');
@@ -87,7 +90,10 @@ export const bodyChecks: readonly Check[] = [
       const session = await openSession(table, '2025-03-26');
       if (session.revision !== '2025-03-26')
         return table.skip(`the server answers 2025-03-26 with ${session.revision}`);
-      const answer = await postIn(table, session.headers, JSON.stringify([ping('one'), ping('two')]));
+      const answer = await ask(table, session.peer, {
+        body: [ping('one'), ping('two')],
+        headers: session.headers,
+      });
       await answer.http?.whole(table.patience.answerMs);
       const text = answer.http?.frames.map((frame) => frame.text).join('\n') ?? '';
       const missing = ['"one"', '"two"'].filter((id) => !text.includes(id));
@@ -129,13 +135,9 @@ export const bodyChecks: readonly Check[] = [
       'Many clients write application/json; charset=utf-8, and media types have no case (RFC 9110, 8.3.1).',
     hint: 'Compare the media type without its parameters and without regard to case.',
     async run(table) {
+      const courier = await openCourier(table);
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
-        const { body, headers } = openingRequest(table);
-        const answer = await ask(table, table.openHttp(), {
-          body,
-          headers: { ...headers, 'content-type': type },
-        });
-        await forget(table, answer.http?.headers['mcp-session-id']);
+        const answer = await courier.post(courier.body, { 'content-type': type });
         needServed(table, answer, `Content-Type: ${type}`);
       }
       return 'served with charset=utf-8, in either case';
@@ -150,13 +152,9 @@ export const bodyChecks: readonly Check[] = [
       'A browser sends text/plain and form types to any address without asking first; a server that takes them for JSON can be used by any page.',
     hint: 'Answer a POST whose Content-Type is not application/json with HTTP 415.',
     async run(table) {
+      const courier = await openCourier(table);
       for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
-        const { body, headers } = openingRequest(table);
-        const answer = await ask(table, table.openHttp(), {
-          body,
-          headers: { ...headers, 'content-type': type },
-        });
-        await forget(table, answer.http?.headers['mcp-session-id']);
+        const answer = await courier.post(courier.body, { 'content-type': type });
         if (!isRefused(answer))
           table.fail(`Content-Type: ${type} was answered with ${answer.said}`, 'HTTP 415');
       }
@@ -175,7 +173,7 @@ export const bodyChecks: readonly Check[] = [
         '{"jsonrpc":"2.0","id":"\xff\xfe","method":"isthmus-check/unknown"}',
         'latin1',
       );
-      const answer = await postBytes(table, bytes);
+      const answer = await (await openCourier(table)).post(bytes);
       if (answer.status === 0 || answer.status >= 500)
         table.fail(`a body with the bytes ff fe was answered with ${answer.said}`, 'HTTP 400, or service');
       await needAlive(table, 'a body that is not UTF-8');
@@ -183,20 +181,6 @@ export const bodyChecks: readonly Check[] = [
     },
   },
 ];
-
-/** The bytes as the body of a POST that is right otherwise: with modern headers, or in a session. */
-async function postBytes(table: Table, body: string | Buffer): Promise<Answer> {
-  if (table.era === 'legacy') return postIn(table, (await openSession(table)).headers, body);
-  return postIn(table, modernRequest(table).headers, body);
-}
-
-function postIn(
-  table: Table,
-  headers: Readonly<Record<string, string>>,
-  body: string | Buffer,
-): Promise<Answer> {
-  return ask(table, table.openHttp(), { body, headers });
-}
 
 function needCode(table: Table, answer: Answer, what: string, code: number): void {
   if (isRefused(answer) && answer.code === code) return;

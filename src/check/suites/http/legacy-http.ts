@@ -1,7 +1,7 @@
 import { messageOf } from '../../../errors.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
-import { describeStop } from './asking/calls.js';
+import { describeStop, reportingCall } from './asking/calls.js';
 import { openSession } from './asking/session.js';
 
 const about = { suite: 'http', era: 'legacy', over: ['http'], lane: 'own', level: 'MUST' } as const;
@@ -119,14 +119,7 @@ export const legacyHttpChecks: readonly Check[] = [
     rules: ['LHTTP-019'],
     hint: 'Choose one stream for each message; do not broadcast to the POST stream and to the standing ones.',
     async run(table) {
-      const call = table.facts.tour.find(
-        ({ method, reply, questions }) =>
-          method === 'tools/call' &&
-          reply.kind === 'result' &&
-          questions.length === 0 &&
-          reply.notifications.some((frame) => frame.method === 'notifications/progress'),
-      );
-      if (!call) return table.skip('no tool that may be called reports progress');
+      const call = reportingCall(table);
       const session = await openSession(table);
       for (let count = 0; count < 2; count++) await session.get().catch(() => undefined);
       await session.post({

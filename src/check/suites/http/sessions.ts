@@ -1,6 +1,7 @@
 import type { Check } from '../../model.js';
 import type { HttpAnswer } from '../../wire/http-peer.js';
 import { paramsOf } from '../../wire/transcript.js';
+import { reportingCall } from './asking/calls.js';
 import { openNamedSession, openSession, type Session } from './asking/session.js';
 
 const about = { suite: 'http', era: 'legacy', over: ['http'], lane: 'own', level: 'MUST' } as const;
@@ -130,11 +131,7 @@ export const sessionChecks: readonly Check[] = [
     rules: ['LHTTP-019'],
     hint: 'Write progress and logs only to streams of the session whose call caused them.',
     async run(table) {
-      const call = table.facts.tour.find(({ reply, method }) => {
-        if (method !== 'tools/call' || reply.kind !== 'result') return false;
-        return reply.notifications.some((frame) => frame.method === 'notifications/progress');
-      });
-      if (!call) return table.skip('no tool that may be called reports progress');
+      const call = reportingCall(table);
       const [one, other] = await Promise.all([openSession(table), openSession(table)]);
       const http = await standing(other);
       if (!http) return table.skip('the server offers no standing stream');

@@ -1,7 +1,8 @@
 import type { Check } from '../../model.js';
 import { ask, isRefused, needServed } from './asking/answer.js';
-import { modernRequest, openingRequest } from './asking/requests.js';
-import { forget, openSession } from './asking/session.js';
+import { openCourier } from './asking/courier.js';
+import { modernRequest } from './asking/requests.js';
+import { openSession } from './asking/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own' } as const;
 
@@ -87,10 +88,9 @@ export const sideBySideChecks: readonly Check[] = [
         'application/json;q=1.0,text/event-stream;q=0.9',
         'Application/JSON, Text/Event-Stream, */*;q=0.1',
       ];
+      const courier = await openCourier(table);
       for (const accept of spellings) {
-        const { body, headers } = openingRequest(table);
-        const answer = await ask(table, table.openHttp(), { body, headers: { ...headers, accept } });
-        await forget(table, answer.http?.headers['mcp-session-id']);
+        const answer = await courier.post(courier.body, { accept });
         needServed(table, answer, `Accept: ${accept}`);
       }
       return `${spellings.length} spellings: served`;
@@ -106,12 +106,8 @@ export const sideBySideChecks: readonly Check[] = [
       'A client that cannot read events is better told so (406), or served with JSON, than sent what it cannot read.',
     hint: 'Answer Accept: application/json with JSON or with HTTP 406.',
     async run(table) {
-      const { body, headers } = openingRequest(table);
-      const answer = await ask(table, table.openHttp(), {
-        body,
-        headers: { ...headers, accept: 'application/json' },
-      });
-      await forget(table, answer.http?.headers['mcp-session-id']);
+      const courier = await openCourier(table);
+      const answer = await courier.post(courier.body, { accept: 'application/json' });
       if (answer.http?.isStream || (answer.status !== 200 && !isRefused(answer)))
         table.fail(
           `Accept: application/json was answered with ${answer.said}${answer.http?.isStream ? ', as a stream of events' : ''}`,
