@@ -1,4 +1,4 @@
-/** The referee: `isthmus/check`. */
+/** The referee: `isthmus/check`. docs/check.md explains it. */
 
 export type {
   Check,
@@ -14,8 +14,25 @@ export type {
   WireLine,
 } from './model.js';
 export { SUITES } from './model.js';
+export { type SarifOptions, toHtml, toJson, toJunit, toSarif } from './report/index.js';
+export type { Accepted, Baseline } from './run/baseline.js';
+export { parseBaseline } from './run/baseline-file.js';
 export { type CheckOptions, checkServer, type Progress } from './run/check-server.js';
+export { type FailOn, type Verdict, verdictOf } from './run/judge-run.js';
 export type { Patience } from './run/table.js';
 export { CHECKS } from './suites/index.js';
+export { assertSound, type SoundOptions } from './testing/assert-sound.js';
+export { NotSound } from './testing/complain.js';
+export type { Subject, SubjectOrLater } from './testing/subject.js';
+export {
+  type RegisterTest,
+  type TestContext,
+  type TestServerOptions,
+  testServer,
+} from './testing/test-server.js';
+export { checkThrough, type ThroughReport } from './through/check-through.js';
+export type { Difference } from './through/compare.js';
+export { type BridgeOptions, type StartedBridge, startBridge } from './through/start-bridge.js';
+export { type ServerTargetOptions, serverTarget } from './wire/server-target.js';
 export type { HttpTarget, Pipe, StreamTarget, Target } from './wire/target.js';
 export { commandTarget, httpTarget, socketTarget, streamTarget } from './wire/targets.js';

@@ -29,6 +29,7 @@ describe('the exports of the package', () => {
       './http',
       './host',
       './bridge',
+      './check',
       './package.json',
     ]);
   });

@@ -1,5 +1,6 @@
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { streamTarget } from '../../../src/check/index.js';
+import { duplexPair } from '../../../src/check/wire/duplex-pair.js';
 import type { StreamTarget } from '../../../src/check/wire/target.js';
 import { createDemoServer } from '../../../src/cli/demo/demo-server.js';
 import type { Connection } from '../../../src/exchange/connection.js';
@@ -48,44 +49,3 @@ export async function serveDemo(): Promise<{ connect(): Duplex; close(): Promise
     close: () => served.close({ graceMs: 0 }),
   };
 }
-
-/** Two ends of one connection: what is written to one is read from the other. Either may end alone. */
-export function duplexPair(): [Duplex, Duplex] {
-  const ends: Duplex[] = [];
-  const end = (index: 0 | 1): Duplex => {
-    let wanted: (() => void) | undefined;
-    const duplex = new Duplex({
-      allowHalfOpen: true,
-      read() {
-        wanted?.();
-        wanted = undefined;
-      },
-      write(chunk: Buffer, _encoding, done) {
-        const other = ends[1 - index]!;
-        if (other.destroyed || other.push(chunk)) done();
-        else (other as Waiting).whenWanted(() => done());
-      },
-      final(done) {
-        const other = ends[1 - index]!;
-        if (!other.destroyed) other.push(null);
-        done();
-      },
-      destroy(error, done) {
-        const other = ends[1 - index];
-        if (other && !other.destroyed && !other.readableEnded)
-          setImmediate(() => other.destroyed || other.push(null));
-        wanted?.();
-        done(error);
-      },
-    });
-    return Object.assign(duplex, {
-      whenWanted(action: () => void) {
-        wanted = action;
-      },
-    });
-  };
-  ends.push(end(0), end(1));
-  return [ends[0]!, ends[1]!];
-}
-
-type Waiting = Duplex & { whenWanted(action: () => void): void };

@@ -1,9 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { streamTarget } from '../../../src/check/index.js';
+import { duplexPair } from '../../../src/check/wire/duplex-pair.js';
 import type { StreamTarget } from '../../../src/check/wire/target.js';
 import { isJsonObject, type JsonObject } from '../../../src/wire/json-rpc.js';
 import { createLineReader } from '../../../src/wire/lines.js';
-import { duplexPair, serveDemo } from './demo-target.js';
+import { serveDemo } from './demo-target.js';
 import type { Middle, MiddleIo } from './mutant.js';
 
 /** The demo behind a man in the middle. */
