@@ -18,6 +18,8 @@ export interface StreamPeer {
   sendInPieces(bytes: Buffer, size: number): Promise<void>;
   /** Says that nothing more comes, and goes on listening. */
   endInput(): void;
+  /** Goes away without a word, as a client does that is killed: nothing is sent or read any more. */
+  vanish(): void;
   /** Stops taking what the server says, until `resume`. */
   pause(): void;
   resume(): void;
@@ -106,6 +108,11 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
     endInput() {
       transcript.note('end of input');
       pipe.output.end();
+    },
+    vanish() {
+      transcript.note('goes away without a word');
+      pipe.output.destroy();
+      pipe.input.destroy();
     },
     pause: () => void pipe.input.pause(),
     resume: () => void pipe.input.resume(),

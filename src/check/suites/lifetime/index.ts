@@ -1,3 +1,6 @@
 import type { Check } from '../../model.js';
+import { endChecks } from './end.js';
+import { startChecks } from './start.js';
 
-export const lifetimeChecks: readonly Check[] = [];
+/** How a process comes and goes. */
+export const lifetimeChecks: readonly Check[] = [...startChecks, ...endChecks];

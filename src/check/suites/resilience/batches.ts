@@ -68,7 +68,8 @@ export const batchChecks: readonly Check[] = [
       const said = talk.peer ? await onStream(table, talk, messages) : await overHttp(table, talk, messages);
       const missing = ids.filter((id) => !said.flatMap(unpacked).some((each) => isResult(each, id)));
       if (missing.length === 0) return 'both requests of a batch were answered';
-      const got = said[0] ? `; it got ${inShort(said[0])}` : '';
+      const error = said.find(({ kind }) => kind === 'error');
+      const got = error ? `; it got ${inShort(error)}` : '';
       return table.fail(
         `after agreeing to 2025-03-26, ${missing.length} of 2 requests of a batch had no result${got}`,
         'a result for each request of the batch',

@@ -83,7 +83,7 @@ export const endOfInputChecks: readonly Check[] = [
       const rude = await table.openTalk();
       const peer = peerOf(table, rude);
       await peer.sendBytes(`${JSON.stringify(harmless(rude, 'lost'))}\n{"jsonrpc":"2.0","id":1,"meth`);
-      await peer.close();
+      peer.vanish();
       const next = await table.openTalk().catch(() => undefined);
       const reply = next && (await askAlive(next));
       if (!reply || reply.kind === 'silence')
