@@ -6,6 +6,7 @@ import { demoTarget } from './demo-target.js';
 import { demoHttpTarget, proxyTarget } from './http-proxy.js';
 import type { AnyMutant } from './mutant.js';
 import { middleTarget } from './stream-middle.js';
+import { tcpTarget } from './tcp-middle.js';
 
 /** Mutants are impatient: what they leave undone, they never do. */
 export const IN_A_HURRY: CheckOptions = {
@@ -58,7 +59,8 @@ export function expectSound(title: string, checks: readonly string[], options: C
 
 async function targetOf(mutant: AnyMutant): Promise<{ target: Target; close(): Promise<void> }> {
   if ('middle' in mutant) return middleTarget(mutant.middle);
-  if ('proxy' in mutant) return proxyTarget(mutant.proxy);
+  if ('proxy' in mutant) return proxyTarget(mutant.proxy, mutant.base);
+  if ('tcp' in mutant) return tcpTarget(mutant.tcp, mutant.base);
   const [file, ...args] = mutant.program;
   const path = fileURLToPath(new URL(`../mutants/programs/${file}`, import.meta.url));
   return {

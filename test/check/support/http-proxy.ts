@@ -6,7 +6,7 @@ import { createDemoServer } from '../../../src/cli/demo/demo-server.js';
 import { serve } from '../../../src/server/serve.js';
 import { http } from '../../../src/transport/http.js';
 import { isJsonObject, type JsonObject } from '../../../src/wire/json-rpc.js';
-import type { ProxyHooks, ProxyRequest } from './mutant.js';
+import type { HttpBase, ProxyHooks, ProxyRequest } from './mutant.js';
 
 /** The demo at a URL, as it is. */
 export async function demoHttpTarget(): Promise<{ target: HttpTarget; close(): Promise<void> }> {
@@ -17,8 +17,9 @@ export async function demoHttpTarget(): Promise<{ target: HttpTarget; close(): P
 /** The demo at a URL, behind a proxy with a vice. */
 export async function proxyTarget(
   makeProxy: () => ProxyHooks,
+  base: HttpBase = demoHttpTarget,
 ): Promise<{ target: HttpTarget; close(): Promise<void> }> {
-  const demo = await demoHttpTarget();
+  const demo = await base();
   const proxy = makeProxy();
   const server = createServer((incoming, outgoing) => {
     void readAll(incoming).then((body) => pass(proxy, demo.target.url, toRequest(incoming, body), outgoing));
@@ -26,7 +27,9 @@ export async function proxyTarget(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    target: httpTarget(`http://127.0.0.1:${port}${demo.target.url.pathname}`),
+    target: httpTarget(`http://127.0.0.1:${port}${demo.target.url.pathname}`, {
+      headers: demo.target.headers,
+    }),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -67,7 +70,10 @@ function pass(proxy: ProxyHooks, demo: URL, asked: ProxyRequest, outgoing: Serve
     (answer) => relay(proxy, answer, changed, outgoing),
   );
   upstream.on('error', () => outgoing.destroy());
-  outgoing.on('close', () => upstream.destroy());
+  outgoing.on('close', () => {
+    if (!outgoing.writableEnded) proxy.hungUp?.(asked);
+    upstream.destroy();
+  });
   upstream.end(changed.body.length > 0 ? changed.body : undefined);
 }
 
@@ -129,6 +135,7 @@ function toRequest(incoming: IncomingMessage, body: Buffer): ProxyRequest {
     method: incoming.method ?? '',
     url: incoming.url ?? '/',
     headers: plain(incoming.headers),
+    names: incoming.rawHeaders.filter((_, at) => at % 2 === 0),
     body,
     json: objectIn(body.toString('utf8')),
   };

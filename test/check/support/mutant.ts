@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import type { CheckOptions } from '../../../src/check/index.js';
+import type { HttpTarget } from '../../../src/check/wire/target.js';
 import type { Era } from '../../../src/exchange/call.js';
 import type { JsonObject } from '../../../src/wire/json-rpc.js';
 
@@ -49,6 +51,25 @@ export interface MiddleIo {
 /** At a URL: a proxy in front of the demo. One set of hooks for the whole server. */
 export interface HttpMutant extends Mutant {
   readonly proxy: () => ProxyHooks;
+  /** What stands behind the proxy, where it is not the demo. */
+  readonly base?: HttpBase;
+}
+
+/** Something at a URL. */
+export type HttpBase = () => Promise<{ readonly target: HttpTarget; close(): Promise<void> }>;
+
+/** At a URL, byte by byte: a man in the middle of each connection. One set of hooks for the whole server. */
+export interface TcpMutant extends Mutant {
+  readonly tcp: () => TcpHooks;
+  readonly base?: HttpBase;
+}
+
+export interface TcpHooks {
+  /** A new connection. Return false to take it and never to say anything. */
+  readonly connected?: (referee: Socket) => boolean | undefined;
+  /** Bytes of the referee. What is returned goes on; nothing, and the server never hears of it. */
+  readonly incoming?: (bytes: Buffer, referee: Socket) => Buffer | string | undefined;
+  readonly outgoing?: (bytes: Buffer, referee: Socket) => Buffer | string | undefined;
 }
 
 export interface ProxyHooks {
@@ -65,12 +86,16 @@ export interface ProxyHooks {
   readonly event?: (event: string, request: ProxyRequest) => string;
   /** The demo has ended its answer. Return false to keep it open. */
   readonly end?: (request: ProxyRequest) => boolean | undefined;
+  /** The referee went away before the answer had ended. */
+  readonly hungUp?: (request: ProxyRequest) => void;
 }
 
 export interface ProxyRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Their names, as they were spelled. */
+  readonly names: readonly string[];
   readonly body: Buffer;
   /** The body, where it is a JSON object. */
   readonly json: JsonObject | undefined;
@@ -95,4 +120,4 @@ export interface CommandMutant extends Mutant {
   readonly program: readonly [file: string, ...args: string[]];
 }
 
-export type AnyMutant = StreamMutant | HttpMutant | CommandMutant;
+export type AnyMutant = StreamMutant | HttpMutant | TcpMutant | CommandMutant;

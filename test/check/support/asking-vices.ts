@@ -1,0 +1,85 @@
+import { isJsonObject, type JsonObject } from '../../../src/wire/json-rpc.js';
+import { answering, changing, type Passing } from './altered.js';
+import type { Middle } from './mutant.js';
+
+/** For mutants of one era: the other one is not even looked at. */
+export const MODERN = { era: 'modern', options: { eras: ['modern'] } } as const;
+export const LEGACY = { era: 'legacy', options: { eras: ['legacy'] } } as const;
+
+/** The demo, but for its results that ask back. */
+export function changingRounds(change: (result: JsonObject) => JsonObject): () => Middle {
+  return changing((answer) =>
+    isRound(answer['result']) ? { ...answer, result: change(answer['result']) } : undefined,
+  );
+}
+
+export function isRound(result: unknown): result is JsonObject {
+  return isJsonObject(result) && result['resultType'] === 'input_required';
+}
+
+/** The demo, but for what it asks: in rounds, and in requests of its own. */
+export function changingQuestions(method: string, change: (params: JsonObject) => JsonObject): () => Middle {
+  const changed = (question: unknown): unknown =>
+    isJsonObject(question) && question['method'] === method
+      ? { ...question, params: change(objectOf(question['params'])) }
+      : question;
+  return () => ({
+    outgoing(message) {
+      if (message['method'] === method) return changed(message) as JsonObject;
+      const result = message['result'];
+      if (!isRound(result)) return message;
+      const questions = Object.entries(objectOf(result['inputRequests']));
+      const inputRequests = Object.fromEntries(questions.map(([key, value]) => [key, changed(value)]));
+      return { ...message, result: { ...result, inputRequests } };
+    },
+  });
+}
+
+/** The demo, but for retries: requests that bring answers. Nothing returned lets one pass. */
+export function answeringRetries(
+  answer: (
+    answers: JsonObject,
+    retry: Passing,
+  ) => { readonly result: JsonObject } | { readonly error: unknown } | undefined,
+): () => Middle {
+  return answering((request) => {
+    const answers = request.params['inputResponses'];
+    return answers === undefined ? undefined : answer(objectOf(answers), request);
+  });
+}
+
+export const REFUSED = { error: { code: -32602, message: 'no' } };
+export const BROKEN = { error: { code: -32603, message: 'oops' } };
+export const DONE = { result: { resultType: 'complete', content: [], messages: [] } };
+
+/** Requests of the referee, with other params. */
+export function asking(change: (params: JsonObject, method: string) => JsonObject): () => Middle {
+  return () => ({
+    incoming(message) {
+      const { method, params } = message;
+      if (typeof method !== 'string' || message['id'] === undefined) return message;
+      return { ...message, params: change(objectOf(params), method) };
+    },
+  });
+}
+
+/** The demo, but for its notifications: with what becomes of each. Nothing returned swallows it. */
+export function telling(
+  change: (message: JsonObject, method: string) => JsonObject | readonly JsonObject[] | undefined,
+): () => Middle {
+  return () => ({
+    outgoing: (message) =>
+      typeof message['method'] === 'string' && message['id'] === undefined
+        ? change(message, message['method'])
+        : message,
+  });
+}
+
+export function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Params of a notification, changed. */
+export function withParams(message: JsonObject, change: JsonObject): JsonObject {
+  return { ...message, params: { ...objectOf(message['params']), ...change } };
+}
