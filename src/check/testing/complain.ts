@@ -21,14 +21,25 @@ export function isBroken({ outcome, accepted }: Finding, failOn: FailOn): boolea
   return outcome === 'fail' || outcome === 'error' || (outcome === 'warn' && failOn === 'should');
 }
 
-/** Findings for a test's log, a paragraph each. */
+/** Findings for a test's log, a paragraph each; what is the same in both eras is told once. */
 export function describeAll(findings: readonly Finding[]): string {
-  return findings.map(describe).join('\n\n');
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const { id, outcome, seen, expected } = finding;
+    const key = JSON.stringify([id, outcome, seen, expected]);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()].map((same) => describe(same[0]!, erasOf(same))).join('\n\n');
+}
+
+function erasOf(findings: readonly Finding[]): string {
+  const eras = findings.flatMap(({ era }) => era ?? []);
+  return eras.length === 0 ? '' : ` (${eras.join(', ')})`;
 }
 
 /** What is wrong, which rule says so, and how to mend it: what a person needs who sees only the log of a test. */
-function describe(finding: Finding): string {
-  const { id, title, level, rules, reason, era, outcome, seen, expected, hint, input, wire } = finding;
+function describe(finding: Finding, eras: string): string {
+  const { id, title, level, rules, reason, outcome, seen, expected, hint, input, wire } = finding;
   const rows: readonly (readonly [string, string])[] = [
     ['check', id],
     ['rule', rules.length > 0 ? `${rules.join(', ')} (${level})` : `none (${level}): ${reason ?? ''}`],
@@ -38,7 +49,7 @@ function describe(finding: Finding): string {
     ['input', input ?? ''],
   ];
   return [
-    `${WORDS[outcome].sign} ${cleanLine(title)}${era ? ` (${era})` : ''}`,
+    `${WORDS[outcome].sign} ${cleanLine(title)}${eras}`,
     ...rows
       .filter(([, text]) => text !== '')
       .map(([name, text]) => `  ${name.padEnd(8)}  ${shortened(cleanLine(text), MAX_TEXT)}`),

@@ -1,0 +1,4 @@
+import { serve, stdio } from 'isthmus';
+import { weather } from './weather.js';
+
+await serve(weather, stdio());
