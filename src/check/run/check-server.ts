@@ -67,7 +67,7 @@ export async function surveyAndCheck(
   const began = clock.now();
   const house = await enter(target, options);
   try {
-    const plan = planRun(chosen, target.transport, [...house.facts.keys()]);
+    const plan = planRun(chosen, target.transport, [...house.facts.keys()], house.facts.get('legacy')?.isSse);
     const found = await runAll(plan, house, options);
     const { findings, stale } = options.baseline
       ? applyBaseline(found, options.baseline, {

@@ -37,7 +37,12 @@ export function fits(pattern: string, id: string): boolean {
 }
 
 /** Every check in every era that it is about, with what stands in its way. */
-export function planRun(checks: readonly Check[], transport: Transport, spoken: readonly Era[]): Planned[] {
+export function planRun(
+  checks: readonly Check[],
+  transport: Transport,
+  spoken: readonly Era[],
+  isSse = false,
+): Planned[] {
   return checks.flatMap((check) => {
     const first = spoken[0]!;
     const about = check.era ?? 'each';
@@ -49,6 +54,13 @@ export function planRun(checks: readonly Check[], transport: Transport, spoken: 
           check,
           era: spoken.includes(era) ? era : first,
           obstacle: `is about ${over.map(nameOf).join(' and ')}, and the target is ${nameOf(transport)}`,
+        };
+      }
+      if (isSse && over?.length === 1 && !check.id.startsWith('http-sse/')) {
+        return {
+          check,
+          era: first,
+          obstacle: 'is about Streamable HTTP, and the target speaks HTTP with SSE (2024-11-05)',
         };
       }
       if (!spoken.includes(era)) return { check, era, obstacle: `the target does not speak the ${era} era` };

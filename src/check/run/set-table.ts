@@ -107,7 +107,9 @@ export function setTable(house: House, era: Era): SetTable {
       return talk;
     },
     openStream,
-    openHttp() {
+    openHttp({ sse = false } = {}) {
+      if (facts.isSse && !sse)
+        return skip('the target speaks HTTP with SSE (2024-11-05), not Streamable HTTP');
       if (target.transport !== 'http') return skip('the target is not at a URL');
       const peer = createHttpPeer(target, clock, `http, ${era}`);
       watch(peer.transcript);

@@ -35,8 +35,8 @@ export interface Table {
   openTalk(options?: OpenOptions): Promise<Talk>;
   /** A stream without any greeting (commands and sockets only). Closed at the end of the check. */
   openStream(): Promise<StreamPeer>;
-  /** Bare requests (HTTP only). Closed at the end of the check. */
-  openHttp(): HttpPeer;
+  /** Bare requests (HTTP only; over HTTP with SSE only for whoever knows it). Closed at the end of the check. */
+  openHttp(options?: { readonly sse?: boolean }): HttpPeer;
   /** Everything that was said in polite conversations of this era, so far. For checks of lane `after`. */
   readonly transcripts: readonly Transcript[];
   /** The same of the conversations of lane `rough`, where servers were told what they may not bear. */

@@ -7,6 +7,8 @@ import type { Frame } from '../wire/transcript.js';
 export interface Facts {
   readonly era: Era;
   readonly revision: string;
+  /** Over HTTP with SSE, as of 2024-11-05, and not over Streamable HTTP. */
+  readonly isSse: boolean;
   /** The result of `server/discover` or `initialize`. */
   readonly hello: JsonObject;
   readonly capabilities: JsonObject;

@@ -45,6 +45,7 @@ export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts>
   return {
     era,
     revision,
+    isSse: talk.isSse === true,
     hello,
     capabilities,
     serverInfo: serverInfoOf(hello),

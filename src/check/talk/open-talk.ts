@@ -9,6 +9,7 @@ import { helloMessage } from './hello.js';
 import { createHttpLegacyTalk, legacyHeaders } from './http-legacy-talk.js';
 import { createHttpModernTalk, modernHeaders } from './http-modern-talk.js';
 import { replyOf } from './reply.js';
+import { openSsePeer } from './sse-peer.js';
 import { createStreamTalk } from './stream-talk.js';
 import type { Reply, Talk } from './talk.js';
 
@@ -46,7 +47,12 @@ export function openTalk(target: Target, options: OpenTalkOptions): Promise<Talk
 async function openOnStream(target: StreamTarget, options: OpenTalkOptions): Promise<Talk> {
   const { era, revision, clock, helloMs, answerMs } = options;
   const label = `${target.transport}, ${era}`;
-  const peer = await (options.openStream?.() ?? openStreamPeer(target, clock, label));
+  const peer = await (options.openStream?.() ?? openStreamPeer(target, options.clock, label));
+  return openOnPeer(peer, options);
+}
+
+async function openOnPeer(peer: StreamPeer, options: OpenTalkOptions): Promise<Talk> {
+  const { era, revision, clock, helloMs, answerMs } = options;
   try {
     const body = helloOf(options);
     peer.send(body);
@@ -81,6 +87,11 @@ async function openHttpTalk(target: HttpTarget, options: OpenTalkOptions): Promi
     const headers =
       era === 'modern' ? modernHeaders(body, options.revision) : legacyHeaders(undefined, undefined);
     const { reply, sessionId } = await greet(peer, body, headers, helloMs);
+    if (era === 'legacy' && reply.kind !== 'result' && SSE_STATUSES.has(reply.http?.status ?? 0)) {
+      const sse = await openSsePeer(createHttpPeer(target, clock, `http, ${era}`), helloMs, clock);
+      if (sse) peer.close();
+      if (sse) return { ...(await openOnPeer(sse, options)), peer: undefined, isSse: true };
+    }
     const hello = accept(reply, era);
     const revision = revisionOf(hello, options.revision);
     if (era === 'modern') return createHttpModernTalk({ peer, revision, hello, answerMs, clock });
@@ -96,6 +107,9 @@ async function openHttpTalk(target: HttpTarget, options: OpenTalkOptions): Promi
     throw error;
   }
 }
+
+/** What a server of 2024-11-05 says to a POST at the address of its stream. */
+const SSE_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
 
 async function greet(
   peer: HttpPeer,

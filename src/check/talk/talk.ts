@@ -22,6 +22,8 @@ export interface Talk {
   readonly hearsNews: Promise<boolean>;
   /** Set on streams: the connection beneath. */
   readonly peer: StreamPeer | undefined;
+  /** Over HTTP with SSE, as of 2024-11-05. */
+  readonly isSse?: boolean;
   /** Set on legacy HTTP where the server gave one. */
   readonly sessionId: string | undefined;
   readonly isOpen: boolean;

@@ -25,6 +25,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** How long the status may take. */
   readonly ms: number;
+  /** Told of every event of a stream as it comes. */
+  readonly onEvent?: (event: HttpEvent) => void;
 }
 
 export interface HttpEvent {
@@ -74,6 +76,7 @@ export function createHttpPeer(target: HttpTarget, clock: Clock, label = target.
     body,
     headers = {},
     ms,
+    onEvent,
   }: HttpRequest): Promise<HttpAnswer> {
     const exchange = `#${++exchanges}`;
     const bytes = toBytes(body);
@@ -99,7 +102,7 @@ export function createHttpPeer(target: HttpTarget, clock: Clock, label = target.
         transcript.note(
           `${exchange} HTTP ${incoming.statusCode} ${incoming.headers['content-type'] ?? ''}`.trim(),
         );
-        resolve(readAnswer(incoming, exchange, transcript, clock));
+        resolve(readAnswer(incoming, exchange, transcript, clock, onEvent));
       });
       outgoing.end(bytes);
     });
@@ -121,6 +124,7 @@ function readAnswer(
   exchange: string,
   transcript: Transcript,
   clock: Clock,
+  tell: HttpRequest['onEvent'],
 ): HttpAnswer {
   const contentType = (incoming.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   const isStream = contentType === 'text/event-stream';
@@ -137,8 +141,12 @@ function readAnswer(
   };
   const parser = createParser({
     onEvent({ id, event, data }) {
-      events.push({ id, event, data });
-      if (data !== '') say(data);
+      const got = { id, event, data };
+      events.push(got);
+      // An event with another name is no message.
+      if (data !== '' && (event === undefined || event === 'message')) say(data);
+      else if (data !== '') transcript.note(`${exchange} event ${event}: ${data}`);
+      tell?.(got);
     },
     onComment: (comment) => comments.push(comment),
     onRetry: (ms) => retries.push(ms),

@@ -1,6 +1,6 @@
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
-import type { HttpAnswer } from '../../wire/http-peer.js';
+import type { HttpAnswer, HttpEvent } from '../../wire/http-peer.js';
 import { ask } from './asking/answer.js';
 import { initializeRequest } from './asking/requests.js';
 
@@ -15,8 +15,8 @@ export const oldSseChecks: readonly Check[] = [
     rules: ['SSE-001', 'SSE-002'],
     hint: 'Send an event of type endpoint with the URI for messages as its data before anything else.',
     async run(table) {
-      const { http, place } = await openOldStream(table);
-      const endpoint = await firstEvent(table, http);
+      const { place, first } = await openOldStream(table);
+      const endpoint = await first;
       if (endpoint?.event !== 'endpoint')
         return table.fail(
           `the first event at ${place.pathname} is ${endpoint ? JSON.stringify(endpoint) : 'none'}`,
@@ -32,11 +32,14 @@ export const oldSseChecks: readonly Check[] = [
     rules: ['SSE-004'],
     hint: 'Send responses as events of type message on the SSE stream, and answer the POST with 202 and no message.',
     async run(table) {
-      const { http, place } = await openOldStream(table);
-      const endpoint = await firstEvent(table, http);
+      const { http, place, first } = await openOldStream(table);
+      const endpoint = await first;
       if (endpoint?.event !== 'endpoint') return table.skip('the stream does not say where to post');
       const request = initializeRequest(table, '2024-11-05', 'old');
-      const posted = await ask(table, table.openHttp(), { ...request, url: new URL(endpoint.data, place) });
+      const posted = await ask(table, table.openHttp({ sse: true }), {
+        ...request,
+        url: new URL(endpoint.data, place),
+      });
       if (posted.status < 200 || posted.status > 299)
         table.fail(`the POST of initialize was answered with ${posted.said}`, 'HTTP 2xx');
       if (posted.response)
@@ -51,26 +54,38 @@ export const oldSseChecks: readonly Check[] = [
   },
 ];
 
-async function openOldStream(table: Table): Promise<{ readonly http: HttpAnswer; readonly place: URL }> {
+interface OldStream {
+  readonly http: HttpAnswer;
+  readonly place: URL;
+  /** Settles with the first event, of whatever type. */
+  readonly first: Promise<HttpEvent | undefined>;
+}
+
+/** At the address itself where it speaks nothing else, or else beside it. */
+async function openOldStream(table: Table): Promise<OldStream> {
   if (table.target.transport !== 'http') return table.skip('the target is not at a URL');
-  const place = new URL('sse', table.target.url);
+  const { url } = table.target;
+  const place = table.facts.isSse ? url : new URL('sse', url);
+  if (!table.facts.isSse && place.pathname === url.pathname)
+    return table.skip('the target is at /sse, and speaks Streamable HTTP');
+  let tell: (event: HttpEvent) => void = () => {};
+  const told = new Promise<HttpEvent>((resolve) => {
+    tell = resolve;
+  });
   const http = await table
-    .openHttp()
+    .openHttp({ sse: true })
     .request({
       method: 'GET',
       url: place,
       headers: { accept: 'text/event-stream' },
       ms: table.patience.answerMs,
+      onEvent: (event) => tell(event),
     })
     .catch(() => undefined);
-  if (http?.status === 200 && http.isStream && place.pathname !== table.target.url.pathname)
-    return { http, place };
+  if (http?.status === 200 && http.isStream) {
+    const none = Promise.race([http.ended, table.pause(table.patience.answerMs)]).then(() => undefined);
+    return { http, place, first: Promise.race([told, none]) };
+  }
   http?.close();
   return table.skip(`there is no SSE stream at ${place.pathname}`);
-}
-
-/** The first event, of whatever type. */
-async function firstEvent(table: Table, http: HttpAnswer) {
-  await http.waitFor(() => true, table.patience.answerMs);
-  return http.events[0];
 }
