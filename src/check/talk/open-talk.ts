@@ -45,8 +45,7 @@ export function openTalk(target: Target, options: OpenTalkOptions): Promise<Talk
 }
 
 async function openOnStream(target: StreamTarget, options: OpenTalkOptions): Promise<Talk> {
-  const { era, revision, clock, helloMs, answerMs } = options;
-  const label = `${target.transport}, ${era}`;
+  const label = `${target.transport}, ${options.era}`;
   const peer = await (options.openStream?.() ?? openStreamPeer(target, options.clock, label));
   return openOnPeer(peer, options);
 }
