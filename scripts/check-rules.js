@@ -4,10 +4,11 @@ import { ensureBuilt } from './setup.js';
 
 await ensureBuilt();
 const { CHECKS } = await import('../dist/check/suites/index.js');
+const { CLIENT_CHECKS } = await import('../dist/check/client/checks/index.js');
 const { coverage } = await import('../dist/check/rules/coverage.js');
 const { rulesPage } = await import('../dist/check/rules/page.js');
 
-const rows = coverage(CHECKS);
+const rows = coverage(CHECKS, CLIENT_CHECKS);
 if (process.argv.includes('--open')) {
   for (const { rule, standing } of rows)
     if (standing === 'open') console.log(`${rule.id} ${rule.level} (${rule.source}): ${rule.rule}`);

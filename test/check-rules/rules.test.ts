@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { CLIENT_CHECKS } from '../../src/check/client/checks/index.js';
 import { coverage, pagesOf, type Row } from '../../src/check/rules/coverage.js';
 import { RULES, ruleOf } from '../../src/check/rules/index.js';
 import { rulesPage } from '../../src/check/rules/page.js';
 import { OUT_OF_SIGHT } from '../../src/check/rules/unobservable.js';
 import { CHECKS } from '../../src/check/suites/index.js';
 
-const rows = coverage(CHECKS);
+const rows = coverage(CHECKS, CLIENT_CHECKS);
 
 /** Every MUST of these pages that can be seen from outside has a check. */
 const COMPLETE: readonly RegExp[] = [
@@ -68,7 +69,7 @@ describe('coverage', () => {
 
 describe('the checks', () => {
   it('cite only rules that exist', () => {
-    const unknown = CHECKS.flatMap(({ id, rules }) =>
+    const unknown = [...CHECKS, ...CLIENT_CHECKS].flatMap(({ id, rules }) =>
       rules.filter((rule) => !RULES.has(rule)).map((rule) => `${id} cites ${rule}`),
     );
     expect(unknown).toEqual([]);
