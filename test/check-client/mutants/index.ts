@@ -1,0 +1,17 @@
+import type { Mutant } from '../support/mutant.js';
+import { CANCEL_AND_CACHE } from './cancel-and-cache.js';
+import { HTTP } from './http.js';
+import { MESSAGES } from './messages.js';
+import { NEGOTIATION } from './negotiation.js';
+import { ROBUSTNESS } from './robustness.js';
+import { ROUNDS } from './rounds.js';
+
+/** Clients with one vice each. */
+export const MUTANTS: readonly Mutant[] = [
+  ...NEGOTIATION,
+  ...MESSAGES,
+  ...ROUNDS,
+  ...CANCEL_AND_CACHE,
+  ...HTTP,
+  ...ROBUSTNESS,
+];

@@ -1,0 +1,111 @@
+import { fails, hangs, type Json, looksFine, saying } from '../support/break.js';
+import type { Mutant } from '../support/mutant.js';
+
+const retrying = (change: (params: Json, message: Json) => Json) =>
+  saying((message) => {
+    const params = message['params'] as Json | undefined;
+    const isRetry = params && ('requestState' in params || 'inputResponses' in params);
+    return isRetry ? { ...message, params: change(params, message) } : undefined;
+  });
+const responding = (change: (answer: Json) => unknown) =>
+  retrying((params) => ({
+    ...params,
+    inputResponses: Object.fromEntries(
+      Object.entries((params['inputResponses'] ?? {}) as Json).map(([key, value]) => [
+        key,
+        change(value as Json),
+      ]),
+    ),
+  }));
+
+export const ROUNDS: readonly Mutant[] = [
+  {
+    check: 'rounds/answered',
+    vice: 'does not call again',
+    breaking: saying((message) => ('requestState' in ((message['params'] ?? {}) as Json) ? null : undefined)),
+  },
+  {
+    check: 'rounds/answered',
+    vice: 'answers only the first of several',
+    scenario: 'round-many',
+    breaking: retrying((params) => {
+      const [first] = Object.entries((params['inputResponses'] ?? {}) as Json);
+      return { ...params, inputResponses: Object.fromEntries(first ? [first] : []) };
+    }),
+  },
+  {
+    check: 'rounds/state-echoed',
+    vice: 'trims the state',
+    breaking: retrying((params) => ({ ...params, requestState: String(params['requestState']).trim() })),
+  },
+  {
+    check: 'rounds/state-not-carried-over',
+    vice: 'remembers the state of the round before',
+    breaking: retrying((params) => ({ ...params, requestState: 'only-here' })),
+  },
+  {
+    check: 'rounds/new-id',
+    vice: 'calls again with the same id',
+    breaking: (transcript) => {
+      const ids: unknown[] = [];
+      return saying((message) => {
+        if (message['method'] !== 'tools/call') return undefined;
+        ids.push(message['id']);
+        return { ...message, id: ids[0] };
+      })(transcript);
+    },
+  },
+  {
+    check: 'rounds/same-params',
+    vice: 'forgets the arguments',
+    breaking: retrying(({ arguments: _, ...rest }) => rest),
+  },
+  {
+    check: 'rounds/same-params',
+    vice: 'puts the answers into the arguments',
+    breaking: retrying(({ inputResponses, ...rest }) => ({
+      ...rest,
+      arguments: { ...(rest['arguments'] as Json), inputResponses },
+    })),
+  },
+  {
+    check: 'rounds/bare-answers',
+    vice: 'wraps its answers as responses',
+    breaking: responding((answer) => ({ jsonrpc: '2.0', id: 1, result: answer })),
+  },
+  {
+    check: 'rounds/bare-answers',
+    vice: 'answers roots with a form',
+    scenario: 'round-many',
+    breaking: responding(() => ({ action: 'accept', content: {} })),
+  },
+  {
+    check: 'rounds/form-fits',
+    vice: 'has a number for a name',
+    breaking: responding(() => ({ action: 'accept', content: { name: 5 } })),
+  },
+  {
+    check: 'rounds/parallel-apart',
+    vice: 'has one state for the whole connection',
+    breaking: retrying((params) => ({ ...params, requestState: 'state-other' })),
+  },
+  { check: 'rounds/state-only', vice: 'takes it for the end', breaking: fails },
+  { check: 'rounds/bounded', vice: 'goes on for ever', breaking: hangs },
+  {
+    check: 'rounds/undeclared',
+    vice: 'answers all the same',
+    breaking: (transcript) => {
+      const call = transcript.entries.findLast(
+        (entry) => entry.kind === 'in' && entry.text.includes('"tools/call"'),
+      )!;
+      if (call.kind !== 'in') return transcript;
+      const message = JSON.parse(call.text) as Json;
+      const params = { ...(message['params'] as Json), inputResponses: { rude: { action: 'accept' } } };
+      const again = { ...call, text: JSON.stringify({ ...message, id: 'again', params }) };
+      return { ...transcript, entries: [...transcript.entries, again] };
+    },
+  },
+  { check: 'rounds/unknown-result-type', vice: 'takes any result', breaking: looksFine },
+  { check: 'rounds/missing-result-type', vice: 'wants a type from everybody', breaking: fails },
+  { check: 'rounds/not-on-lists', vice: 'takes it for an empty list', breaking: looksFine },
+];
