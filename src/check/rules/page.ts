@@ -11,7 +11,7 @@ export function rulesPage(rows: readonly Row[]): string {
     INTRODUCTION,
     table(
       ['', 'MUST', 'SHOULD', 'MAY'],
-      (Object.keys(WORDS) as Standing[]).map((standing) => [WORDS[standing], ...counts(rows, standing)]),
+      (Object.keys(WORDS) as Word[]).map((word) => [WORDS[word], ...counts(rows, word)]),
     ),
     'The specification, page by page:',
     ...[...pages].map(([page, found]) => `## ${title(page)}\n\n${table(HEAD, found.map(cells))}`),
@@ -26,9 +26,13 @@ What the specification demands, rule by rule, in our words, and which checks of 
 \`isthmus check-client\` hold a server or a client to it. A rule without a check says why: it is for somebody else, it
 is optional, or it cannot be seen from outside.`;
 
-const WORDS: Readonly<Record<Standing, string>> = {
+/** A rule for clients that none of the checks of clients holds is told apart. */
+type Word = Standing | 'client held';
+
+const WORDS: Readonly<Record<Word, string>> = {
   covered: 'held by a check of servers',
-  client: 'for clients: see `check-client`',
+  'client held': 'for clients, held by a check of clients',
+  client: 'for clients, without a check',
   host: 'for hosts',
   intermediary: 'for intermediaries',
   'authorization server': 'needs an authorization server',
@@ -39,21 +43,26 @@ const WORDS: Readonly<Record<Standing, string>> = {
 
 const HEAD = ['rule', 'level', 'for', 'what it says', 'held by'];
 
-function cells({ rule, standing, checks, clientChecks, why }: Row): string[] {
-  const era = rule.era === 'both' ? '' : `, ${rule.era}`;
+function cells(row: Row): string[] {
+  const { rule, checks, clientChecks, why } = row;
+  const word = wordOf(row);
   const held = [...checks, ...clientChecks.map((id) => `check-client ${id}`)].map((id) => `\`${id}\``);
-  const reason = why ?? WORDS[standing];
+  const reason = word === 'covered' || word === 'client held' ? [] : [why ?? WORDS[word]];
   return [
     rule.id,
     rule.level,
-    `${rule.actor === 'both' ? 'both sides' : rule.actor}${era}`,
+    `${rule.actor === 'both' ? 'both sides' : rule.actor}${rule.era === 'both' ? '' : `, ${rule.era}`}`,
     short(rule.rule),
-    held.length > 0 ? held.join(', ') : reason,
+    [held.join(', '), ...reason].filter(Boolean).join('; '),
   ];
 }
 
-function counts(rows: readonly Row[], standing: Standing): string[] {
-  const levels = rows.filter((row) => row.standing === standing).map(({ rule }) => rule.level);
+function wordOf({ standing, clientChecks }: Row): Word {
+  return standing === 'client' && clientChecks.length > 0 ? 'client held' : standing;
+}
+
+function counts(rows: readonly Row[], word: Word): string[] {
+  const levels = rows.filter((row) => wordOf(row) === word).map(({ rule }) => rule.level);
   return ['MUST', 'SHOULD', 'MAY'].map((level) =>
     String(levels.filter((one) => one.startsWith(level)).length),
   );
