@@ -12,6 +12,7 @@ import { applyBaseline, type Baseline } from './baseline.js';
 import { toEraReport } from './era-report.js';
 import { countsOf, gradeOf } from './grade.js';
 import { openHouse } from './house.js';
+import { ownVersion } from './own-version.js';
 import { type Choice, choose, type Planned, planRun } from './plan.js';
 import { runCheck } from './run-check.js';
 import type { House } from './set-table.js';
@@ -39,7 +40,7 @@ export interface CheckOptions extends Choice {
   /** Stops after the checks that are under way. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** Of the tool, for the report. */
+  /** Of the tool, for the report. Default: that of this package. */
   readonly version?: string;
   /** Default: all that there are. */
   readonly checks?: readonly Check[];
@@ -82,11 +83,12 @@ export async function surveyAndCheck(
       findings,
       counts: countsOf(findings),
       grade: gradeOf(findings),
-      stale,
+      // Checks that were called off say nothing about their entries.
+      stale: options.signal?.aborted ? [] : stale,
       seed: house.seed,
       started: new Date(began).toISOString(),
       ms: clock.now() - began,
-      version: options.version ?? '',
+      version: options.version ?? ownVersion(),
     };
     return { report, facts: [...house.facts.values()] };
   } finally {

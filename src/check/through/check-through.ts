@@ -10,7 +10,7 @@ export interface ThroughReport {
   readonly differences: readonly Difference[];
 }
 
-/** Runs the same checks on both ways, and says what is not the same. */
+/** Runs the same checks on both ways, and says what is not the same. Rejects when `signal` stops it on the first. */
 export async function checkThrough(
   direct: Target,
   through: Target,
@@ -19,6 +19,7 @@ export async function checkThrough(
   // The same input for both, where checks make up their own.
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   const first = await surveyAndCheck(direct, { ...options, seed });
+  options.signal?.throwIfAborted();
   // What varies by itself shows in a second look.
   const again = await survey(direct, { ...options, seed });
   const second = await surveyAndCheck(through, { ...options, seed });

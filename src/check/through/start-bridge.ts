@@ -9,6 +9,7 @@ export interface BridgeOptions extends Pick<ChildOptions, 'cwd' | 'env' | 'inher
   /**
    * The words of its command line. `{command...}` becomes the words of the server's command, `{command}` the same in
    * one word, `{url}` its address, `{port}` a free port: a bridge with `{port}` is talked to over HTTP, others over stdio.
+   * Words that name neither `{command}` nor `{url}` have it at their end.
    */
   readonly words: readonly string[];
   /** What stands behind it. */
@@ -73,7 +74,7 @@ function fillIn({ words, server }: BridgeOptions, port: number): string[] {
     if (word === '{command...}') return command;
     return [
       word
-        .replaceAll('{command}', () => command.map(quote).join(' '))
+        .replaceAll(/\{command(\.\.\.)?\}/g, () => command.map(quote).join(' '))
         .replaceAll('{url}', () => url ?? '')
         .replaceAll('{port}', String(port)),
     ];

@@ -80,9 +80,7 @@ export function toCheckOptions(options: CheckCommandOptions): CheckOptions {
       '--baseline mcp-baseline.json --update-baseline',
     );
   }
-  if (options.throughPath !== undefined && options.through === undefined) {
-    throw usageError('--through-path is for a bridge, and there is no --through');
-  }
+  checkThroughOptions(options);
   return {
     ...(suite && { suites: suite.map(toSuite) }),
     ...(only && { only }),
@@ -95,6 +93,21 @@ export function toCheckOptions(options: CheckCommandOptions): CheckOptions {
     ...(fuzz !== undefined && { fuzzRuns: fuzz }),
     ...(timeout !== undefined && { patience: { answerMs: timeout, helloMs: Math.max(timeout, 20_000) } }),
   };
+}
+
+function checkThroughOptions(options: CheckCommandOptions): void {
+  if (options.through === undefined) {
+    if (options.throughPath === undefined) return;
+    throw usageError('--through-path is for a bridge, and there is no --through');
+  }
+  const strange = (['baseline', 'junit', 'sarif', 'html'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (strange === undefined) return;
+  throw usageError(
+    `--${strange} is about one report, and --through compares two`,
+    '--json has both reports and every difference',
+  );
 }
 
 function toSuite(name: string): Suite {

@@ -1,26 +1,23 @@
 import type { Command } from 'commander';
-import { CHECKS, checkServer, type Target as Judged, type Report } from '../../check/index.js';
-import { toJson } from '../../check/report/index.js';
-import type { CheckOptions } from '../../check/run/check-server.js';
-import { checkThrough } from '../../check/through/check-through.js';
-import { startBridge } from '../../check/through/start-bridge.js';
-import { IsthmusError, messageOf } from '../../errors.js';
-import { catchSignals } from '../catch-signals.js';
+import { CHECKS, type CheckOptions, checkServer, type Report, toJson } from '../../check/index.js';
+import { choose } from '../../check/run/plan.js';
+import { catchSignals, type Interruption } from '../catch-signals.js';
 import { readBaseline, writeBaseline } from '../check/baseline-files.js';
 import { type CheckCommandOptions, toCheckOptions, withCheckOptions } from '../check/check-options.js';
 import { createCheckProgress } from '../check/check-progress.js';
 import { CHECK_EXIT_HELP, exitCodeOf } from '../check/exit-code.js';
+import { explainFailure } from '../check/explain-failure.js';
 import { renderCatalogue } from '../check/render-catalogue.js';
 import { countLost, renderThrough } from '../check/render-differences.js';
 import { renderReport } from '../check/render-report.js';
+import { runThrough } from '../check/run-through.js';
 import { targetToCheck } from '../check/target-to-check.js';
 import { writeReports } from '../check/write-reports.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { CliError, usageError } from '../cli-error.js';
 import { clientCommand } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
-import { splitCommand } from '../habits/split-command.js';
-import { commandLine, type Target } from '../target.js';
+import type { Target } from '../target.js';
 import { createProgressLine } from '../terminal/progress-line.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -72,97 +69,71 @@ async function check(
       : await readBaseline(options.baseline, { update: options.updateBaseline === true });
   const progress = createCheckProgress(terminal);
   const interruption = catchSignals(createProgressLine(terminal.stderr, 'none', terminal.err));
+  const { signal } = interruption;
+  const begun = leaveBeforeItBegins(interruption, terminal, progress.end);
   const run: CheckOptions = {
     ...chosen,
     version,
-    onFinding: progress.found,
-    signal: interruption.signal,
+    signal,
     ...(baseline && !options.updateBaseline && { baseline }),
+    onFinding(finding, done) {
+      begun();
+      progress.found(finding, done);
+    },
   };
   try {
-    if (options.through !== undefined)
-      return await through(target, judged, options, run, terminal, progress.end);
+    if (options.through !== undefined) {
+      const report = await runThrough(target, judged, options, run);
+      signal.throwIfAborted();
+      progress.end();
+      if (options.json) writeJson(terminal, report);
+      else terminal.stdout.write(renderThrough(report, terminal));
+      return countLost(report) === 0 ? EXIT.ok : EXIT.failed;
+    }
     const report = await checkServer(judged, run);
     progress.end();
     await writeReports(report, options, {
       failOn: options.failOn,
       ...(options.sarifArtifact !== undefined && { sarifArtifact: options.sarifArtifact }),
     });
-    if (options.updateBaseline && baseline) {
-      await writeBaseline(options.baseline!, report, { previous: baseline, failOn: options.failOn });
-    }
     print(report, options, terminal);
-    if (interruption.signal.aborted)
-      throw new CliError(interruption.code(), 'Interrupted; the checks above were done');
-    return options.updateBaseline ? EXIT.ok : exitCodeOf(report, options.failOn);
+    if (signal.aborted) throw new CliError(interruption.code(), 'Interrupted; the checks above were done');
+    if (!options.updateBaseline) return exitCodeOf(report, options.failOn);
+    const { accepted } = await writeBaseline(options.baseline!, report, {
+      ...(baseline && { previous: baseline }),
+      failOn: options.failOn,
+      chosen: new Set(choose(CHECKS, chosen).map(({ id }) => id)),
+      known: new Set(CHECKS.map(({ id }) => id)),
+      ...(chosen.eras && { eras: new Set(chosen.eras) }),
+    });
+    terminal.stderr.write(`isthmus: ${oneLine(options.baseline!)} accepts ${accepted.length} now\n`);
+    return EXIT.ok;
   } catch (error) {
     progress.end();
-    throw toCliError(error, target, judged.label);
+    if (signal.aborted && !(error instanceof CliError))
+      throw new CliError(interruption.code(), 'Interrupted');
+    throw explainFailure(error, target, judged.label);
   } finally {
     interruption.release();
   }
 }
 
-function print(report: Report, options: CheckCommandOptions, terminal: Terminal): void {
-  if (options.json) return void terminal.stdout.write(`${toJson(report)}\n`);
-  const looks = { failOn: options.failOn, ...(options.verbose && { verbose: true }) };
-  terminal.stdout.write(renderReport(report, terminal, looks));
-}
-
-async function through(
-  target: Target,
-  direct: Judged,
-  options: CheckCommandOptions,
-  run: CheckOptions,
-  terminal: Terminal,
-  hide: () => void,
-): Promise<number> {
-  const words = splitCommand(options.through!, '--through');
-  const bridge = await startBridge({
-    words,
-    server: serverOf(target),
-    inheritEnv: 'all',
-    ...(options.throughPath !== undefined && { path: options.throughPath }),
-  });
-  try {
-    const report = await checkThrough(direct, bridge.target, run);
+/** Until the first check there is nothing to finish: who is interrupted then does not wait for a silent server. */
+function leaveBeforeItBegins(interruption: Interruption, terminal: Terminal, hide: () => void): () => void {
+  const leave = () => {
     hide();
-    if (options.json) writeJson(terminal, report);
-    else terminal.stdout.write(renderThrough(report, terminal));
-    return countLost(report) === 0 ? EXIT.ok : EXIT.failed;
-  } finally {
-    await bridge.close();
-  }
+    terminal.stderr.write('isthmus: Interrupted; nothing was checked\n');
+    process.exit(interruption.code());
+  };
+  interruption.signal.addEventListener('abort', leave, { once: true });
+  return () => interruption.signal.removeEventListener('abort', leave);
 }
 
-function serverOf(target: Target): { readonly command?: readonly string[]; readonly url?: string } {
-  if (target.kind === 'command') return { command: [target.command, ...target.args] };
-  return { url: target.kind === 'url' ? target.url : target.address };
-}
-
-function toCliError(error: unknown, target: Target, label: string): unknown {
-  if (!(error instanceof IsthmusError)) {
-    const code = (error as NodeJS.ErrnoException | undefined)?.code;
-    if (code === undefined || !/^E[A-Z]+$/.test(code)) return error;
-    return new CliError(EXIT.cannotConnect, `Cannot connect: ${oneLine(messageOf(error))}`);
-  }
-  const evidence = (error.evidence ?? []).map((line) => oneLine(line)).filter(Boolean);
-  if (error.code === 'INVALID_OPTION') return usageError(error.message);
-  if (error.code === 'CANNOT_START') return new CliError(EXIT.cannotConnect, error.message, { evidence });
-  if (error.code !== 'NO_COMMON_REVISION') return error;
-  const unreachable = evidence.every((line) =>
-    /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/.test(line),
+function print(report: Report, options: CheckCommandOptions, terminal: Terminal): void {
+  const { json, failOn, verbose } = options;
+  terminal.stdout.write(
+    json
+      ? toJson(report, { failOn })
+      : renderReport(report, terminal, { failOn, ...(verbose && { verbose }) }),
   );
-  if (unreachable) {
-    const why = [
-      ...new Set(
-        evidence.map((line) => line.replace(/^(modern|legacy): (server\/discover: |initialize: )?/, '')),
-      ),
-    ];
-    return new CliError(EXIT.cannotConnect, `Cannot connect to ${oneLine(label)}`, { evidence: why });
-  }
-  return new CliError(EXIT.protocol, error.message, {
-    evidence,
-    hint: `${commandLine('probe', target)} shows more`,
-  });
 }
