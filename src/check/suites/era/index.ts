@@ -1,3 +1,7 @@
 import type { Check } from '../../model.js';
+import { fallbackChecks } from './fallback.js';
+import { lockChecks } from './lock.js';
+import { matrixChecks } from './matrix.js';
 
-export const eraChecks: readonly Check[] = [];
+/** The two eras beside each other, and each revision that a server agrees to. */
+export const eraChecks: readonly Check[] = [...lockChecks, ...fallbackChecks, ...matrixChecks];

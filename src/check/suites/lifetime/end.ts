@@ -1,5 +1,6 @@
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import { askAlive } from '../../talk/alive.js';
 import { requestOf } from '../resilience/ill-treat.js';
 import { complaintOf } from '../resilience/purity.js';
 import { weightyRequest } from '../resilience/weighty.js';
@@ -17,7 +18,11 @@ const NO_HOST =
   'The host has gone, and what goes on without one takes memory and locks until somebody finds it.';
 
 const atEndOfInput = sharedEnding(async (table) => {
-  const peer = peerOfProcess(table, await table.openTalk());
+  const talk = await table.openTalk();
+  const peer = peerOfProcess(table, talk);
+  // A server that asks something first has its answer by then.
+  await askAlive(talk);
+  await table.pause(table.patience.quietMs);
   return watchEnd(table, peer, () => peer.endInput());
 });
 

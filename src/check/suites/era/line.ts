@@ -1,0 +1,97 @@
+import { META } from '../../../era/meta-keys.js';
+import { messageOf } from '../../../errors.js';
+import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
+import type { Table } from '../../run/table.js';
+import { legacyHeaders } from '../../talk/http-legacy-talk.js';
+import { modernHeaders } from '../../talk/http-modern-talk.js';
+import { type Frame, membersOf } from '../../wire/transcript.js';
+
+/** A connection on which nothing has been said, over any transport: over HTTP, requests without a session. */
+export interface Line {
+  ask(message: JsonObject, ms?: number): Promise<Heard>;
+  say(message: JsonObject): Promise<void>;
+}
+
+/** What came back. Neither result nor error where nothing did. */
+export interface Heard {
+  readonly result?: JsonObject;
+  readonly error?: { readonly code: number; readonly message: string; readonly data: unknown };
+  /** HTTP only. */
+  readonly status?: number;
+  /** In words. */
+  readonly seen: string;
+}
+
+export async function openLine(table: Table): Promise<Line> {
+  return table.target.transport === 'http' ? httpLine(table) : streamLine(table);
+}
+
+async function streamLine(table: Table): Promise<Line> {
+  const peer = await table.openStream();
+  let isFirst = true;
+  return {
+    async ask(message, ms = isFirst ? table.patience.helloMs : table.patience.answerMs) {
+      isFirst = false;
+      peer.send(message);
+      const frame = await peer.transcript.waitFor(
+        (each) => each.kind !== 'request' && membersOf(each)['id'] === message['id'],
+        ms,
+      );
+      return heardIn(frame, peer.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`);
+    },
+    async say(message) {
+      peer.send(message);
+    },
+  };
+}
+
+function httpLine(table: Table): Line {
+  const peer = table.openHttp();
+  const ms = table.patience.answerMs;
+  const send = (body: JsonObject) => peer.request({ body, headers: headersFor(body), ms });
+  return {
+    async ask(message) {
+      try {
+        const http = await send(message);
+        const frame = await http.waitFor(({ kind }) => kind === 'result' || kind === 'error', ms);
+        http.close();
+        return { ...heardIn(frame, `HTTP ${http.status} without an answer`), status: http.status };
+      } catch (error) {
+        return { seen: messageOf(error) };
+      }
+    },
+    async say(message) {
+      (await send(message)).close();
+    },
+  };
+}
+
+/** A modern request says in headers what it says in `_meta`; a legacy one has no session to speak of. */
+function headersFor(body: JsonObject): Record<string, string> {
+  const params = isJsonObject(body['params']) ? body['params'] : {};
+  const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
+  const version = meta[META.protocolVersion];
+  if (typeof version !== 'string') return legacyHeaders(undefined, undefined);
+  return modernHeaders({ method: String(body['method']), params }, version);
+}
+
+function heardIn(frame: Frame | undefined, otherwise: string): Heard {
+  if (!frame) return { seen: otherwise };
+  const { result, error } = membersOf(frame);
+  const seen = frame.text.length > 300 ? `${frame.text.slice(0, 300)}…` : frame.text;
+  if (isJsonObject(result)) return { result, seen };
+  if (!isJsonObject(error)) return { seen };
+  const { code, message, data } = error;
+  return { error: { code: Number(code), message: String(message), data }, seen };
+}
+
+/** Whether the target speaks both eras; skips where it does not. */
+export function needBothEras(table: Table): void {
+  for (const era of ['modern', 'legacy'] as const)
+    if (!table.factsOf(era)) table.skip(`the target does not speak the ${era} era`);
+}
+
+/** Dates that look like revisions, wherever they are. */
+export function versionsIn(value: unknown): readonly string[] {
+  return [...(JSON.stringify(value) ?? '').matchAll(/\b20\d\d-\d\d-\d\d\b/g)].map(([date]) => date);
+}
