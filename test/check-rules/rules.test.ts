@@ -60,6 +60,7 @@ describe('coverage', () => {
     expect(standing('HTTP-060', found)).toMatchObject({ standing: 'intermediary' });
     expect(standing('STDIO-006', found)).toMatchObject({ standing: 'optional' });
     expect(standing('AUTH-030', found)).toMatchObject({ standing: 'authorization server' });
+    expect(standing('AUTH-018', found)).toMatchObject({ standing: 'authorization server' });
     expect(standing('JSCH-005', found)).toMatchObject({
       standing: 'unobservable',
       why: 'It is about documentation.',

@@ -45,6 +45,8 @@ export function pagesOf({ source }: Rule): string[] {
 
 function without({ id, actor, level }: Rule): { standing: Standing; why?: string } {
   const beyond = OUT_OF_SIGHT.get(id);
+  // The scripted servers of `check-client` have no authorization server behind them.
+  if (actor === 'client' && id.startsWith('AUTH-')) return { standing: 'authorization server' };
   if (actor === 'client' || actor === 'host' || actor === 'intermediary') return { standing: actor };
   if (level === 'MAY') return { standing: 'optional' };
   return beyond === undefined ? { standing: 'open' } : { standing: beyond.kind, why: beyond.why };
