@@ -32,6 +32,11 @@ export interface CheckOptions extends Choice {
   /** How many inputs each of them tries. Default 100. */
   readonly fuzzRuns?: number;
   readonly patience?: Partial<Patience>;
+  /**
+   * Looks around in one era after the other, rather than in both at once. Behind a bridge they may share a process, and
+   * what that logs while two of its clients have calls there is for neither.
+   */
+  readonly inTurn?: boolean;
   /** Checks with connections of their own that run at the same time. Default 4. */
   readonly concurrency?: number;
   readonly baseline?: Baseline;
@@ -118,6 +123,7 @@ async function enter(target: Target, options: CheckOptions): Promise<House & { c
     fuzzRuns: options.fuzzRuns ?? 100,
     verdicts,
     talks,
+    inTurn: options.inTurn ?? false,
     tour: {
       callTools: options.callTools ?? false,
       allow: options.allow ?? [],

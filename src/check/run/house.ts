@@ -21,6 +21,8 @@ export interface HouseOptions {
   readonly verdicts: readonly EraVerdict[];
   /** One of each era that the target speaks, just opened. */
   readonly talks: readonly Talk[];
+  /** Looks around in one after the other. */
+  readonly inTurn: boolean;
   readonly tour: TourOptions;
 }
 
@@ -37,9 +39,7 @@ export async function openHouse(options: HouseOptions): Promise<House & { close(
     current.set(talk.era, talk);
     remember(talk.era, talk.transcript);
   }
-  const facts = new Map<Era, Facts>(
-    await Promise.all(talks.map(async (talk) => [talk.era, await takeTour(talk, options.tour)] as const)),
-  );
+  const facts = new Map((await lookAround(options)).map((each) => [each.era, each]));
 
   const open = (era: Era) =>
     openTalk(target, {
@@ -77,4 +77,11 @@ export async function openHouse(options: HouseOptions): Promise<House & { close(
       ]);
     },
   };
+}
+
+async function lookAround({ talks, tour, inTurn }: HouseOptions): Promise<readonly Facts[]> {
+  if (!inTurn) return Promise.all(talks.map((talk) => takeTour(talk, tour)));
+  const facts: Facts[] = [];
+  for (const talk of talks) facts.push(await takeTour(talk, tour));
+  return facts;
 }

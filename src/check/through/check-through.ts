@@ -18,10 +18,11 @@ export async function checkThrough(
 ): Promise<ThroughReport> {
   // The same input for both, where checks make up their own.
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
-  const first = await surveyAndCheck(direct, { ...options, seed });
+  const run = { inTurn: true, ...options, seed };
+  const first = await surveyAndCheck(direct, run);
   options.signal?.throwIfAborted();
   // What varies by itself shows in a second look.
-  const again = await survey(direct, { ...options, seed });
-  const second = await surveyAndCheck(through, { ...options, seed });
+  const again = await survey(direct, run);
+  const second = await surveyAndCheck(through, run);
   return { direct: first.report, through: second.report, differences: compare(first, again, second) };
 }
