@@ -43,7 +43,7 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/modern-after-initialize',
-    title: 'Serves a modern request after a handshake by the modern rules, or refuses it',
+    title: 'Answers a modern probe after a handshake, and keeps the session',
     level: 'MUST',
     rules: ['VER-005'],
     over: streams,
@@ -55,21 +55,37 @@ export const lockChecks: readonly Check[] = [
       const asked = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 2 }));
       if (!asked.result && !asked.error)
         table.fail(`server/discover after a handshake: ${asked.seen}`, 'an answer');
-      if (asked.result && asked.result['resultType'] === undefined)
+      if (asked.result && !Array.isArray(asked.result['supportedVersions']))
         table.fail(`server/discover after a handshake got ${asked.seen}`, 'a modern result, or an error');
-      const method = listMethodOf(table);
-      if (method !== undefined) {
-        const list = await line.ask(modernRequest(3, method));
-        if (list.result && list.result['resultType'] === undefined) {
-          table.fail(
-            `${method} with a modern envelope was served by the rules of the session: ${list.seen}`,
-            'a result with resultType, or an error',
-          );
-        }
-      }
       const ping = await line.ask({ jsonrpc: '2.0', id: 4, method: 'ping' });
       if (!ping.result) table.fail(`after it, ping in the session got ${ping.seen}`, 'a result');
       return asked.result ? 'it was served, beside the session' : `it was refused with ${asked.error?.code}`;
+    },
+  },
+  {
+    ...common,
+    id: 'era/modern-rules-after-initialize',
+    title: 'Serves a modern request after a handshake by the modern rules, or refuses it',
+    level: 'SHOULD',
+    rules: ['VER-005'],
+    reason:
+      'The text gives the process to the handshake, and the request to its envelope; a mixture of both helps nobody.',
+    over: streams,
+    hint: 'Look for the modern version in _meta first: serve the request without the session, or answer an error.',
+    async run(table) {
+      needBothEras(table);
+      const method = listMethodOf(table);
+      if (method === undefined) return table.skip('the server has no lists');
+      const line = await openLine(table);
+      await greetLegacy(table, line);
+      const list = await line.ask(modernRequest(2, method));
+      if (list.result && list.result['resultType'] === undefined) {
+        table.fail(
+          `${method} with a modern envelope was served by the rules of the session: ${list.seen}`,
+          'a result with resultType, or an error',
+        );
+      }
+      return list.result ? 'it was served by the modern rules' : `it was refused: ${list.seen}`;
     },
   },
   {
