@@ -9,6 +9,7 @@ const port = Number(process.argv[2] ?? 0);
 const sessions = new Map();
 
 createServer(async (request, response) => {
+  if (request.url !== '/mcp') return response.writeHead(404).end();
   const id = request.headers['mcp-session-id'];
   const known = sessions.get(id);
   if (known) return known.handleRequest(request, response);

@@ -15,5 +15,6 @@ const validateHost = localhostHostValidation();
 const validateOrigin = localhostOriginValidation();
 
 createServer((request, response) => {
+  if (request.url !== '/mcp') return response.writeHead(404).end();
   if (validateHost(request, response) && validateOrigin(request, response)) void handle(request, response);
 }).listen(Number(process.argv[2] ?? 0), '127.0.0.1');
