@@ -51,13 +51,12 @@ export function createHttpLegacyTalk(
       const frame = await transcript.waitFor((each) => each.kind === 'request' && !seen.has(each), HOUR_MS);
       if (!frame) return;
       seen.add(frame);
-      void answerServer(answer, frame).then(
-        async (body) => {
-          if (isOpen)
-            await peer.request({ body, headers, ms: answerMs }).then((http) => http.whole(answerMs));
-        },
-        () => {},
-      );
+      void answerServer(answer, frame)
+        .then(async (body) => {
+          if (isOpen) await (await peer.request({ body, headers, ms: answerMs })).whole(answerMs);
+        })
+        // Whoever asked has gone meanwhile, and does not want to know.
+        .catch(() => {});
     }
   }
 
