@@ -83,3 +83,6 @@ export function objectOf(value: unknown): JsonObject {
 export function withParams(message: JsonObject, change: JsonObject): JsonObject {
   return { ...message, params: { ...objectOf(message['params']), ...change } };
 }
+
+/** For vices that show as silence: nobody waits for long. */
+export const HASTY = { helloMs: 10_000, answerMs: 300, quietMs: 50, checkMs: 10_000 };

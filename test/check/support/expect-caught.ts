@@ -4,7 +4,7 @@ import { type CheckOptions, checkServer, commandTarget } from '../../../src/chec
 import type { Target } from '../../../src/check/wire/target.js';
 import { demoTarget } from './demo-target.js';
 import { demoHttpTarget, proxyTarget } from './http-proxy.js';
-import type { AnyMutant } from './mutant.js';
+import type { AnyMutant, HttpBase } from './mutant.js';
 import { middleTarget } from './stream-middle.js';
 import { tcpTarget } from './tcp-middle.js';
 
@@ -50,6 +50,26 @@ export function expectSound(title: string, checks: readonly string[], options: C
       try {
         const report = await checkServer(target, { ...IN_A_HURRY, ...options, only: checks });
         expect(report.findings.filter(({ outcome }) => outcome !== 'pass' && outcome !== 'skip')).toEqual([]);
+      } finally {
+        await close();
+      }
+    });
+  });
+}
+
+/** The same checks hold at these addresses. */
+export function expectSoundAt(
+  title: string,
+  checks: readonly string[],
+  bases: Readonly<Record<string, HttpBase>>,
+): void {
+  describe(title, () => {
+    it.concurrent.each(Object.entries(bases))('hold for %s', async (_where, open) => {
+      const { target, close } = await open();
+      try {
+        const report = await checkServer(target, { ...IN_A_HURRY, only: checks });
+        expect(report.findings.filter(({ outcome }) => outcome !== 'pass' && outcome !== 'skip')).toEqual([]);
+        expect(report.counts.pass).toBeGreaterThan(0);
       } finally {
         await close();
       }

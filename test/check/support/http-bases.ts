@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { httpTarget } from '../../../src/check/index.js';
 import { ProtocolError } from '../../../src/errors.js';
 import { createServer, type Server } from '../../../src/server/create-server.js';
@@ -14,7 +15,7 @@ export function createSmallServer(): Server {
   server.tool('count', { annotations, description: 'Reports progress three times' }, async (_args, ctx) => {
     for (const progress of [1, 2, 3]) {
       ctx.progress(progress, 3);
-      await new Promise((resolve) => setImmediate(resolve));
+      await sleep(5);
     }
     return 'counted';
   });

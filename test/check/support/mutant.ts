@@ -24,6 +24,8 @@ export interface StreamMutant extends Mutant {
 }
 
 export interface Middle {
+  /** What the referee writes, as it comes, before it is taken apart. Nothing, and it was never there. */
+  readonly incomingBytes?: (bytes: Buffer, io: MiddleIo) => Buffer | undefined;
   /** A line of the referee. What is returned goes on; nothing, and the demo never hears of it. */
   readonly incomingLine?: (line: string, io: MiddleIo) => string | readonly string[] | undefined;
   /** A line of the referee that is a JSON object. Called after `incomingLine`. */

@@ -37,7 +37,8 @@ export function stand(referee: Duplex, server: Duplex, middle: Middle): void {
     },
     stopReading: () => void referee.pause(),
   };
-  pass(referee, (bytes) => {
+  const look = (bytes: Buffer) => (middle.incomingBytes ? middle.incomingBytes(bytes, io) : bytes);
+  pass(referee, look, (bytes) => {
     const line = bytes.toString('utf8');
     for (const text of listOf(middle.incomingLine ? middle.incomingLine(line, io) : line)) {
       const message = middle.incoming && objectIn(text);
@@ -46,11 +47,15 @@ export function stand(referee: Duplex, server: Duplex, middle: Middle): void {
       else for (const next of listOf(middle.incoming!(message, io))) io.forward(next);
     }
   });
-  pass(server, (bytes) => {
-    const message = middle.outgoing && objectIn(bytes.toString('utf8'));
-    if (!message) write(referee, Buffer.concat([bytes, NEWLINE]));
-    else for (const next of listOf(middle.outgoing!(message, io))) io.reply(next);
-  });
+  pass(
+    server,
+    (bytes) => bytes,
+    (bytes) => {
+      const message = middle.outgoing && objectIn(bytes.toString('utf8'));
+      if (!message) write(referee, Buffer.concat([bytes, NEWLINE]));
+      else for (const next of listOf(middle.outgoing!(message, io))) io.reply(next);
+    },
+  );
   referee.on('end', () => {
     if (middle.inputEnd?.(io) !== false) server.end();
   });
@@ -61,13 +66,20 @@ export function stand(referee: Duplex, server: Duplex, middle: Middle): void {
 
 const NEWLINE = Buffer.from('\n');
 
-function pass(stream: Duplex, onLine: (line: Buffer) => void): void {
+function pass(
+  stream: Duplex,
+  look: (bytes: Buffer) => Buffer | undefined,
+  onLine: (line: Buffer) => void,
+): void {
   const reader = createLineReader({
     maxLineBytes: 256 * 1024 * 1024,
     onLine: (bytes) => onLine(Buffer.from(bytes)),
     onOversize: () => {},
   });
-  stream.on('data', (chunk: Buffer) => reader.push(chunk));
+  stream.on('data', (chunk: Buffer) => {
+    const seen = look(chunk);
+    if (seen) reader.push(seen);
+  });
   stream.on('end', () => reader.end());
 }
 
