@@ -2,6 +2,7 @@ import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
 import { complaintText, judgeMessage } from '../../shapes/index.js';
 import type { Frame, Transcript } from '../../wire/transcript.js';
+import { line, strike } from './ill-treat.js';
 
 /** What is on the stream besides messages. */
 export const purityChecks: readonly Check[] = [
@@ -25,8 +26,11 @@ export const purityChecks: readonly Check[] = [
     hint: 'Send stack traces and complaints to stderr, or answer with an error; never print them.',
     over: ['command', 'socket'],
     lane: 'after',
-    run(table) {
-      if (table.roughTranscripts.length === 0) return table.skip('no check has told it anything bad');
+    async run(table) {
+      // Others have told it worse, but they may have been left out.
+      const talk = await table.roughTalk();
+      for (const text of ['not JSON', '{"jsonrpc":"2.0"}', '[]', '42'])
+        await strike(table, talk, line('a bad line', text), { listens: text === '42' });
       return judgeLines(table, table.roughTranscripts);
     },
   },
