@@ -122,7 +122,10 @@ function callableOf(tool: JsonObject, { args }: TourOptions): CallableTool {
 export function promptArguments(prompt: JsonObject): JsonObject {
   const known = Array.isArray(prompt['arguments']) ? prompt['arguments'].filter(isJsonObject) : [];
   return Object.fromEntries(
-    known.filter((each) => each['required'] === true).map((each) => [String(each['name']), 'hello']),
+    known
+      .filter((each) => each['required'] === true)
+      .map((each) => String(each['name']))
+      .map((name) => [name, /ur[il]$/i.test(name) ? 'https://example.com/' : 'hello']),
   );
 }
 

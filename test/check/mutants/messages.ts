@@ -1,5 +1,5 @@
-import type { AnyMutant } from '../support/mutant.js';
 import { changing } from '../support/altered.js';
+import type { AnyMutant } from '../support/mutant.js';
 
 const MODERN = { eras: ['modern'] } as const;
 const LEGACY = { eras: ['legacy'] } as const;
@@ -57,57 +57,6 @@ export const messageMutants: readonly AnyMutant[] = [
         if (message['method'] === 'notifications/isthmus_check_unknown')
           io.reply({ jsonrpc: '2.0', id: null, error: { code: -32601, message: 'no such method' } });
         return message;
-      },
-    }),
-  },
-  {
-    check: 'messages/null-id',
-    vice: 'serves a request with id null',
-    options: MODERN,
-    middle: () => ({
-      incoming(message, io) {
-        if (message['id'] !== null) return message;
-        io.reply({ jsonrpc: '2.0', id: null, result: { resultType: 'complete' } });
-        return undefined;
-      },
-    }),
-  },
-  {
-    check: 'messages/null-id',
-    vice: 'serves a POST with id null',
-    options: LEGACY,
-    proxy: () => ({
-      request: ({ json }) =>
-        json?.['id'] === null
-          ? {
-              respond: {
-                status: 200,
-                headers: { 'content-type': 'application/json' },
-                body: '{"jsonrpc":"2.0","id":null,"result":{}}',
-              },
-            }
-          : undefined,
-    }),
-  },
-  {
-    check: 'messages/batch-refused',
-    vice: 'serves arrays in every revision',
-    middle: () => ({
-      incomingLine(line) {
-        const json: unknown = JSON.parse(line);
-        return Array.isArray(json) ? json.map((each) => JSON.stringify(each)) : line;
-      },
-    }),
-  },
-  {
-    check: 'messages/batch-2025-03-26',
-    vice: 'serves the first request of an array only',
-    seen: /one had a result/,
-    options: LEGACY,
-    middle: () => ({
-      incomingLine(line) {
-        const json: unknown = JSON.parse(line);
-        return Array.isArray(json) ? JSON.stringify(json[0]) : line;
       },
     }),
   },
@@ -182,25 +131,5 @@ export const idMutants: readonly AnyMutant[] = [
     seen: /"4712" was answered as 4712/,
     options: MODERN,
     proxy: () => ({ message: (message) => (message['id'] === '4712' ? { ...message, id: 4712 } : message) }),
-  },
-  {
-    check: 'ids/reuse',
-    vice: 'takes an id only once',
-    seen: /the second request/,
-    options: MODERN,
-    middle: () => {
-      const known = new Set<unknown>();
-      return {
-        incoming(message, io) {
-          const { id } = message;
-          if (id === undefined || !known.has(id)) {
-            known.add(id);
-            return message;
-          }
-          io.reply({ jsonrpc: '2.0', id, error: { code: -32600, message: 'id in use' } });
-          return undefined;
-        },
-      };
-    },
   },
 ];

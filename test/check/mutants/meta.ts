@@ -93,15 +93,6 @@ export const metaMutants: readonly AnyMutant[] = [
       },
     }),
   },
-  {
-    check: 'meta/unknown-keys',
-    vice: 'refuses keys of _meta that it does not know',
-    seen: /unexpected key/,
-    options: { eras: ['legacy'] },
-    middle: answering((request) =>
-      metaOf(request)['plain'] === null ? { error: { code: -32602, message: 'unexpected key' } } : undefined,
-    ),
-  },
 ];
 
 const versionOf = (request: Passing): unknown => metaOf(request)[META.protocolVersion];

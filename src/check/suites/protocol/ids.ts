@@ -38,23 +38,6 @@ export const idChecks: readonly Check[] = [
       return '4712 and "4712" were in flight together, and each had its answer';
     },
   },
-  {
-    id: 'ids/reuse',
-    suite: 'protocol',
-    title: 'Serves an id again once the request that had it is answered',
-    level: 'MUST',
-    rules: ['JRPC-004', 'STATE-001'],
-    era: 'modern',
-    hint: 'Forget an id when its request has been answered: only ids in flight have to differ.',
-    async run(table) {
-      const talk = await table.talk();
-      for (const turn of ['first', 'second']) {
-        const reply = await talk.request('server/discover', {}, { id: 'isthmus-again' });
-        table.needResult(reply, `the ${turn} request with the id "isthmus-again"`);
-      }
-      return 'the id "isthmus-again" was served twice, one after the other';
-    },
-  },
 ];
 
 function echo(name: string, id: RequestId, what: string): Check {

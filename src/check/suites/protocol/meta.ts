@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
 import { modernParams } from '../../talk/envelope.js';
-import { harmless, inWords, needRefusal } from './answers.js';
+import { inWords, needRefusal } from './answers.js';
 import { askExactly } from './exact.js';
 import { listsOf } from './lists.js';
 
@@ -61,7 +61,7 @@ export const metaChecks: readonly Check[] = [
     rules: [],
     reason: 'What a client says of itself may be wrong; whoever waits for an answer has to get one.',
     era: 'modern',
-    lane: 'own',
+    lane: 'rough',
     hint: 'Refuse it with -32602, or ignore it.',
     async run(table) {
       const _meta = { ...modernMeta(table), [META.clientInfo]: 'isthmus-check 1.0.0' };
@@ -70,29 +70,6 @@ export const metaChecks: readonly Check[] = [
       if (reply.kind === 'silence' || (reply.kind === 'error' && reply.error.code !== -32602))
         table.fail(seen, 'a result, or error -32602');
       return seen;
-    },
-  },
-  {
-    id: 'meta/unknown-keys',
-    suite: 'protocol',
-    title: 'Serves a request with keys in _meta that it does not know',
-    level: 'MUST',
-    rules: ['META-014'],
-    hint: 'Ignore keys of _meta that you do not know, also under io.modelcontextprotocol/.',
-    async run(table) {
-      if (table.revision < '2025-06-18') table.skip(`revision ${table.revision} is older than the rule`);
-      const talk = await table.talk();
-      const meta = {
-        'com.example/isthmus': { deep: [1, null, 'two'] },
-        'io.modelcontextprotocol/isthmus-check-unknown': 7,
-        plain: null,
-      };
-      const method = harmless(table);
-      table.needResult(
-        await talk.request(method, {}, { meta }),
-        `${method} with three unknown keys in _meta`,
-      );
-      return `${method} with three unknown keys in _meta had its result`;
     },
   },
 ];
@@ -106,7 +83,7 @@ function missing(name: string, what: string, leaveOut: (meta: JsonObject) => Jso
     level: 'MUST',
     rules: ['META-004'],
     era: 'modern',
-    lane: 'own',
+    lane: 'rough',
     hint: `Answer -32602 when ${what} is not in the request; never fall back on what an earlier request said.`,
     async run(table) {
       const method = listsOf(table)[0]?.method ?? 'server/discover';

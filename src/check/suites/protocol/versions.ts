@@ -116,7 +116,7 @@ export const versionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-001', 'META-004'],
     era: 'modern',
-    lane: 'own',
+    lane: 'rough',
     hint: 'Answer -32602, or -32022: a version that is not a string is none that you speak.',
     async run(table) {
       const params = modernParams({}, table.revision, { meta: { [META.protocolVersion]: 20260728 } });
