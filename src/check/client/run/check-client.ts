@@ -1,8 +1,8 @@
-import type { Finding, Report } from '../../model.js';
+import type { Report } from '../../model.js';
 import { countsOf, gradeOf } from '../../run/grade.js';
-import { CLIENT_CHECKS } from '../checks/index.js';
-import { OVERS, type Over, type Scenario, type Transcript } from '../model.js';
+import { OVERS, type Over, type Transcript } from '../model.js';
 import { SCENARIOS } from '../scenarios/index.js';
+import { choose, concerns } from './choose.js';
 import { factsOf, judge, viewsOf } from './judge.js';
 import { runScenario } from './run-scenario.js';
 import type { Player } from './stage.js';
@@ -16,7 +16,7 @@ export interface ClientRun {
   readonly over?: readonly Over[];
   /** Why a transport cannot be tried; its checks do not apply then. */
   readonly missing?: Partial<Record<Over, string>>;
-  /** Checks, suites or scenarios, by name or by the beginning of one. Default: all. */
+  /** Names of checks, suites and scenarios: `choose` says what they come to. Default: all. */
   readonly only?: readonly string[];
   /** The eras that the client speaks, for one that does not show it. */
   readonly eras?: readonly ('modern' | 'legacy')[];
@@ -38,15 +38,11 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
   const { player, label, version, over = OVERS, missing = {}, only = [], jobs = 2, onRun } = run;
   const signal = run.signal ?? new AbortController().signal;
   const began = Date.now();
-  const checks = CLIENT_CHECKS.filter(
-    ({ id, suite, on }) =>
-      only.length === 0 ||
-      only.some((name) => matches(name, id, suite) || (on !== 'all' && on.includes(name))),
-  );
+  const { checks, scenarios } = choose(only);
   const wanted = over.filter((each) => missing[each] === undefined);
-  const plans = SCENARIOS.flatMap((scenario) =>
+  const plans = scenarios.flatMap((scenario) =>
     scenario.over
-      .filter((each) => wanted.includes(each) && isNeeded(scenario, each, checks))
+      .filter((each) => wanted.includes(each) && checks.some((check) => concerns(check, scenario, each)))
       .map((each) => ({ scenario, over: each })),
   );
   const transcripts: Transcript[] = [];
@@ -92,35 +88,3 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
     transcripts,
   };
 }
-
-export type { Finding };
-
-function matches(name: string, id: string, suite: string): boolean {
-  return (
-    name === suite ||
-    id === name ||
-    id.startsWith(`${name}/`) ||
-    (name.endsWith('*') && id.startsWith(name.slice(0, -1)))
-  );
-}
-
-/** A run that no check looks at by name is still needed when only such checks are wanted. */
-function isNeeded(
-  scenario: Scenario,
-  over: Over,
-  checks: readonly (typeof CLIENT_CHECKS)[number][],
-): boolean {
-  const fits = checks.filter((check) => check.over === undefined || check.over.includes(over));
-  const named = fits.some(({ on }) => on !== 'all' && on.includes(scenario.name));
-  if (named) return true;
-  // Checks of every message look at whatever is run; where they are alone, a few ordinary servers will do.
-  return fits.some(({ on }) => on === 'all') && ORDINARY.includes(scenario.name);
-}
-
-const ORDINARY: readonly string[] = [
-  'modern-only',
-  'dual',
-  'legacy-2025-06-18',
-  'legacy-2025-11-25',
-  'cancel-modern',
-];

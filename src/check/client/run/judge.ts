@@ -3,6 +3,7 @@ import type { ClientCheck, ClientFacts, Opinion } from '../checks/check.js';
 import type { Entry, Over, Transcript } from '../model.js';
 import { type View, viewOf } from '../read/view.js';
 import { scenarioNamed } from '../scenarios/index.js';
+import { concerns } from './choose.js';
 
 /** What is known of the client from all that it said; `insisted` is what its owner says it speaks. */
 export function factsOf(
@@ -34,7 +35,7 @@ export function judge(
   missing: Partial<Record<Over, string>> = {},
 ): Finding {
   const opinions = views
-    .filter((view) => concerns(check, view))
+    .filter(({ scenario, transcript }) => concerns(check, scenario, transcript.over))
     .map((view) => ({ view, opinion: opinionOf(check, view, facts) }));
   const failed = opinions.filter(({ opinion }) => opinion.kind === 'fail');
   const passed = opinions.filter(({ opinion }) => opinion.kind === 'pass');
@@ -71,11 +72,6 @@ export function judge(
     expected: opinion.expected,
     wire: excerpt(view.transcript.entries, opinion.at),
   };
-}
-
-function concerns({ on, over }: ClientCheck, { transcript }: View): boolean {
-  if (over && !over.includes(transcript.over)) return false;
-  return on === 'all' || on.includes(transcript.scenario);
 }
 
 /** A client that could not even be started has not shown anything. */
