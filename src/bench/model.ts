@@ -140,6 +140,8 @@ export interface BenchReport {
     /** How often the targets took turns. */
     readonly turns: number;
   };
+  /** What the machine had to do before the run: processes that wanted a processor, on average of the last minute. */
+  readonly machine: { readonly processors: number; readonly loadBefore: number };
   readonly interrupted: boolean;
   readonly targets: readonly SideReport[];
   readonly ratios: readonly Ratios[];

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { compareSides } from './compare.js';
 import { CostAccount } from './cost-account.js';
 import type { BenchReport, BenchRequest, BenchSettings, Side, SideReport } from './model.js';
@@ -40,6 +41,7 @@ export async function runBench(
 ): Promise<BenchReport> {
   const { load, durationMs, warmupMs } = settings;
   const interrupted = hooks.signal ?? new AbortController().signal;
+  const machine = { processors: availableParallelism(), loadBefore: Math.round(loadavg()[0]! * 10) / 10 };
   const lanes = sides.map((side, at) => openLane(side, requests[at]!));
   const turns = turnsOf(durationMs, sides.length);
   const totalMs = sides.length * durationMs;
@@ -65,6 +67,7 @@ export async function runBench(
   const targets = lanes.map((lane) => report(lane, load.kind === 'open'));
   return {
     load: { ...load, durationMs, warmupMs, turns },
+    machine,
     interrupted: interrupted.aborted,
     targets,
     ratios: compareSides(targets),

@@ -6,6 +6,7 @@ import type { Pace } from '../../src/bench/pace.js';
 import { Tally } from '../../src/bench/tally.js';
 import { runTurn } from '../../src/bench/turn.js';
 import { connect } from '../../src/client/connect.js';
+import type { ConnectOptions } from '../../src/client/options.js';
 import { createServer, type Server } from '../../src/server/create-server.js';
 import { memory } from '../../src/transport/memory.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -65,10 +66,14 @@ export async function playTurn(
 }
 
 /** A server in this process, connected. */
-export async function sideOf(define: (server: Server) => void, label = 'memory'): Promise<Side> {
+export async function sideOf(
+  define: (server: Server) => void,
+  label = 'memory',
+  options: ConnectOptions = {},
+): Promise<Side> {
   const server = createServer({ name: 'here', version: '1.0.0' });
   define(server);
-  const client = await connect(memory(server), { cache: false, reconnect: false });
+  const client = await connect(memory(server), { ...options, cache: false, reconnect: false });
   onTestFinished(() => client.close());
   return { label, client };
 }

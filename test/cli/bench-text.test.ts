@@ -122,6 +122,14 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
     );
   });
 
+  it('says that others were using the machine', () => {
+    const notes = notesOf(report([side({})], { machine: { processors: 2, loadBefore: 1.5 } }));
+    expect(notes[0]).toEqual({
+      isBad: true,
+      text: 'the machine was busy before it began (a load of 1.5 on 2 processors): the server may be better than this',
+    });
+  });
+
   it('does not call a stall what is usual for the server, or short', () => {
     const slow = side({ serviceMs: { ...TIMES, p50: 50 }, longestSilence: { ms: 450, atMs: 0, waiting: 1 } });
     const short = side({ longestSilence: { ms: 99, atMs: 0, waiting: 1 } });
@@ -242,6 +250,7 @@ function side(more: Partial<SideReport>): SideReport {
 function report(targets: readonly SideReport[], more: Partial<BenchReport> = {}): BenchReport {
   return {
     load: { kind: 'closed', concurrency: 10, durationMs: 10_000, warmupMs: 1000, turns: 1 },
+    machine: { processors: 2, loadBefore: 0.3 },
     interrupted: false,
     targets,
     ratios: [],

@@ -19,6 +19,7 @@ export function notesOf(report: BenchReport): readonly Note[] {
   });
   return [
     ...own,
+    ...machine(report),
     { isBad: false, text: load.kind === 'open' ? OPEN : CLOSED },
     ...few(targets),
     ...unknown(targets),
@@ -77,6 +78,20 @@ function driver({ driver: { busy, lateMs } }: SideReport, { load }: BenchReport)
 
 const BUSY = 0.9;
 const LATE_MS = 1;
+
+/** Whoever wants a processor has to share it. */
+function machine({ machine: { processors, loadBefore } }: BenchReport): Note[] {
+  if (loadBefore < processors * CROWDED) return [];
+  const load = `a load of ${loadBefore} on ${processors} processors`;
+  return [
+    {
+      isBad: true,
+      text: `the machine was busy before it began (${load}): the server may be better than this`,
+    },
+  ];
+}
+
+const CROWDED = 0.75;
 
 /** Of fewer than a thousand, the slowest is the thousandth part. */
 function few(targets: readonly SideReport[]): Note[] {
