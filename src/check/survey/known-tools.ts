@@ -21,7 +21,7 @@ const longRunning = (ms: number): JsonObject => ({ duration: ms / 1000, steps: M
 
 const KNOWN: Readonly<Record<string, KnownTool>> = {
   // `isthmus demo`
-  sleep: { quick: { ms: 250 }, slow: (ms) => ({ ms }) },
+  sleep: { quick: { ms: 120 }, slow: (ms) => ({ ms }) },
   touch: { changes: { lists: ['tools'], uris: ['demo://clock'] } },
   // The fixture of the official conformance suite
   test_trigger_tool_change: { changes: { lists: ['tools'], uris: [] } },
@@ -42,8 +42,11 @@ export function slowArguments(tool: JsonObject, ms: number): JsonObject | undefi
   return fitting(tool, knownTool(tool)?.slow?.(ms));
 }
 
+/** What changes when it is called; those that are known need no arguments. */
 export function changesOf(tool: JsonObject): Changes | undefined {
-  return knownTool(tool)?.changes;
+  const schema = tool['inputSchema'];
+  const required = isJsonObject(schema) ? schema['required'] : undefined;
+  return Array.isArray(required) && required.length > 0 ? undefined : knownTool(tool)?.changes;
 }
 
 function knownTool(tool: JsonObject): KnownTool | undefined {

@@ -128,7 +128,9 @@ export interface Trigger {
 export function findTrigger(table: Table, cause: Cause): Trigger | undefined {
   const tool = table.facts.callable.find((each) => {
     const changes = changesOf(each.tool);
-    if (!changes) return false;
+    // Another server may have a tool of the same name.
+    if (!changes?.uris.every((uri) => table.facts.resources.some((resource) => resource['uri'] === uri)))
+      return false;
     return cause === 'uri' ? changes.uris.length > 0 : changes.lists.includes(cause);
   });
   if (!tool) return undefined;

@@ -65,16 +65,15 @@ export const loggingLevelsChecks: readonly Check[] = [
         talk.request(stop.method, stop.params, { logLevel: 'debug' }),
         talk.request(stop.method, stop.params, {}),
       ]);
-      const from = talk.transcript.frames.length;
+      table.needResult(asked, nameOf(stop));
       const alien = other.http?.frames.find(isLog);
       if (alien)
         table.fail(`logs came on the stream of a request that did not ask for them`, 'none', evidence(alien));
       await table.pause(table.patience.quietMs);
-      const late = talk.transcript.frames
-        .slice(from)
-        .find((frame) => frame.from === 'server' && isLog(frame));
+      const heard = asked.http?.frames ?? talk.transcript.frames;
+      const late = heard.slice(heard.indexOf(asked.frame!) + 1).find(isLog);
       if (late) table.fail(`a log message came after the answer to ${nameOf(stop)}`, 'none', evidence(late));
-      return `${nameOf(stop)} (${asked.kind}): no logs after the answer`;
+      return `${nameOf(stop)}: no logs after the answer`;
     },
   },
   {

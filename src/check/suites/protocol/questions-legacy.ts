@@ -2,7 +2,7 @@
 import type { Check } from '../../model.js';
 import { complaintText, judgeServerRequest, type Revision } from '../../shapes/index.js';
 import { membersOf } from '../../wire/transcript.js';
-import { askAndAnswer, askingStops, describe, nameOf, questionsAt, variety } from './asking.js';
+import { askAndAnswer, askingStops, describe, nameOf, variety } from './asking.js';
 import { evidence, saidByServer } from './exchanges.js';
 
 const common = { suite: 'protocol', era: 'legacy' } as const;
@@ -96,20 +96,21 @@ export const questionsLegacyChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'A client that cannot answer must not leave its own request hanging.',
+    lane: 'own',
     hint: 'Take an error for an answer: end the request with isError, or with an error.',
-    run(table) {
-      // All questions of the tour were answered with an error. Roots may be asked for at any time, about nothing.
-      const stops = askingStops(table).filter((stop) =>
-        questionsAt(stop).some(({ method }) => method !== 'roots/list'),
-      );
-      if (stops.length === 0) table.skip('nothing that may be called asks the user or the model');
-      const hanging = stops.find(({ reply }) => reply.kind === 'silence');
-      if (hanging)
-        table.fail(
-          `${nameOf(hanging)} asked, was refused, and had ${describe(hanging.reply)}`,
-          'an answer, be it an error',
-        );
-      return `${stops.length} requests ended after their question was refused`;
+    async run(table) {
+      const stops = variety(askingStops(table), 3);
+      const talk = await table.openTalk();
+      talk.answerWith(() => ({ error: { code: -1, message: 'Nobody is there to be asked' } }));
+      for (const stop of stops) {
+        const reply = await talk.request(stop.method, stop.params);
+        if (reply.kind === 'silence')
+          table.fail(
+            `${nameOf(stop)} asked, was refused, and had ${describe(reply)}`,
+            'an answer, be it an error',
+          );
+      }
+      return `${stops.map(nameOf).join(', ')}: ended after the question was refused`;
     },
   },
 ];

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
 import type { TourStop } from '../../survey/facts.js';
+import { aliveMethod, askAlive } from '../../talk/alive.js';
 import type { Talk } from '../../talk/talk.js';
 import {
   answerTo,
@@ -35,11 +36,14 @@ export const roundsDeclinedChecks: readonly Check[] = [
     async run(table) {
       const stop = variety(askingStops(table), 1)[0]!;
       const talk = await table.roughTalk();
-      for (let count = 0; count < UNANSWERED; count++) await talk.request(stop.method, stop.params);
-      const reply = await talk.request('server/discover');
+      for (let count = 0; count < UNANSWERED; count++) {
+        const { kind } = await talk.request(stop.method, stop.params);
+        if (kind === 'silence') break;
+      }
+      const reply = await askAlive(talk);
       if (reply.kind !== 'result')
         table.fail(
-          `after ${UNANSWERED} rounds that nobody answered, server/discover had ${describe(reply)}`,
+          `after rounds that nobody answered, ${aliveMethod(talk)} had ${describe(reply)}`,
           'a result',
         );
       await openRound(table, talk, stop);

@@ -1,0 +1,103 @@
+import { changing } from '../support/altered.js';
+import { asking, LEGACY, MODERN, objectOf, telling, withParams } from '../support/asking-vices.js';
+import type { AnyMutant, Middle } from '../support/mutant.js';
+
+const PROGRESS = 'notifications/progress';
+
+/** Progress that goes wrong, in either era. */
+export const progressMutants: readonly AnyMutant[] = [MODERN, LEGACY].flatMap((era) => [
+  {
+    ...era,
+    check: 'progress/increases',
+    vice: 'reports the same progress for ever',
+    seen: /from 1 to 1/,
+    middle: reporting(() => ({ progress: 1 })),
+  },
+  {
+    ...era,
+    check: 'progress/of-running-requests',
+    vice: 'reports progress after the answer',
+    seen: /after the answer/,
+    middle: changing((answer, { params }) => {
+      const progressToken = objectOf(params['_meta'])['progressToken'];
+      if (progressToken === undefined) return undefined;
+      return [answer, { jsonrpc: '2.0', method: PROGRESS, params: { progressToken, progress: 1000 } }];
+    }),
+  },
+  {
+    ...era,
+    check: 'progress/of-running-requests',
+    vice: 'reports progress of nobody',
+    seen: /no request had/,
+    middle: reporting(() => ({ progressToken: 'nobody' })),
+  },
+  {
+    ...era,
+    check: 'progress/keeps-the-token',
+    vice: 'takes strings of digits for numbers',
+    seen: /"7001" came back as 7001/,
+    middle: reporting(({ progressToken }) =>
+      /^\d+$/.test(String(progressToken)) ? { progressToken: Number(progressToken) } : {},
+    ),
+  },
+  {
+    ...era,
+    check: 'progress/none-without-token',
+    vice: 'reports progress to those who did not ask',
+    middle: asking((params, method) => {
+      const meta = objectOf(params['_meta']);
+      const isMute = method === 'tools/call' && meta['progressToken'] === undefined;
+      return isMute ? { ...params, _meta: { ...meta, progressToken: 1 } } : params;
+    }),
+  },
+  {
+    ...era,
+    check: 'progress/two-at-once',
+    vice: 'remembers one token for all',
+    middle: () => {
+      let last: unknown;
+      return {
+        incoming(message) {
+          last = objectOf(objectOf(message['params'])['_meta'])['progressToken'] ?? last;
+          return message;
+        },
+        outgoing: (message) =>
+          message['method'] === PROGRESS ? withParams(message, { progressToken: last }) : message,
+      };
+    },
+  },
+  {
+    ...era,
+    check: 'progress/within-its-total',
+    vice: 'is done more than wholly',
+    seen: /of 1/,
+    middle: reporting(() => ({ total: 1 })),
+  },
+  {
+    ...era,
+    check: 'progress/says-something',
+    vice: 'has empty words for its progress',
+    middle: reporting(() => ({ message: ' ' })),
+  },
+  {
+    ...era,
+    check: 'progress/not-a-flood',
+    vice: 'reports every little thing',
+    middle: telling((message, method) =>
+      method === PROGRESS
+        ? Array.from({ length: 250 }, (_, at) =>
+            withParams(message, { progress: Number(objectOf(message['params'])['progress']) + at / 1000 }),
+          )
+        : message,
+    ),
+  },
+]);
+
+/** The progress of the demo, with other params. */
+function reporting(
+  change: (params: Readonly<Record<string, unknown>>) => Record<string, unknown>,
+): () => Middle {
+  return telling((message, method) =>
+    method === PROGRESS ? withParams(message, change(objectOf(message['params']))) : message,
+  );
+}

@@ -1,0 +1,180 @@
+import {
+  afterTheTour,
+  answeringRetries,
+  asking,
+  BROKEN,
+  DONE,
+  HASTY,
+  isRound,
+  LEGACY,
+  MODERN,
+  objectOf,
+  REFUSED,
+} from '../support/asking-vices.js';
+import type { AnyMutant, Middle } from '../support/mutant.js';
+
+/** Users who do not answer, and states that were tampered with. */
+export const roundsStateMutants: readonly AnyMutant[] = [
+  {
+    ...MODERN,
+    check: 'rounds/bears-decline',
+    vice: 'breaks when the user declines',
+    seen: /decline/,
+    middle: answeringRetries((answers) => (actions(answers).includes('decline') ? BROKEN : undefined)),
+  },
+  {
+    ...MODERN,
+    check: 'rounds/bears-cancel',
+    vice: 'says nothing more when the user cancels',
+    seen: /no answer/,
+    options: { ...MODERN.options, patience: HASTY },
+    middle: swallowing(({ params }) =>
+      actions(objectOf(objectOf(params)['inputResponses'])).includes('cancel'),
+    ),
+  },
+  ...(['decline', 'cancel'] as const).map((action) => ({
+    ...LEGACY,
+    check: `questions/bears-${action}`,
+    vice: `waits on when the user answers with ${action}`,
+    options: { ...LEGACY.options, patience: HASTY },
+    middle: afterTheTour(swallowing(({ result }) => objectOf(result)['action'] === action)),
+  })),
+  {
+    ...MODERN,
+    check: 'rounds/bears-no-answer',
+    vice: 'stops when ten questions were not answered',
+    options: { ...MODERN.options, patience: HASTY },
+    middle: () => {
+      let open = 0;
+      return {
+        incoming(message) {
+          if (objectOf(message['params'])['inputResponses'] !== undefined) open--;
+          return open >= 10 ? undefined : message;
+        },
+        outgoing(message) {
+          if (isRound(message['result'])) open++;
+          return message;
+        },
+      };
+    },
+  },
+  {
+    ...MODERN,
+    check: 'questions/judges-the-form',
+    vice: 'takes any form for a good one',
+    middle: answeringRetries(() => DONE),
+  },
+  {
+    ...LEGACY,
+    check: 'questions/judges-the-form',
+    vice: 'takes any form for a good one',
+    middle: () => ({
+      incoming: (message) =>
+        message['result'] === undefined
+          ? message
+          : { ...message, result: { action: 'accept', content: { name: 'Ada' } } },
+    }),
+  },
+  ...[
+    'rounds/refuses-changed-state',
+    'rounds/state-belongs-to-its-request',
+    'rounds/state-belongs-to-its-arguments',
+  ].map((check) => ({
+    ...MODERN,
+    check,
+    vice: 'goes on with any state',
+    seen: /complete result/,
+    middle: answeringRetries((answers) => (Object.keys(answers).length > 0 ? DONE : undefined)),
+  })),
+  {
+    ...MODERN,
+    check: 'rounds/bears-any-state',
+    vice: 'does not answer a state that is no string',
+    seen: /no answer/,
+    options: { ...MODERN.options, patience: HASTY },
+    middle: swallowing(({ params }) => typeof (objectOf(params)['requestState'] ?? '') !== 'string'),
+  },
+  {
+    ...MODERN,
+    check: 'rounds/bears-any-state',
+    vice: 'answers nothing any more after a long state',
+    options: { ...MODERN.options, patience: HASTY },
+    middle: () => {
+      let isHurt = false;
+      return {
+        incoming(message) {
+          if (String(objectOf(message['params'])['requestState'] ?? '').length > 50_000) isHurt = true;
+          return isHurt && message['method'] === 'server/discover' ? undefined : message;
+        },
+      };
+    },
+  },
+  {
+    ...MODERN,
+    check: 'rounds/answers-a-replay',
+    vice: 'does not answer a state that was used before',
+    options: { ...MODERN.options, patience: HASTY },
+    middle: () => {
+      const used = new Set<unknown>();
+      return {
+        incoming(message) {
+          const state = objectOf(message['params'])['requestState'];
+          if (state !== undefined && used.has(state)) return undefined;
+          used.add(state);
+          return message;
+        },
+      };
+    },
+  },
+  {
+    ...MODERN,
+    check: 'rounds/keeps-parallel-rounds-apart',
+    vice: 'knows only one round at a time',
+    middle: () => {
+      let isOpen = false;
+      return {
+        incoming(message, io) {
+          if (objectOf(message['params'])['inputResponses'] === undefined) return message;
+          if (isOpen) {
+            isOpen = false;
+            return message;
+          }
+          io.reply({ jsonrpc: '2.0', id: message['id'], ...REFUSED });
+          return undefined;
+        },
+        outgoing(message) {
+          if (isRound(message['result'])) isOpen = true;
+          return message;
+        },
+      };
+    },
+  },
+  ...['questions/none-to-a-client-without-capabilities', 'questions/only-declared-kinds'].flatMap((check) => [
+    { ...MODERN, check, vice: 'asks whoever it likes', middle: askingAnybody },
+    { ...LEGACY, check, vice: 'asks whoever it likes', middle: askingAnybody },
+  ]),
+];
+
+const EVERYTHING = { roots: {}, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+
+/** Every client can do everything, it thinks. */
+function askingAnybody(): Middle {
+  return asking((params, method) =>
+    method === 'initialize'
+      ? { ...params, capabilities: EVERYTHING }
+      : { ...params, _meta: withCapabilities(objectOf(params['_meta'])) },
+  )();
+}
+
+function withCapabilities(meta: Readonly<Record<string, unknown>>) {
+  return meta[CAPABILITIES] === undefined ? meta : { ...meta, [CAPABILITIES]: EVERYTHING };
+}
+
+function swallowing(which: (message: Readonly<Record<string, unknown>>) => boolean): () => Middle {
+  return () => ({ incoming: (message) => (which(message) ? undefined : message) });
+}
+
+function actions(answers: Readonly<Record<string, unknown>>): unknown[] {
+  return Object.values(answers).map((answer) => objectOf(answer)['action']);
+}

@@ -1,0 +1,72 @@
+import { answering, changing } from '../support/altered.js';
+import { HASTY, LEGACY, objectOf, telling } from '../support/asking-vices.js';
+import type { AnyMutant } from '../support/mutant.js';
+
+const NEWS = { era: 'legacy', options: { eras: ['legacy'], allow: ['touch'], patience: HASTY } } as const;
+const UPDATED = 'notifications/resources/updated';
+const CLOCK = { jsonrpc: '2.0', method: UPDATED, params: { uri: 'demo://clock' } };
+
+/** News of the legacy era that do not come, or come unasked. */
+export const subscriptionsLegacyMutants: readonly AnyMutant[] = [
+  {
+    ...LEGACY,
+    check: 'subscriptions/subscribe-and-unsubscribe',
+    vice: 'has a result for a subscription',
+    seen: /subscribed/,
+    middle: changing((answer, { method }) =>
+      method === 'resources/subscribe' ? { ...answer, result: { subscribed: true } } : undefined,
+    ),
+  },
+  {
+    ...LEGACY,
+    check: 'subscriptions/subscribe-and-unsubscribe',
+    vice: 'cannot unsubscribe',
+    seen: /-32601/,
+    middle: answering(({ method }) =>
+      method === 'resources/unsubscribe' ? { error: { code: -32601, message: 'no' } } : undefined,
+    ),
+  },
+  {
+    ...NEWS,
+    check: 'subscriptions/updates-after-subscribe',
+    vice: 'never tells that a resource has changed',
+    seen: /no update/,
+    middle: telling((message, method) => (method === UPDATED ? undefined : message)),
+  },
+  {
+    ...NEWS,
+    check: 'subscriptions/updates-after-subscribe',
+    vice: 'tells updates to those who have not subscribed',
+    seen: /nobody had subscribed/,
+    middle: changing((answer, { params }) => (params['name'] === 'touch' ? [CLOCK, answer] : undefined)),
+  },
+  {
+    ...NEWS,
+    check: 'subscriptions/updates-after-subscribe',
+    vice: 'tells updates to those who have unsubscribed',
+    seen: /after resources\/unsubscribe/,
+    middle: answering(({ method }) => (method === 'resources/unsubscribe' ? { result: {} } : undefined)),
+  },
+  {
+    ...NEWS,
+    check: 'subscriptions/tells-list-changes',
+    vice: 'does not tell that the list of tools has changed',
+    middle: telling((message, method) => (method.endsWith('list_changed') ? undefined : message)),
+  },
+  {
+    ...NEWS,
+    check: 'subscriptions/list-changed-only-if-announced',
+    vice: 'tells changes that it does not announce',
+    middle: changing((answer, { method }) =>
+      method === 'initialize'
+        ? {
+            ...answer,
+            result: {
+              ...objectOf(answer['result']),
+              capabilities: { tools: {}, resources: {}, prompts: {} },
+            },
+          }
+        : undefined,
+    ),
+  },
+];
