@@ -3,7 +3,7 @@ import type { Table } from '../../run/table.js';
 import type { Frame } from '../../wire/transcript.js';
 import { needAlive } from './asking/alive.js';
 import { type Answer, ask, isResponse, readAnswer } from './asking/answer.js';
-import { describeStop, progressTokens, reportingCall, streamsOf } from './asking/calls.js';
+import { describeStop, longestCall, progressTokens, reportingCall, streamsOf } from './asking/calls.js';
 import { modernRequest } from './asking/requests.js';
 
 const about = { suite: 'http', over: ['http'], level: 'MUST' } as const;
@@ -167,15 +167,24 @@ export const streamChecks: readonly Check[] = [
     rules: ['HTTP-024', 'HTTP-025', 'CANC-004'],
     hint: 'Treat a closed response stream as cancellation: abort the work, write nothing more, and keep serving others.',
     async run(table) {
-      const { params, method } = reportingCall(table);
+      const { params, method } = longestCall(table);
       const listen = await openListen(table).catch(() => undefined);
       for (let round = 0; round < 4; round++) {
         const request = modernRequest(table, method, params, { id: `gone-${round}`, progressToken: 'gone' });
-        const http = await table.openHttp().request({ ...request, ms: table.patience.answerMs });
-        if (round % 2 === 0) await http.waitFor(() => true, table.patience.answerMs);
-        http.close();
+        // In the middle of the stream, and before it has begun.
+        const ms = round % 2 === 0 ? table.patience.answerMs : 1;
+        const http = await table
+          .openHttp()
+          .request({ ...request, ms })
+          .catch(() => undefined);
+        await http?.waitFor(() => true, table.patience.answerMs);
+        http?.close();
       }
-      const after = await ask(table, table.openHttp(), modernRequest(table, method, params, { id: 'after' }));
+      const after = await ask(
+        table,
+        table.openHttp(),
+        modernRequest(table, method, params, { id: 'after', progressToken: 'after' }),
+      );
       if (after.response?.id !== 'after') {
         table.fail(`after four hang-ups, the same call was answered with ${after.said}`, 'a response');
       }

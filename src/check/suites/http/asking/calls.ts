@@ -5,14 +5,23 @@ import { paramsOf } from '../../../wire/transcript.js';
 
 /** A call that reported progress when the server was looked at; the quickest. Skips where there is none. */
 export function reportingCall(table: Table): TourStop {
-  const [quickest] = table.facts.tour
+  return reportingCalls(table)[0]!;
+}
+
+/** The one that took longest: there is time to hang up. */
+export function longestCall(table: Table): TourStop {
+  return reportingCalls(table).at(-1)!;
+}
+
+function reportingCalls(table: Table): readonly TourStop[] {
+  const calls = table.facts.tour
     .filter(({ method, reply, questions }) => {
       if (method !== 'tools/call' || reply.kind !== 'result' || questions.length > 0) return false;
       if (reply.result['resultType'] === 'input_required') return false;
       return reply.notifications.some((frame) => frame.method === 'notifications/progress');
     })
     .sort((one, other) => one.reply.ms - other.reply.ms);
-  return quickest ?? table.skip('no tool that may be called reports progress');
+  return calls.length > 0 ? calls : table.skip('no tool that may be called reports progress');
 }
 
 /** The answers of the tour that were streams. Skips where there is none. */

@@ -1,0 +1,160 @@
+import { small, smallGuarded, smallWithSse } from '../support/http-bases.js';
+import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
+import { events, methodOf, refuse, respond, when, withHeaders } from './http-vices.js';
+
+const modern = { base: small, options: { eras: ['modern'] } } as const;
+const guarded = { base: smallGuarded, options: { eras: ['modern'] } } as const;
+const TOKEN = 'Bearer sesame-7';
+/** Clients then look at the well-known address. */
+const BARE_CHALLENGE: ProxyHooks = {
+  response: ({ headers }) => ({
+    headers: { ...headers, ...(headers['www-authenticate'] && { 'www-authenticate': 'Bearer' }) },
+  }),
+};
+const isMetadata = ({ url }: { readonly url: string }) => url.startsWith('/.well-known/');
+
+export const httpClientMutants: readonly AnyMutant[] = [
+  {
+    base: small,
+    check: 'http-clients/concurrent',
+    vice: 'mixes up who asked what',
+    proxy: () => ({
+      message: (message) => (message['id'] === 'at-once-3' ? { ...message, id: 'at-once-4' } : message),
+    }),
+  },
+  {
+    base: small,
+    check: 'http-clients/eras-apart',
+    vice: 'looks for the session of a modern request',
+    proxy: () =>
+      when(
+        (request) => methodOf(request) === 'server/discover' && request.headers['mcp-session-id'],
+        () => refuse(404),
+      ),
+  },
+  {
+    base: small,
+    check: 'http-clients/eras-apart',
+    vice: 'answers a legacy session in the shape of the modern era',
+    seen: /resultType/,
+    proxy: () => ({
+      message: (message, request) =>
+        methodOf(request) === 'ping' ? { ...message, result: { resultType: 'complete' } } : message,
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-clients/accept-spellings',
+    vice: 'knows Accept in one order only',
+    proxy: () =>
+      when(
+        ({ headers }) => headers['accept'] !== 'application/json, text/event-stream',
+        () => refuse(406),
+      ),
+  },
+  {
+    ...modern,
+    check: 'http-clients/not-accepted',
+    vice: 'sends events to everybody',
+    proxy: () =>
+      when(
+        ({ headers }) => headers['accept'] === 'application/json',
+        ({ json }) => events({ jsonrpc: '2.0', id: json?.['id'], result: {} }),
+      ),
+  },
+  {
+    base: smallWithSse,
+    options: { eras: ['legacy'] },
+    check: 'http-sse/endpoint-first',
+    vice: 'does not say where to post',
+    proxy: () => ({ event: (event) => event.replace(/^event: endpoint\n/m, '') }),
+  },
+  {
+    base: smallWithSse,
+    options: { eras: ['legacy'] },
+    check: 'http-sse/answers-on-stream',
+    vice: 'answers in the POST',
+    proxy: () =>
+      when(
+        ({ method, url }) => method === 'POST' && url.startsWith('/message'),
+        () => respond(200, { jsonrpc: '2.0', id: 'old', result: {} }),
+      ),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/token-required',
+    vice: 'takes any token',
+    proxy: () =>
+      when(
+        ({ headers }) => headers['authorization'],
+        (request) => withHeaders(request, { authorization: TOKEN }),
+      ),
+  },
+  {
+    base: smallGuarded,
+    era: 'legacy',
+    check: 'http-auth/every-request',
+    vice: 'takes a session for a token',
+    proxy: () =>
+      when(
+        ({ headers }) => headers['mcp-session-id'],
+        (request) => withHeaders(request, { authorization: TOKEN }),
+      ),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/every-request',
+    vice: 'asks once',
+    proxy: () => {
+      let hasAsked = false;
+      return {
+        request: (request) => {
+          if (request.headers['authorization'] !== undefined) return undefined;
+          if (hasAsked) return withHeaders(request, { authorization: TOKEN });
+          hasAsked = true;
+          return undefined;
+        },
+      };
+    },
+  },
+  {
+    ...guarded,
+    check: 'http-auth/challenge',
+    vice: 'does not say what it asks for',
+    proxy: () => ({
+      response: ({ headers }) => ({ headers: { ...headers, 'www-authenticate': undefined } }),
+    }),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/metadata-found',
+    vice: 'hides its metadata',
+    proxy: () => ({ ...BARE_CHALLENGE, ...when(isMetadata, () => respond(404)) }),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/metadata-sound',
+    vice: 'names no authorization server',
+    proxy: () => publishing({ authorization_servers: [] }),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/metadata-sound',
+    vice: 'sends its clients to an open address for tokens',
+    proxy: () => publishing({ authorization_servers: ['http://login.example.com'] }),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/no-offline-access',
+    vice: 'asks for offline_access',
+    proxy: () =>
+      publishing({
+        authorization_servers: ['https://login.example.com'],
+        scopes_supported: ['offline_access'],
+      }),
+  },
+];
+
+function publishing(metadata: unknown): ProxyHooks {
+  return { ...BARE_CHALLENGE, ...when(isMetadata, () => respond(200, metadata)) };
+}

@@ -1,0 +1,219 @@
+import { small, smallModern } from '../support/http-bases.js';
+import type { AnyMutant } from '../support/mutant.js';
+import { events, methodOf, nameIn, refuse, respond, status, when } from './http-vices.js';
+
+const modern = { base: small, options: { eras: ['modern'] } } as const;
+const PROGRESS = {
+  jsonrpc: '2.0',
+  method: 'notifications/progress',
+  params: { progressToken: 'isthmus-check-1', progress: 1 },
+};
+
+export const httpStatusMutants: readonly AnyMutant[] = [
+  {
+    ...modern,
+    check: 'http-status/unknown-method',
+    vice: 'sends -32601 with status 200',
+    proxy: () => status(404, 200),
+  },
+  {
+    ...modern,
+    check: 'http-status/missing-capability',
+    vice: 'sends -32021 with status 200',
+    proxy: () => status(400, 200, (request) => nameIn(request) === 'ask'),
+  },
+  {
+    ...modern,
+    check: 'http-status/one-endpoint',
+    vice: 'serves some methods elsewhere',
+    options: { eras: ['modern'] },
+    proxy: () =>
+      when(
+        (request) => methodOf(request) === 'prompts/list',
+        () => respond(404, 'Not here', 'text/html'),
+      ),
+  },
+  {
+    base: small,
+    check: 'http-status/json-or-events',
+    vice: 'sends JSON as text/plain',
+    era: 'modern',
+    proxy: () => ({
+      response: ({ headers }) =>
+        headers['content-type'] === 'application/json'
+          ? { headers: { ...headers, 'content-type': 'text/plain' } }
+          : undefined,
+    }),
+  },
+  {
+    base: small,
+    check: 'http-status/refusal-names-request',
+    vice: 'forgets the id in errors',
+    proxy: () => ({
+      message: ({ id, ...rest }) => (rest['error'] ? { ...rest, id: null } : { ...rest, id }),
+    }),
+  },
+  {
+    base: small,
+    check: 'http-status/notification-accepted',
+    vice: 'answers notifications',
+    proxy: () =>
+      when(
+        (request) => methodOf(request) === 'notifications/cancelled',
+        () => respond(200, { jsonrpc: '2.0', id: null, result: {} }),
+      ),
+  },
+  {
+    base: small,
+    check: 'http-status/malformed-notification',
+    vice: 'accepts any notification',
+    proxy: () =>
+      when(
+        (request) => methodOf(request) === 7,
+        () => respond(202),
+      ),
+  },
+  {
+    ...modern,
+    check: 'http-modern/no-session',
+    vice: 'gives modern clients a session',
+    proxy: () => ({ response: ({ headers }) => ({ headers: { ...headers, 'mcp-session-id': 'abc' } }) }),
+  },
+  {
+    ...modern,
+    check: 'http-modern/session-ignored',
+    vice: 'looks for the session of a modern request',
+    proxy: () =>
+      when(
+        ({ headers }) => headers['mcp-session-id'],
+        () => refuse(404),
+      ),
+  },
+  {
+    ...modern,
+    check: 'http-modern/session-ignored',
+    vice: 'repeats the session id',
+    proxy: () => ({
+      response: ({ headers }, request) => ({
+        headers: { ...headers, 'mcp-session-id': request.headers['mcp-session-id'] },
+      }),
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-modern/last-event-id-ignored',
+    vice: 'tries to resume a modern request',
+    proxy: () =>
+      when(
+        ({ headers }) => headers['last-event-id'],
+        () => refuse(400),
+      ),
+  },
+  {
+    base: smallModern,
+    check: 'http-modern/get-and-delete',
+    vice: 'has never heard of GET',
+    proxy: () => status(405, 404),
+  },
+  {
+    base: smallModern,
+    check: 'http-modern/initialize-refused',
+    vice: 'answers initialize with 200 and an error',
+    proxy: () => status(400, 200, (request) => methodOf(request) === 'initialize'),
+  },
+  {
+    base: small,
+    check: 'http-streams/end-with-response',
+    vice: 'leaves streams open',
+    proxy: () => ({ end: ({ json }) => nameOfCall(json) !== 'count' }),
+  },
+  {
+    base: small,
+    check: 'http-streams/end-with-response',
+    vice: 'goes on after the response',
+    proxy: () => ({
+      event: (event) =>
+        event.includes('"result"') ? `${event}data: ${JSON.stringify(PROGRESS)}\n\n` : event,
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-streams/no-requests',
+    vice: 'asks on a modern stream',
+    proxy: () => ({
+      event: (event) => `data: {"jsonrpc":"2.0","id":1,"method":"roots/list"}\n\n${event}`,
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-streams/not-buffered',
+    vice: 'does not mind buffers',
+    proxy: () => ({
+      response: ({ headers }) => ({ headers: { ...headers, 'x-accel-buffering': undefined } }),
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-streams/not-resumable',
+    vice: 'replays modern streams',
+    proxy: () => ({
+      event: (event) => `id: 1\n${event}`,
+      ...when(
+        ({ method, headers }) => method === 'GET' && headers['last-event-id'],
+        () => events(PROGRESS),
+      ),
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-streams/own-notifications',
+    vice: 'tells everybody of all progress',
+    proxy: () => ({
+      message: (message) => (message['method'] === 'notifications/progress' ? [message, PROGRESS] : message),
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-streams/listen-has-no-progress',
+    vice: 'sends progress to listeners',
+    proxy: () => ({
+      event: (event, { json }) =>
+        json?.['method'] === 'subscriptions/listen' ? `${event}data: ${JSON.stringify(PROGRESS)}\n\n` : event,
+    }),
+  },
+  {
+    ...modern,
+    check: 'http-streams/hang-up',
+    vice: 'falls over when a client hangs up',
+    proxy: () => {
+      let hasFallen = false;
+      return {
+        hungUp: ({ json }) => {
+          if (String(json?.['id']).startsWith('gone')) hasFallen = true;
+        },
+        ...when(
+          () => hasFallen,
+          () => respond(500),
+        ),
+      };
+    },
+  },
+  {
+    ...modern,
+    check: 'http-streams/hang-up',
+    vice: 'tells others what nobody heard',
+    proxy: () => {
+      let news = '';
+      return {
+        hungUp: () => {
+          news = `data: ${JSON.stringify({ ...PROGRESS, params: { progressToken: 'gone', progress: 1 } })}\n\n`;
+        },
+        event: (event, { json }) => (json?.['id'] === 'after' ? `${news}${event}` : event),
+      };
+    },
+  },
+];
+
+function nameOfCall(json: unknown): unknown {
+  return (json as { params?: { name?: unknown } } | undefined)?.params?.name;
+}
