@@ -1,12 +1,7 @@
 import { META } from '../../../era/meta-keys.js';
 import { isJsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
-import type { Table } from '../../run/table.js';
-import { modernParams } from '../../talk/envelope.js';
-import { modernHeaders } from '../../talk/http-modern-talk.js';
-import { replyOf } from '../../talk/reply.js';
-import type { Reply } from '../../talk/talk.js';
-import { membersOf } from '../../wire/transcript.js';
+import { askFirst } from './exact.js';
 import { listsOf } from './lists.js';
 
 /** What a modern server says of itself. */
@@ -91,20 +86,3 @@ export const discoverChecks: readonly Check[] = [
 
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const EXTENSION = new RegExp(`^${LABEL}(?:\\.${LABEL})*/(?:[A-Za-z0-9](?:[\\w.-]*[A-Za-z0-9])?)?$`);
-
-/** The very first message of a connection. */
-async function askFirst(table: Table, method: string): Promise<Reply> {
-  const params = modernParams({}, table.revision, {});
-  const body = { jsonrpc: '2.0', id: 'first', method, params };
-  const about = { id: 'first', notifications: [], ms: 0 };
-  const ms = table.patience.helloMs;
-  if (table.target.transport === 'http') {
-    const http = await table.openHttp().request({ body, headers: modernHeaders(body, table.revision), ms });
-    const frame = await http.waitFor((each) => each.kind === 'result' || each.kind === 'error', ms);
-    return frame ? replyOf(frame, about) : { kind: 'silence', why: `HTTP ${http.status}`, ...about };
-  }
-  const peer = await table.openStream();
-  peer.send(body);
-  const frame = await peer.transcript.waitFor((each) => membersOf(each)['id'] === 'first', ms);
-  return frame ? replyOf(frame, about) : { kind: 'silence', why: 'no answer', ...about };
-}

@@ -1,10 +1,13 @@
-/** Modern requests that no polite client sends, after the greeting. */
+/** Modern requests that are sent as they stand. */
+import { META } from '../../../era/meta-keys.js';
 import type { JsonObject } from '../../../wire/json-rpc.js';
 import type { Table } from '../../run/table.js';
+import { modernParams } from '../../talk/envelope.js';
 import { modernHeaders } from '../../talk/http-modern-talk.js';
 import { replyOf } from '../../talk/reply.js';
 import type { Reply } from '../../talk/talk.js';
 import { NoHttpAnswer } from '../../wire/http-peer.js';
+import type { StreamPeer } from '../../wire/stream-peer.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 
 interface Body {
@@ -13,18 +16,33 @@ interface Body {
   readonly params?: JsonObject;
 }
 
-/** A request as it stands, for checks of lane `rough`. Over HTTP with the headers that belong to it. */
-export function askExactly(table: Table, body: Body): Promise<Reply> {
-  return table.target.transport === 'http' ? post(table, body) : say(table, body);
+/**
+ * After a good request of the same method, for checks of lane `rough`. Over HTTP with the headers that
+ * belong to it.
+ */
+export async function askExactly(table: Table, body: Body): Promise<Reply> {
+  if (table.target.transport === 'http') return post(table, body);
+  const talk = await table.roughTalk();
+  // Until then, a server of both eras may still take it for the first word of a legacy client.
+  await talk.request(body.method);
+  return say(table, talk.peer!, body);
 }
 
-async function post(table: Table, body: Body): Promise<Reply> {
+/** The very first message of a connection. */
+export async function askFirst(table: Table, method: string, version = table.revision): Promise<Reply> {
+  const meta = { [META.protocolVersion]: version };
+  const body = { id: 'first', method, params: modernParams({}, table.revision, { meta }) };
+  if (table.target.transport === 'http') return post(table, body, version);
+  return say(table, await table.openStream(), body, table.patience.helloMs);
+}
+
+async function post(table: Table, body: Body, version = table.revision): Promise<Reply> {
   const about = { id: body.id, notifications: [], ms: 0 };
   const ms = table.patience.answerMs;
   try {
     const http = await table
       .openHttp()
-      .request({ body: { jsonrpc: '2.0', ...body }, headers: modernHeaders(body, table.revision), ms });
+      .request({ body: { jsonrpc: '2.0', ...body }, headers: modernHeaders(body, version), ms });
     const frame = await http.waitFor(isAnswer, ms);
     if (frame) return { ...replyOf(frame, about), http };
     return { kind: 'silence', why: `HTTP ${http.status} without an answer`, ...about };
@@ -34,12 +52,11 @@ async function post(table: Table, body: Body): Promise<Reply> {
   }
 }
 
-async function say(table: Table, body: Body): Promise<Reply> {
+async function say(table: Table, peer: StreamPeer, body: Body, ms = table.patience.answerMs): Promise<Reply> {
   const about = { id: body.id, notifications: [], ms: 0 };
-  const ms = table.patience.answerMs;
-  const { peer, transcript } = await table.roughTalk();
+  const { transcript } = peer;
   const from = transcript.frames.length;
-  peer!.send({ jsonrpc: '2.0', ...body });
+  peer.send({ jsonrpc: '2.0', ...body });
   const frame = await transcript.waitFor(
     (each) => isAnswer(each) && membersOf(each)['id'] === body.id && transcript.frames.indexOf(each) >= from,
     ms,

@@ -3,10 +3,11 @@ import { isModernRevision } from '../../../era/revisions.js';
 import { isJsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import type { Facts } from '../../survey/facts.js';
 import { modernParams } from '../../talk/envelope.js';
 import type { Reply } from '../../talk/talk.js';
 import { needRefusal } from './answers.js';
-import { askExactly } from './exact.js';
+import { askExactly, askFirst } from './exact.js';
 import { listsOf } from './lists.js';
 
 /** The version that every request names. */
@@ -18,14 +19,10 @@ export const versionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-001', 'DISC-008', 'ERR-011'],
     era: 'modern',
+    lane: 'own',
     hint: 'Check the version of every request, server/discover included, before anything else.',
     async run(table) {
-      return needRefusal(
-        table,
-        await discoverAs(table, '1900-01-01'),
-        [-32022],
-        'server/discover as 1900-01-01',
-      );
+      return needRefusal(table, await refusalOf(table), [-32022], 'server/discover as 1900-01-01');
     },
   },
   {
@@ -35,11 +32,12 @@ export const versionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-001'],
     era: 'modern',
+    lane: 'own',
     hint: 'Compare versions for equality with those you implement; a later date is not a superset.',
     async run(table) {
       return needRefusal(
         table,
-        await discoverAs(table, '2999-12-31'),
+        await askFirst(table, 'server/discover', '2999-12-31'),
         [-32022],
         'server/discover as 2999-12-31',
       );
@@ -52,6 +50,7 @@ export const versionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-001'],
     era: 'modern',
+    lane: 'own',
     hint: 'A revision that knows no _meta is as unsupported as any other, unless you speak it.',
     async run(table) {
       if (table.factsOf('legacy')) table.skip('the server speaks the legacy era, too');
@@ -59,7 +58,7 @@ export const versionChecks: readonly Check[] = [
         table.skip('the server says that it speaks 2025-06-18');
       return needRefusal(
         table,
-        await discoverAs(table, '2025-06-18'),
+        await askFirst(table, 'server/discover', '2025-06-18'),
         [-32022],
         'server/discover as 2025-06-18',
       );
@@ -72,9 +71,10 @@ export const versionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['ERR-011', 'VER-001'],
     era: 'modern',
+    lane: 'own',
     hint: 'Put `supported` (all versions you accept) and `requested` (the one that came) into error.data.',
     async run(table) {
-      const reply = await discoverAs(table, '1900-01-01');
+      const reply = await refusalOf(table);
       if (reply.kind !== 'error' || reply.error.code !== -32022)
         return table.skip('the version was not refused with -32022');
       const data = isJsonObject(reply.error.data) ? reply.error.data : {};
@@ -138,7 +138,10 @@ export const versionChecks: readonly Check[] = [
       if (listed.length === 0)
         table.fail('supportedVersions has no modern version', 'the one that was asked for');
       for (const version of listed)
-        table.needResult(await discoverAs(table, version), `server/discover as ${version}, which is listed,`);
+        table.needResult(
+          await askAs(table, 'server/discover', version),
+          `server/discover as ${version}, which is listed,`,
+        );
       return `${listed.join(', ')} ${listed.length === 1 ? 'is' : 'are'} listed and served`;
     },
   },
@@ -150,9 +153,10 @@ export const versionChecks: readonly Check[] = [
     rules: [],
     reason: 'A client picks its version from either list, and has to come to the same one.',
     era: 'modern',
+    lane: 'own',
     hint: 'Fill supportedVersions and error.data.supported from the same place.',
     async run(table) {
-      const reply = await discoverAs(table, '1900-01-01');
+      const reply = await refusalOf(table);
       const data = reply.kind === 'error' && isJsonObject(reply.error.data) ? reply.error.data : {};
       if (!Array.isArray(data['supported'])) return table.skip('the refusal has no list of versions');
       // Revisions of the handshake may be listed in one of them only.
@@ -171,9 +175,14 @@ export const versionChecks: readonly Check[] = [
   },
 ];
 
-function discoverAs(table: Table, version: string): Promise<Reply> {
-  return askAs(table, 'server/discover', version);
+/** What a server says to a first request in a version that it cannot know. Asked once for all checks. */
+function refusalOf(table: Table): Promise<Reply> {
+  const known = refusals.get(table.facts) ?? askFirst(table, 'server/discover', '1900-01-01');
+  refusals.set(table.facts, known);
+  return known;
 }
+
+const refusals = new WeakMap<Facts, Promise<Reply>>();
 
 /** On the common connection: a client may try any version. */
 async function askAs(table: Table, method: string, version: string): Promise<Reply> {
