@@ -27,6 +27,8 @@ export interface CheckOptions extends Choice {
   readonly allow?: readonly string[];
   /** Arguments for tools, by name, where their schema does not tell enough. */
   readonly args?: Readonly<Record<string, JsonObject>>;
+  /** Of the tools that may be called, those that are called to look around. Default: all. */
+  readonly visit?: readonly string[];
   /** For checks that make up their input. Default: a new one each time; the report has it. */
   readonly seed?: number;
   /** How many inputs each of them tries. Default 100. */
@@ -128,6 +130,7 @@ async function enter(target: Target, options: CheckOptions): Promise<House & { c
       callTools: options.callTools ?? false,
       allow: options.allow ?? [],
       args: options.args ?? {},
+      visit: options.visit,
       stopMs: Math.min(2000, answerMs),
     },
   });

@@ -10,6 +10,8 @@ import { sampleArguments } from './sample-arguments.js';
 export interface TourOptions extends Consent {
   /** Arguments for tools whose schema does not tell enough. */
   readonly args: Readonly<Record<string, JsonObject>>;
+  /** Of the tools that may be called, those that are called on the way. Default: all. */
+  readonly visit?: readonly string[] | undefined;
   /** How long one request of the tour may take before it is called off. */
   readonly stopMs: number;
 }
@@ -37,7 +39,8 @@ export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts>
       await visit('prompts/get', { name: prompt['name'], arguments: promptArguments(prompt) });
     }
   }
-  for (const { name, args } of callable.slice(0, MOST_TOOLS)) {
+  const visited = callable.filter(({ name }) => options.visit?.includes(name) ?? true);
+  for (const { name, args } of visited.slice(0, MOST_TOOLS)) {
     await visit('tools/call', { name, arguments: args });
     if (!talk.isOpen) break;
   }
