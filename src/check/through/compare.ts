@@ -92,8 +92,10 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
   return direct.tour.flatMap((stop) => {
     const find = (facts: Facts) => facts.tour.find((each) => isSameStop(each, stop));
     const other = find(through);
-    if (!other) return [];
     const about = `${stop.method} ${String(stop.params['name'] ?? stop.params['uri'])}`;
+    // Where the item itself is not the same, that has been said.
+    if (!other && !isSameItem(stop, direct, through)) return [];
+    if (!other) return [difference('worse', direct.era, about, 'was asked', 'could not be asked')];
     const second = find(again) ?? stop;
     return [
       ...compareValues(
@@ -111,6 +113,16 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
       ...compareValues(direct.era, `questions of ${about}`, [askedIn(stop), askedIn(second)], askedIn(other)),
     ];
   });
+}
+
+/** Whether what a stop is about is listed on both ways, in the same words. */
+function isSameItem({ method, params }: TourStop, direct: Facts, through: Facts): boolean {
+  const list = method === 'tools/call' ? 'tools' : method === 'prompts/get' ? 'prompts' : 'resources';
+  const key = list === 'resources' ? 'uri' : 'name';
+  const [one, other] = [direct, through].map((facts) =>
+    facts[list].find((each) => each[key] === params[key]),
+  );
+  return one !== undefined && stable(one) === stable(other);
 }
 
 function isSameStop(a: TourStop, b: TourStop): boolean {

@@ -24,17 +24,15 @@ export function renderThrough(
   const grades = `directly ${direct.grade.letter}, through the bridge ${through.grade.letter}`;
   const lost = countLost(report);
   return [
-    `${out.bold(cleanLine(direct.target.label))} ${out.dim('through')} ${out.bold(cleanLine(through.target.label))}`,
-    '',
+    `${out.bold(cleanLine(direct.target.label))} ${out.dim('through')} ${out.bold(cleanLine(through.target.label))}\n`,
     section(out.red('Worse through the bridge'), 'worse'),
     section(out.yellow('Not the same through the bridge'), 'other'),
     section(out.green('Better through the bridge'), 'better'),
     lost === 0
-      ? out.green(`Nothing is lost on the way (${grades}).`)
-      : out.red(`${lost} ${lost === 1 ? 'difference' : 'differences'} (${grades}).`),
-    '',
+      ? `${out.green(`Nothing is lost on the way (${grades}).`)}\n`
+      : `${out.red(`${lost} ${lost === 1 ? 'difference' : 'differences'} (${grades}).`)}\n`,
   ]
-    .filter((part, index, all) => part !== '' || all[index - 1] !== '')
+    .filter((part) => part !== '')
     .join('\n');
 }
 
