@@ -93,7 +93,7 @@ export const CANCEL: readonly ClientCheck[] = [
           );
           if (!request) return `requestId is ${JSON.stringify(requestId)}, and there was no such request`;
           const answer = view.answerTo(request);
-          // What is no proper answer may be waited on.
+          // What it could not read, or what makes no sense, it may go on waiting for.
           if (!answer || !isProper(answer)) return undefined;
           // It may have crossed the answer on the way.
           const long = entry.at - (view.transcript.entries[answer.index]?.at ?? 0) > CROSSING_MS;
@@ -130,7 +130,8 @@ function slowCall(view: View): Said | undefined {
   return view.named('tools/call').find(({ params }) => params['name'] === 'slow');
 }
 
-function isProper({ message }: Heard): boolean {
+function isProper({ message, batched }: Heard): boolean {
+  if (batched) return false;
   return isJsonObject(message['result']) || isJsonObject(message['error']);
 }
 

@@ -29,6 +29,8 @@ export interface Heard {
   readonly life: number;
   readonly exchange: number | undefined;
   readonly index: number;
+  /** It came in an array. */
+  readonly batched: boolean;
 }
 
 /** A transcript, read: what judges look at. */
@@ -143,13 +145,13 @@ function heardIn(entries: readonly Entry[]): Heard[] {
     const found = alone.length > 0 ? alone : messagesIn(`${rest.get(key) ?? ''}${entry.text}`);
     if (found.length > 0) rest.delete(key);
     else rest.set(key, `${rest.get(key) ?? ''}${entry.text}`);
-    for (const message of found) heard.push({ message, life, exchange, index });
+    for (const each of found) heard.push({ ...each, life, exchange, index });
   });
   return heard;
 }
 
 /** The messages in a piece of text: a body, lines, or events, whose data may be on several lines. */
-function messagesIn(text: string): JsonObject[] {
+function messagesIn(text: string): Pick<Heard, 'message' | 'batched'>[] {
   const blocks = /^data:/m.test(text)
     ? text
         .split(/\r?\n\r?\n/)
@@ -157,7 +159,8 @@ function messagesIn(text: string): JsonObject[] {
     : text.split('\n');
   return blocks.flatMap((block) => {
     const value = parse(block);
-    return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+    const batched = Array.isArray(value);
+    return (batched ? value : [value]).filter(isJsonObject).map((message) => ({ message, batched }));
   });
 }
 
