@@ -61,14 +61,14 @@ const OFFERS = [
 
 function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[] {
   const { era } = direct;
-  const capabilities = compareValues(
+  const capabilities = compareMembers(
     era,
     'capabilities',
     [direct.capabilities, again.capabilities],
     through.capabilities,
   );
-  const server = compareValues(era, 'server', [direct.serverInfo, again.serverInfo], through.serverInfo);
-  const instructions = compareValues(
+  const server = compareMembers(era, 'server', [direct.serverInfo, again.serverInfo], through.serverInfo);
+  const instructions = compareMembers(
     era,
     'instructions',
     [direct.hello['instructions'], again.hello['instructions']],
@@ -78,7 +78,7 @@ function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[
     const find = (facts: Facts, name: unknown) => facts[list].find((each) => each[key] === name);
     const known = direct[list].flatMap((item) => {
       const about = `${word} ${String(item[key])}`;
-      return compareValues(era, about, [item, find(again, item[key])], find(through, item[key]));
+      return compareMembers(era, about, [item, find(again, item[key])], find(through, item[key]));
     });
     const added = through[list]
       .filter((item) => !find(direct, item[key]) && !find(again, item[key]))
@@ -183,33 +183,47 @@ function sentence({ outcome, seen, level }: Finding): string {
   return outcome === 'pass' ? `holds: ${seen}` : `${level} does not hold: ${seen}`;
 }
 
+/** One difference for all: an answer is another answer. */
 function compareValues(
+  era: Era,
+  about: string,
+  looks: readonly [unknown, unknown],
+  through: unknown,
+): Difference[] {
+  return compareMembers(era, about, looks, through).slice(0, 1);
+}
+
+/** A difference for every place where they part, rather than two long texts. */
+function compareMembers(
   era: Era,
   about: string,
   [direct, again]: readonly [unknown, unknown],
   through: unknown,
 ): Difference[] {
-  const [a, b, c] = [stable(direct), stable(again), stable(through)];
   // It is not the same each time, bridge or not.
-  if (a !== b || a === c) return [];
-  const kind = through === undefined ? 'worse' : 'other';
-  return [difference(kind, era, about, ...firstDifference(direct, through))];
+  if (stable(direct) !== stable(again)) return [];
+  return partings(direct, through).map(({ path, was, is }) => {
+    const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
+    return difference(is === undefined ? 'worse' : 'other', era, about, show(was), show(is));
+  });
 }
 
-/** The place where two values part, rather than two long texts. */
-function firstDifference(direct: unknown, through: unknown, path = ''): [string, string] {
-  if (isJsonObject(direct) && isJsonObject(through)) {
-    const keys = [...new Set([...Object.keys(direct), ...Object.keys(through)])];
-    const key = keys.find((each) => stable(direct[each]) !== stable(through[each]));
-    if (key !== undefined)
-      return firstDifference(direct[key], through[key], path === '' ? key : `${path}.${key}`);
+interface Parting {
+  readonly path: string;
+  readonly was: unknown;
+  readonly is: unknown;
+}
+
+function partings(was: unknown, is: unknown, path = ''): Parting[] {
+  if (stable(was) === stable(is)) return [];
+  if (isJsonObject(was) && isJsonObject(is)) {
+    const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+    return keys.flatMap((key) => partings(was[key], is[key], path === '' ? key : `${path}.${key}`));
   }
-  if (Array.isArray(direct) && Array.isArray(through) && direct.length === through.length) {
-    const at = direct.findIndex((each, index) => stable(each) !== stable(through[index]));
-    if (at >= 0) return firstDifference(direct[at], through[at], `${path}[${at}]`);
+  if (Array.isArray(was) && Array.isArray(is) && was.length === is.length) {
+    return was.flatMap((each, at) => partings(each, is[at], `${path}[${at}]`));
   }
-  const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
-  return [show(direct), show(through)];
+  return [{ path, was, is }];
 }
 
 /** JSON with its members in order: their order on the wire means nothing. */
