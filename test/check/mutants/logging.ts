@@ -31,6 +31,13 @@ export const loggingMutants: readonly AnyMutant[] = [
     },
     {
       ...era,
+      check: 'logging/no-credentials',
+      vice: 'logs the password it was given',
+      seen: /a password/,
+      middle: logging(() => ({ data: { message: 'signed in', password: 'correct horse' } })),
+    },
+    {
+      ...era,
       check: 'logging/not-a-flood',
       vice: 'logs everything a hundred times',
       middle: telling((message, method) =>

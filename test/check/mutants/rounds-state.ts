@@ -153,6 +153,12 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     { ...MODERN, check, vice: 'asks whoever it likes', middle: askingAnybody },
     { ...LEGACY, check, vice: 'asks whoever it likes', middle: askingAnybody },
   ]),
+  {
+    ...LEGACY,
+    check: 'questions/none-undeclared-in-old-revisions',
+    vice: 'asks whoever it likes',
+    middle: askingAnybody,
+  },
 ];
 
 const EVERYTHING = { roots: {}, sampling: { tools: {} }, elicitation: { form: {}, url: {} } };

@@ -113,6 +113,13 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
     seen: /and told/,
     middle: changingResult(LISTEN, (result) => ({ ...result, told: 3 })),
   },
+  {
+    ...MODERN,
+    check: 'subscriptions/says-when-it-ends',
+    vice: 'ends without a word',
+    seen: /without a word/,
+    middle: changing((_answer, { method }) => (method === LISTEN ? [] : undefined)),
+  },
   ...(['tools', 'prompts'] as const).map((list) => ({
     ...NEWS,
     check: `subscriptions/tells-${list}`,

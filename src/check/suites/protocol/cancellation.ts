@@ -1,6 +1,7 @@
 /** Requests that are called off. */
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import type { CallableTool } from '../../survey/facts.js';
 import { slowArguments } from '../../survey/known-tools.js';
 import { aliveMethod, askAlive } from '../../talk/alive.js';
 import type { Pending, RequestOptions, Talk } from '../../talk/talk.js';
@@ -63,6 +64,7 @@ export const cancellationChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Cancel the request that is named by requestId, and no other.',
     async run(table) {
+      needSlowTool(table);
       const talk = await table.openTalk();
       const first = startSlow(table, talk, SLOW_MS, { progressToken: 9101 });
       const second = startSlow(table, talk, SHORT_MS, { progressToken: 9102 });
@@ -126,8 +128,8 @@ export const cancellationChecks: readonly Check[] = [
     lane: 'rough',
     hint: 'Forget a request when it is answered, and ignore cancellations of what is not there.',
     async run(table) {
+      needNotification(table);
       const talk = await table.roughTalk();
-      needNotification(table, talk);
       const reply = await askAlive(talk);
       await expectIgnored(table, talk, { requestId: reply.id }, 'the cancellation of an answered request');
       return `${aliveMethod(talk)} was cancelled after its answer, and nothing happened`;
@@ -167,6 +169,7 @@ export const cancellationChecks: readonly Check[] = [
     lane: 'own',
     hint: 'When the response stream is closed, cancel its request; other requests go on.',
     async run(table) {
+      needSlowTool(table);
       const talk = await table.openTalk();
       const kept = startSlow(table, talk, SHORT_MS);
       for (let count = 0; count < 5; count++) {
@@ -189,31 +192,35 @@ export const cancellationChecks: readonly Check[] = [
 /** How long what is cancelled would have taken. */
 const SLOW_MS = 600;
 const SHORT_MS = 300;
+const SETTLE_MS = 80;
 const RACES = 20;
 
-function startSlow(table: Table, talk: Talk, ms: number, options: RequestOptions = {}): Pending {
-  const tool = table.needTool(
-    (each) => slowArguments(each.tool, ms) !== undefined,
+function needSlowTool(table: Table): CallableTool {
+  return table.needTool(
+    (each) => slowArguments(each.tool, SLOW_MS) !== undefined,
     'that is known to take as long as it is told to',
   );
-  const args = slowArguments(tool.tool, ms)!;
+}
+
+function startSlow(table: Table, talk: Talk, ms: number, options: RequestOptions = {}): Pending {
+  const { name, tool } = needSlowTool(table);
   return talk.start(
     'tools/call',
-    { name: tool.name, arguments: args },
+    { name, arguments: slowArguments(tool, ms)! },
     { ms: ms + table.patience.answerMs, ...options },
   );
 }
 
 /** Modern HTTP has no such notification: there the stream is closed, and nothing can come after it. */
-function needNotification(table: Table, talk: Talk): void {
-  if (talk.era === 'modern' && table.target.transport === 'http')
+function needNotification(table: Table): void {
+  if (table.era === 'modern' && table.target.transport === 'http')
     table.skip('over modern HTTP a request is cancelled by closing its stream');
 }
 
-async function openForCancelling(table: Table): Promise<Talk> {
-  const talk = await table.openTalk();
-  needNotification(table, talk);
-  return talk;
+function openForCancelling(table: Table): Promise<Talk> {
+  needNotification(table);
+  needSlowTool(table);
+  return table.openTalk();
 }
 
 /** Cancels a request in the middle, and listens until it would have been done. */
@@ -228,8 +235,9 @@ async function cancelled(
   await talk.transcript.waitFor(isProgress, SHORT_MS);
   await pending.cancel('isthmus-check has changed its mind');
   const began = table.clock.now();
-  // Whatever was on its way before the cancellation was read comes before the next answer.
+  // Whatever was on its way before the cancellation was read comes before the next answer; over HTTP, about then.
   await askAlive(talk);
+  if (table.target.transport === 'http') await table.pause(SETTLE_MS);
   const from = talk.transcript.frames.length;
   // Work that goes on is done by then, though timers be late.
   await talk.transcript.waitFor((frame) => isAnswerTo(frame, pending), 2 * SLOW_MS);
@@ -271,8 +279,8 @@ function ignored(
     lane: 'rough',
     hint: 'Do nothing and say nothing when requestId is not the id of a request that is running.',
     async run(table) {
+      needNotification(table);
       const talk = await table.roughTalk();
-      needNotification(table, talk);
       for (const each of params) await expectIgnored(table, talk, each, JSON.stringify(each));
       return `${params.length} of them were ignored`;
     },

@@ -23,7 +23,7 @@ export const loggingChecks: readonly Check[] = [
           'the capability logging',
           evidence(logs[0]!),
         );
-      return `${logs.length} log messages came, and logging is announced`;
+      return `log messages came (${logs.length}), and logging is announced`;
     },
   },
   {
@@ -48,7 +48,7 @@ export const loggingChecks: readonly Check[] = [
         if (logger !== undefined && typeof logger !== 'string')
           table.fail(`a log message has the logger ${JSON.stringify(logger)}`, 'a string', evidence(frame));
       }
-      return `${logs.length} log messages have a level and data`;
+      return `each log message (${logs.length}) has a level and data`;
     },
   },
   {
@@ -66,9 +66,44 @@ export const loggingChecks: readonly Check[] = [
         return at.some((time, index) => (at[index + FLOOD] ?? Number.POSITIVE_INFINITY) - time < 1000);
       });
       if (flood) table.fail(`more than ${FLOOD} log messages came within a second`, 'a few a second');
-      return `${logs.length} log messages came, at most ${FLOOD} within a second`;
+      return `log messages came (${logs.length}), at most ${FLOOD} within a second`;
     },
   },
+  {
+    id: 'logging/no-credentials',
+    suite: 'protocol',
+    title: 'Logs no credentials',
+    level: 'MUST',
+    rules: ['LOG-007'],
+    lane: 'after',
+    hint: 'Leave keys, tokens and passwords out of what is logged, or mask them.',
+    run(table) {
+      const logs = heardLogs(table);
+      const own = table.target.transport === 'http' ? Object.entries(table.target.headers) : [];
+      const ours = own
+        .filter(([name]) => /^(?:authorization|cookie|x-api-key)$/i.test(name))
+        .map(([, value]) => value.replace(/^\w+ /, ''));
+      for (const frame of logs) {
+        const text = JSON.stringify(paramsOf(frame)['data']) ?? '';
+        const kind = ours.some((secret) => secret.length >= 8 && text.includes(secret))
+          ? 'what lets us in'
+          : SECRETS.find(([, pattern]) => pattern.test(text))?.[0];
+        // Not shown: reports are passed around.
+        if (kind !== undefined)
+          table.fail(`a log message holds ${kind}`, 'no credentials in logs', { wire: [] });
+      }
+      return `no log message (of ${logs.length}) looks as if it held credentials`;
+    },
+  },
+];
+
+const SECRETS: readonly (readonly [string, RegExp])[] = [
+  ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----/],
+  ['a bearer token', /\bBearer [\w.~+/-]{16,}/],
+  ['a JSON Web Token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
+  ['an access key of AWS', /\bAKIA[0-9A-Z]{16}\b/],
+  ['a token of GitHub', /\bgh[pousr]_[A-Za-z0-9]{36}\b/],
+  ['a password', /\bpassword\\?["']?\s*[:=]\s*\\?["']?(?!\*|<|\[|null|undefined)[^\s"'\\]{4,}/i],
 ];
 
 const FLOOD = 200;

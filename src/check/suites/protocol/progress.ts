@@ -29,7 +29,7 @@ export const progressChecks: readonly Check[] = [
           table.fail(`progress went from ${before} to ${progress}`, 'more than before', evidence(frame));
         else last.set(key, progress);
       }
-      return `${all.length} notifications of progress increased`;
+      return `progress increased each time (${all.length})`;
     },
   },
   {
@@ -53,7 +53,7 @@ export const progressChecks: readonly Check[] = [
         if (isAnswered)
           table.fail(`progress came under ${token} after the answer`, 'none any more', evidence(frame));
       }
-      return `${all.length} notifications of progress were of running requests`;
+      return `progress (${all.length}) was of running requests`;
     },
   },
   {
@@ -152,7 +152,7 @@ export const progressChecks: readonly Check[] = [
         if (typeof progress === 'number' && typeof total === 'number' && progress > total)
           table.fail(`progress is ${progress} of ${total}`, 'at most the total', evidence(frame));
       }
-      return `${all.length} notifications of progress are within their total`;
+      return `progress (${all.length}) is within its total`;
     },
   },
   {
@@ -172,7 +172,7 @@ export const progressChecks: readonly Check[] = [
         if (typeof message !== 'string' || message.trim() === '')
           table.fail(`the message of progress is ${JSON.stringify(message)}`, 'a few words', evidence(frame));
       }
-      return `${said.length} notifications of progress say something`;
+      return `each message of progress (${said.length}) says something`;
     },
   },
   {
@@ -235,7 +235,7 @@ function heardProgress(table: Table): readonly Heard[] {
 
 function inTranscript({ frames }: Transcript, index: number): Heard[] {
   const requests = new Map<string, Frame>();
-  const answered = new Set<unknown>();
+  const answered = new Map<unknown, Frame>();
   const heard: Heard[] = [];
   for (const frame of frames) {
     if (frame.from === 'check' && frame.kind === 'request') {
@@ -247,11 +247,16 @@ function inTranscript({ frames }: Transcript, index: number): Heard[] {
         frame,
         key: `${index} ${JSON.stringify(request?.id)}`,
         request,
-        isAnswered: request?.id !== undefined && answered.has(request.id),
+        isAnswered: isAfter(frame, answered.get(request?.id)),
       });
     } else if (frame.from === 'server' && (frame.kind === 'result' || frame.kind === 'error')) {
-      answered.add(membersOf(frame)['id']);
+      answered.set(membersOf(frame)['id'], frame);
     }
   }
   return heard;
+}
+
+/** Streams of HTTP may overtake each other. */
+function isAfter(frame: Frame, answer: Frame | undefined): boolean {
+  return answer !== undefined && answer.exchange === frame.exchange;
 }

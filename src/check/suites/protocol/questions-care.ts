@@ -25,7 +25,7 @@ export const questionsCareChecks: readonly Check[] = [
         if (secret)
           table.fail(`${where} asks for ${JSON.stringify(secret[0])} in a form`, 'no field for a secret');
       }
-      return `${asked.length} forms have no field that is named like a secret`;
+      return `no form (of ${asked.length}) has a field that is named like a secret`;
     },
   },
   {
@@ -49,7 +49,7 @@ export const questionsCareChecks: readonly Check[] = [
             'a URL without credentials',
           );
       }
-      return `${asked.length} URLs hold no credentials`;
+      return `no URL (of ${asked.length}) holds credentials`;
     },
   },
   {
@@ -66,7 +66,7 @@ export const questionsCareChecks: readonly Check[] = [
         if (url && url.protocol !== 'https:' && !LOOPBACK.test(url.hostname))
           table.fail(`${where} sends the user to ${url.protocol}//${url.host}`, 'an https: URL');
       }
-      return `${asked.length} URLs are https, or of this machine`;
+      return `each URL (${asked.length}) is https, or of this machine`;
     },
   },
   {
@@ -85,7 +85,7 @@ export const questionsCareChecks: readonly Check[] = [
         if (field)
           table.fail(`${where} has a link in the field ${JSON.stringify(field[0])}`, 'fields without links');
       }
-      return `${asked.length} forms have no links in their fields`;
+      return `no form (of ${asked.length}) has links in its fields`;
     },
   },
   {

@@ -4,7 +4,7 @@ import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
 import type { TourStop } from '../../survey/facts.js';
 import { EVERY_CAPABILITY } from '../../talk/envelope.js';
-import type { Reply } from '../../talk/talk.js';
+import type { Reply, Talk } from '../../talk/talk.js';
 import { membersOf } from '../../wire/transcript.js';
 import {
   askingStops,
@@ -103,6 +103,24 @@ export const questionsDeclaredChecks: readonly Check[] = [
     },
   },
   {
+    id: 'questions/none-undeclared-in-old-revisions',
+    suite: 'protocol',
+    title: 'Asks nothing of a client of 2025-03-26 that declares no capabilities',
+    level: 'SHOULD',
+    rules: ['INIT-013'],
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Keep to the capabilities of initialize in every revision.',
+    async run(table) {
+      const stops = variety(askingStops(table), MOST_STOPS);
+      const talk = await table.openTalk({ revision: '2025-03-26', capabilities: {} });
+      if (talk.revision > '2025-03-26')
+        table.skip(`the server speaks ${talk.revision} instead of 2025-03-26`);
+      await expectNoneIn(table, talk, stops, {}, 'no capabilities');
+      return `${stops.map(nameOf).join(', ')}: asked nothing`;
+    },
+  },
+  {
     id: 'rounds/names-the-missing-capability',
     suite: 'protocol',
     title: 'Refuses with -32021 what cannot be done without a capability, and names it',
@@ -156,6 +174,17 @@ async function expectNone(
     table.skip(`${table.revision} only recommends to keep to the capabilities (INIT-013)`);
   // A modern client says anew with each request what it can, and may have said something else before (META-007).
   const talk = await (table.era === 'modern' ? table.roughTalk() : table.openTalk({ capabilities }));
+  await expectNoneIn(table, talk, stops, capabilities, words, about);
+}
+
+async function expectNoneIn(
+  table: Table,
+  talk: Talk,
+  stops: readonly TourStop[],
+  capabilities: JsonObject,
+  words: string,
+  about: (question: Question) => boolean = () => true,
+): Promise<void> {
   for (const stop of stops) {
     const from = talk.transcript.frames.length;
     const reply = await talk.request(stop.method, stop.params, {

@@ -41,7 +41,7 @@ export const questionsLegacyChecks: readonly Check[] = [
         }
       }
       if (count === 0) table.skip('the server has sent no request');
-      return `${count} requests of the server have ids of their own`;
+      return `each request of the server (${count}) has an id of its own`;
     },
   },
   {
@@ -66,7 +66,7 @@ export const questionsLegacyChecks: readonly Check[] = [
         if (complaint)
           table.fail(`the server sent ${frame.method}`, complaintText(complaint), evidence(frame));
       }
-      return `${requests.length} requests of the server are of ${table.revision}`;
+      return `each request of the server (${requests.length}) is of ${table.revision}`;
     },
   },
   {

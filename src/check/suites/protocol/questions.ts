@@ -76,7 +76,7 @@ export const questionsChecks: readonly Check[] = [
           `${wrong.where} asks with includeContext "${wrong.question.params['includeContext']}", and the client did not declare sampling.context`,
           'no includeContext, or "none"',
         );
-      return `${asked.length} questions to the model do not ask for the context of servers`;
+      return `no question to the model (of ${asked.length}) asks for the context of servers`;
     },
   },
 ];
@@ -107,7 +107,7 @@ function shape({ about, ours, what, ...check }: ShapeCheck): Check {
             complaintText(complaint),
           );
       }
-      return `${asked.length} questions are well put`;
+      return `each question (${asked.length}) is well put`;
     },
   };
 }

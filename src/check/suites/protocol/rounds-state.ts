@@ -82,7 +82,7 @@ export const roundsStateChecks: readonly Check[] = [
             REFUSAL,
           );
       }
-      return `${pairs.length} states were not taken for those of another request`;
+      return `no state (of ${pairs.length}) was taken for that of another request`;
     },
   },
   {

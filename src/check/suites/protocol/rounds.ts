@@ -46,7 +46,7 @@ export const roundsChecks: readonly Check[] = [
             evidence(answer),
           );
       }
-      return `the keys of ${rounds.length} rounds are unique`;
+      return `the keys of each round (${rounds.length}) are unique`;
     },
   },
   {
@@ -112,7 +112,7 @@ export const roundsChecks: readonly Check[] = [
             evidence(answer),
           );
       }
-      return `${all.length} results are what their type says`;
+      return `each result (${all.length}) is what its type says`;
     },
   },
   {
@@ -158,7 +158,7 @@ function judgeRounds(table: Table, isOurs: (complaint: Complaint) => boolean): s
         evidence(answer),
       );
   }
-  return `${rounds.length} rounds hold what they should`;
+  return `each round (${rounds.length}) holds what it should`;
 }
 
 /** `result.inputRequests`, one of its members, or the envelope of one; what a question says is judged elsewhere. */

@@ -113,7 +113,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
             'news on both',
           );
       }
-      return `${news.length} news named their subscriptions`;
+      return `all news (${news.length}) named their subscription`;
     },
   },
   {
