@@ -45,12 +45,6 @@ export const httpBodyMutants: readonly AnyMutant[] = [
     proxy: () => when(isArray, () => respond(200, [{ jsonrpc: '2.0', id: 'one', result: {} }])),
   },
   {
-    ...legacy,
-    check: 'http-body/batch-served-in-2025-03-26',
-    vice: 'never serves batches',
-    proxy: () => when(isArray, () => respond(400)),
-  },
-  {
     ...modern,
     check: 'http-body/large',
     vice: 'fails on a large body',

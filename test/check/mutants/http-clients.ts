@@ -145,6 +145,13 @@ export const httpClientMutants: readonly AnyMutant[] = [
   },
   {
     ...guarded,
+    check: 'http-auth/scope',
+    vice: 'does not say which scopes it takes',
+    proxy: () =>
+      publishing({ authorization_servers: ['https://login.example.com'], scopes_supported: ['use'] }),
+  },
+  {
+    ...guarded,
     check: 'http-auth/no-offline-access',
     vice: 'asks for offline_access',
     proxy: () =>

@@ -99,4 +99,10 @@ export const httpOriginMutants: readonly AnyMutant[] = [
         (request) => withHeaders(request, { host: 'localhost' }),
       ),
   },
+  {
+    ...modern,
+    check: 'http-origin/loopback-only',
+    vice: 'listens everywhere',
+    tcp: () => ({ host: '0.0.0.0' }),
+  },
 ];

@@ -87,24 +87,6 @@ export const httpParamMutants: readonly AnyMutant[] = [
         () => refuse(400),
       ),
   },
-  ...Object.entries({
-    'gives a header no name': { region: { type: 'string', 'x-mcp-header': '' } },
-    'puts a blank into the name of a header': { region: { type: 'string', 'x-mcp-header': 'My Region' } },
-    'puts a line break into the name of a header': { region: { type: 'string', 'x-mcp-header': 'A\r\nB' } },
-    'gives two headers one name': {
-      region: { type: 'string', 'x-mcp-header': 'Region' },
-      place: { type: 'string', 'x-mcp-header': 'REGION' },
-    },
-    'mirrors a number': { region: { type: 'number', 'x-mcp-header': 'Region' } },
-    'mirrors something in an array': {
-      regions: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Region' } },
-    },
-  }).map(([vice, properties]) => ({
-    ...about,
-    check: 'http-params/annotations-valid',
-    vice,
-    proxy: () => offering(properties),
-  })),
   {
     ...about,
     check: 'http-params/no-secrets',

@@ -184,6 +184,16 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   },
   {
     ...about,
+    check: 'http-legacy/standing-stream-unrelated',
+    vice: 'sends progress to the standing stream',
+    proxy: () =>
+      when(
+        ({ method }) => method === 'GET',
+        () => events(PROGRESS),
+      ),
+  },
+  {
+    ...about,
     check: 'http-legacy/stray-response',
     vice: 'answers responses',
     proxy: () =>

@@ -4,7 +4,12 @@ import { ProtocolError } from '../../../src/errors.js';
 import { createServer, type Server } from '../../../src/server/create-server.js';
 import { jsonSchema } from '../../../src/server/schema.js';
 import { type ServeOptions, serve } from '../../../src/server/serve.js';
-import { type HttpListenOptions, type HttpRequestFacts, http } from '../../../src/transport/http.js';
+import {
+  type HttpListenOptions,
+  type HttpRequestFacts,
+  http,
+  type Refusal,
+} from '../../../src/transport/http.js';
 import { ErrorCode } from '../../../src/wire/error-codes.js';
 import type { HttpBase } from './mutant.js';
 
@@ -57,8 +62,10 @@ export function smallAt(
       http({
         port: 0,
         ...(token !== undefined && {
-          authenticate: (request: HttpRequestFacts) =>
-            request.header('authorization') === `Bearer ${token}` ? 'somebody' : undefined,
+          authenticate: (request: HttpRequestFacts): string | Refusal =>
+            request.header('authorization') === `Bearer ${token}`
+              ? 'somebody'
+              : { status: 401, challenge: 'scope="use"' },
         }),
         ...listen,
       }),

@@ -67,6 +67,8 @@ export interface TcpMutant extends Mutant {
 }
 
 export interface TcpHooks {
+  /** Where it listens. Default: 127.0.0.1. */
+  readonly host?: string;
   /** A new connection. Return false to take it and never to say anything. */
   readonly connected?: (referee: Socket) => boolean | undefined;
   /** Bytes of the referee. What is returned goes on; nothing, and the server never hears of it. */

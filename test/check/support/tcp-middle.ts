@@ -24,7 +24,7 @@ export async function tcpTarget(
     pass(referee, upstream, (bytes) => (hooks.incoming ? hooks.incoming(bytes, referee) : bytes));
     pass(upstream, referee, (bytes) => (hooks.outgoing ? hooks.outgoing(bytes, referee) : bytes));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, hooks.host ?? '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     target: httpTarget(`http://127.0.0.1:${port}${url.pathname}`, { headers: demo.target.headers }),

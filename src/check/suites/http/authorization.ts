@@ -45,7 +45,7 @@ export const authorizationChecks: readonly Check[] = [
     title: 'Says with 401 what it asks for',
     era: 'none',
     level: 'SHOULD',
-    rules: [],
+    rules: ['AUTH-005'],
     reason:
       'A 401 has to have WWW-Authenticate (RFC 9110, 15.5.2); clients find the way to a token in it (AUTH-005, AUTH-007).',
     hint: 'Add WWW-Authenticate: Bearer resource_metadata="…" to answers with 401.',
@@ -99,6 +99,29 @@ export const authorizationChecks: readonly Check[] = [
       const open = servers.find((each) => !isSafeUrl(each));
       if (open !== undefined) table.fail(`an authorization server is ${String(open)}`, 'an https address');
       return `authorization_servers: ${servers.join(', ')}`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-auth/scope',
+    title: 'Says with 401 which scopes it takes',
+    era: 'none',
+    level: 'SHOULD',
+    rules: ['AUTH-033'],
+    hint: 'Add scope="…" to WWW-Authenticate, with what the request needs.',
+    async run(table) {
+      const answer = await refusal(table);
+      const { document } = await metadata(table, answer);
+      const scopes = document?.['scopes_supported'];
+      if (!Array.isArray(scopes) || scopes.length === 0)
+        return table.skip('the server has no scopes, as far as its metadata tell');
+      const challenge = answer.http?.headers['www-authenticate'] ?? '';
+      if (!/\bscope="[^"]+"/.test(challenge))
+        table.fail(
+          `the server has the scopes ${scopes.join(', ')}, and WWW-Authenticate is ${challenge}`,
+          'scope="…"',
+        );
+      return `WWW-Authenticate: ${challenge}`;
     },
   },
   {

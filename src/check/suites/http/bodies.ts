@@ -4,7 +4,7 @@ import { needAlive } from './asking/alive.js';
 import { type Answer, ask, isRefused, needServed } from './asking/answer.js';
 import { openCourier } from './asking/courier.js';
 import { modernRequest, openingRequest } from './asking/requests.js';
-import { forget, openSession } from './asking/session.js';
+import { forget } from './asking/session.js';
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -76,34 +76,6 @@ export const bodyChecks: readonly Check[] = [
       if (isServed || !isRefused(answer))
         table.fail(`an array of two requests was answered with ${answer.said}`, 'HTTP 400');
       return `was answered with ${answer.said}`;
-    },
-  },
-  {
-    ...about,
-    id: 'http-body/batch-served-in-2025-03-26',
-    title: 'Serves a batch in a session of 2025-03-26',
-    era: 'legacy',
-    level: 'MUST',
-    rules: ['JRPC-017'],
-    hint: 'In sessions of 2025-03-26, answer an array of requests with all their responses, as an array or in a stream.',
-    async run(table) {
-      const session = await openSession(table, '2025-03-26');
-      if (session.revision !== '2025-03-26')
-        return table.skip(`the server answers 2025-03-26 with ${session.revision}`);
-      const answer = await ask(table, session.peer, {
-        body: [ping('one'), ping('two')],
-        headers: session.headers,
-      });
-      await answer.http?.whole(table.patience.answerMs);
-      const text = answer.http?.frames.map((frame) => frame.text).join('\n') ?? '';
-      const missing = ['"one"', '"two"'].filter((id) => !text.includes(id));
-      if (missing.length > 0) {
-        table.fail(
-          `an array of two pings was answered with ${answer.said}; nothing for ${missing.join(' and ')}`,
-          'a response to each',
-        );
-      }
-      return 'both pings were answered';
     },
   },
   {
@@ -185,8 +157,4 @@ export const bodyChecks: readonly Check[] = [
 function needCode(table: Table, answer: Answer, what: string, code: number): void {
   if (isRefused(answer) && answer.code === code) return;
   table.fail(`${what} was answered with ${answer.said}`, `HTTP 400 with error ${code}`);
-}
-
-function ping(id: string) {
-  return { jsonrpc: '2.0', id, method: 'ping' };
 }

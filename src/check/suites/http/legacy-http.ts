@@ -141,6 +141,31 @@ export const legacyHttpChecks: readonly Check[] = [
   },
   {
     ...about,
+    id: 'http-legacy/standing-stream-unrelated',
+    title: 'Keeps what belongs to a running call off the standing stream',
+    level: 'SHOULD',
+    rules: ['LHTTP-018'],
+    hint: 'Write progress of a call to the stream of its POST; the stream of a GET is for news that belong to no call.',
+    async run(table) {
+      const call = reportingCall(table);
+      const session = await openSession(table);
+      const standing = await session.get().catch(() => undefined);
+      if (standing?.status !== 200 || !standing.isStream)
+        return table.skip('the server offers no standing stream');
+      await session.post({
+        jsonrpc: '2.0',
+        id: 7,
+        method: call.method,
+        params: { ...call.params, _meta: { progressToken: 'isthmus-check' } },
+      });
+      await table.pause(table.patience.quietMs);
+      const stray = standing.frames.find(({ method }) => method === 'notifications/progress');
+      if (stray) table.fail(`the standing stream has ${stray.text.slice(0, 160)}`, 'nothing of the call');
+      return `${describeStop(call)}: its progress came elsewhere`;
+    },
+  },
+  {
+    ...about,
     id: 'http-legacy/stray-response',
     title: 'Answers a response that nobody waits for with 202, or refuses it with an HTTP error',
     rules: ['LHTTP-003', 'LHTTP-004'],

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
 import { type Answer, ask } from './asking/answer.js';
@@ -141,6 +143,26 @@ export const originChecks: readonly Check[] = [
       return `was answered with ${answer.said}`;
     },
   },
+  {
+    ...about,
+    id: 'http-origin/loopback-only',
+    title: 'Listens on the loopback address alone where it runs locally',
+    era: 'none',
+    level: 'SHOULD',
+    rules: ['HTTP-004'],
+    hint: 'Listen on 127.0.0.1, not on 0.0.0.0 or without an address.',
+    async run(table) {
+      if (!isLoopback(table)) return table.skip('the target is not on this machine');
+      const { port } = urlOf(table);
+      const others = otherAddresses();
+      if (others.length === 0) return table.skip('this machine has no other address');
+      for (const host of others) {
+        if (await isOpen(table, host, Number(port || 80)))
+          table.fail(`it also accepts connections at ${host}:${port || 80}`, 'loopback only');
+      }
+      return `nobody listens at ${others.map((host) => `${host}:${port}`).join(', ')}`;
+    },
+  },
 ];
 
 async function askFrom(table: Table, origin: string): Promise<Answer> {
@@ -162,4 +184,26 @@ function urlOf({ target }: Table): URL {
 
 function isLoopback(table: Table): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(table).hostname);
+}
+
+/** Addresses at which a server that listens everywhere is found. Linux answers at all of 127.0.0.0/8. */
+function otherAddresses(): readonly string[] {
+  const outer = Object.values(networkInterfaces()).flatMap((each = []) =>
+    each.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
+  );
+  return [...(process.platform === 'linux' ? ['127.1.2.3'] : []), ...outer];
+}
+
+function isOpen({ clock }: Table, host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const settle = (isThere: boolean) => {
+      callOff();
+      socket.destroy();
+      resolve(isThere);
+    };
+    const callOff = clock.after(1000, () => settle(false));
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
 }

@@ -131,27 +131,6 @@ export const paramHeaderChecks: readonly Check[] = [
   },
   {
     ...about,
-    id: 'http-params/annotations-valid',
-    lane: 'shared',
-    title: 'Marks arguments with x-mcp-header only as the rules allow',
-    rules: ['HTTP-040', 'HTTP-041', 'HTTP-042', 'HTTP-043', 'HTTP-045'],
-    hint: 'x-mcp-header is a header token, unique in its schema, on a string, integer or boolean that is reached through properties alone. Clients drop tools that break these rules.',
-    run(table) {
-      const read = table.facts.tools.map((tool) => ({
-        name: String(tool['name']),
-        found: readHeaderParams(tool['inputSchema']),
-      }));
-      const bad = read.flatMap(({ name, found }) =>
-        found.kind === 'invalid' ? [`${name}: ${found.why}`] : [],
-      );
-      if (bad.length > 0) table.fail(bad.join('; '), 'annotations that clients can follow');
-      const marked = read.filter(({ found }) => found.kind === 'valid' && found.params.length > 0);
-      if (marked.length === 0) return table.skip('no tool has x-mcp-header in its schema');
-      return `${marked.map(({ name }) => name).join(', ')}: as it should be`;
-    },
-  },
-  {
-    ...about,
     id: 'http-params/no-secrets',
     lane: 'shared',
     title: 'Does not put secrets into headers',

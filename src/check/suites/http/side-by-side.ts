@@ -39,7 +39,7 @@ export const sideBySideChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-clients/eras-apart',
-    title: 'Serves both eras at one URL without mixing them up',
+    title: 'Serves a modern request that carries the id of a legacy session, and leaves the session alone',
     era: 'none',
     level: 'MUST',
     rules: ['VER-006', 'SESS-013'],

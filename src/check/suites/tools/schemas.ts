@@ -121,7 +121,7 @@ export const toolSchemaChecks: readonly Check[] = [
     suite: 'tools',
     title: 'Annotates only what can be a header with x-mcp-header',
     level: 'MUST',
-    rules: ['HTTP-040', 'HTTP-041', 'HTTP-042', 'HTTP-043', 'HTTP-044'],
+    rules: ['HTTP-040', 'HTTP-041', 'HTTP-042', 'HTTP-043', 'HTTP-044', 'HTTP-045'],
     era: 'modern',
     hint: 'Clients drop the whole tool; annotate string, integer or boolean properties, each with a header of its own.',
     run(table) {
