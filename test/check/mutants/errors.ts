@@ -186,4 +186,30 @@ export const resultMutants: readonly AnyMutant[] = [
           : message,
     }),
   },
+  {
+    check: 'results/meta-reserved',
+    vice: 'moves in with MCP',
+    seen: /com\.mcp\.tools\/mine/,
+    options: MODERN,
+    middle: changingResult('tools/list', withMeta('com.mcp.tools/mine')),
+  },
+  {
+    check: 'results/meta-reserved',
+    vice: 'moves in with MCP in its notifications',
+    seen: /dev\.mcp\/mine/,
+    options: LEGACY,
+    middle: () => ({
+      outgoing: (message) =>
+        message['method'] === 'notifications/progress'
+          ? { ...message, params: withMeta('dev.mcp/mine')(message['params'] as JsonObject) }
+          : message,
+    }),
+  },
+  {
+    check: 'results/trace-context',
+    vice: 'has a traceparent of its own making',
+    seen: /traceparent is 1/,
+    options: MODERN,
+    middle: changingResult('tools/list', withMeta('traceparent')),
+  },
 ];

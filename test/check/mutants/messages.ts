@@ -61,6 +61,15 @@ export const messageMutants: readonly AnyMutant[] = [
     }),
   },
   {
+    check: 'messages/over-sockets',
+    vice: 'forgets the modern rules on a socket',
+    seen: /no resultType/,
+    options: MODERN,
+    middle: changing((answer, { method }) =>
+      method === 'tools/list' ? { ...answer, result: { tools: [] } } : undefined,
+    ),
+  },
+  {
     check: 'messages/no-requests',
     vice: 'asks the client for its roots',
     seen: /roots\/list/,

@@ -39,7 +39,7 @@ export const errorChecks: readonly Check[] = [
     suite: 'protocol',
     title: 'Gives every error an integer code, a message, and the data that belong to it',
     level: 'MUST',
-    rules: ['JRPC-009', 'ERR-011', 'META-008', 'ERR-021'],
+    rules: ['JRPC-009', 'ERR-011', 'META-008', 'ERR-020', 'ERR-021'],
     lane: 'after',
     hint: 'error is { code: integer, message: string, data? }; -32021 and -32022 have fixed members in data.',
     run(table) {

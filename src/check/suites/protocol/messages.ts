@@ -3,6 +3,7 @@ import { complaintText, judgeMessage } from '../../shapes/index.js';
 import { type Frame, membersOf, type Transcript } from '../../wire/transcript.js';
 import { harmless, several } from './answers.js';
 import { answersIn, evidence, framesIn, knownRevision } from './heard.js';
+import { listsOf } from './lists.js';
 
 /** JSON-RPC, as MCP narrows it. */
 export const messageChecks: readonly Check[] = [
@@ -21,7 +22,10 @@ export const messageChecks: readonly Check[] = [
         .flatMap((transcript) => transcript.frames)
         .filter((frame) => frame.from === 'server' && frame.json !== undefined && (!isHttp || claims(frame)));
       for (const frame of frames) {
-        const complaints = judgeMessage(frame.json, revision);
+        const complaints = judgeMessage(frame.json, revision).filter(
+          // JSON-RPC itself writes null where an id could not be read.
+          ({ path, got }) => frame.kind !== 'error' || path !== 'id' || got !== 'null',
+        );
         if (complaints.length === 0) continue;
         table.fail(
           `a message is not sound: ${several(complaints.map(complaintText))}`,
@@ -41,9 +45,9 @@ export const messageChecks: readonly Check[] = [
     lane: 'after',
     hint: 'Send exactly one response for a request, under its id, and none under any other.',
     run(table) {
-      const isHttp = table.target.transport === 'http';
       for (const { frame, request } of answersIn(table.transcripts)) {
-        if (request || (isHttp && frame.kind === 'error' && frame.id === undefined)) continue;
+        // An error to what could not be read has no id.
+        if (request || (frame.kind === 'error' && frame.id === undefined)) continue;
         const id = JSON.stringify(membersOf(frame)['id']) ?? 'no id';
         table.fail(
           `an answer came under ${id}, which nobody had asked`,
@@ -91,6 +95,24 @@ export const messageChecks: readonly Check[] = [
       if (stray)
         table.fail(`a notification was answered: ${stray.text.slice(0, 200)}`, 'no answer', evidence(stray));
       return 'two notifications, one of them unknown, had no answer';
+    },
+  },
+  {
+    id: 'messages/over-sockets',
+    suite: 'protocol',
+    title: 'Speaks MCP as it is over a transport of its own',
+    level: 'MUST',
+    rules: ['STDIO-016', 'STDIO-017', 'STDIO-019'],
+    over: ['socket'],
+    lane: 'own',
+    hint: 'Send the same lines as on stdio: the handshake in legacy revisions, _meta in every modern request.',
+    async run(table) {
+      const talk = await table.openTalk();
+      const method = listsOf(table)[0]?.method ?? harmless(table);
+      const result = table.needResult(await talk.request(method), `${method} over a socket`);
+      if (talk.era === 'modern' && typeof result['resultType'] !== 'string')
+        table.fail(`the result of ${method} has no resultType`, 'the result of a modern server');
+      return `${talk.era === 'modern' ? 'server/discover' : 'the handshake'} and ${method} went over a socket`;
     },
   },
   {

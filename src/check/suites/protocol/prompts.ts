@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import type { Talk } from '../../talk/talk.js';
 import { inWords, needRefusal } from './answers.js';
+import { keysIn, type List, listsOf } from './lists.js';
 
 /** Prompts, and what they need. */
 export const promptChecks: readonly Check[] = [
@@ -75,38 +77,38 @@ export const promptChecks: readonly Check[] = [
   {
     id: 'prompts/same-everywhere',
     suite: 'protocol',
-    title: 'Lists the same prompts and resources on every connection, whatever was done on it',
+    title: 'Lists the same prompts and resources on every connection, whatever was read on it',
     level: 'MUST',
     rules: ['PROMPT-003', 'RES-003'],
     era: 'modern',
+    lane: 'own',
     hint: 'Let lists depend on the server and on who asks, never on the connection.',
     async run(table) {
-      const lists = [
-        ['prompts', 'prompts/list', 'name', table.facts.prompts],
-        ['resources', 'resources/list', 'uri', table.facts.resources],
-      ] as const;
-      const listed = lists.filter(([, , , items]) => items.length > 0);
-      if (listed.length === 0) table.skip('the server lists no prompts and no resources');
-      const fresh = await table.openTalk();
-      const used = await table.talk();
-      for (const [member, method, key] of listed) {
-        const names = async (talk: typeof used) => {
-          const result = table.needResult(await talk.request(method), method);
-          const items = Array.isArray(result[member]) ? result[member].filter(isJsonObject) : [];
-          return items.map((item) => String(item[key]));
-        };
-        const [here, there] = [await names(used), await names(fresh)];
-        const odd = [
-          ...here.filter((name) => !there.includes(name)),
-          ...there.filter((name) => !here.includes(name)),
-        ];
-        if (odd.length > 0)
-          table.fail(`${odd[0]} is in ${method} of one connection and not of another`, 'the same list');
+      const lists = listsOf(table).filter(({ capability }) => capability !== 'tools');
+      if (lists.length === 0) table.skip('the server announces no prompts and no resources');
+      const [used, fresh] = [await table.openTalk(), await table.openTalk()];
+      const { resources, prompts } = table.facts;
+      if (resources[0]) await used.request('resources/read', { uri: resources[0]['uri'] });
+      if (prompts[0]) await used.request('prompts/get', { name: prompts[0]['name'], arguments: {} });
+      for (const list of lists) {
+        // The list may change for everybody between two looks; it does not do so twice in a row.
+        const first = await oddIn(table, list, used, fresh);
+        const odd = first === undefined ? undefined : await oddIn(table, list, used, fresh);
+        if (odd !== undefined)
+          table.fail(`${odd} is in ${list.method} of one connection and not of another`, 'the same list');
       }
-      return `${listed.map(([member]) => member).join(' and ')} are the same on a new connection`;
+      return `${lists.map(({ method }) => method).join(', ')} are the same on two connections`;
     },
   },
 ];
+
+/** What is listed on one of two connections only. */
+async function oddIn(table: Table, list: List, one: Talk, other: Talk): Promise<string | undefined> {
+  const names = async (talk: Talk) =>
+    keysIn(table.needResult(await talk.request(list.method), list.method), list);
+  const [here, there] = [await names(one), await names(other)];
+  return here.find((name) => !there.includes(name)) ?? there.find((name) => !here.includes(name));
+}
 
 function required(prompt: JsonObject): string[] {
   const list = prompt['arguments'];

@@ -29,7 +29,7 @@ export const resultChecks: readonly Check[] = [
     suite: 'protocol',
     title: 'Uses no type of result but those of the core and of extensions that the client has',
     level: 'MUST',
-    rules: ['RTYPE-005'],
+    rules: ['RTYPE-005', 'VER-021', 'TASK-016'],
     era: 'modern',
     lane: 'after',
     hint: 'Answer with "complete" or "input_required", unless the request declared the extension.',
@@ -116,7 +116,75 @@ export const resultChecks: readonly Check[] = [
       });
     },
   },
+  {
+    id: 'results/meta-reserved',
+    suite: 'protocol',
+    title: 'Puts nothing of its own under the prefixes of MCP in _meta',
+    level: 'MUST',
+    rules: ['META-018', 'META-019'],
+    lane: 'after',
+    hint: 'Use a prefix of a domain that is yours: com.example/name.',
+    run(table) {
+      const revision = knownRevision(table);
+      if (revision < '2025-06-18') table.skip(`revision ${revision} is older than the rule`);
+      for (const frame of framesIn(table.transcripts, 'notification')) {
+        const key = metaKeys(frame.json).find((each) => isTrespass(each, revision));
+        if (key !== undefined)
+          table.fail(`${frame.method} has the key ${key} in _meta`, 'a prefix of its own', evidence(frame));
+      }
+      return eachResult(table, 'keeps out of them', ({ result }) => {
+        const key = metaKeys(result).find((each) => isTrespass(each, revision));
+        return key === undefined ? undefined : [`the key ${key} is in _meta`, 'a prefix of its own'];
+      });
+    },
+  },
+  {
+    id: 'results/trace-context',
+    suite: 'protocol',
+    title: 'Writes traceparent, tracestate and baggage as W3C has it',
+    level: 'MUST',
+    rules: ['META-020'],
+    era: 'modern',
+    lane: 'after',
+    hint: 'Pass on what a tracing library gives you, unchanged.',
+    run(table) {
+      const revision = knownRevision(table);
+      const heard = resultsIn(table.transcripts).filter(({ frame }) => TRACES.test(frame.text));
+      if (heard.length === 0) table.skip('no result has traceparent, tracestate or baggage');
+      return eachResult(table, 'is sound', ({ result, method }) => {
+        const bad = judgeResult(method, result, revision).find(({ path }) => isTrace(path));
+        return bad && [`${bad.path} is ${bad.got}`, bad.expected];
+      });
+    },
+  },
 ];
+
+const TRACES = /"(traceparent|tracestate|baggage)"/;
+
+export function isTrace(path: string): boolean {
+  return /\b_meta\.(traceparent|tracestate|baggage)$/.test(path);
+}
+
+/** Keys of `_meta`, wherever one is: of messages, items and blocks of content. */
+function metaKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(metaKeys);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (name === '_meta') return isJsonObject(member) ? Object.keys(member) : [];
+    // What is in there is the tool's own business.
+    return OWN.includes(name) ? [] : metaKeys(member);
+  });
+}
+
+const OWN = ['structuredContent', 'inputSchema', 'outputSchema', 'arguments', 'data'];
+
+/** A key under a reserved prefix that is neither of MCP itself nor of one of its extensions. */
+function isTrespass(key: string, revision: string): boolean {
+  if (!key.includes('/') || key.startsWith('io.modelcontextprotocol/')) return false;
+  const labels = key.slice(0, key.indexOf('/')).split('.');
+  const reserved = revision === '2025-06-18' ? labels.at(-2) : labels[1];
+  return reserved === 'modelcontextprotocol' || reserved === 'mcp';
+}
 
 const CORE_TYPES = ['complete', 'input_required'];
 

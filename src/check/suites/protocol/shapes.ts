@@ -3,6 +3,7 @@ import { type Complaint, complaintText, judgeNotification, judgeResult } from '.
 import { paramsOf } from '../../wire/transcript.js';
 import { several } from './answers.js';
 import { evidence, framesIn, type HeardAnswer, knownRevision, nameOf, resultsIn } from './heard.js';
+import { isTrace } from './results.js';
 
 const SCHEMA = 'The schema of a revision is part of its specification: clients parse what they get by it.';
 
@@ -116,5 +117,6 @@ function isAboutMediaTypes({ expected }: Complaint): boolean {
 function isOurs(complaint: Complaint): boolean {
   const { path, expected } = complaint;
   if (/^result\.(resultType|ttlMs|cacheScope|resources\[\d+\]\.uri)$/.test(path)) return false;
+  if (isTrace(path)) return false;
   return !isAboutMediaTypes(complaint) && !expected.startsWith('keys such as');
 }
