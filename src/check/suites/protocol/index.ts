@@ -17,6 +17,8 @@ import { resultChecks } from './results.js';
 import { roundsPartChecks } from './rounds-part.js';
 import { shapeChecks } from './shapes.js';
 import { stateChecks } from './state.js';
+import { taskExtensionChecks } from './task-extension.js';
+import { taskChecks } from './tasks.js';
 import { versionChecks } from './versions.js';
 
 export const protocolChecks: readonly Check[] = [
@@ -38,5 +40,7 @@ export const protocolChecks: readonly Check[] = [
   ...promptChecks,
   ...completionChecks,
   ...iconChecks,
+  ...taskChecks,
+  ...taskExtensionChecks,
   ...roundsPartChecks,
 ];
