@@ -98,7 +98,7 @@ describe('a server and the same behind a bridge', () => {
 
 describe('an answer through a bridge', () => {
   it('differs where its words do, and is shown at that place', () => {
-    const other = aStop({ content: [{ type: 'text', text: 'Sun' }], isError: true });
+    const other = aStop({ content: [{ type: 'text', text: 'Sun' }], structuredContent: {} });
     expect(differences(aServer(), aServer({ tour: [other] }))).toEqual([
       {
         kind: 'other',
@@ -124,7 +124,7 @@ describe('an answer through a bridge', () => {
     const full = aServer({ tour: [aStop({}, [progress, log], [question])] });
     expect(differences(full, aServer({ tour: [aStop({}, [progress])] }))).toEqual([
       {
-        kind: 'other',
+        kind: 'worse',
         era: 'legacy',
         about: 'notifications of tools/call forecast',
         direct:
@@ -132,13 +132,24 @@ describe('an answer through a bridge', () => {
         through: '[{"method":"notifications/progress","params":{"progress":1}}]',
       },
       {
-        kind: 'other',
+        kind: 'worse',
         era: 'legacy',
         about: 'questions of tools/call forecast',
         direct: '[{"method":"elicitation/create","params":{"message":"Sure?"}}]',
         through: '[]',
       },
     ]);
+  });
+
+  it('is worse where it is an error, or none at all', () => {
+    const failed = aServer({ tour: [aStop({ content: [], isError: true })] });
+    const silent = aServer({
+      tour: [{ ...aStop(), reply: { ...aStop().reply, kind: 'silence', why: 'x' } }],
+    });
+    const kinds = (one: Facts, other: Facts) => differences(one, other).map(({ kind }) => kind);
+    expect(kinds(aServer(), failed)).toEqual(['worse']);
+    expect(kinds(failed, silent)).toEqual(['worse']);
+    expect(kinds(failed, aServer())).toEqual(['other']);
   });
 
   it('is no news where the server itself answers otherwise each time', () => {

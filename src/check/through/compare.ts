@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { Finding, Report } from '../model.js';
 import type { Facts, TourStop } from '../survey/facts.js';
 import type { Reply } from '../talk/talk.js';
+import { partings, stable } from './partings.js';
 
 /** Something that is not the same through a bridge. */
 export interface Difference {
@@ -75,7 +76,7 @@ function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[
     through.hello['instructions'],
   );
   const lists = OFFERS.flatMap(([word, list, key]) => {
-    const find = (facts: Facts, name: unknown) => facts[list].find((each) => each[key] === name);
+    const find = (facts: Facts, name: unknown) => plain(facts[list].find((each) => each[key] === name));
     const known = direct[list].flatMap((item) => {
       const about = `${word} ${String(item[key])}`;
       return compareMembers(era, about, [item, find(again, item[key])], find(through, item[key]));
@@ -88,6 +89,12 @@ function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[
   return [...capabilities, ...server, ...instructions, ...lists];
 }
 
+/** Without what means the same as if it were not there. */
+function plain(item: JsonObject | undefined): JsonObject | undefined {
+  const { execution, ...rest } = item ?? {};
+  return isJsonObject(execution) && execution['taskSupport'] === 'forbidden' ? rest : item;
+}
+
 function compareReplies(direct: Facts, again: Facts, through: Facts): Difference[] {
   return direct.tour.flatMap((stop) => {
     const find = (facts: Facts) => facts.tour.find((each) => isSameStop(each, stop));
@@ -97,22 +104,36 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
     if (!other && !isSameItem(stop, direct, through)) return [];
     if (!other) return [difference('worse', direct.era, about, 'was asked', 'could not be asked')];
     const second = find(again) ?? stop;
-    return [
-      ...compareValues(
-        direct.era,
+    const each = [
+      {
         about,
-        [answerOf(stop.reply), answerOf(second.reply)],
-        answerOf(other.reply),
-      ),
-      ...compareValues(
-        direct.era,
-        `notifications of ${about}`,
-        [heardIn(stop), heardIn(second)],
-        heardIn(other),
-      ),
-      ...compareValues(direct.era, `questions of ${about}`, [askedIn(stop), askedIn(second)], askedIn(other)),
+        values: [stop, second, other].map(({ reply }) => answerOf(reply)),
+        isLoss: isWorse(stop, other),
+      },
+      ...(
+        [
+          ['notifications', (visited: TourStop) => heardIn(visited, direct.era)],
+          ['questions', askedIn],
+        ] as const
+      ).map(([what, listIn]) => ({
+        about: `${what} of ${about}`,
+        values: [stop, second, other].map((visited) => listIn(visited)),
+        isLoss: listIn(other).length < listIn(stop).length,
+      })),
     ];
+    return each.flatMap(({ about: what, values: [was, again, is], isLoss }) =>
+      compareValues(direct.era, what, [was, again], is, isLoss ? 'worse' : 'other'),
+    );
   });
+}
+
+/** Whether something that worked does not any more. */
+function isWorse({ reply: was }: TourStop, { reply: is }: TourStop): boolean {
+  const rank = (reply: Reply) =>
+    ['silence', 'error', 'failed', 'result'].indexOf(
+      reply.kind === 'result' && reply.result['isError'] === true ? 'failed' : reply.kind,
+    );
+  return rank(is) < rank(was);
 }
 
 /** Whether what a stop is about is listed on both ways, in the same words. */
@@ -145,19 +166,22 @@ function answerOf(reply: Reply): unknown {
   };
 }
 
-/** Progress and logs, in order. Others come when they like. */
-function heardIn({ reply }: TourStop): unknown[] {
+/** Progress, and logs where it is certain to which call they belong. */
+function heardIn({ reply }: TourStop, era: Era): unknown[] {
   return reply.notifications.flatMap(({ method, json }) => {
-    if (method !== 'notifications/progress' && method !== 'notifications/message') return [];
+    const isLog = era === 'modern' && method === 'notifications/message';
+    if (method !== 'notifications/progress' && !isLog) return [];
     const { progressToken: _token, _meta, ...params } = ((json as JsonObject)['params'] ?? {}) as JsonObject;
     return [{ method, params }];
   });
 }
 
+/** Roots are asked for whenever a server likes, and a legacy one does not say why. */
 function askedIn({ questions }: TourStop): unknown[] {
-  return questions.map(({ method, json }) => {
+  return questions.flatMap(({ method, json }) => {
+    if (method === 'roots/list') return [];
     const { _meta, elicitationId: _id, ...params } = ((json as JsonObject)['params'] ?? {}) as JsonObject;
-    return { method, params };
+    return [{ method, params }];
   });
 }
 
@@ -183,14 +207,16 @@ function sentence({ outcome, seen, level }: Finding): string {
   return outcome === 'pass' ? `holds: ${seen}` : `${level} does not hold: ${seen}`;
 }
 
-/** One difference for all: an answer is another answer. */
+/** One difference for all, shown at the first place where they part: an answer is another answer. */
 function compareValues(
   era: Era,
   about: string,
   looks: readonly [unknown, unknown],
   through: unknown,
+  kind: Difference['kind'],
 ): Difference[] {
-  return compareMembers(era, about, looks, through).slice(0, 1);
+  const [first] = compareMembers(era, about, looks, through);
+  return first ? [{ ...first, kind }] : [];
 }
 
 /** A difference for every place where they part, rather than two long texts. */
@@ -206,35 +232,6 @@ function compareMembers(
     const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
     return difference(is === undefined ? 'worse' : 'other', era, about, show(was), show(is));
   });
-}
-
-interface Parting {
-  readonly path: string;
-  readonly was: unknown;
-  readonly is: unknown;
-}
-
-function partings(was: unknown, is: unknown, path = ''): Parting[] {
-  if (stable(was) === stable(is)) return [];
-  if (isJsonObject(was) && isJsonObject(is)) {
-    const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])];
-    return keys.flatMap((key) => partings(was[key], is[key], path === '' ? key : `${path}.${key}`));
-  }
-  if (Array.isArray(was) && Array.isArray(is) && was.length === is.length) {
-    return was.flatMap((each, at) => partings(each, is[at], `${path}[${at}]`));
-  }
-  return [{ path, was, is }];
-}
-
-/** JSON with its members in order: their order on the wire means nothing. */
-function stable(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, each: unknown) =>
-      isJsonObject(each)
-        ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : each,
-    ) ?? 'nothing'
-  );
 }
 
 function difference(

@@ -42,7 +42,8 @@ export async function startBridge(options: BridgeOptions): Promise<StartedBridge
   };
   const label = [command, ...args].join(' ');
   if (!isHttp) return { target: commandTarget({ ...child, label }), close: async () => {} };
-  const bridge = spawnChild(child);
+  // Who listens on a port has no reason to mind the end of its input.
+  const bridge = spawnChild({ ...child, shutdown: { closeMs: 100, termMs: 3000 } });
   // Its output is not for us, and must not hold it up.
   bridge.stdout.resume();
   try {
