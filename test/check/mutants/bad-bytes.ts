@@ -1,0 +1,107 @@
+import type { AnyMutant } from '../support/mutant.js';
+import { deaf, dies, isJson, SOON } from './vices.js';
+
+/** Bytes that are no JSON, or hardly text, and lines in pieces. */
+export const badBytesMutants: readonly AnyMutant[] = [
+  {
+    check: 'bytes/parse-error',
+    vice: 'says nothing to what is not JSON',
+    seen: /was not answered/,
+    middle: deaf((line) => !isJson(line)),
+  },
+  {
+    check: 'bytes/parse-error',
+    vice: 'answers what is not JSON with -32600',
+    seen: /-32600/,
+    middle: () => ({
+      incomingLine(line, io) {
+        if (isJson(line)) return line;
+        io.reply({ jsonrpc: '2.0', error: { code: -32600, message: 'no' } });
+        return undefined;
+      },
+    }),
+  },
+  dies('bytes/survives-text', 'a line of HTTP', (line) => line.startsWith('GET ')),
+  dies('bytes/survives-invalid-utf8', 'bytes that are not UTF-8', (line) => line.includes('\ufffd')),
+  dies('bytes/survives-control-bytes', 'a NUL', (line) => line.includes('\0')),
+  {
+    check: 'bytes/survives-blank-lines',
+    vice: 'dies of an empty line',
+    seen: /an empty line/,
+    middle: () => ({
+      incomingBytes(bytes, io) {
+        if (bytes.toString().trim() !== '') return bytes;
+        io.destroy();
+        return undefined;
+      },
+    }),
+  },
+  {
+    check: 'bytes/byte-order-mark',
+    vice: 'dies of a byte order mark',
+    seen: /neither/,
+    middle: () => ({
+      incomingBytes(bytes, io) {
+        if (bytes[0] !== 0xef) return bytes;
+        io.destroy();
+        return undefined;
+      },
+    }),
+  },
+  {
+    check: 'bytes/white-space',
+    vice: 'does not hear lines that end with CRLF',
+    seen: /CRLF was not answered/,
+    middle: () => ({
+      incomingBytes: (bytes) => (bytes.toString().endsWith('\r\n') ? undefined : bytes),
+    }),
+  },
+  {
+    check: 'bytes/any-writing',
+    vice: 'hears only what begins with jsonrpc',
+    seen: /the other way round was not answered/,
+    middle: deaf((line) => !line.startsWith('{"jsonrpc"')),
+  },
+  {
+    check: 'bytes/lone-surrogates',
+    vice: 'does not hear half a character',
+    middle: deaf((line) => line.includes('\\ud83d')),
+  },
+  {
+    check: 'bytes/utf-8',
+    vice: 'decodes each chunk by itself',
+    seen: /came back as/,
+    middle: () => ({ incomingBytes: (bytes) => Buffer.from(bytes.toString('utf8')) }),
+  },
+  {
+    check: 'chunks/single-bytes',
+    vice: 'takes each read for a message',
+    options: SOON,
+    middle: () => ({ incomingBytes: (bytes) => (bytes.length === 1 ? undefined : bytes) }),
+  },
+  {
+    check: 'chunks/slow-line',
+    vice: 'answers half a line',
+    seen: /half a line was answered/,
+    middle: () => ({
+      incomingBytes(bytes, io) {
+        if (bytes.at(-1) !== 10) io.reply({ jsonrpc: '2.0', error: { code: -32700, message: 'no' } });
+        return bytes;
+      },
+    }),
+  },
+  {
+    check: 'chunks/many-lines',
+    vice: 'hears only the first line of a read',
+    seen: /of 4 requests were not answered/,
+    options: SOON,
+    middle: () => ({ incomingBytes: (bytes) => bytes.subarray(0, bytes.indexOf(10) + 1 || bytes.length) }),
+  },
+  {
+    check: 'size/megabyte',
+    vice: 'does not hear long lines',
+    options: SOON,
+    middle: deaf((line) => line.length > 1_000_000),
+  },
+  dies('size/sixteen-megabytes', 'a very long line', (line) => line.length > 16_000_000),
+];
