@@ -8,8 +8,10 @@ export function duplexPair(): [Duplex, Duplex] {
     const duplex = new Duplex({
       allowHalfOpen: true,
       read() {
-        wanted?.();
+        const action = wanted;
+        // Forgotten before it is called: what it writes may have to wait again.
         wanted = undefined;
+        action?.();
       },
       write(chunk: Buffer, _encoding, done) {
         const other = ends[1 - index]!;
