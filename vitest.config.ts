@@ -14,6 +14,7 @@ const SHARED = [
 /** Minutes of the same with more partners, or more of it: `npm run test:long`. */
 const LONG = [
   'test/bridge-matrix/direct.test.ts',
+  'test/check-client/official.test.ts',
   'test/conformance/runner.test.ts',
   'test/e2e/stalled-reader.test.ts',
   'test/host/chaos.test.ts',

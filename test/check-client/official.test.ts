@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import type { ClientReport } from '../../src/check/client/run/check-client.js';
-import { isthmus } from '../cli/support.js';
+import { ISTHMUS, startChild } from '../support/child.js';
 import { inDocument, markdown, writeToDocument } from './support/document.js';
 
 // Minutes: every client in a process of its own, for every server. `npm run test:long`.
+const LONGEST_MS = 300_000;
+
 const CLIENTS = [
   ['isthmus', 'isthmus'],
   ['official v2', 'official-v2'],
@@ -17,17 +19,11 @@ it('docs/check-client.md has what is found out about our client and the official
   const reports: ClientReport[] = [];
   for (const [, file] of CLIENTS) {
     const program = fileURLToPath(new URL(`clients/${file}.mjs`, import.meta.url));
-    const { stdout } = await isthmus(
-      'check-client',
-      '--json',
-      '--jobs',
-      '3',
-      '--',
-      process.execPath,
-      program,
-      '{server}',
-    );
-    reports.push(JSON.parse(stdout) as ClientReport);
+    const lines: string[] = [];
+    const args = ['check-client', '--json', '--jobs', '3', '--', process.execPath, program, '{server}'];
+    const child = startChild(ISTHMUS, { args, onLine: (line) => lines.push(line) });
+    await child.exit(LONGEST_MS);
+    reports.push(JSON.parse(lines.join('\n')) as ClientReport);
   }
   const table = resultTable(reports);
   if (process.env['ISTHMUS_WRITE_DOCS'] === '1') writeToDocument('results', table);
