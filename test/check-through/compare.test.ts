@@ -121,24 +121,27 @@ describe('an answer through a bridge', () => {
     const progress = aFrame('notifications/progress', { progressToken: 7, progress: 1 });
     const log = aFrame('notifications/message', { level: 'info', data: 'here' });
     const question = aFrame('elicitation/create', { message: 'Sure?' });
-    const full = aServer({ tour: [aStop({}, [progress, log], [question])] });
-    expect(differences(full, aServer({ tour: [aStop({}, [progress])] }))).toEqual([
+    const full = (era: Facts['era']) => aServer({ era, tour: [aStop({}, [progress, log], [question])] });
+    const poor = (era: Facts['era']) => aServer({ era, tour: [aStop({}, [progress])] });
+    const questions = {
+      kind: 'worse',
+      about: 'questions of tools/call forecast',
+      direct: '[{"method":"elicitation/create","params":{"message":"Sure?"}}]',
+      through: '[]',
+    };
+    expect(differences(full('modern'), poor('modern'))).toEqual([
       {
         kind: 'worse',
-        era: 'legacy',
+        era: 'modern',
         about: 'notifications of tools/call forecast',
         direct:
           '[{"method":"notifications/progress","params":{"progress":1}},{"method":"notifications/message","params":{"data":"here","level":"info"}}]',
         through: '[{"method":"notifications/progress","params":{"progress":1}}]',
       },
-      {
-        kind: 'worse',
-        era: 'legacy',
-        about: 'questions of tools/call forecast',
-        direct: '[{"method":"elicitation/create","params":{"message":"Sure?"}}]',
-        through: '[]',
-      },
+      { ...questions, era: 'modern' },
     ]);
+    // A legacy log may belong to anything that goes on.
+    expect(differences(full('legacy'), poor('legacy'))).toEqual([{ ...questions, era: 'legacy' }]);
   });
 
   it('is worse where it is an error, or none at all', () => {
