@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Table } from '../../run/table.js';
 import type { TourStop } from '../../survey/facts.js';
 import { sampleArguments } from '../../survey/sample-arguments.js';
+import { refuseAll } from '../../talk/answer-server.js';
 import type { Reply, RequestOptions, Talk } from '../../talk/talk.js';
 import { membersOf } from '../../wire/transcript.js';
 
@@ -140,6 +141,13 @@ export async function askAndAnswer(
 }
 
 export const MOST_ROUNDS = 10;
+
+/** The conversation for those who answer in their own way; afterwards nobody is there to be asked. */
+export async function talkToAnswer(table: Table): Promise<Talk> {
+  const talk = await table.roughTalk();
+  table.atEnd(() => talk.answerWith(refuseAll));
+  return talk;
+}
 
 /** In a few words, for people. */
 export function describe(reply: Reply): string {

@@ -135,12 +135,13 @@ export const loggingLevelsChecks: readonly Check[] = [
     hint: 'Keep the level with the session, and compare each message with it.',
     async run(table) {
       table.needCapability('logging');
+      const likely = likelyToLog(table);
       const talk = await table.openTalk();
       if (table.target.transport === 'http' && talk.sessionId === undefined)
         table.skip('the server has no sessions that could have a level');
       table.needResult(await talk.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
       const stop =
-        (await firstThatLogs(table, talk)) ??
+        (await firstThatLogs(table, talk, likely)) ??
         table.skip('nothing that may be called logs, even from debug on');
       table.needResult(await talk.request('logging/setLevel', { level: 'emergency' }), 'logging/setLevel');
       expectAbove(table, await logsOf(table, talk, stop, {}), 'emergency', nameOf(stop));
@@ -190,13 +191,22 @@ async function logsOf(table: Table, talk: Talk, stop: TourStop, options: Request
 }
 
 /** Those that logged on the way in, or those whose name says so: trying all would take too long. */
-async function firstThatLogs(table: Table, talk: Talk): Promise<TourStop | undefined> {
+function likelyToLog(table: Table): readonly TourStop[] {
   const { tour } = table.facts;
   const likely = [
     ...tour.filter(({ reply }) => reply.notifications.some(isLog)),
     ...tour.filter(({ params }) => /log/i.test(String(params['name']))),
   ];
-  for (const stop of likely.slice(0, 5)) {
+  if (likely.length === 0) table.skip('nothing that may be called logs, or looks as if it did');
+  return likely.slice(0, 5);
+}
+
+async function firstThatLogs(
+  table: Table,
+  talk: Talk,
+  likely: readonly TourStop[],
+): Promise<TourStop | undefined> {
+  for (const stop of likely) {
     if ((await logsOf(table, talk, stop, {})).length > 0) return stop;
   }
   return undefined;

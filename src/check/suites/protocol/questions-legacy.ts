@@ -1,8 +1,9 @@
 /** Requests of a legacy server to its client. */
 import type { Check } from '../../model.js';
 import { complaintText, judgeServerRequest, type Revision } from '../../shapes/index.js';
+import { refuseAll } from '../../talk/answer-server.js';
 import { membersOf } from '../../wire/transcript.js';
-import { askAndAnswer, askingStops, describe, nameOf, variety } from './asking.js';
+import { askAndAnswer, askingStops, describe, nameOf, talkToAnswer, variety } from './asking.js';
 import { evidence, saidByServer } from './exchanges.js';
 
 const common = { suite: 'protocol', era: 'legacy' } as const;
@@ -76,11 +77,11 @@ export const questionsLegacyChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'A question whose answer leads nowhere was asked in vain.',
-    lane: 'own',
+    lane: 'rough',
     hint: 'Match the answer by its id with the question, and go on.',
     async run(table) {
       const stops = variety(askingStops(table), 6);
-      const talk = await table.openTalk();
+      const talk = await talkToAnswer(table);
       for (const stop of stops) {
         const reply = await askAndAnswer(talk, stop);
         if (reply.kind !== 'result')
@@ -96,12 +97,12 @@ export const questionsLegacyChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'A client that cannot answer must not leave its own request hanging.',
-    lane: 'own',
+    lane: 'rough',
     hint: 'Take an error for an answer: end the request with isError, or with an error.',
     async run(table) {
       const stops = variety(askingStops(table), 3);
-      const talk = await table.openTalk();
-      talk.answerWith(() => ({ error: { code: -1, message: 'Nobody is there to be asked' } }));
+      const talk = await talkToAnswer(table);
+      talk.answerWith(refuseAll);
       for (const stop of stops) {
         const reply = await talk.request(stop.method, stop.params);
         if (reply.kind === 'silence')

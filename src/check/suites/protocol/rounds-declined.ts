@@ -16,6 +16,7 @@ import {
   openRound,
   type Question,
   questionsAt,
+  talkToAnswer,
   variety,
 } from './asking.js';
 
@@ -56,13 +57,13 @@ export const roundsDeclinedChecks: readonly Check[] = [
     title: 'Does not accept a form whose fields are of another type than it asked for',
     level: 'SHOULD',
     rules: ['ELIC-023'],
-    lane: 'own',
+    lane: 'rough',
     hint: 'Validate content against requestedSchema; ask again, or answer with an error, when it does not fit.',
     async run(table) {
       const forms = askingStops(table).filter((stop) => questionsAt(stop).some(hasFields));
       if (forms.length === 0) table.skip('nothing that may be called asks for a form with fields');
       const stop = forms[0]!;
-      const talk = await table.openTalk();
+      const talk = await talkToAnswer(table);
       const reply = await askAndAnswer(talk, stop, wrongForm);
       if (isSuccess(reply))
         table.fail(
@@ -87,13 +88,13 @@ function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | '
     rules: isModern ? ['ELIC-024'] : [],
     ...(!isModern && { reason: 'A user who does not want to answer must not leave a request hanging.' }),
     era,
-    lane: isModern ? 'shared' : 'own',
+    lane: 'rough',
     hint: `Handle {"action":"${action}"}: complete without the answer, or say so in the result.`,
     async run(table) {
       const asking = askingStops(table).filter((stop) => questionsAt(stop).some(isElicitation));
       if (asking.length === 0) table.skip('nothing that may be called asks the user anything');
       const stops = variety(asking, 3);
-      const talk = isModern ? await table.talk() : await table.openTalk();
+      const talk = await talkToAnswer(table);
       for (const stop of stops) await judge(table, talk, stop, action);
       return `${stops.map(nameOf).join(', ')}: ended when the user ${words}`;
     },
