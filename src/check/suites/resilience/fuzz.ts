@@ -38,7 +38,7 @@ export const fuzzChecks: readonly Check[] = [
                 good,
               ),
             );
-          const loose = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
+          const loose = fc.uint8Array({ maxLength: 300, size: 'max' }).map((bytes) => Buffer.from(bytes));
           return fc.oneof(loose, changed);
         },
         blow: (bytes) => line('it', bytes),
