@@ -9,17 +9,22 @@ import { httpPlainMutants } from './mutants/http-plain.js';
 import { httpSessionMutants } from './mutants/http-sessions.js';
 import { httpStatusMutants } from './mutants/http-status.js';
 import { expectSoundAt } from './support/expect-caught.js';
-import { smallAt, smallGuarded, smallModern, smallWithSse } from './support/http-bases.js';
+import { small, smallAt, smallGuarded, smallModern, smallWithSse } from './support/http-bases.js';
 import { demoHttpTarget } from './support/http-proxy.js';
 
-expectSoundAt('the checks of HTTP', ['http-*'], {
-  'the demo': demoHttpTarget,
-  'a server of the modern era only': smallModern,
+expectSoundAt('the checks of HTTP', ['http-*'], { 'the demo': demoHttpTarget });
+expectSoundAt('the checks of headers', ['http-params/*'], { 'a server that mirrors arguments': small });
+expectSoundAt('the checks of one era', ['http-modern/*', 'http-headers/version-*'], {
+  'a server of the modern era': smallModern,
+});
+expectSoundAt('the checks of sessions', ['http-session/*', 'http-legacy/*', 'http-clients/*'], {
   'a server without sessions': smallAt({ legacy: 'stateless' }),
-  'a server that also serves clients of 2024-11-05': smallWithSse,
-  'a server that asks for a token': smallGuarded,
+});
+expectSoundAt('the checks of resumption', ['http-resume/*'], {
   'a server that lets streams go early': smallAt({ pollAfterMs: 5 }),
 });
+expectSoundAt('the checks of old clients', ['http-sse/*'], { 'a server that serves them': smallWithSse });
+expectSoundAt('the checks of strangers', ['http-auth/*'], { 'a server that asks for a token': smallGuarded });
 
 describe('the checks of HTTP', () => {
   it('each have a mutant', () => {

@@ -1,6 +1,6 @@
 import { small, smallGuarded, smallWithSse } from '../support/http-bases.js';
 import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
-import { events, methodOf, refuse, respond, when, withHeaders } from './http-vices.js';
+import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-vices.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;
 const guarded = { base: smallGuarded, options: { eras: ['modern'] } } as const;
@@ -89,6 +89,13 @@ export const httpClientMutants: readonly AnyMutant[] = [
         ({ headers }) => headers['authorization'],
         (request) => withHeaders(request, { authorization: TOKEN }),
       ),
+  },
+  {
+    ...guarded,
+    check: 'http-auth/token-required',
+    vice: 'sends strangers away with 403',
+    seen: /403/,
+    proxy: () => status(401, 403),
   },
   {
     base: smallGuarded,

@@ -1,4 +1,4 @@
-import { small } from '../support/http-bases.js';
+import { small, smallModern } from '../support/http-bases.js';
 import type { AnyMutant } from '../support/mutant.js';
 import { methodOf, nameIn, paramsIn, refuse, status, when, withHeaders, withJson } from './http-vices.js';
 
@@ -14,6 +14,18 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
       when(
         ({ headers }) => headers['mcp-protocol-version'] === undefined,
         (request) => withHeaders(request, { 'mcp-protocol-version': '2026-07-28' }),
+      ),
+  },
+  {
+    base: smallModern,
+    check: 'http-headers/version-required',
+    vice: 'takes a missing version for a malformed request',
+    seen: /-32600/,
+    proxy: () =>
+      when(
+        (request) =>
+          methodOf(request) === 'server/discover' && request.headers['mcp-protocol-version'] === undefined,
+        () => refuse(400, -32600),
       ),
   },
   {

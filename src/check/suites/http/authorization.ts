@@ -17,7 +17,9 @@ export const authorizationChecks: readonly Check[] = [
     rules: ['AUTH-031'],
     hint: 'Answer requests without a valid token with HTTP 401.',
     async run(table) {
-      await refusal(table);
+      const without = await stranger(table);
+      if (without.status !== 401)
+        table.fail(`a request without credentials was answered with ${without.said}`, 'HTTP 401');
       const answer = await askAs(table, spoiled(table));
       if (answer.status !== 401)
         table.fail(`broken credentials were answered with ${answer.said}`, 'HTTP 401');
@@ -148,15 +150,20 @@ export const authorizationChecks: readonly Check[] = [
 ];
 
 /** The answer to somebody without credentials. Skips where anybody may come in. */
-async function refusal(table: Table): Promise<Answer> {
+async function stranger(table: Table): Promise<Answer> {
   const { target } = table;
   if (target.transport !== 'http' || Object.keys(target.headers).length === 0)
     return table.skip('the server lets anybody in, as far as is known: no credentials were given');
   const answer = await askAs(table, none(table));
-  if (answer.status === 200) return table.skip('the server lets anybody in');
-  if (answer.status !== 401)
-    table.fail(`a request without credentials was answered with ${answer.said}`, 'HTTP 401');
-  return answer;
+  return answer.status === 200 ? table.skip('the server lets anybody in') : answer;
+}
+
+/** The same, for those who judge what the 401 says. */
+async function refusal(table: Table): Promise<Answer> {
+  const answer = await stranger(table);
+  return answer.status === 401
+    ? answer
+    : table.skip(`a request without credentials is answered with ${answer.said}, not with 401`);
 }
 
 function askAs(table: Table, headers: Readonly<Record<string, string | undefined>>): Promise<Answer> {

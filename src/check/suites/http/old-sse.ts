@@ -12,7 +12,7 @@ export const oldSseChecks: readonly Check[] = [
     ...about,
     id: 'http-sse/endpoint-first',
     title: 'Begins an SSE stream of 2024-11-05 with the URL to post to',
-    rules: ['SSE-001', 'SSE-002'],
+    rules: ['SSE-001', 'SSE-002', 'HTTP-074'],
     hint: 'Send an event of type endpoint with the URI for messages as its data before anything else.',
     async run(table) {
       const { place, first } = await openOldStream(table);

@@ -20,9 +20,13 @@ export const requiredHeaderChecks: readonly Check[] = [
     hint: 'Answer a modern request that has no MCP-Protocol-Version header with HTTP 400 and error -32020.',
     async run(table) {
       const answer = await askWith(table, modernRequest(table), { 'mcp-protocol-version': undefined });
-      // A server of both eras may take such a request for one of 2025-03-26 (VER-024), and then it has no session.
-      const codes = table.factsOf('legacy') ? [] : [HEADER_MISMATCH];
-      needRefusal(table, answer, 'server/discover without MCP-Protocol-Version', { codes });
+      // A server of both eras may take such a request for one of 2025-03-26 (VER-024), and has no such method there.
+      const isLegacyAnswer = table.factsOf('legacy') && !answer.result && answer.status < 500;
+      if (answer.status === 0 || !isLegacyAnswer) {
+        needRefusal(table, answer, 'server/discover without MCP-Protocol-Version', {
+          codes: [HEADER_MISMATCH],
+        });
+      }
       return `was answered with ${answer.said}`;
     },
   },

@@ -18,16 +18,16 @@ export interface Answer {
   readonly said: string;
 }
 
-/** Sends a request and reads the answer up to its response. Never rejects. */
+/** Sends a request and reads the answer up to its response. Skips where we are too fast for the server. */
 export async function ask(
   table: Table,
   peer: HttpPeer,
   request: Omit<HttpRequest, 'ms'> & { readonly ms?: number },
 ): Promise<Answer> {
   const ms = request.ms ?? table.patience.answerMs;
+  let http: HttpAnswer;
   try {
-    const http = await peer.request({ ...request, ms });
-    return await readAnswer(http, ms);
+    http = await peer.request({ ...request, ms });
   } catch (error) {
     return {
       status: 0,
@@ -38,6 +38,8 @@ export async function ask(
       said: `no answer (${messageOf(error)})`,
     };
   }
+  if (http.status === 429) return table.skip('the server asks us to come more slowly (HTTP 429)');
+  return readAnswer(http, ms);
 }
 
 /** Of an answer that has begun: its response, or its end without one. */
