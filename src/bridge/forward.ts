@@ -35,7 +35,7 @@ export async function forward(call: Call, seats: Seats, context: ForwardContext)
     far = era;
     const params = carriedParams(call, era);
     if (era === 'modern') continueRound(call, params);
-    else refuseRound(call);
+    else refuseLegacy(call);
     if (era === 'legacy' && isTask(call, context)) return await callAsTask(call, seat, context, params);
     const out = forwarded(call, seat, context, era, params);
     const began = seat.session.now();
@@ -75,7 +75,11 @@ function continueRound(call: Call, params: JsonObject): void {
  * of such a round wakes it up, and never gets here: this one would run the call again. Answers without a state
  * belong to no round; they are surplus (MRTR-026).
  */
-function refuseRound(call: Call): void {
+function refuseLegacy(call: Call): void {
+  if (call.method.startsWith('tasks/')) {
+    // The tasks of 2025-11-25 and those of the modern extension have little but the name in common.
+    throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${call.method}`);
+  }
   if (call.state === undefined) return;
   const message = `${call.method} was answered without asking: the call that asked is gone`;
   throw new ProtocolError(ErrorCode.InvalidParams, message);

@@ -33,6 +33,8 @@ const LEGACY_ONLY = new Set([
   'logging/setLevel',
   'resources/subscribe',
   'resources/unsubscribe',
+  'tasks/list',
+  'tasks/result',
 ]);
 
 export function isLegacyOnly(method: string): boolean {

@@ -189,6 +189,19 @@ describe('row 21: tasks', () => {
     expect((await client.next()).result).toEqual({ content: [] });
   });
 
+  it.each(['modern', 'legacy'] as const)(
+    'of a legacy server cannot be asked for by a %s client: there is no such method (ERR-014)',
+    async (era) => {
+      const { near, far } = await bridgeTo('legacy', { capabilities: CAN_TASKS });
+      const client: NearClient = era === 'legacy' ? await near.legacy() : near.modern();
+      for (const method of ['tasks/list', 'tasks/get', 'tasks/result', 'tasks/cancel']) {
+        client.request(method, method, { taskId: 'task-1' });
+        expect((await client.next()).error).toMatchObject({ code: -32601 });
+      }
+      expect(await far.rest()).toEqual([]);
+    },
+  );
+
   it('that a modern server makes although nobody declared them are an error (TASK-016)', async () => {
     const { near, far } = await bridgeTo('modern');
     const client = await near.legacy();
