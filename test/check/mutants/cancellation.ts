@@ -1,9 +1,11 @@
 import { changing } from '../support/altered.js';
-import { HASTY, LEGACY, MODERN, objectOf } from '../support/asking-vices.js';
+import { HASTY, inEra, objectOf } from '../support/asking-vices.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const CANCELLED = 'notifications/cancelled';
-const MODERN_HASTY = { era: 'modern', options: { eras: ['modern'], patience: HASTY } } as const;
+const MODERN = inEra('modern', []);
+const MODERN_HASTY = inEra('modern', [], { patience: HASTY });
+const LEGACY = inEra('legacy', []);
 
 /** Servers that cancel too much, too little or something else. */
 export const cancellationMutants: readonly AnyMutant[] = [

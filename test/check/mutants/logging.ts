@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../../src/wire/json-rpc.js';
 import { answering, hiding } from '../support/altered.js';
-import { asking, LEGACY, MODERN, objectOf, telling, withParams } from '../support/asking-vices.js';
+import { asking, inEra, objectOf, telling, withParams } from '../support/asking-vices.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
+const MODERN = inEra('modern', ['test_tool_with_logging']);
+const LEGACY = inEra('legacy', ['test_tool_with_logging']);
 const MESSAGE = 'notifications/message';
 const LEVEL = 'io.modelcontextprotocol/logLevel';
 

@@ -1,11 +1,15 @@
 import { changing } from '../support/altered.js';
-import { asking, LEGACY, MODERN, objectOf, telling, withParams } from '../support/asking-vices.js';
+import { asking, inEra, objectOf, telling, withParams } from '../support/asking-vices.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const PROGRESS = 'notifications/progress';
+const REPORTING = ['sleep', 'test_tool_with_progress'];
 
 /** Progress that goes wrong, in either era. */
-export const progressMutants: readonly AnyMutant[] = [MODERN, LEGACY].flatMap((era) => [
+export const progressMutants: readonly AnyMutant[] = [
+  inEra('modern', REPORTING),
+  inEra('legacy', REPORTING),
+].flatMap((era) => [
   {
     ...era,
     check: 'progress/increases',

@@ -1,5 +1,12 @@
 import { changing } from '../support/altered.js';
-import { asking, changingQuestions, HASTY, LEGACY, MODERN, objectOf } from '../support/asking-vices.js';
+import {
+  ASKING_LEGACY,
+  ASKING_MODERN,
+  asking,
+  changingQuestions,
+  HASTY,
+  objectOf,
+} from '../support/asking-vices.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 interface Wording {
@@ -103,31 +110,31 @@ const WORDINGS: readonly Wording[] = [
 
 export const questionsMutants: readonly AnyMutant[] = [
   ...WORDINGS.flatMap(({ check, vice, method, change }) => [
-    { ...MODERN, check, vice, middle: changingQuestions(method, change) },
-    { ...LEGACY, check, vice, middle: changingQuestions(method, change) },
+    { ...ASKING_MODERN, check, vice, middle: changingQuestions(method, change) },
+    { ...ASKING_LEGACY, check, vice, middle: changingQuestions(method, change) },
   ]),
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/url-is-one',
     vice: 'gives no elicitationId',
     seen: /elicitationId/,
     middle: changingQuestions('elicitation/create', ({ elicitationId: _id, ...rest }) => rest),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'questions/nothing-of-2025',
     vice: 'gives an elicitationId',
     seen: /elicitationId/,
     middle: changingQuestions('elicitation/create', (params) => ({ ...params, elicitationId: 'e1' })),
   },
-  ...[MODERN, LEGACY].map((era) => ({
+  ...[ASKING_MODERN, ASKING_LEGACY].map((era) => ({
     ...era,
     check: 'questions/only-declared-modes',
     vice: 'takes any elicitation for all of it',
     middle: takingAllModes,
   })),
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/names-the-missing-capability',
     vice: 'has an error of its own for missing capabilities',
     seen: /-32603/,
@@ -138,7 +145,7 @@ export const questionsMutants: readonly AnyMutant[] = [
     ),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/names-the-missing-capability',
     vice: 'does not say which capability is missing',
     seen: /without data/,
@@ -149,7 +156,7 @@ export const questionsMutants: readonly AnyMutant[] = [
     ),
   },
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/ids-are-never-reused',
     vice: 'gives all its requests the same id',
     middle: () => {
@@ -165,7 +172,7 @@ export const questionsMutants: readonly AnyMutant[] = [
     },
   },
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/of-its-revision',
     vice: 'wants to list the tools of the client',
     seen: /tools\/list/,
@@ -178,19 +185,19 @@ export const questionsMutants: readonly AnyMutant[] = [
     }),
   },
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/answers-lead-to-a-result',
     vice: 'never reads the answer',
-    options: { ...LEGACY.options, patience: HASTY },
+    options: { ...ASKING_LEGACY.options, patience: HASTY },
     middle: () => ({
       incoming: (message) => (objectOf(message['result'])['action'] === 'accept' ? undefined : message),
     }),
   },
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/bears-refusal',
     vice: 'waits on for an answer that was refused',
-    options: { ...LEGACY.options, patience: HASTY },
+    options: { ...ASKING_LEGACY.options, patience: HASTY },
     middle: () => ({ incoming: (message) => (message['error'] === undefined ? message : undefined) }),
   },
 ];

@@ -1,4 +1,6 @@
 import {
+  ASKING_LEGACY,
+  ASKING_MODERN,
   afterTheTour,
   answeringRetries,
   asking,
@@ -6,8 +8,6 @@ import {
   DONE,
   HASTY,
   isRound,
-  LEGACY,
-  MODERN,
   objectOf,
   REFUSED,
 } from '../support/asking-vices.js';
@@ -16,34 +16,34 @@ import type { AnyMutant, Middle } from '../support/mutant.js';
 /** Users who do not answer, and states that were tampered with. */
 export const roundsStateMutants: readonly AnyMutant[] = [
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/bears-decline',
     vice: 'breaks when the user declines',
     seen: /decline/,
     middle: answeringRetries((answers) => (actions(answers).includes('decline') ? BROKEN : undefined)),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/bears-cancel',
     vice: 'says nothing more when the user cancels',
     seen: /no answer/,
-    options: { ...MODERN.options, patience: HASTY },
+    options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: swallowing(({ params }) =>
       actions(objectOf(objectOf(params)['inputResponses'])).includes('cancel'),
     ),
   },
   ...(['decline', 'cancel'] as const).map((action) => ({
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: `questions/bears-${action}`,
     vice: `waits on when the user answers with ${action}`,
-    options: { ...LEGACY.options, patience: HASTY },
+    options: { ...ASKING_LEGACY.options, patience: HASTY },
     middle: afterTheTour(swallowing(({ result }) => objectOf(result)['action'] === action)),
   })),
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/bears-no-answer',
     vice: 'stops when ten questions were not answered',
-    options: { ...MODERN.options, patience: HASTY },
+    options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       let open = 0;
       return {
@@ -59,13 +59,13 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     },
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'questions/judges-the-form',
     vice: 'takes any form for a good one',
     middle: answeringRetries(() => DONE),
   },
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/judges-the-form',
     vice: 'takes any form for a good one',
     middle: () => ({
@@ -80,25 +80,25 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     'rounds/state-belongs-to-its-request',
     'rounds/state-belongs-to-its-arguments',
   ].map((check) => ({
-    ...MODERN,
+    ...ASKING_MODERN,
     check,
     vice: 'goes on with any state',
     seen: /complete result/,
     middle: answeringRetries((answers) => (Object.keys(answers).length > 0 ? DONE : undefined)),
   })),
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/bears-any-state',
     vice: 'does not answer a state that is no string',
     seen: /no answer/,
-    options: { ...MODERN.options, patience: HASTY },
+    options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: swallowing(({ params }) => typeof (objectOf(params)['requestState'] ?? '') !== 'string'),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/bears-any-state',
     vice: 'answers nothing any more after a long state',
-    options: { ...MODERN.options, patience: HASTY },
+    options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       let isHurt = false;
       return {
@@ -110,10 +110,10 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     },
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/answers-a-replay',
     vice: 'does not answer a state that was used before',
-    options: { ...MODERN.options, patience: HASTY },
+    options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       const used = new Set<unknown>();
       return {
@@ -127,7 +127,7 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     },
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/keeps-parallel-rounds-apart',
     vice: 'knows only one round at a time',
     middle: () => {
@@ -150,11 +150,11 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     },
   },
   ...['questions/none-to-a-client-without-capabilities', 'questions/only-declared-kinds'].flatMap((check) => [
-    { ...MODERN, check, vice: 'asks whoever it likes', middle: askingAnybody },
-    { ...LEGACY, check, vice: 'asks whoever it likes', middle: askingAnybody },
+    { ...ASKING_MODERN, check, vice: 'asks whoever it likes', middle: askingAnybody },
+    { ...ASKING_LEGACY, check, vice: 'asks whoever it likes', middle: askingAnybody },
   ]),
   {
-    ...LEGACY,
+    ...ASKING_LEGACY,
     check: 'questions/none-undeclared-in-old-revisions',
     vice: 'asks whoever it likes',
     middle: askingAnybody,

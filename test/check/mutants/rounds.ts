@@ -1,12 +1,12 @@
 import { changing, changingResult } from '../support/altered.js';
 import {
+  ASKING_MODERN,
   answeringRetries,
   asking,
   BROKEN,
   changingRounds,
   DONE,
   isRound,
-  MODERN,
   objectOf,
   REFUSED,
 } from '../support/asking-vices.js';
@@ -15,13 +15,13 @@ import type { AnyMutant } from '../support/mutant.js';
 /** Rounds that are not what they should be, and answers that lead nowhere. */
 export const roundsMutants: readonly AnyMutant[] = [
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/asks-or-carries-state',
     vice: 'asks back without questions and without state',
     middle: changingRounds(({ inputRequests: _asked, requestState: _state, ...rest }) => rest),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/questions-are-requests-without-envelope',
     vice: 'gives its questions ids',
     seen: /id is/,
@@ -31,7 +31,7 @@ export const roundsMutants: readonly AnyMutant[] = [
     })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/questions-are-requests-without-envelope',
     vice: 'asks with a method of its own',
     middle: changingRounds((result) => ({
@@ -40,7 +40,7 @@ export const roundsMutants: readonly AnyMutant[] = [
     })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/keys-are-unique',
     vice: 'has the same key twice',
     seen: /twice/,
@@ -58,40 +58,40 @@ export const roundsMutants: readonly AnyMutant[] = [
     }),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/state-is-text',
     vice: 'makes its state an object',
     middle: changingRounds((result) => ({ ...result, requestState: { round: 1 } })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/not-cacheable',
     vice: 'says how long its questions stay fresh',
     seen: /ttlMs/,
     middle: changingRounds((result) => ({ ...result, ttlMs: 1000 })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/only-where-they-may-be',
     vice: 'asks back when its prompts are listed',
     seen: /prompts\/list/,
     middle: changingResult('prompts/list', () => ({ resultType: 'input_required', requestState: 'x' })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/type-tells-what-it-is',
     vice: 'calls its questions complete',
     middle: changingRounds((result) => ({ ...result, resultType: 'complete' })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/type-tells-what-it-is',
     vice: 'asks and answers in one',
     seen: /content/,
     middle: changingRounds((result) => ({ ...result, content: [] })),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/no-requests-from-the-server',
     vice: 'asks for roots by a request',
     seen: /roots\/list/,
@@ -100,27 +100,27 @@ export const roundsMutants: readonly AnyMutant[] = [
     ),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/answers-lead-to-a-result',
     vice: 'breaks when the answers come',
     seen: /-32603/,
     middle: answeringRetries(() => BROKEN),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/answers-lead-to-a-result',
     vice: 'asks the same again for ever',
     seen: /still asks/,
     middle: asking(({ inputResponses: _answers, requestState: _state, ...rest }) => rest),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/asks-again-for-what-is-missing',
     vice: 'fails when the answers are missing',
     middle: answeringRetries((answers) => (Object.keys(answers).length === 0 ? REFUSED : undefined)),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/asks-for-the-rest',
     vice: 'wants all answers at once',
     middle: answeringRetries((answers, { params }) =>
@@ -128,7 +128,7 @@ export const roundsMutants: readonly AnyMutant[] = [
     ),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/ignores-surplus-answers',
     vice: 'refuses answers that it did not ask for',
     middle: () => {
@@ -150,7 +150,7 @@ export const roundsMutants: readonly AnyMutant[] = [
     },
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/refuses-answers-of-no-shape',
     vice: 'takes anything for no answers',
     middle: asking((params) =>
@@ -160,7 +160,7 @@ export const roundsMutants: readonly AnyMutant[] = [
     ),
   },
   {
-    ...MODERN,
+    ...ASKING_MODERN,
     check: 'rounds/takes-no-wrong-answer-for-one',
     vice: 'takes any answer for yes',
     middle: answeringRetries((answers) => (Object.keys(answers).length > 0 ? DONE : undefined)),

@@ -1,8 +1,9 @@
 import { answering, changing } from '../support/altered.js';
-import { HASTY, LEGACY, objectOf, telling } from '../support/asking-vices.js';
+import { HASTY, inEra, objectOf, telling } from '../support/asking-vices.js';
 import type { AnyMutant } from '../support/mutant.js';
 
-const NEWS = { era: 'legacy', options: { eras: ['legacy'], allow: ['touch'], patience: HASTY } } as const;
+const LEGACY = inEra('legacy', []);
+const NEWS = inEra('legacy', ['touch'], { allow: ['touch'], patience: HASTY });
 const UPDATED = 'notifications/resources/updated';
 const CLOCK = { jsonrpc: '2.0', method: UPDATED, params: { uri: 'demo://clock' } };
 

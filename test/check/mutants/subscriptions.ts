@@ -1,5 +1,5 @@
 import { answering, changing, changingResult } from '../support/altered.js';
-import { asking, HASTY, MODERN, objectOf, REFUSED, telling, withParams } from '../support/asking-vices.js';
+import { asking, HASTY, inEra, objectOf, REFUSED, telling, withParams } from '../support/asking-vices.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const LISTEN = 'subscriptions/listen';
@@ -8,7 +8,8 @@ const ID = 'io.modelcontextprotocol/subscriptionId';
 
 /** Those that make the demo tell news. */
 const allow = ['touch', 'test_trigger_prompt_change', 'test_trigger_resource_change'];
-const NEWS = { era: 'modern', options: { eras: ['modern'], allow, patience: HASTY } } as const;
+const MODERN = inEra('modern', ['test_tool_with_progress']);
+const NEWS = inEra('modern', [], { allow, patience: HASTY });
 
 /** Subscriptions that begin, go on or end in a wrong way. */
 export const subscriptionsMutants: readonly AnyMutant[] = [

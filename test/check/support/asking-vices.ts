@@ -1,10 +1,24 @@
+import type { CheckOptions } from '../../../src/check/index.js';
+import type { Era } from '../../../src/exchange/call.js';
 import { isJsonObject, type JsonObject } from '../../../src/wire/json-rpc.js';
 import { answering, changing, type Passing } from './altered.js';
 import type { Middle } from './mutant.js';
 
-/** For mutants of one era: the other one is not even looked at. */
-export const MODERN = { era: 'modern', options: { eras: ['modern'] } } as const;
-export const LEGACY = { era: 'legacy', options: { eras: ['legacy'] } } as const;
+/** For mutants of one era, and of a few tools: the others are not even looked at. */
+export function inEra(era: Era, visit: readonly string[], more: CheckOptions = {}) {
+  return { era, options: { eras: [era], visit, ...more } };
+}
+
+/** Tools of the demo that ask: the user, the model, for roots, and for all of it. */
+const ASKING = [
+  'test_sampling',
+  'test_elicitation',
+  'test_url_elicitation',
+  'test_roots',
+  'test_input_required_result_multiple_inputs',
+];
+export const ASKING_MODERN = inEra('modern', ASKING);
+export const ASKING_LEGACY = inEra('legacy', ASKING);
 
 /** The demo, but for its results that ask back. */
 export function changingRounds(change: (result: JsonObject) => JsonObject): () => Middle {
