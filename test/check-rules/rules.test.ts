@@ -45,7 +45,7 @@ describe('coverage', () => {
   });
 
   it('tells whose matter it is otherwise', () => {
-    const found = coverage([], [{ id: 'c', rules: ['STDIO-005'] }]);
+    const found = coverage([{ id: 'a', rules: ['STDIO-005'] }], [{ id: 'c', rules: ['STDIO-005'] }]);
     expect(standing('STDIO-005', found)).toMatchObject({ standing: 'client', clientChecks: ['c'] });
     expect(standing('TOOL-027', found)).toMatchObject({ standing: 'host' });
     expect(standing('HTTP-060', found)).toMatchObject({ standing: 'intermediary' });

@@ -28,13 +28,7 @@ export function coverage(checks: readonly Citing[], ofClients: readonly Citing[]
   const byClientRule = index(ofClients);
   return [...RULES.values()].map((rule) => {
     const found = byRule.get(rule.id) ?? [];
-    const clientChecks = byClientRule.get(rule.id) ?? [];
-    return {
-      rule,
-      checks: found,
-      clientChecks,
-      ...(found.length > 0 ? { standing: 'covered' } : without(rule)),
-    };
+    return { rule, checks: found, clientChecks: byClientRule.get(rule.id) ?? [], ...standingOf(rule, found) };
   });
 }
 
@@ -43,12 +37,17 @@ export function pagesOf({ source }: Rule): string[] {
   return source.split(';').map((part) => part.split('§')[0]!.trim());
 }
 
-function without({ id, actor, level }: Rule): { standing: Standing; why?: string } {
-  const beyond = OUT_OF_SIGHT.get(id);
+function standingOf(
+  { id, actor, level }: Rule,
+  checks: readonly string[],
+): { standing: Standing; why?: string } {
+  // A check of servers that cites such a rule looks at the other side of it, and holds nobody to it.
+  if (actor === 'host' || actor === 'intermediary') return { standing: actor };
   // The scripted servers of `check-client` have no authorization server behind them.
-  if (actor === 'client' && id.startsWith('AUTH-')) return { standing: 'authorization server' };
-  if (actor === 'client' || actor === 'host' || actor === 'intermediary') return { standing: actor };
+  if (actor === 'client') return { standing: id.startsWith('AUTH-') ? 'authorization server' : 'client' };
+  if (checks.length > 0) return { standing: 'covered' };
   if (level === 'MAY') return { standing: 'optional' };
+  const beyond = OUT_OF_SIGHT.get(id);
   return beyond === undefined ? { standing: 'open' } : { standing: beyond.kind, why: beyond.why };
 }
 
