@@ -88,6 +88,29 @@ describe('The catalogue', () => {
   });
 });
 
+describe('A baseline', () => {
+  const accepted = [{ check: 'negotiation/dual' }];
+  const only = ['negotiation/dual'];
+
+  it('excuses what it lists', async () => {
+    const player = async () => ({ code: 1, late: false, stderr: '' });
+    const baseline = { version: 1, accepted } as const;
+    const { counts, stale } = await checkClient({ ...ours, player, only, baseline, eras: ['legacy'] });
+    expect(counts).toMatchObject({ fail: 0, accepted: 1 });
+    expect(stale).toEqual([]);
+  });
+
+  it('is stale when what it lists holds', async () => {
+    const { stale } = await checkClient({
+      ...ours,
+      player: ownClient(),
+      only,
+      baseline: { version: 1, accepted },
+    });
+    expect(stale).toEqual(['negotiation/dual holds now: take it out of the baseline']);
+  });
+});
+
 describe('A client that', () => {
   it.each(MUTANTS)('$vice is caught by $check', (mutant) => {
     const good = mutant.first?.(recordFor(mutant)) ?? recordFor(mutant);

@@ -1,78 +1,44 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { CLIENT_CHECKS } from '../../check/client/checks/index.js';
-import { CLIENT_SUITES, OVERS, type Over } from '../../check/client/model.js';
-import { type ClientReport, checkClient } from '../../check/client/run/check-client.js';
+import { Command } from 'commander';
+import { OVERS, type Over } from '../../check/client/model.js';
+import { type ClientReport, checkClient, scopeOf } from '../../check/client/run/check-client.js';
+import { choose } from '../../check/client/run/choose.js';
 import { commandPlayer } from '../../check/client/run/command-player.js';
 import { commandLine, whyNot } from '../../check/client/run/placeholders.js';
-import { SCENARIOS } from '../../check/client/scenarios/index.js';
-import type { Era } from '../../check/model.js';
 import { toJson } from '../../check/report/index.js';
-import type { FailOn } from '../../check/run/judge-run.js';
-import { suggest } from '../arguments/suggest.js';
 import { catchSignals } from '../catch-signals.js';
+import { readBaseline, writeBaseline } from '../check/baseline-files.js';
 import { exitCodeOf } from '../check/exit-code.js';
 import { renderReport } from '../check/render-report.js';
-import { type ReportFiles, writeReports } from '../check/write-reports.js';
+import { writeReports } from '../check/write-reports.js';
+import { type CheckClientOptions, checkOptions, withClientOptions } from '../check-client/options.js';
+import { renderLists } from '../check-client/render-lists.js';
 import { CliError, usageError } from '../cli-error.js';
-import { collect, toMs, toVariable } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
 import { createProgressLine } from '../terminal/progress-line.js';
 import { processTerminal, type Terminal } from '../terminal/terminal.js';
-
-interface CheckClientOptions extends ReportFiles {
-  readonly over?: Over;
-  readonly era?: Era | 'both';
-  readonly only?: readonly string[];
-  readonly timeout?: number;
-  readonly jobs: number;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly failOn: FailOn;
-  readonly json?: boolean;
-  readonly verbose?: boolean;
-}
+import { oneLine } from '../terminal/text.js';
 
 export function checkClientCommand(behind: readonly string[] | undefined, version: string): Command {
-  return new Command('check-client')
+  const command = new Command('check-client')
     .description('Find out what a client does with servers of each era and each vice.')
     .usage('[options] -- COMMAND ARGS…')
     .argument('[words...]')
     .configureHelp({ visibleArguments: () => [] })
-    .addOption(new Option('--over <transport>', 'only this one').choices([...OVERS]))
-    .addOption(
-      new Option('--era <era>', 'what the client speaks, where it does not show it by itself').choices([
-        'modern',
-        'legacy',
-        'both',
-      ]),
-    )
-    .option('--only <name>', 'only this check, suite or scenario; repeatable', collect)
-    .option('-t, --timeout <ms>', 'how long the client may take for one server (default: 15000)', toMs)
-    .option('-j, --jobs <number>', 'how many servers at a time', toJobs, 2)
-    .option('--cwd <folder>', 'the folder that the client runs in')
-    .option('--env <name=value>', 'a variable for the client; repeatable', toVariable)
-    .addOption(
-      new Option('--fail-on <level>', 'the least that fails the run')
-        .choices(['must', 'should'])
-        .default('must'),
-    )
-    .option('--verbose', 'also list what holds, and cut nothing')
-    .option('--json', 'print the report as JSON, with all that was said')
-    .option('--junit <file>', 'write the report as JUnit XML')
-    .option('--sarif <file>', 'write the report as SARIF')
-    .option('--html <file>', 'write the report as a page')
     .addHelpText('after', HELP)
     .showHelpAfterError('(isthmus check-client --help explains the options)')
-    .exitOverride()
-    .action(async (words: string[], options: CheckClientOptions) => {
-      if (words.length > 0)
-        throw usageError(`What is "${words[0]}"? The command of the client stands behind --`);
-      if (!behind || behind.length === 0) {
-        throw usageError('There is no client to check', 'isthmus check-client -- node my-client.js {server}');
-      }
-      checkNames(options.only ?? []);
-      process.exitCode = await check(behind, options, version, processTerminal());
-    });
+    .exitOverride();
+  return withClientOptions(command).action(async (words: string[], options: CheckClientOptions) => {
+    const terminal = processTerminal();
+    if (options.list) return void terminal.stdout.write(renderLists(terminal));
+    if (words.length > 0) {
+      throw usageError(`What is "${words[0]}"? The command of the client stands behind --`);
+    }
+    if (!behind || behind.length === 0) {
+      throw usageError('There is no client to check', 'isthmus check-client -- node my-client.js {server}');
+    }
+    checkOptions(options);
+    process.exitCode = await check(behind, options, version, terminal);
+  });
 }
 
 const HELP = `
@@ -89,9 +55,9 @@ Examples:
   isthmus check-client --only rounds --verbose -- node my-client.js {server}
 
 Exit codes:
-  0  every MUST that applies holds (--fail-on should: every SHOULD, too)
-  1  something is broken, or no check applied
-  2  the command line makes no sense
+  0  every MUST that applies holds (--fail-on should: every SHOULD, too), or the baseline knows those that do not
+  1  something is broken, no check applied, or an entry of the baseline is stale
+  2  the command line, or the baseline, makes no sense
   3  the client cannot be started
   130  interrupted by Ctrl-C (143: by SIGTERM)`;
 
@@ -101,6 +67,9 @@ async function check(
   version: string,
   terminal: Terminal,
 ): Promise<number> {
+  const { baseline: file, updateBaseline: update = false, only = [], era, failOn } = options;
+  const reached = reach(words, options.over);
+  const baseline = file === undefined ? undefined : await readBaseline(file, { update });
   const line = createProgressLine(terminal.stderr, terminal.readsErrors ? 'live' : 'none', terminal.err);
   const interruption = catchSignals(line);
   try {
@@ -108,9 +77,10 @@ async function check(
       player: commandPlayer({ words, cwd: options.cwd, env: options.env }),
       label: commandLine(words),
       version,
-      ...reach(words, options.over),
-      ...(options.only && { only: options.only }),
-      ...(options.era && { eras: options.era === 'both' ? ['modern', 'legacy'] : [options.era] }),
+      ...reached,
+      only,
+      ...(era && { eras: era === 'both' ? ['modern', 'legacy'] : [era] }),
+      baseline: update ? undefined : baseline,
       boundMs: options.timeout,
       jobs: options.jobs,
       signal: interruption.signal,
@@ -118,12 +88,23 @@ async function check(
         line.update({ progress: done, total: all, message: `${scenario} over ${over}` }),
     });
     line.hide();
-    if (interruption.signal.aborted)
+    if (interruption.signal.aborted) {
       throw new CliError(interruption.code(), 'Interrupted; nothing was judged');
-    checkStarted(report);
-    await writeReports(report, options, { failOn: options.failOn });
-    terminal.stdout.write(options.json ? toJson(report, options) : renderReport(report, terminal, options));
-    return exitCodeOf(report, options.failOn);
+    }
+    checkStarted(report, words);
+    await writeReports(report, options, { failOn });
+    terminal.stdout.write(
+      options.json ? toJson(report, { failOn }) : renderReport(report, terminal, options),
+    );
+    if (file === undefined || !update) return exitCodeOf(report, failOn);
+    const scope = scopeOf(choose(only).checks);
+    const { accepted } = await writeBaseline(file, report, {
+      ...scope,
+      ...(baseline && { previous: baseline }),
+      failOn,
+    });
+    terminal.stderr.write(`isthmus: ${oneLine(file)} accepts ${accepted.length} now\n`);
+    return EXIT.ok;
   } finally {
     line.hide();
     interruption.release();
@@ -133,13 +114,12 @@ async function check(
 /** What can be tried, and why the rest cannot. */
 function reach(words: readonly string[], only: Over | undefined) {
   const over = only ? [only] : OVERS;
-  const missing = Object.fromEntries(
-    over.flatMap((each) => {
-      const why = whyNot(words, each, only !== undefined);
-      return why === undefined ? [] : [[each, why]];
-    }),
-  ) as Partial<Record<Over, string>>;
-  if (Object.keys(missing).length === over.length) {
+  const missing: Partial<Record<Over, string>> = {};
+  for (const each of over) {
+    const why = whyNot(words, each, only !== undefined);
+    if (why !== undefined) missing[each] = why;
+  }
+  if (over.every((each) => missing[each] !== undefined)) {
     throw usageError(
       `The client cannot be told of a server: ${Object.values(missing)[0]}`,
       'Write {server} in its words',
@@ -148,28 +128,11 @@ function reach(words: readonly string[], only: Over | undefined) {
   return { over, missing };
 }
 
-function checkStarted({ transcripts, target }: ClientReport): void {
+function checkStarted({ transcripts }: ClientReport, [command = '']: readonly string[]): void {
   const [first] = transcripts;
   if (first?.end.error !== undefined && transcripts.every(({ end }) => end.error !== undefined)) {
-    throw new CliError(EXIT.cannotConnect, `${target.label}: ${first.end.error}`);
+    throw new CliError(EXIT.cannotConnect, `The client does not start: ${oneLine(first.end.error)}`, {
+      hint: `Is ${oneLine(command)} installed, and in the PATH?`,
+    });
   }
-}
-
-function checkNames(only: readonly string[]): void {
-  const known = [
-    ...CLIENT_SUITES,
-    ...CLIENT_CHECKS.map(({ id }) => id),
-    ...SCENARIOS.map(({ name }) => name),
-  ];
-  for (const name of only) {
-    if (known.includes(name) || name.endsWith('*')) continue;
-    const meant = suggest(name, known);
-    throw usageError(`There is no check, suite or scenario "${name}"`, meant && `Did you mean ${meant}?`);
-  }
-}
-
-function toJobs(text: string): number {
-  const jobs = Number(text);
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) throw new InvalidArgumentError('It must be 1 to 64.');
-  return jobs;
 }

@@ -1,5 +1,8 @@
 import type { Report } from '../../model.js';
+import { applyBaseline, type Baseline, type Scope } from '../../run/baseline.js';
 import { countsOf, gradeOf } from '../../run/grade.js';
+import type { ClientCheck, ClientFacts } from '../checks/check.js';
+import { CLIENT_CHECKS } from '../checks/index.js';
 import { OVERS, type Over, type Transcript } from '../model.js';
 import { SCENARIOS } from '../scenarios/index.js';
 import { choose, concerns } from './choose.js';
@@ -20,6 +23,8 @@ export interface ClientRun {
   readonly only?: readonly string[];
   /** The eras that the client speaks, for one that does not show it. */
   readonly eras?: readonly ('modern' | 'legacy')[];
+  /** Failures that are known: docs/check-ci.md. */
+  readonly baseline?: Baseline | undefined;
   readonly boundMs?: number | undefined;
   /** How many runs at a time. Default 2. */
   readonly jobs?: number;
@@ -73,18 +78,34 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
     ),
     ...missing,
   };
-  const findings = checks.map((check) => judge(check, views, facts, notTried));
+  const { findings, stale } = applyBaseline(
+    checks.map((check) => judge(check, views, facts, notTried)),
+    run.baseline ?? { version: 1, accepted: [] },
+    scopeOf(checks),
+  );
   return {
-    target: { label, transport: 'command' },
+    target: { label: `${label} (${describe(facts, wanted)})`, transport: 'command' },
     eras: [],
     findings,
     counts: countsOf(findings),
     grade: gradeOf(findings),
-    stale: [],
+    stale,
     seed: 0,
     started: new Date(began).toISOString(),
     ms: Date.now() - began,
     version,
     transcripts,
   };
+}
+
+/** What a baseline has to know of the choice. */
+export function scopeOf(checks: readonly ClientCheck[]): Scope {
+  const ids = (of: readonly ClientCheck[]) => new Set(of.map(({ id }) => id));
+  return { chosen: ids(checks), known: ids(CLIENT_CHECKS) };
+}
+
+function describe({ modern, legacy }: ClientFacts, over: readonly Over[]): string {
+  const eras =
+    modern && legacy ? 'both eras' : modern ? 'the modern era' : legacy ? 'the legacy era' : 'no era of MCP';
+  return `speaks ${eras}; tried over ${over.join(' and ')}`;
 }
