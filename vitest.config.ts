@@ -8,16 +8,30 @@ import { defineConfig } from 'vitest/config';
 const SHARED = [
   ...['bridge', 'cli', 'client', 'config', 'e2e', 'era', 'host', 'http-client', 'http-server', 'interop'],
   ...['gateway', 'gateway-auth', 'gateway-control', 'gateway-limits', 'gateway-telemetry', 'daemon'],
+  ...[
+    'bench',
+    'check',
+    'check-client',
+    'check-cli',
+    'check-report',
+    'check-rules',
+    'check-shapes',
+    'check-through',
+  ],
   ...['process-layer', 'schema', 'server', 'transcripts', 'wire'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Minutes of the same with more partners, or more of it: `npm run test:long`. */
 const LONG = [
+  'test/bridge-load/slow-readers.test.ts',
+  'test/bridge-load/unread-answers.test.ts',
   'test/bridge-matrix/direct.test.ts',
   'test/check-client/official.test.ts',
   'test/conformance/runner.test.ts',
   'test/e2e/stalled-reader.test.ts',
+  'test/gateway-chaos/chaos.test.ts',
   'test/host/chaos.test.ts',
+  'test/solved/memory.test.ts',
   'test/transparency/transparency.test.ts',
 ];
 const wantsLong = process.env['ISTHMUS_LONG'] === '1';
