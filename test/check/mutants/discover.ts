@@ -31,13 +31,13 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/again',
-    vice: 'says something else the second time',
+    vice: 'says something else every other time',
     seen: /capabilities differs/,
     options: MODERN,
     middle: () => {
       let count = 0;
       return changingResult('server/discover', (result) =>
-        ++count > 1 ? { ...result, capabilities: { tools: {} } } : result,
+        ++count % 2 === 0 ? { ...result, capabilities: { tools: {} } } : result,
       )();
     },
   },

@@ -135,13 +135,6 @@ export const resultMutants: readonly AnyMutant[] = [
     middle: changingResult('prompts/get', (result) => ({ ...result, resultType: 'input_required' })),
   },
   {
-    check: 'results/no-interim',
-    vice: 'answers a legacy client with a round',
-    seen: /input_required/,
-    options: LEGACY,
-    middle: changingResult('tools/call', () => ({ resultType: 'input_required', requestState: 'x' })),
-  },
-  {
     check: 'results/server-info',
     vice: 'says who it is in server/discover only',
     seen: /absent in that of tools\/list/,

@@ -57,8 +57,9 @@ export const capabilityChecks: readonly Check[] = [
     id: 'capabilities/completions-answered',
     suite: 'protocol',
     title: 'Knows completion/complete when it announces completions',
-    level: 'MUST',
+    level: 'SHOULD',
     rules: ['COMP-001'],
+    reason: 'A client asks for suggestions with every key, and would get an error each time.',
     hint: 'Implement completion/complete, or do not announce completions.',
     async run(table) {
       table.needCapability('completions');

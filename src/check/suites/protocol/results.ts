@@ -61,22 +61,6 @@ export const resultChecks: readonly Check[] = [
       }),
   },
   {
-    id: 'results/no-interim',
-    suite: 'protocol',
-    title: 'Never answers a legacy client with input_required',
-    level: 'MUST',
-    rules: ['VER-006'],
-    era: 'legacy',
-    lane: 'after',
-    hint: 'In a legacy session, ask the client by requests.',
-    run: (table) =>
-      eachResult(table, 'is final', ({ result }) =>
-        result['resultType'] === 'input_required'
-          ? ['resultType is "input_required"', 'a final result']
-          : undefined,
-      ),
-  },
-  {
     id: 'results/server-info',
     suite: 'protocol',
     title: 'Says in every result who it is',
