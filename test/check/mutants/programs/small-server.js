@@ -16,9 +16,9 @@ const tools = [
     annotations: { readOnlyHint: true },
   },
   {
-    name: 'slow',
-    description: 'Takes half a second, or for ever',
-    inputSchema: { type: 'object', properties: {} },
+    name: 'sleep',
+    description: 'Takes its time',
+    inputSchema: { type: 'object', properties: { ms: { type: 'integer' } } },
     annotations: { readOnlyHint: true },
   },
 ];
@@ -45,8 +45,7 @@ const handlers = {
   async 'tools/call'({ name, arguments: args }) {
     if (name === 'echo') return { content: [{ type: 'text', text: String(args?.text) }] };
     if (has('waits-for-calls')) keepAlive();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    return { content: [] };
+    return new Promise((resolve) => setTimeout(resolve, Number(args?.ms ?? 0), { content: [] }).unref());
   },
 };
 
@@ -128,9 +127,7 @@ if (has('orphans')) {
   }).unref();
 }
 if (has('stale-lock')) lock((pid) => !existsSync(`/proc/${pid}`));
-if (has('single')) {
-  // The first two are those who look around.
-  lock(() => readdirSync(folder).length > 5);
-}
+// Of many at once only some are let in: the referee itself needs a few.
+if (has('single')) lock(() => readdirSync(folder).length >= 3);
 if (has('late')) setTimeout(listen, 1800);
 else listen();
