@@ -1,5 +1,8 @@
+import type { JsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import type { Facts } from '../../survey/facts.js';
+import { slowArguments } from '../../survey/known-tools.js';
 import { askAlive } from '../../talk/alive.js';
 import { requestOf } from '../resilience/ill-treat.js';
 import { complaintOf } from '../resilience/purity.js';
@@ -126,18 +129,16 @@ export const endChecks: readonly Check[] = [
     era: 'each',
     hint: 'When stdin ends, call off what is running, or let it finish, but only for a few seconds.',
     async run(table) {
-      const slow = table.facts.tour.find(
-        ({ method, reply, questions }) =>
-          method === 'tools/call' && (questions.length > 0 || reply.kind === 'silence' || reply.ms > SLOW_MS),
-      );
-      if (!slow) return table.skip('no tool that may be called takes long, or asks something');
+      const params = slowCall(table.facts);
+      if (!params) return table.skip('no tool that may be called takes long, or asks something');
       const talk = await table.openTalk();
       const peer = peerOfProcess(table, talk);
       talk.answerWith(() => new Promise(() => {}));
-      const call = talk.start(slow.method, slow.params);
+      const call = talk.start('tools/call', params);
       await Promise.race([call.reply, table.pause(SLOW_MS)]);
-      const ending = await watchEnd(table, peer, () => peer.endInput());
-      return mustEnd(table, ending, `after the end of input, while ${String(slow.params['name'])} ran`);
+      const ms = CALL_MS + table.patience.answerMs;
+      const ending = await watchEnd(table, peer, () => peer.endInput(), ms);
+      return mustEnd(table, ending, `after the end of input, while ${String(params['name'])} ran`);
     },
   },
   {
@@ -205,10 +206,24 @@ export const endChecks: readonly Check[] = [
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const SLOW_MS = 300;
+/** A server may finish what it is doing. */
+const CALL_MS = 2000;
+
+/** A call that is still under way when the input ends. */
+function slowCall({ callable, tour }: Facts): JsonObject | undefined {
+  for (const { name, tool } of callable) {
+    const args = slowArguments(tool, CALL_MS);
+    if (args) return { name, arguments: args };
+  }
+  return tour.find(
+    ({ method, reply, questions }) =>
+      method === 'tools/call' && (questions.length > 0 || reply.kind === 'silence' || reply.ms > SLOW_MS),
+  )?.params;
+}
 
 function mustEnd(table: Table, ending: Ending, when: string): string {
   if (ending.afterMs === undefined) {
-    table.fail(`${table.patience.answerMs} ms ${when} the process was still there`, 'it exits', {
+    table.fail(`${ending.waitedMs} ms ${when} the process was still there`, 'it exits', {
       wire: ending.wire,
     });
   }

@@ -11,6 +11,7 @@ import type { Frame } from '../../wire/transcript.js';
 export interface Ending {
   /** Since the reason; undefined when it goes on. */
   readonly afterMs: number | undefined;
+  readonly waitedMs: number;
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** What it had started and left behind; undefined where the system does not tell. */
@@ -40,6 +41,7 @@ export async function watchEnd(
   const { code, signal } = process.isGone ? await process.exited : { code: null, signal: null };
   return {
     afterMs,
+    waitedMs: ms,
     code,
     signal,
     orphans,
