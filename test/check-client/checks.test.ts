@@ -48,6 +48,13 @@ describe('Our own client', () => {
     ]);
   });
 
+  it('is not blamed when it knows nothing of the steps', async () => {
+    const only = ['cancel', 'cache', 'headers', 'rounds', 'robustness'];
+    const { findings } = await checkClient({ ...ours, player: ownClient({}, { steps: false }), only });
+    expect(broken(findings)).toEqual([]);
+    expect(skipped(findings)).toContain('cancel/modern-http');
+  });
+
   it('holds what applies when it can answer nothing', async () => {
     const only = ['rounds', 'messages'];
     const { findings } = await checkClient({ ...ours, player: ownClient({ answers: {} }), only });

@@ -111,6 +111,11 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
   },
   {
     check: 'cache/pages',
+    vice: 'reads the first page only',
+    breaking: listsOnce,
+  },
+  {
+    check: 'cache/empty-cursor',
     vice: 'takes an empty cursor for the end',
     breaking: saying((message) =>
       (message['params'] as Json | undefined)?.['cursor'] === '' ? null : undefined,

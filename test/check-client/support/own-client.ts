@@ -1,4 +1,4 @@
-import type { Player, Stage } from '../../../src/check/client/run/stage.js';
+import { DEFAULT_STEPS, type Player, type Stage } from '../../../src/check/client/run/stage.js';
 import { connect } from '../../../src/client/connect.js';
 import type { ConnectOptions } from '../../../src/client/options.js';
 import type { Connector } from '../../../src/exchange/connection.js';
@@ -7,10 +7,12 @@ import { createStreamConnection } from '../../../src/transport/stream-connection
 import { acceptForm, doSteps, ROOTS, SAMPLED } from '../clients/steps.mjs';
 
 /** Our own client in this process, as clients/isthmus.mjs has it in one of its own. */
-export function ownClient(options: ConnectOptions = {}): Player {
-  return async (stage) => {
+export function ownClient(options: ConnectOptions = {}, { steps = true } = {}): Player {
+  return async (given) => {
+    // Without, it does what every client should, and knows of nothing else.
+    const stage = steps ? given : { ...given, steps: DEFAULT_STEPS };
     const work = useServer(stage, options).then(
-      () => ({ code: 0, stderr: 'mcp-steps: done\n' }),
+      () => ({ code: 0, stderr: steps ? 'mcp-steps: done\n' : '' }),
       (error: unknown) => ({ code: 1, stderr: String(error) }),
     );
     let timer: NodeJS.Timeout | undefined;

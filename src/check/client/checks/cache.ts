@@ -107,22 +107,39 @@ export const CACHE: readonly ClientCheck[] = [
   {
     id: 'cache/pages',
     suite: 'cache',
-    title: 'Reads a list to its last page, also behind an empty cursor',
-    level: 'MUST',
-    rules: ['PAGE-004', 'PAGE-005', 'CACHE-005'],
-    hint: 'Go on while nextCursor is there; "" is a cursor, only its absence is the end.',
+    title: 'Reads a list to its last page',
+    level: 'SHOULD',
+    rules: ['PAGE-005', 'CACHE-005'],
+    hint: 'Ask again with nextCursor until there is none.',
     on: ['pages'],
     judge(view, facts) {
-      const cursors = view.named('tools/list').map(({ params }) => params['cursor']);
-      if (cursors.length === 0) return works(view, facts);
-      const missing = [CURSOR, ''].find((cursor) => !cursors.includes(cursor));
+      const lists = view.named('tools/list');
+      if (lists.length === 0) return works(view, facts);
+      const missing = [CURSOR, ''].find((cursor) => !lists.some(({ params }) => params['cursor'] === cursor));
       return missing === undefined
         ? pass('It asked for all three pages')
         : fail(
             `The page of the cursor ${JSON.stringify(missing)} was not asked for`,
             'Three pages',
-            view.named('tools/list').at(-1),
+            lists.at(-1),
           );
+    },
+  },
+  {
+    id: 'cache/empty-cursor',
+    suite: 'cache',
+    title: 'Takes an empty cursor for a cursor, not for the end of the list',
+    level: 'MUST',
+    rules: ['PAGE-004'],
+    hint: 'Go on while nextCursor is there; "" is a cursor, only its absence is the end.',
+    on: ['pages'],
+    judge(view) {
+      const lists = view.named('tools/list');
+      const second = lists.find(({ params }) => params['cursor'] === CURSOR);
+      if (!second) return skip('the client asked for the first page only');
+      return lists.some(({ params }) => params['cursor'] === '')
+        ? pass('It asked for the page of the empty cursor')
+        : fail('The client stopped at an empty cursor', 'tools/list with cursor ""', second);
     },
   },
   {

@@ -222,7 +222,9 @@ export const HEADERS: readonly ClientCheck[] = [
         ({ era, method }) => era === 'modern' && method !== 'server/discover',
       );
       if (!modern) return skip('the client said nothing in the modern era');
-      const get = view.heads.find(({ method }) => method === 'GET' || method === 'DELETE');
+      const get = view.heads.find(
+        ({ method, path }) => (method === 'GET' || method === 'DELETE') && !isWellKnown(path),
+      );
       return get
         ? fail(`The client sent ${get.method}`, 'POST only', { index: view.transcript.entries.indexOf(get) })
         : pass('It sent POST only');
@@ -265,6 +267,11 @@ function posts(said: readonly Said[], problem: (head: Head, said: Said) => strin
       seen: (count) => `${count} POSTs did`,
     },
   );
+}
+
+/** What is asked for authorization's sake. */
+export function isWellKnown(path: string): boolean {
+  return path.includes('/.well-known/');
 }
 
 function modernRequests(view: View): readonly Said[] {

@@ -2,6 +2,7 @@ import { ENDPOINT } from '../manners/http-and-sse.js';
 import type { Head, Said, View } from '../read/view.js';
 import { EVENT_ID, RETRY_MS } from '../scenarios/sessions.js';
 import { type ClientCheck, every, fail, pass, skip, works } from './check.js';
+import { isWellKnown } from './headers.js';
 
 /** Legacy sessions over HTTP, and streams that are taken up again. */
 export const SESSIONS: readonly ClientCheck[] = [
@@ -19,7 +20,10 @@ export const SESSIONS: readonly ClientCheck[] = [
       if (!opened) return skip('there was no handshake');
       const { entries } = view.transcript;
       const later = view.heads
-        .filter((head) => head.exchange > (opened.entry.exchange ?? 0) && !isOpening(view, head))
+        .filter(
+          (head) =>
+            head.exchange > (opened.entry.exchange ?? 0) && !isOpening(view, head) && !isWellKnown(head.path),
+        )
         .map((head) => ({ head, index: entries.indexOf(head) }));
       return every(later, {
         none: 'nothing followed the handshake',
@@ -99,7 +103,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     judge(view) {
       const { entries } = view.transcript;
       const gets = view.heads
-        .filter(({ method, path }) => method === 'GET' && !path.includes('.well-known'))
+        .filter(({ method, path }) => method === 'GET' && !isWellKnown(path))
         .map((head) => ({ head, index: entries.indexOf(head) }));
       return every(gets, {
         none: 'the client sent no GET',
