@@ -20,7 +20,7 @@ expectSoundAt('the checks of one era', ['http-modern/*', 'http-headers/version-*
 expectSoundAt('the checks of sessions', ['http-session/*', 'http-legacy/*', 'http-clients/*'], {
   'a server without sessions': smallAt({ legacy: 'stateless' }),
 });
-expectSoundAt('the checks of resumption', ['http-resume/*'], {
+expectSoundAt('the checks of streams', ['http-resume/*', 'http-streams/*', 'tools/*'], {
   'a server that lets streams go early': smallAt({ pollAfterMs: 5 }),
 });
 expectSoundAt('the checks of old clients', ['http-sse/*'], { 'a server that serves them': smallWithSse });

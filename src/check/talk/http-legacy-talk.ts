@@ -4,6 +4,7 @@ import type { HttpAnswer } from '../wire/http-peer.js';
 import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
 import { type AnswerServer, answerServer, refuseAll } from './answer-server.js';
 import { legacyParams } from './envelope.js';
+import { fetchRest } from './fetch-rest.js';
 import type { HttpTalkOptions } from './http-modern-talk.js';
 import { replyOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
@@ -74,7 +75,10 @@ export function createHttpLegacyTalk(
     const reply = sent.then(
       async (http): Promise<Reply> => {
         const rest = Math.max(1, ms - (clock.now() - began));
-        const frame = await http.waitFor((each) => isAnswerTo(each, id) || isBodyError(http, each), rest);
+        const isWanted = (each: Frame) => isAnswerTo(each, id) || isBodyError(http, each);
+        const frame =
+          (await http.waitFor(isWanted, rest)) ??
+          (await fetchRest(http, isWanted, { peer, clock, headers, until: began + ms, onStream: keep }));
         const about = { id, notifications: notifications(), ms: clock.now() - began, http };
         if (frame) return { ...replyOf(frame, about), http };
         const why = http.isStream

@@ -85,7 +85,6 @@ export const httpPlainMutants: readonly AnyMutant[] = [
     ...about,
     check: 'http-wire/unfinished-body',
     vice: 'reads one body after the other',
-    options: { ...about.options, patience: { answerMs: 400, quietMs: 100 } },
     tcp: () => {
       let isBusy = false;
       return {
@@ -120,14 +119,12 @@ export const httpPlainMutants: readonly AnyMutant[] = [
     ...about,
     check: 'http-wire/expect-continue',
     vice: 'waits for a body that waits for it',
-    options: { ...about.options, patience: { answerMs: 400 } },
     tcp: () => ({ incoming: (bytes) => (bytes.includes('100-continue') ? undefined : bytes) }),
   },
   {
     ...about,
     check: 'http-wire/pipelined',
     vice: 'loses the second request',
-    options: { ...about.options, patience: { answerMs: 400 } },
     tcp: () => ({
       incoming(bytes) {
         const second = bytes.indexOf('POST ', 1);
@@ -139,7 +136,6 @@ export const httpPlainMutants: readonly AnyMutant[] = [
     ...about,
     check: 'http-wire/after-a-refusal',
     vice: 'hangs after a refusal',
-    options: { ...about.options, patience: { answerMs: 400 } },
     tcp: () => {
       const refused = new WeakSet<object>();
       return {

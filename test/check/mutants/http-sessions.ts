@@ -3,10 +3,6 @@ import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
 import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-vices.js';
 
 const about = { base: small, options: { eras: ['legacy'] } } as const;
-const hurried = {
-  base: small,
-  options: { eras: ['legacy'], patience: { answerMs: 500, quietMs: 100 } },
-} as const;
 const PROGRESS = {
   jsonrpc: '2.0',
   method: 'notifications/progress',
@@ -223,7 +219,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
     }),
   },
   {
-    ...hurried,
+    ...about,
     check: 'http-resume/own-stream-only',
     vice: 'replays what belongs to another stream',
     proxy: () =>
@@ -233,7 +229,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
       ),
   },
   {
-    ...hurried,
+    ...about,
     check: 'http-resume/answer-survives',
     vice: 'forgets calls whose stream was lost',
     proxy: () =>

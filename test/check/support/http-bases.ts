@@ -32,8 +32,8 @@ export function createSmallServer(): Server {
       input: jsonSchema<{ region?: string; size?: number }>({
         type: 'object',
         properties: {
-          region: { type: 'string', 'x-mcp-header': 'Region' },
-          size: { type: 'integer', 'x-mcp-header': 'Size' },
+          region: { type: 'string', description: 'Where', 'x-mcp-header': 'Region' },
+          size: { type: 'integer', description: 'How big', 'x-mcp-header': 'Size' },
         },
       }),
     },

@@ -18,7 +18,9 @@ export const streamChecks: readonly Check[] = [
     rules: ['HTTP-017', 'LHTTP-006'],
     hint: 'Close the event stream of a POST when the response has been written, and write nothing after it.',
     async run(table) {
-      const streams = streamsOf(table);
+      // Those of 2025-11-25 may end before their response, which is fetched later (LHTTP-012).
+      const streams = streamsOf(table).filter(({ http }) => http.frames.some(isResponse));
+      if (streams.length === 0) return table.skip('no stream has its response in it');
       for (const { stop, http } of streams) {
         const isEnded = await http.whole(table.patience.quietMs);
         const at = http.frames.findIndex(isResponse);
