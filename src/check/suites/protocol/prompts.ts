@@ -51,7 +51,8 @@ export const promptChecks: readonly Check[] = [
       const talk = await table.talk();
       const reply = await talk.request('prompts/get', { notName: true });
       // Over HTTP the header that names the prompt is missing, too.
-      const codes = table.target.transport === 'http' ? [-32602, -32020] : [-32602];
+      const isByHeader = table.target.transport === 'http' && table.era === 'modern';
+      const codes = isByHeader ? [-32602, -32020] : [-32602];
       return needRefusal(table, reply, codes, 'prompts/get without name');
     },
   },

@@ -73,7 +73,8 @@ export const resourceChecks: readonly Check[] = [
       const talk = await table.talk();
       const reply = await talk.request('resources/read', { notUri: true });
       // Over HTTP the header that names the resource is missing, too.
-      const codes = table.target.transport === 'http' ? [-32602, -32020] : [-32602];
+      const isByHeader = table.target.transport === 'http' && table.era === 'modern';
+      const codes = isByHeader ? [-32602, -32020] : [-32602];
       return needRefusal(table, reply, codes, 'resources/read without uri');
     },
   },
