@@ -11,7 +11,7 @@ import { MUTANTS } from './mutants/index.js';
 import type { Mutant } from './support/mutant.js';
 import { ownClient } from './support/own-client.js';
 
-const ours = { label: 'ours', version: '0', jobs: 12 };
+const ours = { label: 'ours', version: '0', jobs: 16 };
 let report: ClientReport;
 let known: ClientFacts;
 
