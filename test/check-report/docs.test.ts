@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/check/model.js';
 import { formatBaseline, parseBaseline } from '../../src/check/run/baseline-file.js';
 import { gradeOf } from '../../src/check/run/grade.js';
+import { checkCommand } from '../../src/cli/commands/check.js';
 import { aFinding } from './support/sample-report.js';
 
 const page = await readFile(new URL('../../docs/check-ci.md', import.meta.url), 'utf8');
@@ -65,10 +66,7 @@ describe('the page about checking in CI', () => {
   });
 });
 
-const OPTIONS = [
-  ...['--json', '--junit', '--sarif', '--sarif-artifact', '--html', '--verbose'],
-  ...['--fail-on', '--baseline', '--update-baseline', '--only', '--suite'],
-];
+const OPTIONS = checkCommand(undefined, '1.0.0').options.map(({ long }) => long);
 
 const warning = aFinding({ level: 'SHOULD', outcome: 'warn' });
 
