@@ -2,7 +2,7 @@ import type { Context } from '../../server/context.js';
 import type { Server } from '../../server/create-server.js';
 import { type InputRequired, inputRequired } from '../../server/input-required.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
-import type { InputRequest, InputRequests } from '../../wire/model.js';
+import type { ElicitSchema, InputRequest, InputRequests } from '../../wire/model.js';
 import { READS } from './reads.js';
 
 /** Tools in replay style: they return `inputRequired` and are run again with the answers. */
@@ -34,7 +34,7 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_request_state',
     { annotations: READS, description: 'A question with state' },
     (_args, ctx) => {
-      if (ctx.state === undefined || !ctx.answers?.['confirm']) {
+      if (ctx.state === undefined || !isAnswered(ctx, 'confirm', askConfirmation)) {
         return inputRequired({ requests: { confirm: askConfirmation }, state: { asked: 'confirm' } });
       }
       return isJsonObject(ctx.state) && ctx.state['asked'] === 'confirm' ? 'state-ok' : 'state-lost';
@@ -45,7 +45,7 @@ export function addInputRoundTools(server: Server): void {
     { annotations: READS, description: 'Three questions at once' },
     (_args, ctx) => {
       const requests: InputRequests = { user_name: askName, capital: askModel, client_roots: askRoots };
-      const missing = Object.keys(requests).filter((key) => !ctx.answers?.[key]);
+      const missing = Object.entries(requests).filter(([key, request]) => !isAnswered(ctx, key, request));
       return missing.length > 0 ? inputRequired({ requests, state: { questions: 3 } }) : 'All three answered';
     },
   );
@@ -58,7 +58,7 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_tampered_state',
     { annotations: READS, description: 'Its state must come back unchanged' },
     (_args, ctx) =>
-      ctx.state === undefined
+      ctx.state === undefined || !isAnswered(ctx, 'confirm', askConfirmation)
         ? inputRequired({ requests: { confirm: askConfirmation }, state: { guarded: true } })
         : 'state-ok',
   );
@@ -66,16 +66,16 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_capabilities',
     { annotations: READS, description: 'Asks only what the client can answer' },
     (_args, ctx) => {
-      if (ctx.answers && Object.keys(ctx.answers).length > 0) return 'Answered';
       const { elicitation, sampling, roots } = ctx.peer.capabilities;
-      return inputRequired({
-        requests: {
-          ...(elicitation && { user_name: askName }),
-          ...(sampling && { capital: askModel }),
-          ...(roots && { client_roots: askRoots }),
-        },
-        state: { asked: true },
-      });
+      const requests: InputRequests = {
+        ...(elicitation && { user_name: askName }),
+        ...(sampling && { capital: askModel }),
+        ...(roots && { client_roots: askRoots }),
+      };
+      const isDone =
+        ctx.answers !== undefined &&
+        Object.entries(requests).every(([key, request]) => isAnswered(ctx, key, request));
+      return isDone ? 'Answered' : inputRequired({ requests, state: { asked: true } });
     },
   );
   server.prompt(
@@ -92,9 +92,9 @@ export function addInputRoundTools(server: Server): void {
 
 function multiRound(ctx: Context): string | InputRequired {
   const round = isJsonObject(ctx.state) ? ctx.state['round'] : undefined;
-  if (round === 1 && ctx.answers?.['step1'])
-    return inputRequired({ requests: { step2: askConfirmation }, state: { round: 2 } });
-  if (round === 2 && ctx.answers?.['step2']) return 'Both rounds completed';
+  if (round === 1 && isAnswered(ctx, 'step1', askName))
+    return inputRequired({ requests: { step2: askColor }, state: { round: 2 } });
+  if (round === 2 && isAnswered(ctx, 'step2', askColor)) return 'Both rounds completed';
   return inputRequired({ requests: { step1: askName }, state: { round: 1 } });
 }
 
@@ -116,6 +116,15 @@ const askConfirmation: InputRequest = {
   },
 };
 
+const askColor: InputRequest = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'What is your favourite colour?',
+    requestedSchema: { type: 'object', properties: { color: { type: 'string' } }, required: ['color'] },
+  },
+};
+
 const askModel: InputRequest = {
   method: 'sampling/createMessage',
   params: {
@@ -129,6 +138,19 @@ const askRoots: InputRequest = { method: 'roots/list' };
 /** Whoever does not want to answer is not asked again. */
 function isNo(answer: unknown): boolean {
   return isJsonObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
+}
+
+/** Whether there is an answer; a form that does not fit is none (ELIC-023), and declining is one. */
+function isAnswered(ctx: Context, key: string, request: InputRequest): boolean {
+  const answer: unknown = ctx.answers?.[key];
+  if (!isJsonObject(answer)) return false;
+  if (request.method !== 'elicitation/create' || answer['action'] !== 'accept') return true;
+  const { requestedSchema } = request.params as { requestedSchema: ElicitSchema };
+  // The referee names some of its fields otherwise.
+  const given = Object.values(isJsonObject(answer['content']) ? answer['content'] : {});
+  return Object.values(requestedSchema.properties).every(({ type }) =>
+    given.some((value) => typeof value === type),
+  );
 }
 
 /** A field of an accepted form; an answer that is not one is no answer. */
