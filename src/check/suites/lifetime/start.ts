@@ -97,6 +97,8 @@ async function startAnother(
   table.atEnd(() => peer.close());
   peer.send(helloMessage(table.era, table.revision));
   const frame = await peer.transcript.waitFor(({ kind }) => kind === 'result', table.patience.helloMs);
+  // Its last words may still be in the pipe.
+  if (!frame && peer.process) await within(table.clock, table.patience.quietMs, peer.process.exited);
   const said = peer.process?.stderr().trim().split('\n').at(-1);
   return { peer, answered: frame !== undefined, why: said ? `; last stderr: ${said}` : '' };
 }
