@@ -10,6 +10,7 @@ import { findEras } from '../survey/find-eras.js';
 import type { Target } from '../wire/target.js';
 import { applyBaseline, type Baseline } from './baseline.js';
 import { toEraReport } from './era-report.js';
+import { findingOf } from './finding-of.js';
 import { countsOf, gradeOf } from './grade.js';
 import { openHouse } from './house.js';
 import { ownVersion } from './own-version.js';
@@ -176,22 +177,7 @@ async function runFairly({ check, era }: Planned, house: House): Promise<Finding
 }
 
 function notRun({ check, era, obstacle = '' }: Planned): Finding {
-  const { id, suite, title, level, rules, reason, hint } = check;
-  return {
-    id,
-    suite,
-    title,
-    level,
-    rules,
-    ...(reason !== undefined && { reason }),
-    ...((check.era ?? 'each') !== 'none' && { era }),
-    outcome: 'skip',
-    seen: obstacle,
-    expected: '',
-    wire: [],
-    hint,
-    ms: 0,
-  };
+  return findingOf(check, era, 'skip', { seen: obstacle, ms: 0 });
 }
 
 function speaksNothing(target: Target, verdicts: Awaited<ReturnType<typeof findEras>>): IsthmusError {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors.js';
 import type { Era } from '../../exchange/call.js';
 import type { Check, Finding, Outcome } from '../model.js';
+import { findingOf } from './finding-of.js';
 import { type House, setTable } from './set-table.js';
 import { Failed, Skipped } from './verdict.js';
 
@@ -39,21 +40,6 @@ export async function runCheck(check: Check, era: Era, house: House): Promise<Fi
   }
 
   function finding(outcome: Outcome, found: Partial<Finding> & { readonly seen: string }): Finding {
-    const { id, suite, title, level, rules, reason, hint } = check;
-    return {
-      id,
-      suite,
-      title,
-      level,
-      rules,
-      ...(reason !== undefined && { reason }),
-      ...((check.era ?? 'each') !== 'none' && { era }),
-      outcome,
-      expected: '',
-      wire: [],
-      hint,
-      ms: clock.now() - began,
-      ...found,
-    };
+    return findingOf(check, era, outcome, { ms: clock.now() - began, ...found });
   }
 }

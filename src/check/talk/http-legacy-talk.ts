@@ -1,12 +1,11 @@
-import { messageOf } from '../../errors.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { HttpAnswer } from '../wire/http-peer.js';
 import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
-import { type AnswerServer, answerServer, refuseAll } from './answer-server.js';
+import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js';
 import { legacyParams } from './envelope.js';
 import { fetchRest } from './fetch-rest.js';
 import type { HttpTalkOptions } from './http-modern-talk.js';
-import { replyOf } from './reply.js';
+import { replyOf, silenceOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
 
 /** A session of the legacy era over Streamable HTTP: its POSTs, and a standing GET where the server offers one. */
@@ -21,7 +20,13 @@ export function createHttpLegacyTalk(
   let answer: AnswerServer = refuseAll;
   const headers = legacyHeaders(revision, sessionId);
   const standing = openStanding();
-  void answerRequests();
+  void answerRequests(transcript, {
+    isOver: () => !isOpen,
+    answer: (request) => answer(request),
+    send: async (body) => {
+      await (await peer.request({ body, headers, ms: answerMs })).whole(answerMs);
+    },
+  });
 
   function keep(http: HttpAnswer): HttpAnswer {
     open.add(http);
@@ -43,21 +48,6 @@ export function createHttpLegacyTalk(
     } catch {
       // Some servers say nothing until there is something to say; then there is no standing stream.
       return false;
-    }
-  }
-
-  async function answerRequests(): Promise<void> {
-    const seen = new Set<Frame>();
-    while (isOpen) {
-      const frame = await transcript.waitFor((each) => each.kind === 'request' && !seen.has(each), HOUR_MS);
-      if (!frame) return;
-      seen.add(frame);
-      void answerServer(answer, frame)
-        .then(async (body) => {
-          if (isOpen) await (await peer.request({ body, headers, ms: answerMs })).whole(answerMs);
-        })
-        // Whoever asked has gone meanwhile, and does not want to know.
-        .catch(() => {});
     }
   }
 
@@ -86,13 +76,7 @@ export function createHttpLegacyTalk(
           : `HTTP ${http.status} without an answer`;
         return { kind: 'silence', why, ...about };
       },
-      (error): Reply => ({
-        kind: 'silence',
-        why: messageOf(error),
-        id,
-        notifications: [],
-        ms: clock.now() - began,
-      }),
+      (error): Reply => silenceOf(error, id, clock.now() - began),
     );
     return {
       id,
@@ -101,10 +85,7 @@ export function createHttpLegacyTalk(
         return notifications();
       },
       waitFor: (match, wait = answerMs) =>
-        transcript.waitFor(
-          (frame) => isOwn(frame) && match(frame) && transcript.frames.indexOf(frame) >= from,
-          wait,
-        ),
+        transcript.waitFor((frame) => isOwn(frame) && match(frame), wait, from),
       async cancel(reason) {
         await notify('notifications/cancelled', {
           requestId: id,
@@ -166,8 +147,6 @@ export function legacyHeaders(
     ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
   };
 }
-
-const HOUR_MS = 3_600_000;
 
 function isAnswerTo(frame: Frame, id: RequestId): boolean {
   return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;

@@ -5,12 +5,11 @@ import {
   readHeaderParams,
   routingName,
 } from '../../era/modern/headers.js';
-import { messageOf } from '../../errors.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { HttpAnswer, HttpPeer } from '../wire/http-peer.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
 import { modernParams } from './envelope.js';
-import { replyOf } from './reply.js';
+import { replyOf, silenceOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
 
 export interface HttpTalkOptions {
@@ -57,13 +56,7 @@ export function createHttpModernTalk(options: HttpTalkOptions): Talk {
         const why = isCancelled ? 'cancelled' : `HTTP ${http.status} without an answer`;
         return { kind: 'silence', why, ...about };
       },
-      (error): Reply => ({
-        kind: 'silence',
-        why: messageOf(error),
-        id,
-        notifications: [],
-        ms: clock.now() - began,
-      }),
+      (error): Reply => silenceOf(error, id, clock.now() - began),
     );
     return {
       id,

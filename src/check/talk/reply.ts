@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.js';
 import { isJsonObject, type RequestId } from '../../wire/json-rpc.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
 import type { Reply } from './talk.js';
@@ -23,4 +24,9 @@ export function replyOf(
     };
   }
   return { kind: 'silence', why: `the answer is none: ${frame.text.slice(0, 200)}`, frame, ...about };
+}
+
+/** No answer at all: the request itself failed. */
+export function silenceOf(error: unknown, id: RequestId, ms: number): Reply {
+  return { kind: 'silence', why: messageOf(error), id, notifications: [], ms };
 }

@@ -4,7 +4,7 @@ import type { Era } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
-import { type AnswerServer, answerServer, refuseAll } from './answer-server.js';
+import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js';
 import { legacyParams, modernParams } from './envelope.js';
 import { replyOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
@@ -28,20 +28,11 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
   let nextId = options.nextId;
   let isOpen = true;
   let answer: AnswerServer = refuseAll;
-  void answerRequests();
-
-  /** Questions of a legacy server, as they come. */
-  async function answerRequests(): Promise<void> {
-    const seen = new Set<Frame>();
-    while (isOpen) {
-      const frame = await transcript.waitFor((each) => each.kind === 'request' && !seen.has(each), HOUR_MS);
-      if (!frame) return;
-      seen.add(frame);
-      void answerServer(answer, frame).then((message) => {
-        if (isOpen) peer.send(message);
-      });
-    }
-  }
+  void answerRequests(transcript, {
+    isOver: () => !isOpen,
+    answer: (request) => answer(request),
+    send: (message) => peer.send(message),
+  });
 
   function start(method: string, params: JsonObject = {}, given: RequestOptions = {}): Pending {
     const id = given.id ?? nextId++;
@@ -53,10 +44,7 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
     const isOwn = ownNotifications(id, given.progressToken);
     const notifications = () =>
       transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isOwn(frame));
-    const answered = transcript.waitFor(
-      (frame) => isAnswerTo(frame, id) && transcript.frames.indexOf(frame) >= from,
-      given.ms ?? answerMs,
-    );
+    const answered = transcript.waitFor((frame) => isAnswerTo(frame, id), given.ms ?? answerMs, from);
     return {
       id,
       get notifications() {
@@ -71,10 +59,7 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
         return { kind: 'silence', why, ...about };
       }),
       waitFor: (match, ms = answerMs) =>
-        transcript.waitFor(
-          (frame) => isOwn(frame) && match(frame) && transcript.frames.indexOf(frame) >= from,
-          ms,
-        ),
+        transcript.waitFor((frame) => isOwn(frame) && match(frame), ms, from),
       async cancel(reason) {
         peer.send({
           jsonrpc: '2.0',
@@ -111,8 +96,6 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
     },
   };
 }
-
-const HOUR_MS = 3_600_000;
 
 function orNone(params: JsonObject): JsonObject | undefined {
   return Object.keys(params).length === 0 ? undefined : params;

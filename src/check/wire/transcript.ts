@@ -26,8 +26,11 @@ export interface Transcript {
   add(from: Frame['from'], text: string, exchange?: string): Frame;
   /** Says something that is no frame, such as a status or an exit. */
   note(text: string): void;
-  /** The first frame of the server that fits, of what came or comes; undefined when time or the connection ends. */
-  waitFor(match: (frame: Frame) => boolean, ms: number): Promise<Frame | undefined>;
+  /**
+   * The first frame of the server that fits, of what came (after the first `from` frames) or comes; undefined when time
+   * or the connection ends.
+   */
+  waitFor(match: (frame: Frame) => boolean, ms: number, from?: number): Promise<Frame | undefined>;
   /** Nothing comes any more. */
   end(): void;
   readonly hasEnded: boolean;
@@ -65,8 +68,8 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     note(text) {
       lines.push({ from: 'note', atMs: since(), text });
     },
-    waitFor(match, ms) {
-      const found = frames.find((frame) => frame.from === 'server' && match(frame));
+    waitFor(match, ms, from = 0) {
+      const found = frames.find((frame, index) => index >= from && frame.from === 'server' && match(frame));
       if (found || hasEnded) return Promise.resolve(found);
       return new Promise((resolve) => {
         const waiter = {

@@ -27,6 +27,22 @@ function changeSchema(name: string, schema: JsonObject): () => Middle {
   }));
 }
 
+/** Does not announce what it has. */
+function withoutCapability(name: string): () => Middle {
+  const strip = (result: JsonObject) => {
+    const { [name]: _gone, ...capabilities } = result['capabilities'] as JsonObject;
+    return { ...result, capabilities };
+  };
+  return () => {
+    const first = changeResult('server/discover', strip)();
+    const second = changeResult('initialize', strip)();
+    return {
+      incoming: (message, io) => second.incoming!(first.incoming!(message, io) as JsonObject, io),
+      outgoing: (message, io) => second.outgoing!(first.outgoing!(message, io) as JsonObject, io),
+    };
+  };
+}
+
 /** Runs whatever it is given. */
 const runsAnything = changeAnswer('tools/call', (answer, request) => {
   const { name } = request['params'] as JsonObject;
@@ -44,18 +60,7 @@ export const toolMutants: readonly AnyMutant[] = [
   {
     check: 'tools/declared',
     vice: 'has tools and does not announce them',
-    middle: () => {
-      const strip = (result: JsonObject) => {
-        const { tools: _tools, ...capabilities } = result['capabilities'] as JsonObject;
-        return { ...result, capabilities };
-      };
-      const first = changeResult('server/discover', strip)();
-      const second = changeResult('initialize', strip)();
-      return {
-        incoming: (message, io) => second.incoming!(first.incoming!(message, io) as JsonObject, io),
-        outgoing: (message, io) => second.outgoing!(first.outgoing!(message, io) as JsonObject, io),
-      };
-    },
+    middle: withoutCapability('tools'),
   },
   {
     check: 'tools/list-answered',
@@ -272,18 +277,7 @@ export const toolMutants: readonly AnyMutant[] = [
   {
     check: 'tools/embedding-needs-resources',
     vice: 'embeds resources and does not announce them',
-    middle: () => {
-      const strip = (result: JsonObject) => {
-        const { resources: _resources, ...capabilities } = result['capabilities'] as JsonObject;
-        return { ...result, capabilities };
-      };
-      const first = changeResult('server/discover', strip)();
-      const second = changeResult('initialize', strip)();
-      return {
-        incoming: (message, io) => second.incoming!(first.incoming!(message, io) as JsonObject, io),
-        outgoing: (message, io) => second.outgoing!(first.outgoing!(message, io) as JsonObject, io),
-      };
-    },
+    middle: withoutCapability('resources'),
   },
   {
     check: 'tools/errors-say-something',
