@@ -183,6 +183,14 @@ export const toolMutants: readonly AnyMutant[] = [
     middle: changeSchema('echo', { properties: { text: { type: 'object', 'x-mcp-header': 'Text' } } }),
   },
   {
+    check: 'tools/header-annotations-valid',
+    vice: 'wants a header for integers that no client can hold',
+    seen: /maximum 9007199254740992/,
+    middle: changeSchema('echo', {
+      properties: { text: { type: 'integer', maximum: 2 ** 53, 'x-mcp-header': 'Text' } },
+    }),
+  },
+  {
     check: 'tools/required-are-described',
     vice: 'requires what it does not describe',
     seen: /colour/,

@@ -136,7 +136,12 @@ export const toolSchemaChecks: readonly Check[] = [
         table,
         ({ inputSchema }) => {
           const read = readHeaderParams(inputSchema);
-          return read.kind === 'invalid' ? read.why : undefined;
+          if (read.kind === 'invalid') return read.why;
+          // HTTP-044: a header has an integer that every client can hold.
+          const unsafe = findIn(inputSchema, (node) =>
+            node['x-mcp-header'] === undefined ? undefined : unsafeBound(node),
+          );
+          return unsafe === undefined ? undefined : `an annotated integer has the ${unsafe}`;
         },
         'annotations that clients accept',
       );
@@ -201,6 +206,16 @@ export function propertiesOf({ inputSchema }: JsonObject): [name: string, proper
   const properties = isJsonObject(inputSchema) ? inputSchema['properties'] : undefined;
   if (!isJsonObject(properties)) return [];
   return Object.entries(properties).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]));
+}
+
+/** A bound, default or choice beyond what JSON numbers hold exactly. */
+function unsafeBound(schema: JsonObject): string | undefined {
+  for (const keyword of ['minimum', 'maximum', 'const', 'default', 'enum']) {
+    const values = [schema[keyword]].flat();
+    const unsafe = values.find((value) => Number.isInteger(value) && !Number.isSafeInteger(value));
+    if (unsafe !== undefined) return `${keyword} ${String(unsafe)}`;
+  }
+  return undefined;
 }
 
 /** The first answer that a search through a schema finds. */
