@@ -78,7 +78,7 @@ function headersFor(body: JsonObject): Record<string, string> {
 function heardIn(frame: Frame | undefined, otherwise: string): Heard {
   if (!frame) return { seen: otherwise };
   const { result, error } = membersOf(frame);
-  const seen = frame.text.length > 300 ? `${frame.text.slice(0, 300)}…` : frame.text;
+  const seen = frame.text.length > 160 ? `${frame.text.slice(0, 160)}…` : frame.text;
   if (isJsonObject(result)) return { result, seen };
   if (!isJsonObject(error)) return { seen };
   const { code, message, data } = error;
