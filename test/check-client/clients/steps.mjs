@@ -32,8 +32,11 @@ export async function doSteps(client, steps) {
         break;
       case 'call': {
         const tool = step.name === undefined ? tools[0] : tools.find(({ name }) => name === step.name);
-        if (!tool) throw new Error(`There is no tool ${step.name ?? ''}`);
-        await client.call(tool.name, step.arguments ?? argumentsFor(tool));
+        if (!tool && (step.name === undefined || tools.length > 0)) {
+          throw new Error(`There is no tool ${step.name ?? ''}`);
+        }
+        // Without a list, the name is all there is to go by.
+        await client.call(tool?.name ?? step.name, step.arguments ?? argumentsFor(tool));
         break;
       }
       case 'together':

@@ -122,6 +122,18 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
     ),
   },
   {
+    check: 'cache/dead-cursor',
+    vice: 'gives up at a dead cursor',
+    breaking: (transcript) => {
+      let uses = 0;
+      return saying((message) => {
+        if (uses > 1) return null;
+        if ((message['params'] as Json | undefined)?.['cursor'] === 'dead') uses += 1;
+        return undefined;
+      })(transcript);
+    },
+  },
+  {
     check: 'cache/cursors',
     vice: 'counts instead of repeating',
     breaking: paramsOf('tools/list', (params) => ('cursor' in params ? { ...params, cursor: '2' } : params)),

@@ -62,6 +62,7 @@ export const HTTP: readonly Mutant[] = [
     'calls a tool that makes no sense',
     paramsOf('tools/call', (params) => ({ ...params, name: 'bad-empty' })),
   ),
+  on('headers/param-unlisted', 'guesses headers', withHeader('mcp-param-region', 'us-west1')),
   on('headers/bad-annotations', 'drops all tools', givesIn),
   on('headers/mismatch-refreshed', 'gives up', fails),
   on('headers/no-modern-session', 'keeps the session', withHeader('mcp-session-id', 'a-session-of-old')),

@@ -2,6 +2,7 @@ import type { In } from '../../../src/check/client/read/view.js';
 import {
   adding,
   allOf,
+  fails,
   type Json,
   like,
   metaOf,
@@ -247,6 +248,40 @@ export const MESSAGES: readonly Mutant[] = [
       error: undefined,
       result: { roots: [] },
     })),
+  },
+  {
+    check: 'messages/undeclared-sampling-tools',
+    vice: 'samples without the tools',
+    breaking: answering('sample-tools', ({ error, ...message }) => ({
+      ...message,
+      result: { role: 'assistant' },
+    })),
+  },
+  {
+    check: 'messages/roots-are-files',
+    vice: 'has a web page for a root',
+    breaking: answering('roots', (message) => ({
+      ...message,
+      result: { roots: [{ uri: 'https://example.com' }] },
+    })),
+  },
+  { check: 'messages/unknown-elicitation', vice: 'breaks at what it does not know', breaking: fails },
+  {
+    check: 'messages/pages-not-fetched',
+    vice: 'looks at the page',
+    breaking: (transcript) => ({
+      ...transcript,
+      entries: [
+        ...transcript.entries,
+        { kind: 'head', at: 0, life: 0, exchange: 99, method: 'GET', path: '/login', headers: {} },
+      ],
+    }),
+  },
+  {
+    check: 'messages/no-tasks',
+    vice: 'makes a task of every call',
+    scenario: 'legacy-2025-11-25',
+    breaking: paramsOf('tools/call', (params) => ({ ...params, task: { ttl: 1000 } })),
   },
   { check: 'messages/unknown-request', vice: 'refuses with -32603', breaking: refusing('unknown', -32603) },
   {

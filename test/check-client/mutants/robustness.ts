@@ -1,5 +1,5 @@
 import type { Entry } from '../../../src/check/client/model.js';
-import { type Breaking, ending, fails, hangs, looksFine, without } from '../support/break.js';
+import { type Breaking, ending, fails, hangs, looksFine, saying, without } from '../support/break.js';
 import type { Mutant } from '../support/mutant.js';
 
 /** A signal to the first server, so long after its input was closed. */
@@ -44,6 +44,17 @@ export const ROBUSTNESS: readonly Mutant[] = [
     breaking: looksFine,
   })),
   { check: 'robustness/output-schema', vice: 'believes what it gets', breaking: looksFine },
+  { check: 'robustness/restarts', vice: 'never starts a server again', breaking: fails },
+  {
+    check: 'robustness/listens-again',
+    vice: 'forgets what it listened for',
+    breaking: (transcript) => {
+      let listens = 0;
+      return saying((message) =>
+        message['method'] === 'subscriptions/listen' && listens++ > 0 ? null : undefined,
+      )(transcript);
+    },
+  },
   {
     check: 'robustness/retry-new-id',
     vice: 'repeats a call as it was',

@@ -109,7 +109,7 @@ export const CACHE: readonly ClientCheck[] = [
     suite: 'cache',
     title: 'Reads a list to its last page',
     level: 'SHOULD',
-    rules: ['PAGE-005', 'CACHE-005'],
+    rules: ['PAGE-002', 'PAGE-005', 'CACHE-005'],
     hint: 'Ask again with nextCursor until there is none.',
     on: ['pages'],
     judge(view, facts) {
@@ -140,6 +140,24 @@ export const CACHE: readonly ClientCheck[] = [
       return lists.some(({ params }) => params['cursor'] === '')
         ? pass('It asked for the page of the empty cursor')
         : fail('The client stopped at an empty cursor', 'tools/list with cursor ""', second);
+    },
+  },
+  {
+    id: 'cache/dead-cursor',
+    suite: 'cache',
+    title: 'Lists from the start when the cursor of a remembered page has died',
+    level: 'SHOULD',
+    rules: ['CACHE-018'],
+    hint: 'On -32602 for a cursor: forget all pages, and ask once more without one.',
+    on: ['dead-cursor'],
+    judge(view) {
+      const lists = view.named('tools/list');
+      const dead = lists.filter(({ params }) => params['cursor'] === 'dead')[1];
+      if (!dead) return skip('the client did not come back with the cursor of a page that it remembered');
+      const again = lists.find(({ index, params }) => index > dead.index && params['cursor'] === undefined);
+      return again
+        ? pass('It asked again without a cursor')
+        : fail(`The client did not ask again, and ${outcome(view)}`, 'tools/list without a cursor', dead);
     },
   },
   {

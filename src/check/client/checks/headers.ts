@@ -163,6 +163,23 @@ export const HEADERS: readonly ClientCheck[] = [
       }),
   },
   {
+    id: 'headers/param-unlisted',
+    suite: 'headers',
+    title: 'Sends no Mcp-Param headers for a tool whose schema it has not seen',
+    level: 'SHOULD',
+    rules: ['HTTP-066'],
+    hint: 'Without a schema there is nothing to mirror; do not guess.',
+    on: ['unlisted'],
+    judge(view) {
+      const [call] = modernCalls(view);
+      const listed = view.named('tools/list').some(({ index }) => call && index < call.index);
+      if (!call || listed) return skip('the client listed the tools before it called one');
+      return posts([call], ({ headers }) =>
+        Object.keys(headers).find((name) => name.startsWith('mcp-param-')),
+      );
+    },
+  },
+  {
     id: 'headers/bad-annotations',
     suite: 'headers',
     title: 'Drops tools whose x-mcp-header makes no sense, and keeps the others',

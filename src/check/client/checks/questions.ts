@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Said, View } from '../read/view.js';
-import { type ClientCheck, every, fail, type Opinion, pass, skip } from './check.js';
+import { LOGIN_PATH } from '../scenarios/questions.js';
+import { type ClientCheck, every, fail, type Opinion, pass, skip, works } from './check.js';
 import { oddElicitation } from './rounds.js';
 
 /** What the client answers when a legacy server asks. */
@@ -104,6 +105,92 @@ export const QUESTIONS: readonly ClientCheck[] = [
     hint: 'Answer -32601 to what you do not implement.',
     on: ['legacy-asks'],
     judge: (view) => answering(view, ['roots-undeclared'], refusedWith(-32601), 'the client declares roots'),
+  },
+  {
+    id: 'messages/undeclared-sampling-tools',
+    suite: 'messages',
+    title: 'Refuses sampling with tools when it has not declared sampling.tools',
+    level: 'MUST',
+    rules: ['SAMP-004'],
+    hint: 'Answer a sampling request that has tools or toolChoice with an error unless you declare sampling.tools.',
+    on: ['legacy-asks'],
+    judge: (view) =>
+      answering(
+        view,
+        ['sample-tools'],
+        ({ message }) => (isJsonObject(message['error']) ? undefined : 'It was answered with a result'),
+        'the client declares no sampling, or also sampling.tools',
+      ),
+  },
+  {
+    id: 'messages/roots-are-files',
+    suite: 'messages',
+    title: 'Names roots by file:// addresses',
+    level: 'MUST',
+    rules: ['ROOT-003'],
+    hint: 'Each root has a uri that begins with file://.',
+    on: ['legacy-asks'],
+    judge: (view) =>
+      answering(
+        view,
+        ['roots'],
+        ({ message }) => {
+          const roots = isJsonObject(message['result']) ? message['result']['roots'] : undefined;
+          if (!Array.isArray(roots)) return 'There are no roots';
+          const odd = roots.find((root) => !isJsonObject(root) || !/^file:\/\//.test(String(root['uri'])));
+          return odd === undefined ? undefined : `A root is ${JSON.stringify(odd)}`;
+        },
+        'the client declares no roots',
+      ),
+  },
+  {
+    id: 'messages/unknown-elicitation',
+    suite: 'messages',
+    title: 'Ignores the end of an elicitation that it does not know',
+    level: 'MUST',
+    rules: ['ELIC-028'],
+    hint: 'notifications/elicitation/complete with an unknown id is no error.',
+    on: ['legacy-asks'],
+    judge: works,
+  },
+  {
+    id: 'messages/pages-not-fetched',
+    suite: 'messages',
+    title: 'Does not fetch the page of an elicitation by itself',
+    level: 'MUST',
+    rules: ['ELIC-013', 'ELIC-014'],
+    hint: 'Show the address, and open it only when the user has agreed.',
+    on: ['legacy-asks'],
+    over: ['http'],
+    judge(view) {
+      const asked = view.heard.some(({ message }) => message['id'] === 'page');
+      if (!asked) return skip('the client was not asked to open a page');
+      const at = view.heads.find(({ path }) => path.startsWith(LOGIN_PATH));
+      return at
+        ? fail(`The client sent ${at.method} ${at.path}`, 'No request for it', {
+            index: view.transcript.entries.indexOf(at),
+          })
+        : pass('Nobody asked for it');
+    },
+  },
+  {
+    id: 'messages/no-tasks',
+    suite: 'messages',
+    title: 'Calls no tool as a task when the legacy server has no tasks',
+    level: 'MUST',
+    rules: ['TASK-002'],
+    hint: 'Send params.task only when the server declares tasks.requests.tools.call and the tool allows it.',
+    on: 'all',
+    judge: (view) =>
+      every(
+        view.named('tools/call').filter(({ era }) => era === 'legacy'),
+        {
+          none: 'the client called nothing in the legacy era',
+          problem: ({ params }) => ('task' in params ? 'tools/call has a task' : undefined),
+          expected: 'No params.task',
+          seen: (count) => `${count} calls did not`,
+        },
+      ),
   },
   {
     id: 'messages/unknown-request',

@@ -74,6 +74,40 @@ export const ROBUSTNESS: readonly ClientCheck[] = [
   ends('stream-cut', 'Does not hang when the answer breaks off', 'MUST', ['HTTP-023']),
   ends('stream-ended', 'Does not hang when the event stream ends without the answer', 'MUST', ['HTTP-023']),
   {
+    id: 'robustness/restarts',
+    suite: 'robustness',
+    title: 'Starts a server that has died again when it is needed',
+    level: 'SHOULD',
+    rules: ['LIFE-005'],
+    hint: 'Fail what was in flight, and start the process again for the next request.',
+    on: ['crash-and-go-on'],
+    judge(view, facts) {
+      const died = view.named('tools/call').find(({ params }) => params['name'] === 'slow');
+      return died ? works(view, facts) : skip('the client does not do the step "cancel"');
+    },
+  },
+  {
+    id: 'robustness/listens-again',
+    suite: 'robustness',
+    title: 'Listens again when a server was started again',
+    level: 'MUST',
+    rules: ['LIFE-007', 'SUB-015'],
+    hint: 'Subscriptions die with the process: send subscriptions/listen to the new one.',
+    on: ['crash-and-go-on'],
+    judge(view) {
+      const [listen] = view.named('subscriptions/listen');
+      if (!listen) return skip('the client did not listen for changes');
+      const next = view.requests.find(
+        ({ entry, index }) => index > listen.index && entry.life !== listen.entry.life,
+      );
+      if (!next) return skip('the client did not start the server again');
+      const again = view.named('subscriptions/listen').some(({ entry }) => entry.life === next.entry.life);
+      return again
+        ? pass('It listened again')
+        : fail('The client did not listen again', 'subscriptions/listen to the new process', next);
+    },
+  },
+  {
     id: 'robustness/retry-new-id',
     suite: 'robustness',
     title: 'Repeats a lost request with a new id',

@@ -161,7 +161,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     suite: 'sessions',
     title: 'POSTs to the address that the endpoint event names (HTTP+SSE)',
     level: 'MUST',
-    rules: ['SSE-003', 'HTTP-073'],
+    rules: ['SSE-003', 'HTTP-073', 'LHTTP-027'],
     hint: 'Resolve the data of the endpoint event against the address of the GET.',
     on: ['legacy-2024-11-05'],
     over: ['http'],

@@ -51,6 +51,14 @@ export const CACHES: readonly Scenario[] = [
     steps: [{ do: 'list' }, { do: 'call', name: 'echo' }],
     open: () => dual({ on: { 'tools/list': page } }),
   },
+  {
+    name: 'dead-cursor',
+    title: 'A modern server whose first page lives for a minute, and whose cursor works once',
+    over: ['stdio', 'http'],
+    serves: ['modern'],
+    steps: TWICE,
+    open: dying,
+  },
 ];
 
 function listing(name: string, title: string, steps: readonly Step[], life: JsonObject): Scenario {
@@ -108,4 +116,23 @@ function page(turn: Turn): void | false {
     ...(found.next !== undefined && { nextCursor: found.next }),
   };
   turn.reply(isModern(turn) ? cacheable(tools) : inEra(turn, tools));
+}
+
+/** Who remembers the first page comes back with a dead cursor; who starts again gets another. */
+function dying() {
+  let used = false;
+  return modern({
+    on: {
+      'tools/list'(turn) {
+        const { cursor } = turn.params;
+        if (cursor === undefined) {
+          const page = { tools: [ECHO], nextCursor: used ? 'alive' : 'dead' };
+          return turn.reply({ ...cacheable(page, 60_000), cacheScope: 'public' });
+        }
+        if (cursor === 'dead' && used) return turn.fail(-32602, 'This cursor is not valid any more');
+        used = true;
+        turn.reply({ ...cacheable({ tools: [{ ...ECHO, name: 'second' }] }), cacheScope: 'public' });
+      },
+    },
+  });
 }

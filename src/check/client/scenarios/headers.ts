@@ -60,6 +60,14 @@ export const HEADERS: readonly Scenario[] = [
     open: () => modern({ tools: [PARAM_TOOL] }),
   },
   {
+    name: 'unlisted',
+    title: 'A modern server whose tool wants headers, called by somebody who has not seen its schema',
+    over: ['http'],
+    serves: ['modern'],
+    steps: [{ do: 'call', name: 'echo', arguments: { region: 'us-west1' } }],
+    open: () => modern({ tools: [PARAM_TOOL] }),
+  },
+  {
     name: 'odd-name',
     title: 'A modern server whose tool has a name that no header can hold as it is',
     over: ['http'],

@@ -31,7 +31,13 @@ function askingServer(): Script {
       'tools/call'(turn) {
         if (turn.over === 'http' && turn.headers['mcp-session-id'] !== session.id) return false;
         call = turn;
-        left = questionsFor(session.capabilities);
+        left = questionsFor(session.capabilities, turn.headers['host']);
+        // Of an elicitation that never was (ELIC-028).
+        turn.say({
+          jsonrpc: '2.0',
+          method: 'notifications/elicitation/complete',
+          params: { elicitationId: 'never-was' },
+        });
         next();
       },
       // An answer to one of them.
@@ -44,14 +50,15 @@ function askingServer(): Script {
 }
 
 /** The id names what is asked: the judge goes by it. */
-function questionsFor(capabilities: JsonObject): JsonObject[] {
+function questionsFor(capabilities: JsonObject, host: string | undefined): JsonObject[] {
   const { elicitation, roots, sampling } = capabilities as Record<string, JsonObject | undefined>;
   return [
     { id: 'ping', method: 'ping' },
     ...(elicitation ? [{ id: 'form', method: FORM['method'], params: plainForm() }] : []),
-    ...(elicitation && !('url' in elicitation) ? [{ id: 'page', ...PAGE }] : []),
+    ...(elicitation && !('url' in elicitation) ? [{ id: 'page', ...pageAt(host) }] : []),
     { id: roots ? 'roots' : 'roots-undeclared', method: 'roots/list' },
     ...(sampling ? [{ id: 'sample', ...SAMPLE }] : []),
+    ...(sampling && !('tools' in sampling) ? [{ id: 'sample-tools', ...toolSample() }] : []),
     { id: 'unknown', method: 'example/unknown' },
     { id: 7, method: 'ping' },
   ];
@@ -63,10 +70,23 @@ function plainForm(): JsonObject {
   return rest;
 }
 
-const PAGE: JsonObject = {
-  method: 'elicitation/create',
-  params: { mode: 'url', message: 'Log in', url: 'https://example.com/login', elicitationId: 'one' },
-};
+/** Over HTTP at this very server, to see whether somebody goes there. */
+function pageAt(host: string | undefined): JsonObject {
+  const url = host === undefined ? 'https://example.com/login' : `http://${host}${LOGIN_PATH}`;
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'url', message: 'Log in', url, elicitationId: 'one' },
+  };
+}
+
+export const LOGIN_PATH = '/login';
+
+/** Only for clients that declare `sampling.tools` (SAMP-004). */
+function toolSample(): JsonObject {
+  const tools = [{ name: 'clock', inputSchema: { type: 'object' } }];
+  return { ...SAMPLE, params: { ...(SAMPLE['params'] as JsonObject), tools } };
+}
+
 const SAMPLE: JsonObject = {
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say hi.' } }], maxTokens: 20 },

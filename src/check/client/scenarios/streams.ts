@@ -1,7 +1,7 @@
 import { dual, inEra } from '../manners/dual.js';
 import { legacy } from '../manners/legacy.js';
 import { echoOf, type Handler } from '../manners/modern.js';
-import { textResult } from '../manners/tools.js';
+import { ECHO, SLOW, textResult } from '../manners/tools.js';
 import type { Scenario } from '../model.js';
 import { resultOf, type Turn } from '../stage/turn.js';
 
@@ -44,6 +44,24 @@ export const STREAMS: readonly Scenario[] = [
     over: ['stdio'],
     serves: [],
     open: () => dual({ on: { 'tools/call': (turn) => turn.cut() } }),
+  },
+  {
+    name: 'crash-and-go-on',
+    title: 'A server that dies of one call, and would answer the next when it is started again',
+    over: ['stdio'],
+    serves: ['modern', 'legacy'],
+    steps: [
+      { do: 'listen' },
+      { do: 'list' },
+      { do: 'cancel', name: 'slow', afterMs: 3000 },
+      { do: 'call', name: 'echo' },
+      { do: 'wait', ms: 200 },
+    ],
+    open: () =>
+      dual({
+        tools: [ECHO, SLOW],
+        on: { 'tools/call': (turn) => (turn.params['name'] === 'slow' ? turn.cut() : false) },
+      }),
   },
   {
     name: 'batch-answer',
