@@ -1,8 +1,8 @@
 import { cleanLine } from '../../check/report/clean-text.js';
 import type { ThroughReport } from '../../check/through/check-through.js';
 import type { Difference } from '../../check/through/compare.js';
+import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
-import { cut } from '../terminal/text.js';
 
 /** What is not the same behind the bridge, the worst first, and both grades. */
 export function renderThrough(
@@ -10,16 +10,22 @@ export function renderThrough(
   { width, out }: Pick<Terminal, 'width' | 'out'>,
 ): string {
   const { direct, through, differences } = report;
-  const room = Number.isFinite(width) ? width : 200;
   const show = ({ about, era, direct: was, through: is }: Difference) =>
-    [
-      `  ${out.bold(cleanLine(about))}${era === undefined ? '' : out.dim(` (${era})`)}`,
-      `    directly  ${cut(cleanLine(was), room - 14)}`,
-      `    through   ${cut(cleanLine(is), room - 14)}`,
-    ].join('\n');
+    `  ${out.bold(cleanLine(about))}${era === undefined ? '' : out.dim(` (${era})`)}\n${table(
+      [
+        ['directly', cleanLine(was)],
+        ['through', cleanLine(is)],
+      ],
+      {
+        width,
+        indent: '    ',
+        maxLines: MAX_LINES,
+        paint: (text, column) => (column === 0 ? out.dim(text) : text),
+      },
+    )}`;
   const section = (title: string, kind: Difference['kind']) => {
     const found = differences.filter((each) => each.kind === kind);
-    return found.length === 0 ? '' : `${title} (${found.length})\n\n${found.map(show).join('\n')}\n`;
+    return found.length === 0 ? '' : `${title} (${found.length})\n\n${found.map(show).join('')}`;
   };
   const grades = `directly ${direct.grade.letter}, through the bridge ${through.grade.letter}`;
   const lost = countLost(report);
@@ -35,6 +41,9 @@ export function renderThrough(
     .filter((part) => part !== '')
     .join('\n');
 }
+
+/** Long lists part at their ends as often as at their beginnings. */
+const MAX_LINES = 6;
 
 /** Differences that the bridge has to answer for. */
 export function countLost({ differences }: ThroughReport): number {
