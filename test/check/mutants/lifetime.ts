@@ -1,9 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CheckOptions } from '../../../src/check/index.js';
 import type { CommandMutant } from '../support/mutant.js';
 
-/** Nobody waits long for what never ends. */
-const HASTE = { patience: { helloMs: 10_000, answerMs: 1500, quietMs: 100, checkMs: 20_000 } };
+/** Nobody waits long for what never ends, and one process is enough to look around. */
+const HASTE: CheckOptions = {
+  eras: ['modern'],
+  patience: { helloMs: 10_000, answerMs: 1500, quietMs: 100, checkMs: 20_000 },
+};
 
 const vice = (
   check: string,
@@ -22,7 +26,7 @@ const vice = (
 export const lifetimeMutants: readonly CommandMutant[] = [
   vice('lifetime/starts', 'late', 'takes seconds to start', {
     seen: /came after \d+ ms/,
-    options: { patience: { ...HASTE.patience, answerMs: 700 } },
+    options: { ...HASTE, patience: { ...HASTE.patience, answerMs: 700 } },
   }),
   vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /code 0, with its input open/ }),
   vice('lifetime/two-at-once', 'single', 'holds a lock', {

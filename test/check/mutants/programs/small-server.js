@@ -128,6 +128,6 @@ if (has('orphans')) {
 }
 if (has('stale-lock')) lock((pid) => !existsSync(`/proc/${pid}`));
 // Of many at once only some are let in: the referee itself needs a few.
-if (has('single')) lock(() => readdirSync(folder).length >= 3);
+if (has('single')) lock(() => readdirSync(folder).length >= 2);
 if (has('late')) setTimeout(listen, 1800);
 else listen();
