@@ -28,7 +28,7 @@ export const lifetimeMutants: readonly CommandMutant[] = [
     seen: /came after \d+ ms/,
     options: { ...HASTE, patience: { ...HASTE.patience, answerMs: 700 } },
   }),
-  vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /code 0, with its input open/ }),
+  vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /ended/ }),
   vice('lifetime/two-at-once', 'single', 'holds a lock', {
     seen: /another instance is running/,
     program: ['small-server.js', 'single', lockFolder()],

@@ -26,7 +26,8 @@ const tools = [
 const held = [];
 const send = (message) => {
   const text = `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
-  if (has('hoards')) held.push(Buffer.alloc(8 * text.length, 1));
+  // Much of each, so that a few are enough; and not so much that the machine suffers.
+  if (has('hoards') && held.length < 40) held.push(Buffer.alloc(32 * text.length, 1));
   process.stdout.write(text);
 };
 
