@@ -2,8 +2,8 @@
 export const EXIT = {
   ok: 0,
   /**
-   * The tool ran and failed (`isError`); every request of `bench` did. Also what `serve` and `demo` end with when they
-   * cannot listen, and `status` and `doctor` when something is not well.
+   * The tool ran and failed (`isError`); every request of `bench` did; `check` found something broken. Also what
+   * `serve` and `demo` end with when they cannot listen, and `status` and `doctor` when something is not well.
    */
   failed: 1,
   usage: 2,
@@ -19,7 +19,7 @@ export const EXIT = {
 export const EXIT_HELP = `
 Exit codes:
   0  it worked
-  1  the tool ran and reported an error (isError); bench: every request failed; serve, demo: cannot listen; status, doctor: something is not well
+  1  the tool ran and reported an error (isError); check, check-client: something is broken; bench: every request failed; serve, demo: cannot listen; status, doctor: something is not well
   2  the command line, or the configuration file, makes no sense
   3  cannot connect to the server; status and the like: no gateway is running
   4  the server refused the request, did not answer it properly or in time, or went away
