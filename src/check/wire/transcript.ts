@@ -80,7 +80,8 @@ export function createTranscript(label: string, clock: Clock): Transcript {
             resolve(frame);
           },
         };
-        const callOff = clock.after(ms, () => waiter.settle());
+        // When this process was kept busy, timers are late, and come before what has arrived meanwhile.
+        const callOff = clock.after(ms, () => setImmediate(() => setImmediate(() => waiter.settle())));
         waiting.add(waiter);
       });
     },

@@ -6,8 +6,10 @@ import { isJsonObject } from '../../../wire/json-rpc.js';
 export async function problemOfSchema(schema: unknown): Promise<string | undefined> {
   if (typeof schema === 'boolean') return undefined;
   if (!isJsonObject(schema)) return `it is ${JSON.stringify(schema)}, which is no schema`;
-  const ajv = await ajvFor(schema);
-  if (!ajv) return undefined;
+  const dialect = dialectName(schema);
+  if (dialect === undefined) return undefined;
+  metaJudges[dialect] ??= createAjv(dialect);
+  const ajv = await metaJudges[dialect];
   try {
     if (ajv.validateSchema(schema as AnySchemaObject) === true) return undefined;
     return firstSentence(ajv.errors);
@@ -30,8 +32,10 @@ export async function problemOfValue(schema: unknown, value: unknown): Promise<s
   }
 }
 
+type Dialect = '2020-12' | 'draft-07';
+
 /** The dialects that can be judged; undefined for others. */
-export function dialectName(schema: unknown): '2020-12' | 'draft-07' | undefined {
+export function dialectName(schema: unknown): Dialect | undefined {
   const named = isJsonObject(schema) ? schema['$schema'] : undefined;
   if (named === undefined) return '2020-12';
   if (typeof named !== 'string') return undefined;
@@ -39,9 +43,15 @@ export function dialectName(schema: unknown): '2020-12' | 'draft-07' | undefined
   return /draft-0[67]\/schema#?$/.test(named) ? 'draft-07' : undefined;
 }
 
+/** For schemas themselves: meta-schemas take long to compile, and one of each is enough. */
+const metaJudges: Partial<Record<Dialect, ReturnType<typeof createAjv>>> = {};
+
 async function ajvFor(schema: unknown) {
   const dialect = dialectName(schema);
-  if (dialect === undefined) return undefined;
+  return dialect && createAjv(dialect);
+}
+
+async function createAjv(dialect: Dialect) {
   const { Ajv } = dialect === 'draft-07' ? await import('ajv') : await import('../../../schema/ajv-2020.js');
   return new Ajv({ strict: false, validateFormats: false, logger: false, allErrors: false });
 }
