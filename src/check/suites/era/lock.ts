@@ -183,6 +183,8 @@ export const lockChecks: readonly Check[] = [
     title: 'Does not serve a request without handshake and without a modern envelope',
     level: 'SHOULD',
     rules: ['META-004'],
+    // Over HTTP a server may take it for a client of 2025-03-26 without a session.
+    over: streams,
     era: 'modern',
     hint: 'Answer -32602: the request says neither which version it means nor what the client can do.',
     async run(table) {
