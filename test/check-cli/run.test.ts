@@ -8,8 +8,8 @@ import { serve } from '../../src/server/serve.js';
 import { http } from '../../src/transport/http.js';
 import { demoHttpTarget, proxyTarget } from '../check/support/http-proxy.js';
 import type { HttpBase, ProxyHooks } from '../check/support/mutant.js';
-import { demo, freeFolder, isthmus } from '../cli/support.js';
-import { ISTHMUS, startChild } from '../support/child.js';
+import { demo, freeFolder, isthmus, node } from '../cli/support.js';
+import { fixture, ISTHMUS, startChild } from '../support/child.js';
 
 describe('a sound server', () => {
   it('ends with 0, and --json says everything', async () => {
@@ -121,6 +121,34 @@ describe('the baseline', () => {
     expect(stderr).toMatch(
       /^isthmus: Cannot read --baseline \/nowhere\.json: .*\nhint: --update-baseline writes it\n/,
     );
+  });
+});
+
+describe('--through', () => {
+  const target = node(fixture('server-with-slow-tool.mjs'));
+
+  it('a bridge that is none ends with 0', async () => {
+    const { code, stdout } = await isthmus('check', ...ping, '--through', 'env {command...}', ...target);
+    expect(stdout).toMatch(/\n\nNothing is lost on the way \(directly A\+, through the bridge A\+\)\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('one that has a server of its own ends with 1, and --json has both reports', async () => {
+    const bridge = `${process.execPath} ${fixture('server-that-prints.mjs')} {command...}`;
+    const { code, stdout } = await isthmus('check', ...ping, '--json', '--through', bridge, ...target);
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(Object.keys(report)).toEqual(['direct', 'through', 'differences']);
+    expect(report.through.target.label).toContain('server-that-prints.mjs');
+    expect(report.direct.seed).toBe(report.through.seed);
+    expect(report.differences.map(({ about }: { about: string }) => about)).toContain('server');
+  });
+
+  it('one that dies is shown with its last words', async () => {
+    const bridge = `${process.execPath} ${fixture('child-that-dies-at-start.mjs')} {port}`;
+    const { code, stderr } = await isthmus('check', '--through', bridge, ...target);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^isthmus: The bridge ".*" exited with code \d+ before it listened\n {2}\S/);
   });
 });
 
