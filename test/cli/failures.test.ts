@@ -48,8 +48,8 @@ describe('a command line that makes no sense ends with 2', () => {
       [
         'isthmus: add needs b (number)',
         '  arguments of add:',
-        '    a  number  required',
-        '    b  number  required',
+        '    a  number  required  The first number',
+        '    b  number  required  The second number',
         'hint: Write key=value, key:=JSON, or all of them at once with --args JSON',
         '(isthmus call --help explains the options)',
         '',

@@ -132,5 +132,5 @@ export const ANSWERS: Record<string, Json> = {
     model: 'raw',
     content: { type: 'text', text: 'sampled' },
   },
-  'elicitation/create': { action: 'accept', content: { name: 'Ada', many: ['a'] } },
+  'elicitation/create': { action: 'accept', content: { name: 'Ada', many: ['a'], ok: true, color: 'blue' } },
 };

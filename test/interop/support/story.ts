@@ -61,7 +61,10 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
         description: 'Adds two numbers',
         inputSchema: {
           type: 'object',
-          properties: { a: { type: 'number' }, b: { type: 'number' } },
+          properties: {
+            a: { type: 'number', description: 'The first number' },
+            b: { type: 'number', description: 'The second number' },
+          },
           required: ['a', 'b'],
         },
         outputSchema: { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] },
