@@ -5,7 +5,7 @@ import { commandLine, type Target } from '../target.js';
 import { oneLine } from '../terminal/text.js';
 
 /** Why there is no report, with the code for it. What nobody foresaw stays as it is. */
-export function explainFailure(error: unknown, target: Target, label: string): unknown {
+export function explainFailure(error: unknown, target: Target): unknown {
   if (!(error instanceof IsthmusError)) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
     if (code === undefined || !/^E[A-Z]+$/.test(code)) return error;
@@ -20,9 +20,9 @@ export function explainFailure(error: unknown, target: Target, label: string): u
     const why = evidence.map((line) =>
       line.replace(/^(modern|legacy): (server\/discover: |initialize: )?/, ''),
     );
-    return new CliError(EXIT.cannotConnect, `Cannot connect to ${oneLine(label)}`, {
-      evidence: [...new Set(why)],
-    });
+    // Of the target, or of the bridge in front of it.
+    const label = oneLine(error.message).replace(/ speaks no era of MCP .*$/, '');
+    return new CliError(EXIT.cannotConnect, `Cannot connect to ${label}`, { evidence: [...new Set(why)] });
   }
   return new CliError(EXIT.protocol, oneLine(error.message), {
     evidence,

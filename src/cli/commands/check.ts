@@ -112,7 +112,7 @@ async function check(
     progress.end();
     if (signal.aborted && !(error instanceof CliError))
       throw new CliError(interruption.code(), 'Interrupted');
-    throw explainFailure(error, target, judged.label);
+    throw explainFailure(error, target);
   } finally {
     interruption.release();
   }
