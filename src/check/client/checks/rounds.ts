@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
-import type { Heard, Said, View } from '../read/view.js';
+import { questionsIn, responsesIn, retriesIn, roundsIn, stateIn } from '../read/rounds.js';
 import { type ClientCheck, every, fail, givesUp, pass, skip, works } from './check.js';
+import { oddAnswer } from './odd-answers.js';
 
 const ASKING = [
   'round-elicit',
@@ -246,65 +247,3 @@ export const ROUNDS: readonly ClientCheck[] = [
 ];
 
 const NOT_ASKED = 'the client declares nothing that this server could ask for, or did not call again';
-
-interface Round {
-  readonly request: Said;
-  readonly interim: Heard;
-  /** The keys of its questions. */
-  readonly asked: readonly string[];
-  readonly retry: Said | undefined;
-}
-
-/** Each interim result, with the call that it answers and the next one of that tool. */
-function roundsIn(view: View): Round[] {
-  return view.named('tools/call').flatMap((request) => {
-    const interim = view.answerTo(request);
-    const result = interim?.message['result'];
-    if (!interim || !isJsonObject(result) || result['resultType'] !== 'input_required') return [];
-    const retry = view
-      .named('tools/call')
-      .find(({ index, params }) => index > interim.index && params['name'] === request.params['name']);
-    return [{ request, interim, asked: Object.keys(questionsIn(interim)), retry }];
-  });
-}
-
-type Retry = Round & { readonly retry: Said; readonly index: number };
-
-function retriesIn(view: View): Retry[] {
-  return roundsIn(view).flatMap((round) =>
-    round.retry ? [{ ...round, retry: round.retry, index: round.retry.index }] : [],
-  );
-}
-
-function questionsIn({ message }: Heard): JsonObject {
-  const asked = (message['result'] as JsonObject)['inputRequests'];
-  return isJsonObject(asked) ? asked : {};
-}
-
-function stateIn({ message }: Heard): unknown {
-  return (message['result'] as JsonObject)['requestState'];
-}
-
-function responsesIn({ params }: Said): JsonObject {
-  return isJsonObject(params['inputResponses']) ? params['inputResponses'] : {};
-}
-
-function oddAnswer(key: string, question: unknown, answer: unknown): string | undefined {
-  if (!isJsonObject(answer)) return `${key} was answered with ${JSON.stringify(answer)}`;
-  const extra = ['resultType', 'jsonrpc', 'id', 'result'].find((member) => member in answer);
-  if (extra !== undefined) return `The answer to ${key} has a member ${extra}`;
-  const method = isJsonObject(question) ? question['method'] : undefined;
-  if (method === 'roots/list') return Array.isArray(answer['roots']) ? undefined : `${key} has no roots`;
-  if (method === 'sampling/createMessage') {
-    const whole = ['role', 'content', 'model'].every((member) => member in answer);
-    return whole ? undefined : `${key} lacks role, content or model`;
-  }
-  return oddElicitation(key, answer);
-}
-
-export function oddElicitation(key: string, answer: JsonObject): string | undefined {
-  const { action } = answer;
-  if (!['accept', 'decline', 'cancel'].includes(String(action)))
-    return `${key} has the action ${JSON.stringify(action)}`;
-  return action !== 'accept' && 'content' in answer ? `${key} has content with ${String(action)}` : undefined;
-}

@@ -2,7 +2,7 @@ import { ENDPOINT } from '../manners/http-and-sse.js';
 import type { Head, Said, View } from '../read/view.js';
 import { EVENT_ID, RETRY_MS } from '../scenarios/sessions.js';
 import { type ClientCheck, every, fail, pass, skip, works } from './check.js';
-import { isWellKnown } from './headers.js';
+import { isWellKnown } from './posts.js';
 
 /** Legacy sessions over HTTP, and streams that are taken up again. */
 export const SESSIONS: readonly ClientCheck[] = [

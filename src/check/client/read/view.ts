@@ -1,5 +1,4 @@
 import { claimsModern } from '../../../era/meta-keys.js';
-import { LATEST_MODERN } from '../../../era/revisions.js';
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Entry, Scenario, Transcript } from '../model.js';
 
@@ -171,5 +170,3 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-export const MODERN = LATEST_MODERN;

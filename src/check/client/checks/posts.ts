@@ -1,0 +1,31 @@
+import type { Head, Said, View } from '../read/view.js';
+import { every, type Opinion } from './check.js';
+
+/** The same of every POST. */
+export function posts(
+  said: readonly Said[],
+  problem: (head: Head, said: Said) => string | undefined,
+): Opinion {
+  return every(
+    said.filter(({ head }) => head !== undefined),
+    {
+      none: 'the client sent no such POST',
+      problem: (each) => each.head && problem(each.head, each),
+      expected: 'What the title says, on every POST',
+      seen: (count) => `${count} POSTs did`,
+    },
+  );
+}
+
+/** What is asked for authorization's sake. */
+export function isWellKnown(path: string): boolean {
+  return path.includes('/.well-known/');
+}
+
+export function modernRequests(view: View): readonly Said[] {
+  return view.requests.filter(({ era }) => era === 'modern');
+}
+
+export function modernCalls(view: View): readonly Said[] {
+  return modernRequests(view).filter(({ method }) => method === 'tools/call');
+}
