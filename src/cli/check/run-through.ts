@@ -17,9 +17,9 @@ export async function runThrough(
   const bridge = await startBridge({
     words: bridgeWords(options.through!, target.kind === 'command'),
     server: serverOf(target),
-    // It is a program of the user, and the server that it starts may need what that would have got from us.
-    inheritEnv: 'all',
+    // The same as the target gets by itself: the server that it starts is to be the same server.
     env: { ...configured?.env, ...options.env },
+    ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
     ...(folder !== undefined && { cwd: folder }),
     ...(options.throughPath !== undefined && { path: options.throughPath }),
   });
