@@ -81,7 +81,8 @@ function fillIn({ words, server }: BridgeOptions, port: number): string[] {
     ];
   });
   if (named) return filled;
-  return command.length > 0 ? [...filled, '--', ...command] : [...filled, url ?? ''];
+  if (command.length > 0) return [...filled, '--', ...command];
+  return url === undefined ? filled : [...filled, url];
 }
 
 function quote(word: string): string {
