@@ -186,7 +186,8 @@ function toPage(rows) {
 How servers fare with \`isthmus check\` ${version}, in its default run: no tools are called but those that say that they only
 read (of the fixtures of the official SDKs, all). Written by \`npm run scoreboard\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${availableParallelism()} cores, seed ${SEED}.
 MUST and SHOULD are what holds of what applies; an entry in "n/a" is a check that found nothing to judge. Percentages and letters
-are explained in [check.md](check.md).
+are explained in [check.md](check.md). The fixtures are small programs of this repository on the official SDKs, with the
+defaults of those: what a fixture itself leaves undone (descriptions, a look at the capabilities of the client) is listed, too.
 
 | server | version | eras | MUST | SHOULD | grade | n/a | took |
 |---|---|---|---|---|---|---|---|
