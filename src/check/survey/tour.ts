@@ -1,6 +1,6 @@
 import { META } from '../../era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
-import type { ServerAnswer, Talk } from '../talk/talk.js';
+import type { Reply, ServerAnswer, Talk } from '../talk/talk.js';
 import type { Frame } from '../wire/transcript.js';
 import { type Consent, objectionTo } from './consent.js';
 import { type CallableTool, type Facts, hasCapability, type TourStop } from './facts.js';
@@ -97,14 +97,33 @@ async function stopAt(
   });
   const reply = await pending.reply;
   if (reply.kind === 'silence' && talk.isOpen) await pending.cancel('it takes too long').catch(() => {});
+  const answers = politeAnswers(reply);
+  // What waits for an answer is not left waiting.
+  if (answers) await talk.request(method, { ...params, ...answers }, { ms });
   const questions = talk.transcript.frames
     .slice(from)
     .filter((frame) => frame.from === 'server' && frame.kind === 'request' && frame.method !== 'ping');
   return { method, params, reply, progressToken, questions };
 }
 
+/** What a modern request comes back with when it was answered with questions. */
+function politeAnswers(reply: Reply): JsonObject | undefined {
+  if (reply.kind !== 'result' || reply.result['resultType'] !== 'input_required') return undefined;
+  const { inputRequests, requestState } = reply.result;
+  const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
+  const answers = asked.flatMap(([key, question]) => {
+    const method = isJsonObject(question) ? String(question['method']) : '';
+    const answer = answerPolitely({ method });
+    return 'result' in answer ? [[key, answer.result] as const] : [];
+  });
+  return {
+    inputResponses: Object.fromEntries(answers),
+    ...(requestState !== undefined && { requestState }),
+  };
+}
+
 /** A user who wants nothing, a model with little to say, and no roots. */
-function answerPolitely({ method }: Frame): ServerAnswer {
+function answerPolitely({ method }: Pick<Frame, 'method'>): ServerAnswer {
   switch (method) {
     case 'elicitation/create':
       return { result: { action: 'decline' } };

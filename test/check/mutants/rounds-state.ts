@@ -42,14 +42,14 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-no-answer',
-    vice: 'stops when ten questions were not answered',
+    vice: 'stops when eight questions were not answered',
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       let open = 0;
       return {
         incoming(message) {
           if (objectOf(message['params'])['inputResponses'] !== undefined) open--;
-          return open >= 10 ? undefined : message;
+          return open >= 8 ? undefined : message;
         },
         outgoing(message) {
           if (isRound(message['result'])) open++;

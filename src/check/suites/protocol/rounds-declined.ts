@@ -13,7 +13,6 @@ import {
   isForm,
   isSuccess,
   nameOf,
-  openRound,
   type Question,
   questionsAt,
   talkToAnswer,
@@ -32,14 +31,22 @@ export const roundsDeclinedChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['MRTR-014', 'ELIC-024'],
     era: 'modern',
-    lane: 'rough',
+    lane: 'own',
     hint: 'Let a round that nobody answers expire by itself; hold no lock and no worker for it.',
     async run(table) {
-      const stop = variety(askingStops(table), 1)[0]!;
-      const talk = await table.roughTalk();
-      for (let count = 0; count < UNANSWERED; count++) {
-        const { kind } = await talk.request(stop.method, stop.params);
-        if (kind === 'silence') break;
+      const stops = variety(askingStops(table), 6);
+      const talk = await table.openTalk();
+      const first = stops[0]!;
+      const ask = async (stop: TourStop, before: string) => {
+        const reply = await talk.request(stop.method, stop.params);
+        if (reply.kind === 'silence')
+          table.fail(`${before}, ${nameOf(stop)} had ${describe(reply)}`, 'an answer');
+      };
+      for (let count = 0; count < UNANSWERED; count++)
+        await ask(first, `after ${count} rounds that nobody answered`);
+      for (const stop of stops) {
+        await talk.request(stop.method, stop.params);
+        await ask(first, `after a round of ${nameOf(stop)} that nobody answered`);
       }
       const reply = await askAlive(talk);
       if (reply.kind !== 'result')
@@ -47,8 +54,7 @@ export const roundsDeclinedChecks: readonly Check[] = [
           `after rounds that nobody answered, ${aliveMethod(talk)} had ${describe(reply)}`,
           'a result',
         );
-      await openRound(table, talk, stop);
-      return `${nameOf(stop)}: ${UNANSWERED} rounds were left unanswered, and the next was opened`;
+      return `${stops.map(nameOf).join(', ')}: rounds were left unanswered, and the next were opened`;
     },
   },
   {
@@ -88,7 +94,7 @@ export const roundsDeclinedChecks: readonly Check[] = [
   },
 ];
 
-const UNANSWERED = 20;
+const UNANSWERED = 10;
 const MOST_FORMS = 8;
 
 /** Modern servers have to (ELIC-024); of older ones it is only wise. */
