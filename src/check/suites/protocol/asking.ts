@@ -105,20 +105,28 @@ export function retry(
   round: Round,
   inputResponses: unknown,
   more: JsonObject = {},
+  options: RequestOptions = {},
 ): Promise<Reply> {
-  return talk.request(stop.method, {
-    ...stop.params,
-    inputResponses,
-    ...(round.state !== undefined && { requestState: round.state }),
-    ...more,
-  });
+  const state = round.state !== undefined && { requestState: round.state };
+  return talk.request(stop.method, { ...stop.params, inputResponses, ...state, ...more }, options);
 }
 
 /** Makes the request of a stop, and gives the round that it opens; skips where it does not any more. */
 export async function openRound(table: Table, talk: Talk, stop: TourStop): Promise<Round> {
-  const round = roundIn(await talk.request(stop.method, stop.params));
-  return round ?? table.skip(`${nameOf(stop)} asked when it was called first, and did not any more`);
+  const reply = await talk.request(stop.method, stop.params);
+  const round = roundIn(reply);
+  if (!round) return table.skip(`${nameOf(stop)} asked when it was called first, and did not any more`);
+  answerInTheEnd(table, talk, stop, reply);
+  return round;
 }
+
+/** What is left open holds a place on the server: at the end of the check it is answered, if that did not happen. */
+export function answerInTheEnd(table: Table, talk: Talk, stop: TourStop, reply: Reply): void {
+  const round = roundIn(reply);
+  if (round) table.atEnd(() => retry(talk, stop, round, answersTo(round), {}, { ms: LAST_MS }));
+}
+
+const LAST_MS = 1000;
 
 /** The whole conversation of one request, in either era, until there is an answer that does not ask. */
 export async function askAndAnswer(

@@ -5,6 +5,7 @@ import type { Table } from '../../run/table.js';
 import type { TourStop } from '../../survey/facts.js';
 import type { Reply } from '../../talk/talk.js';
 import {
+  answerInTheEnd,
   answersTo,
   askAndAnswer,
   askingStops,
@@ -62,6 +63,7 @@ export const roundsAnswersChecks: readonly Check[] = [
       const talk = await table.talk();
       for (const stop of stops) {
         const reply = await retry(talk, stop, await openRound(table, talk, stop), {});
+        answerInTheEnd(table, talk, stop, reply);
         if (reply.kind !== 'result')
           table.fail(`${nameOf(stop)} came back without answers and had ${describe(reply)}`, 'a new round');
       }
@@ -82,6 +84,7 @@ export const roundsAnswersChecks: readonly Check[] = [
       const round = await openRound(table, talk, stop);
       const one = Object.fromEntries(Object.entries(answersTo(round)).slice(0, 1));
       const reply = await retry(talk, stop, round, one);
+      answerInTheEnd(table, talk, stop, reply);
       if (reply.kind !== 'result')
         table.fail(
           `${nameOf(stop)} asked ${round.questions.size} questions, got one answer and had ${describe(reply)}`,
