@@ -8,21 +8,14 @@ import { defineConfig } from 'vitest/config';
 const SHARED = [
   ...['bridge', 'cli', 'client', 'config', 'e2e', 'era', 'host', 'http-client', 'http-server', 'interop'],
   ...['gateway', 'gateway-auth', 'gateway-control', 'gateway-limits', 'gateway-telemetry', 'daemon'],
-  ...[
-    'bench',
-    'check',
-    'check-client',
-    'check-cli',
-    'check-report',
-    'check-rules',
-    'check-shapes',
-    'check-through',
-  ],
+  ...['check', 'check-client', 'check-cli', 'check-report', 'check-rules', 'check-shapes', 'check-through'],
   ...['process-layer', 'schema', 'server', 'transcripts', 'wire'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Minutes of the same with more partners, or more of it: `npm run test:long`. */
 const LONG = [
+  'test/bridge-load/http-upstream.test.ts',
+  'test/bridge-load/seats.test.ts',
   'test/bridge-load/slow-readers.test.ts',
   'test/bridge-load/unread-answers.test.ts',
   'test/bridge-matrix/direct.test.ts',
@@ -34,6 +27,8 @@ const LONG = [
   'test/solved/memory.test.ts',
   'test/transparency/transparency.test.ts',
 ];
+/** These do more in the long run. */
+const LONGER = ['test/bridge-matrix/matrix.test.ts'];
 const wantsLong = process.env['ISTHMUS_LONG'] === '1';
 const left = ['**/node_modules/**', ...(wantsLong ? [] : LONG)];
 
@@ -55,7 +50,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: wantsLong ? LONG : ['test/**/*.test.ts', 'src/**/*.test.ts'],
+          include: wantsLong ? [...LONG, ...LONGER] : ['test/**/*.test.ts', 'src/**/*.test.ts'],
           exclude: wantsLong ? left : [...left, ...SHARED],
         },
       },
