@@ -34,9 +34,14 @@ export function parseBaseline(text: string, file: string): Baseline {
 
 /** As text, an entry a line: what changes is seen in a diff. */
 export function formatBaseline({ version, accepted }: Baseline): string {
-  const lines = accepted.map(({ check, era, note }) => `    ${JSON.stringify({ check, era, note })}`);
+  const lines = accepted.map(({ check, era, note }) => `    ${onOneLine({ check, era, note })}`);
   const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`;
   return `{\n  "version": ${version},\n  "accepted": ${list}\n}\n`;
+}
+
+/** With room between its members, as formatters write it. */
+function onOneLine(value: object): string {
+  return JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ');
 }
 
 function readEntry(entry: unknown): Accepted | string {
