@@ -1,13 +1,10 @@
 /** What `isthmus check` says before it runs anything: help, the catalogue, and what it does not understand. */
 import { describe, expect, it } from 'vitest';
 import { CHECKS, SUITES } from '../../src/check/index.js';
-import {
-  type CheckCommandOptions,
-  toCheckOptions,
-  withCheckOptions,
-} from '../../src/cli/check/check-options.js';
+import { type CheckCommandOptions, withCheckOptions } from '../../src/cli/check/check-options.js';
 import { renderCatalogue } from '../../src/cli/check/render-catalogue.js';
 import { targetToCheck } from '../../src/cli/check/target-to-check.js';
+import { toCheckOptions } from '../../src/cli/check/to-check-options.js';
 import { checkCommand } from '../../src/cli/commands/check.js';
 import { clientCommand } from '../../src/cli/common-options.js';
 import { createStyle } from '../../src/cli/terminal/style.js';

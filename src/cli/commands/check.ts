@@ -1,26 +1,8 @@
 import type { Command } from 'commander';
-import { CHECKS, type CheckOptions, checkServer, type Report, toJson } from '../../check/index.js';
-import { choose } from '../../check/run/plan.js';
-import { catchSignals, type Interruption } from '../catch-signals.js';
-import { readBaseline, writeBaseline } from '../check/baseline-files.js';
-import { type CheckCommandOptions, toCheckOptions, withCheckOptions } from '../check/check-options.js';
-import { createCheckProgress } from '../check/check-progress.js';
-import { CHECK_EXIT_HELP, exitCodeOf } from '../check/exit-code.js';
-import { explainFailure } from '../check/explain-failure.js';
-import { renderCatalogue } from '../check/render-catalogue.js';
-import { countLost, renderThrough } from '../check/render-differences.js';
-import { renderReport } from '../check/render-report.js';
-import { runThrough } from '../check/run-through.js';
-import { targetToCheck } from '../check/target-to-check.js';
-import { writeReports } from '../check/write-reports.js';
-import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { CliError, usageError } from '../cli-error.js';
+import { type CheckCommandOptions, withCheckOptions } from '../check/check-options.js';
+import { CHECK_EXIT_HELP } from '../check/exit-code.js';
+import type { GivenOptions } from '../choose-target.js';
 import { clientCommand } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
-import type { Target } from '../target.js';
-import { createProgressLine } from '../terminal/progress-line.js';
-import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
-import { oneLine } from '../terminal/text.js';
 
 export function checkCommand(behind: readonly string[] | undefined, version: string): Command {
   return withCheckOptions(
@@ -31,11 +13,8 @@ export function checkCommand(behind: readonly string[] | undefined, version: str
       exitHelp: CHECK_EXIT_HELP,
     }),
   ).action(async (words: string[], given: GivenOptions<CheckCommandOptions>) => {
-    const terminal = processTerminal();
-    if (given.list) return void terminal.stdout.write(renderCatalogue(CHECKS, given.json === true, terminal));
-    const { target, rest, options } = await chooseTarget('check', words, behind, given);
-    if (rest.length > 0) throw usageError(`check takes a target and nothing else; what is "${rest[0]}"?`);
-    process.exitCode = await check(target, options, version, terminal);
+    const { runCheckCommand } = await import('../check/run-check-command.js');
+    await runCheckCommand(words, behind, given, version);
   });
 }
 
@@ -54,86 +33,3 @@ A broken MUST fails the run, a broken SHOULD warns (--fail-on should fails it, t
 --through BRIDGE is a command line, in quotes. {command...} in it becomes the command of the target, {command} the same in
 one word, {url} its address; without any of them the target stands at its end. A bridge with {port} is talked to over
 HTTP at that port, others over stdio.`;
-
-async function check(
-  target: Target,
-  options: CheckCommandOptions,
-  version: string,
-  terminal: Terminal,
-): Promise<number> {
-  const chosen = toCheckOptions(options);
-  const judged = targetToCheck(target, options);
-  const baseline =
-    options.baseline === undefined
-      ? undefined
-      : await readBaseline(options.baseline, { update: options.updateBaseline === true });
-  const progress = createCheckProgress(terminal);
-  const interruption = catchSignals(createProgressLine(terminal.stderr, 'none', terminal.err));
-  const { signal } = interruption;
-  const begun = leaveBeforeItBegins(interruption, terminal, progress.end);
-  const run: CheckOptions = {
-    ...chosen,
-    version,
-    signal,
-    ...(baseline && !options.updateBaseline && { baseline }),
-    onFinding(finding, done) {
-      begun();
-      progress.found(finding, done);
-    },
-  };
-  try {
-    if (options.through !== undefined) {
-      const report = await runThrough(target, judged, options, run);
-      signal.throwIfAborted();
-      progress.end();
-      if (options.json) writeJson(terminal, report);
-      else terminal.stdout.write(renderThrough(report, terminal));
-      return countLost(report) === 0 ? EXIT.ok : EXIT.failed;
-    }
-    const report = await checkServer(judged, run);
-    progress.end();
-    await writeReports(report, options, {
-      failOn: options.failOn,
-      ...(options.sarifArtifact !== undefined && { sarifArtifact: options.sarifArtifact }),
-    });
-    print(report, options, terminal);
-    if (signal.aborted) throw new CliError(interruption.code(), 'Interrupted; the checks above were done');
-    if (!options.updateBaseline) return exitCodeOf(report, options.failOn);
-    const { accepted } = await writeBaseline(options.baseline!, report, {
-      ...(baseline && { previous: baseline }),
-      failOn: options.failOn,
-      chosen: new Set(choose(CHECKS, chosen).map(({ id }) => id)),
-      known: new Set(CHECKS.map(({ id }) => id)),
-      ...(chosen.eras && { eras: new Set(chosen.eras) }),
-    });
-    terminal.stderr.write(`isthmus: ${oneLine(options.baseline!)} accepts ${accepted.length} now\n`);
-    return EXIT.ok;
-  } catch (error) {
-    progress.end();
-    if (signal.aborted && !(error instanceof CliError))
-      throw new CliError(interruption.code(), 'Interrupted');
-    throw explainFailure(error, target);
-  } finally {
-    interruption.release();
-  }
-}
-
-/** Until the first check there is nothing to finish: who is interrupted then does not wait for a silent server. */
-function leaveBeforeItBegins(interruption: Interruption, terminal: Terminal, hide: () => void): () => void {
-  const leave = () => {
-    hide();
-    terminal.stderr.write('isthmus: Interrupted; nothing was checked\n');
-    process.exit(interruption.code());
-  };
-  interruption.signal.addEventListener('abort', leave, { once: true });
-  return () => interruption.signal.removeEventListener('abort', leave);
-}
-
-function print(report: Report, options: CheckCommandOptions, terminal: Terminal): void {
-  const { json, failOn, verbose } = options;
-  terminal.stdout.write(
-    json
-      ? toJson(report, { failOn })
-      : renderReport(report, terminal, { failOn, ...(verbose && { verbose }) }),
-  );
-}
