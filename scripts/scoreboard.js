@@ -213,7 +213,12 @@ function toFailures({ subject, report }) {
   const lines = sorted.map(({ id, era, level, rules, seen, outcome }) => {
     const where = era === undefined ? '' : `, ${era}`;
     const cited = rules.length > 0 ? ` (${rules.join(', ')})` : '';
-    const words = seen.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', "'").slice(0, 220);
+    const words = seen
+      .replaceAll(inRoot(), '')
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll('|', '\\|')
+      .replaceAll('`', "'")
+      .slice(0, 220);
     return `- ${outcome === 'error' ? 'not judged' : level} \`${id}\`${where}${cited}: ${words}`;
   });
   return `### ${subject.name}\n\n${lines.join('\n')}\n`;
