@@ -165,8 +165,9 @@ describe.runIf(onPosix)('the ladder', () => {
 
 describe.runIf(process.platform === 'linux')('a group of which only a zombie is left', () => {
   it('is gone, although the system still knows it', async () => {
-    // `sleep` never asks how its child has ended, as the first process of many a container.
-    const parent = spawn('sh', ['-c', 'setsid true & echo $!; exec sleep 60'], {
+    // `sleep` never asks how its child has ended, as the first process of many a container. The shell might, so the child
+    // outlives it.
+    const parent = spawn('sh', ['-c', 'setsid sleep 0.3 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     killAtTheEnd(parent.pid!);
