@@ -118,7 +118,7 @@ async function enter(target: Target, options: CheckOptions): Promise<House & { c
   const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs });
   const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
   if (talks.length === 0) throw speaksNothing(target, verdicts);
-  return openHouse({
+  const opening = openHouse({
     target,
     clock,
     patience,
@@ -135,6 +135,9 @@ async function enter(target: Target, options: CheckOptions): Promise<House & { c
       stopMs: Math.min(2000, answerMs),
     },
   });
+  // Without a house nobody else would.
+  opening.catch(() => Promise.all(talks.map((talk) => talk.close())));
+  return opening;
 }
 
 const PATIENCE: Patience = { helloMs: 20_000, answerMs: 5000, quietMs: 300, checkMs: 30_000 };

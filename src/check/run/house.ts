@@ -54,7 +54,6 @@ export async function openHouse(options: HouseOptions): Promise<House & { close(
   return {
     ...options,
     facts,
-    remember,
     transcripts: (era) => transcripts.get(era) ?? [],
     openPipe: spares.take,
     async sharedTalk(era) {

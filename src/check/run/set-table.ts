@@ -31,8 +31,6 @@ export interface House {
   roughTranscripts(era: Era): readonly Transcript[];
   /** A connection, perhaps one that was opened before it was needed. */
   openPipe(): Promise<Pipe>;
-  /** Remembers a polite conversation, for those who read it later. */
-  remember(era: Era, transcript: Transcript): void;
   transcripts(era: Era): readonly Transcript[];
 }
 

@@ -141,7 +141,7 @@ function callableOf(tool: JsonObject, { args }: TourOptions): CallableTool {
   return { name, tool, args: args[name] ?? quickArguments(tool) ?? sampleArguments(tool['inputSchema']) };
 }
 
-export function promptArguments(prompt: JsonObject): JsonObject {
+function promptArguments(prompt: JsonObject): JsonObject {
   const known = Array.isArray(prompt['arguments']) ? prompt['arguments'].filter(isJsonObject) : [];
   return Object.fromEntries(
     known

@@ -52,7 +52,6 @@ export async function openSsePeer(peer: HttpPeer, ms: number, clock: Clock): Pro
     vanish: () => stream.close(),
     pause() {},
     resume() {},
-    bytesRead: 0,
     ended: peer.transcript.ended,
     get hasEnded() {
       return peer.transcript.hasEnded;

@@ -45,8 +45,6 @@ export interface HttpAnswer {
   /** Messages of the body, or of the events, so far. */
   readonly frames: readonly Frame[];
   readonly events: readonly HttpEvent[];
-  /** Comments of an event stream. */
-  readonly comments: readonly string[];
   /** The `retry` fields of an event stream. */
   readonly retries: readonly number[];
   /** The body so far. */
@@ -133,7 +131,6 @@ function readAnswer(
   const isStream = contentType === 'text/event-stream';
   const own = createTranscript(exchange, clock);
   const events: HttpEvent[] = [];
-  const comments: string[] = [];
   const retries: number[] = [];
   const parts: Buffer[] = [];
   let length = 0;
@@ -151,7 +148,6 @@ function readAnswer(
       else if (data !== '') transcript.note(`${exchange} event ${event}: ${data}`);
       tell?.(got);
     },
-    onComment: (comment) => comments.push(comment),
     onRetry: (ms) => retries.push(ms),
   });
   const decoder = new TextDecoder();
@@ -180,7 +176,6 @@ function readAnswer(
     isStream,
     frames: own.frames,
     events,
-    comments,
     retries,
     get text() {
       return text();

@@ -23,8 +23,6 @@ export interface StreamPeer {
   /** Stops taking what the server says, until `resume`. */
   pause(): void;
   resume(): void;
-  /** How many bytes the server has said. */
-  readonly bytesRead: number;
   /** Settles when the server has ended its side: for a process, when it has closed stdout. */
   readonly ended: Promise<void>;
   readonly hasEnded: boolean;
@@ -41,7 +39,6 @@ export async function openStreamPeer(
 
 export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPeer {
   const transcript = createTranscript(label, clock);
-  let bytesRead = 0;
   const reader = createLineReader({
     maxLineBytes: MAX_LINE_BYTES,
     onLine: (bytes) => transcript.add('server', bytes.toString('utf8')),
@@ -53,7 +50,6 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
     transcript.end();
   };
   pipe.input.on('data', (chunk: Buffer) => {
-    bytesRead += chunk.length;
     reader.push(chunk);
   });
   pipe.input.once('end', end);
@@ -71,9 +67,6 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
   return {
     transcript,
     process: pipe.process,
-    get bytesRead() {
-      return bytesRead;
-    },
     ended: transcript.ended,
     get hasEnded() {
       return transcript.hasEnded;

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ChildExit } from '../../process/child.js';
-import type { Transport } from '../model.js';
 
 /** Whom to judge. */
 export type Target = StreamTarget | HttpTarget;
@@ -39,8 +38,4 @@ export interface PipeProcess {
   readonly isGone: boolean;
   /** The end of what it wrote to stderr. */
   stderr(): string;
-}
-
-export function transportOf(target: Target): Transport {
-  return target.transport;
 }

@@ -1,8 +1,9 @@
 import { messageOf } from '../../../errors.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import type { TourStop } from '../../survey/facts.js';
 import { describeStop, reportingCall } from './asking/calls.js';
-import { openSession } from './asking/session.js';
+import { openSession, type Session } from './asking/session.js';
 
 const about = { suite: 'http', era: 'legacy', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
@@ -122,12 +123,7 @@ export const legacyHttpChecks: readonly Check[] = [
       const call = reportingCall(table);
       const session = await openSession(table);
       for (let count = 0; count < 2; count++) await session.get().catch(() => undefined);
-      await session.post({
-        jsonrpc: '2.0',
-        id: 7,
-        method: call.method,
-        params: { ...call.params, _meta: { progressToken: 'isthmus-check' } },
-      });
+      await postReporting(session, call);
       await table.pause(table.patience.quietMs);
       const heard = session.peer.transcript.frames.filter(
         ({ from, method }) => from === 'server' && method === 'notifications/progress',
@@ -152,12 +148,7 @@ export const legacyHttpChecks: readonly Check[] = [
       const standing = await session.get().catch(() => undefined);
       if (standing?.status !== 200 || !standing.isStream)
         return table.skip('the server offers no standing stream');
-      await session.post({
-        jsonrpc: '2.0',
-        id: 7,
-        method: call.method,
-        params: { ...call.params, _meta: { progressToken: 'isthmus-check' } },
-      });
+      await postReporting(session, call);
       await table.pause(table.patience.quietMs);
       const stray = standing.frames.find(({ method }) => method === 'notifications/progress');
       if (stray) table.fail(`the standing stream has ${stray.text.slice(0, 160)}`, 'nothing of the call');
@@ -188,4 +179,14 @@ const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
 
 function needSince(table: Table, revision: string, what: string): void {
   if (table.revision < revision) table.skip(`${what} came with ${revision}, and ${table.revision} is spoken`);
+}
+
+/** Makes the call again, and asks for its progress. */
+function postReporting(session: Session, { method, params }: TourStop): Promise<unknown> {
+  return session.post({
+    jsonrpc: '2.0',
+    id: 7,
+    method,
+    params: { ...params, _meta: { progressToken: 'isthmus-check' } },
+  });
 }
