@@ -20,6 +20,7 @@ export function classifyOpening(
   request: DecodedRequest,
   eras: readonly Era[],
   principal: string | undefined,
+  remote?: string,
 ): Opening {
   const { method, params } = request;
   const legacy = eras.includes('legacy');
@@ -37,7 +38,7 @@ export function classifyOpening(
     return refused(isModernOnly(method) ? noSuchMethod(method) : initializeFirst(method));
   }
   if (!claimsModern(params) && legacy && !isModernOnly(method)) return refused(eraUnknown(method));
-  const envelope = readEnvelope(params, principal);
+  const envelope = readEnvelope(params, principal, remote);
   return envelope.kind === 'valid' ? { kind: 'modern', envelope } : refused(envelope.error);
 }
 

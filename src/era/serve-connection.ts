@@ -265,7 +265,7 @@ class Serving implements Receiver, ServedConnection, Surroundings {
 
   #opening(request: DecodedRequest): void {
     const { connection, settings } = this.#side;
-    const opening = classifyOpening(request, settings.eras, connection.principal);
+    const opening = classifyOpening(request, settings.eras, connection.principal, connection.remote);
     switch (opening.kind) {
       case 'legacy': {
         const dialect = new LegacyServerDialect(this.#side, opening.handshake);

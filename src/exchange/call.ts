@@ -24,6 +24,8 @@ export interface Peer {
   readonly capabilities: ClientCapabilities;
   /** The authenticated principal, where the transport knows one. Never taken from `info`. */
   readonly principal: string | undefined;
+  /** The address that it came from, where the transport has one; for limits that are fair (`clientKey`). */
+  readonly remote?: string | undefined;
 }
 
 /** A request without its era: what a service handles and what a caller makes. */

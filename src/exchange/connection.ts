@@ -11,6 +11,8 @@ export interface Connection {
   readonly label: string;
   /** Who is on the other end, where the transport has authenticated it. */
   readonly principal: string | undefined;
+  /** The address of the other end, where the transport has addresses; see `clientKey`. */
+  readonly remote?: string | undefined;
   /** True while output is piling up: do not start work that would add to it. */
   readonly congested: boolean;
   /** While held nothing is read, as if the output were full. What was read already is still delivered. */

@@ -141,8 +141,11 @@ export function socketConnection(
   options: SocketOptions = {},
   alwaysReads = false,
 ): Connection {
+  connections += 1;
   return createStreamConnection({
     label,
+    // Clients of a Unix socket have no address; each connection counts as one.
+    remote: socket.remoteAddress ?? `connection ${connections}`,
     input: socket,
     output: socket,
     alwaysReads,
@@ -150,6 +153,8 @@ export function socketConnection(
     ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
   });
 }
+
+let connections = 0;
 
 /** Ends politely: destroying at once could reset the connection and lose what the peer has not read yet. */
 function hangUp(socket: Socket): Promise<void> {

@@ -11,6 +11,8 @@ export const DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 export interface StreamConnectionOptions {
   readonly label: string;
+  /** The address of the peer, where it has one. */
+  readonly remote?: string | undefined;
   readonly input: Readable;
   readonly output: Writable;
   /** How bytes are written; differs from `output.write` where that has been taken from user code. */
@@ -41,6 +43,7 @@ export function createStreamConnection(options: StreamConnectionOptions): Connec
 class StreamConnection implements Connection {
   readonly label: string;
   readonly principal = undefined;
+  readonly remote: string | undefined;
   readonly closed: Promise<ConnectionEnd>;
   readonly life: Promise<void>;
   readonly #options: StreamConnectionOptions;
@@ -70,6 +73,7 @@ class StreamConnection implements Connection {
   constructor(options: StreamConnectionOptions) {
     this.#options = options;
     this.label = options.label;
+    this.remote = options.remote;
     this.closed = this.#end.promise;
     this.life = options.life ?? Promise.resolve();
   }

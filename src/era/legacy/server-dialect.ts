@@ -73,6 +73,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
       info: handshake.info,
       capabilities: usableCapabilities(handshake.capabilities, handshake.revision),
       principal: side.connection.principal,
+      remote: side.connection.remote,
     };
     this.#questions = new ServerQuestions(side, this.peer, this.revision);
   }

@@ -25,7 +25,11 @@ export interface RefusedEnvelope {
  * Checks the version first: a request of a version we do not speak may follow other rules, and the client
  * needs the list of versions to correct itself (VER-001, META-004).
  */
-export function readEnvelope(params: JsonObject | undefined, principal: string | undefined): Envelope {
+export function readEnvelope(
+  params: JsonObject | undefined,
+  principal: string | undefined,
+  remote?: string,
+): Envelope {
   const meta = params?.['_meta'];
   if (!isJsonObject(meta)) return refused('Missing params._meta with the keys every modern request carries');
   const revision = meta[META.protocolVersion];
@@ -55,6 +59,7 @@ export function readEnvelope(params: JsonObject | undefined, principal: string |
       info,
       capabilities: capabilities as ClientCapabilities,
       principal,
+      remote,
     },
     logLevel,
     progressToken,

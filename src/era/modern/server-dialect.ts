@@ -65,7 +65,8 @@ export class ModernServerDialect implements ServerDialect {
         unsupportedVersion(String(request.params?.['protocolVersion'] ?? '')),
       );
     }
-    const envelope = readEnvelope(request.params, this.#side.connection.principal);
+    const { principal, remote } = this.#side.connection;
+    const envelope = readEnvelope(request.params, principal, remote);
     if (envelope.kind === 'refused') return refuse(this.#side, request.id, envelope.error);
     this.accepted(request, envelope);
   }

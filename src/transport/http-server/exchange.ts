@@ -5,6 +5,8 @@ export interface HttpExchange {
   readonly target: string;
   /** Where the request came in: true on a loopback address, undefined where that is not known. */
   readonly isLocal: boolean | undefined;
+  /** The address of the client, where that is known. */
+  readonly remote?: string | undefined;
   header(name: string): string | undefined;
   /** Reads the body, once. */
   body(maxBytes: number): Promise<HttpBody>;

@@ -31,6 +31,10 @@ export class NodeExchange implements HttpExchange {
     return address === undefined ? undefined : isLoopback(address);
   }
 
+  get remote(): string | undefined {
+    return this.#request.socket.remoteAddress;
+  }
+
   header(name: string): string | undefined {
     const { headers } = this.#request;
     // A name such as `constructor` belongs to the object, and nobody sent it.

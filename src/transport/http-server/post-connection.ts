@@ -48,6 +48,10 @@ export class PostConnection implements Connection, Slotted {
     this.#startedAt = options.now();
   }
 
+  get remote(): string | undefined {
+    return this.#options.exchange.remote;
+  }
+
   get congested(): boolean {
     return (this.#writer?.waiting ?? 0) > CONGESTED_AT;
   }

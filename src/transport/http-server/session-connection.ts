@@ -20,6 +20,8 @@ import { respondError, respondRefusals } from './visit.js';
 export interface SessionOptions {
   readonly id: string;
   readonly principal: string | undefined;
+  /** The address that opened it. */
+  readonly remote?: string | undefined;
   readonly store: EventStore | undefined;
   readonly retryMs: number | undefined;
   /** POST streams of clients that know how to resume are closed after this; undefined: they stay. */
@@ -41,6 +43,7 @@ export class SessionConnection implements Connection {
   readonly id: string;
   readonly label: string;
   readonly principal: string | undefined;
+  readonly remote: string | undefined;
   readonly life = Promise.resolve();
   readonly closed: Promise<ConnectionEnd>;
   readonly #options: SessionOptions;
@@ -64,6 +67,7 @@ export class SessionConnection implements Connection {
     this.id = options.id;
     this.label = `http session ${options.id.slice(0, 8)}`;
     this.principal = options.principal;
+    this.remote = options.remote;
     this.closed = this.#end.promise;
     this.lastUsedAt = options.now();
     this.#standing = this.#newStream();

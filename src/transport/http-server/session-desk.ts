@@ -26,7 +26,7 @@ export class SessionDesk {
   }
 
   initialize(request: DecodedRequest, visit: Visit, accept: (connection: Connection) => void): void {
-    const session = this.#sessions.create(visit.principal, visit.headers);
+    const session = this.#sessions.create(visit);
     if (!session) return busy(visit, `All ${this.#settings.maxSessions} sessions are taken`, request.id);
     accept(session);
     session.post(visit.exchange, request);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { HttpHeaders } from './exchange.js';
 import type { HttpEndpointSettings } from './options.js';
 import { SessionConnection } from './session-connection.js';
+import type { Visit } from './visit.js';
 
 /** The legacy sessions of an endpoint. Their ids cannot be guessed, and are good only for whoever opened them. */
 export class Sessions {
@@ -27,13 +27,14 @@ export class Sessions {
   }
 
   /** Undefined when there is no room; sessions that nobody uses make room, the oldest first. */
-  create(principal: string | undefined, headers: HttpHeaders): SessionConnection | undefined {
+  create({ principal, exchange, headers }: Visit): SessionConnection | undefined {
     const { maxSessions, eventStore, retryMs, pollAfterMs, clock } = this.#settings;
     if (this.#open.size >= maxSessions && !this.#makeRoom()) return undefined;
     const id = randomBytes(24).toString('base64url');
     const session = new SessionConnection({
       id,
       principal,
+      remote: exchange.remote,
       store: eventStore?.(),
       retryMs,
       pollAfterMs,

@@ -68,6 +68,7 @@ export class SseConnections {
 class SseConnection implements Connection {
   readonly label = 'http+sse';
   readonly principal: string | undefined;
+  readonly remote: string | undefined;
   readonly life = Promise.resolve();
   readonly closed: Promise<ConnectionEnd>;
   readonly #end = createDeferred<ConnectionEnd>();
@@ -85,6 +86,7 @@ class SseConnection implements Connection {
     now: () => number,
   ) {
     this.principal = principal;
+    this.remote = exchange.remote;
     this.closed = this.#end.promise;
     this.#now = now;
     this.#writer = new EventWriter(exchange, headers, now(), () => {
