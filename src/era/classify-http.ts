@@ -95,8 +95,13 @@ function idOf(message: Decoded): RequestId | undefined {
   return message.kind === 'request' ? message.id : undefined;
 }
 
-/** The status of an answer that is an error and nothing else (wire sheet §6). */
-export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string): number {
+/**
+ * The status of an answer that is an error and nothing else (wire sheet §6). The statuses of the protocol belong to
+ * requests that the protocol refuses. Where the method is known, the handler has spoken (an upstream may answer
+ * -32601 to a call of an unknown tool), and a status other than 200 would read as a failure of the transport.
+ */
+export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string, isKnown = false): number {
+  if (isKnown && HANDLERS_WORD.has(code)) return 200;
   switch (code) {
     case ErrorCode.InternalError: {
       const later = comeBackOf(data);
@@ -117,6 +122,15 @@ export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string):
       return 200;
   }
 }
+
+/** -32021 is not among these: it has status 400 wherever it comes from (META-009). */
+const HANDLERS_WORD: ReadonlySet<number> = new Set([
+  ErrorCode.MethodNotFound,
+  ErrorCode.HeaderMismatch,
+  ErrorCode.UnsupportedProtocolVersion,
+  ErrorCode.ParseError,
+  ErrorCode.InvalidRequest,
+]);
 
 /** `Retry-After`, in whole seconds: where an error says that the call may be made again, and when. */
 export function retryAfterOf({ code, data }: JsonRpcErrorBody): string | undefined {

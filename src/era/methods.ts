@@ -26,6 +26,12 @@ export function methodFacts(method: string): MethodFacts | undefined {
   return METHODS.get(method);
 }
 
+/** A method of the core protocol that a server with these capabilities implements (ERR-015). */
+export function isDeclared(method: string, capabilities: ServerCapabilities): boolean {
+  const facts = METHODS.get(method);
+  return facts !== undefined && Boolean(capabilities[facts.capability]);
+}
+
 /** Methods that only the legacy era has; modern answers them with -32601 (PING-004, wire sheet §3). */
 const LEGACY_ONLY = new Set([
   'initialize',

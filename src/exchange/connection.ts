@@ -83,6 +83,8 @@ export interface Listener {
 export interface ServedFacts {
   readonly eras: readonly Era[];
   headerParams(tool: string): readonly HeaderParam[];
+  /** A method of the protocol whose capability is declared: what it fails with is the handler's word. */
+  knows(method: string): boolean;
 }
 
 export interface Listening {

@@ -1,5 +1,6 @@
 import { LiveSet } from '../async/live-set.js';
 import { within } from '../async/within.js';
+import { isDeclared } from '../era/methods.js';
 import { createModernRuntime } from '../era/modern/runtime.js';
 import { type ServedConnection, serveConnection } from '../era/serve-connection.js';
 import { resolveServing, type ServingSettings } from '../era/serving.js';
@@ -61,6 +62,7 @@ export async function serve(
   const facts: ServedFacts = {
     eras: settings.eras,
     headerParams: (tool) => service.headerParams?.(tool) ?? [],
+    knows: (method) => isDeclared(method, service.capabilities()),
   };
   const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
     // What another listener accepted meanwhile must not outlive the failure.

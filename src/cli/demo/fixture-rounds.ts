@@ -4,6 +4,7 @@ import { type InputRequired, inputRequired } from '../../server/input-required.j
 import { isJsonObject } from '../../wire/json-rpc.js';
 import type { ElicitSchema, InputRequest, InputRequests } from '../../wire/model.js';
 import { READS } from './reads.js';
+import { rootUris, sampledText } from './round-answers.js';
 
 /** Tools in replay style: they return `inputRequired` and are run again with the answers. */
 export function addInputRoundTools(server: Server): void {
@@ -19,16 +20,18 @@ export function addInputRoundTools(server: Server): void {
   server.tool(
     'test_input_required_result_sampling',
     { annotations: READS, description: 'One question to the model' },
-    (_args, ctx) =>
-      ctx.answers?.['capital'] ? 'Sampled' : inputRequired({ requests: { capital: askModel } }),
+    (_args, ctx) => {
+      const text = sampledText(ctx.answers?.['capital']);
+      return text === undefined
+        ? inputRequired({ requests: { capital: askModel } })
+        : `LLM response: ${text}`;
+    },
   );
   server.tool(
     'test_input_required_result_list_roots',
     { annotations: READS, description: 'One question for roots' },
     (_args, ctx) =>
-      ctx.answers?.['client_roots']
-        ? 'Got the roots'
-        : inputRequired({ requests: { client_roots: askRoots } }),
+      rootUris(ctx.answers?.['client_roots']) ?? inputRequired({ requests: { client_roots: askRoots } }),
   );
   server.tool(
     'test_input_required_result_request_state',
@@ -46,7 +49,9 @@ export function addInputRoundTools(server: Server): void {
     (_args, ctx) => {
       const requests: InputRequests = { user_name: askName, capital: askModel, client_roots: askRoots };
       const missing = Object.entries(requests).filter(([key, request]) => !isAnswered(ctx, key, request));
-      return missing.length > 0 ? inputRequired({ requests, state: { questions: 3 } }) : 'All three answered';
+      return missing.length > 0
+        ? inputRequired({ requests, state: { questions: 3 } })
+        : answersTo(ctx, Object.keys(requests));
     },
   );
   server.tool(
@@ -75,7 +80,9 @@ export function addInputRoundTools(server: Server): void {
       const isDone =
         ctx.answers !== undefined &&
         Object.entries(requests).every(([key, request]) => isAnswered(ctx, key, request));
-      return isDone ? 'Answered' : inputRequired({ requests, state: { asked: true } });
+      return isDone
+        ? answersTo(ctx, Object.keys(requests))
+        : inputRequired({ requests, state: { asked: true } });
     },
   );
   server.prompt(
@@ -88,6 +95,16 @@ export function addInputRoundTools(server: Server): void {
       return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Write to ${name}.`;
     },
   );
+}
+
+/** What came back for each question, one a line. */
+function answersTo({ answers }: Context, keys: readonly string[]): string {
+  const lines: Record<string, string> = {
+    user_name: `Name: ${anyText(answers?.['user_name']) ?? 'not given'}`,
+    capital: `LLM response: ${sampledText(answers?.['capital'])}`,
+    client_roots: `Roots: ${rootUris(answers?.['client_roots'])}`,
+  };
+  return keys.length > 0 ? keys.map((key) => lines[key]).join('\n') : 'Nothing to ask';
 }
 
 function multiRound(ctx: Context): string | InputRequired {
@@ -144,6 +161,8 @@ function isNo(answer: unknown): boolean {
 function isAnswered(ctx: Context, key: string, request: InputRequest): boolean {
   const answer: unknown = ctx.answers?.[key];
   if (!isJsonObject(answer)) return false;
+  if (request.method === 'sampling/createMessage') return sampledText(answer) !== undefined;
+  if (request.method === 'roots/list') return rootUris(answer) !== undefined;
   if (request.method !== 'elicitation/create' || answer['action'] !== 'accept') return true;
   const { requestedSchema } = request.params as { requestedSchema: ElicitSchema };
   // The referee names some of its fields otherwise.

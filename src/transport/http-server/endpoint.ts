@@ -149,7 +149,7 @@ export class Endpoint {
       case 'modern-notification':
         return visit.exchange.respond(202, visit.headers);
       case 'modern':
-        return this.#posts.modern(route.request, visit, accept);
+        return this.#posts.modern(route.request, visit, accept, this.#served!.knows);
       case 'initialize':
         if (stateless) return this.#posts.stateless(route.request, undefined, visit, accept);
         return this.#sessions.initialize(route.request, visit, accept);

@@ -3,7 +3,7 @@ import type { Slotted } from '../../async/live-set.js';
 import { httpStatusOf, retryAfterOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
-import type { Decoded, JsonRpcMessage } from '../../wire/json-rpc.js';
+import type { Decoded, JsonRpcErrorBody, JsonRpcMessage } from '../../wire/json-rpc.js';
 import { jsonHeaders, messageEvent } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
@@ -18,8 +18,8 @@ export interface PostOptions {
   readonly now: () => number;
   /** An answer that belongs to something we said in the client's name; it goes no further. */
   readonly swallow?: ((message: JsonRpcMessage) => boolean) | undefined;
-  /** Errors have a status of their own (modern), or all answers are 200 (legacy). */
-  readonly statuses: boolean;
+  /** Errors have a status of their own (modern), by whether the method is known; else all answers are 200 (legacy). */
+  readonly knows: ((method: string) => boolean) | undefined;
   /** A batch: how many answers it gets, and those that it has already. */
   readonly batch?: { readonly expected: number; readonly refusals: readonly string[] } | undefined;
 }
@@ -84,7 +84,7 @@ export class PostConnection implements Connection, Slotted {
     if (this.isOver || this.#options.swallow?.(message)) return;
     const text = encodeMessage(message);
     if ('method' in message) return this.#stream().write(messageEvent(text), this.#options.now());
-    const { batch, statuses, exchange, headers } = this.#options;
+    const { batch, knows, exchange, headers } = this.#options;
     this.#answers.push(text);
     this.#writer?.write(messageEvent(text), this.#options.now());
     if (batch && this.#answers.length < batch.expected) return;
@@ -93,8 +93,8 @@ export class PostConnection implements Connection, Slotted {
         this.#writer.write(messageEvent(refusal), this.#options.now());
       this.#writer.end();
     } else {
-      const error = statuses && 'error' in message ? message.error : undefined;
-      const status = error ? httpStatusOf(error, this.#method) : 200;
+      const error = knows && 'error' in message ? message.error : undefined;
+      const status = error ? this.#statusOf(error, knows!) : 200;
       const retryAfter = error && retryAfterOf(error);
       const own = retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter };
       const body = batch ? `[${[...batch.refusals, ...this.#answers].join(',')}]` : text;
@@ -103,9 +103,10 @@ export class PostConnection implements Connection, Slotted {
     this.#shut({ kind: 'finished' });
   }
 
-  get #method(): string | undefined {
+  #statusOf(error: JsonRpcErrorBody, knows: (method: string) => boolean): number {
     const [only] = this.#options.messages;
-    return only?.kind === 'request' ? only.method : undefined;
+    const method = only?.kind === 'request' ? only.method : undefined;
+    return httpStatusOf(error, method, method !== undefined && knows(method));
   }
 
   /** A sign of life on an answer that takes long. */

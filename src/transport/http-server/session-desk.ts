@@ -1,5 +1,5 @@
 import { noRevision } from '../../era/classify-http.js';
-import { isLegacyRevision } from '../../era/revisions.js';
+import { isLegacyRevision, isModernRevision } from '../../era/revisions.js';
 import type { Connection } from '../../exchange/connection.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded, DecodedRequest, JsonRpcErrorBody } from '../../wire/json-rpc.js';
@@ -47,6 +47,12 @@ export class SessionDesk {
   other(visit: Visit, allow: string): void {
     const { exchange, principal, headers } = visit;
     const version = exchange.header('mcp-protocol-version')?.trim();
+    if (isModernRevision(version)) {
+      // HTTP-069: the modern era has no sessions, so it has neither of the two.
+      return refuse(visit, 405, `${exchange.method} does not exist in revision ${version}; use POST`, {
+        allow: 'POST',
+      });
+    }
     if (version !== undefined && !isLegacyRevision(version)) {
       return respondError(visit, 400, undefined, noRevision(version));
     }

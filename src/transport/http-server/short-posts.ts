@@ -1,5 +1,5 @@
 import { LiveSet } from '../../async/live-set.js';
-import type { Connection } from '../../exchange/connection.js';
+import type { Connection, ServedFacts } from '../../exchange/connection.js';
 import type { Decoded, DecodedRequest } from '../../wire/json-rpc.js';
 import type { HttpEndpointSettings } from './options.js';
 import { PostConnection, type PostOptions } from './post-connection.js';
@@ -26,8 +26,13 @@ export class ShortPosts {
     return this.#open.size - this.#streams;
   }
 
-  modern(request: DecodedRequest, visit: Visit, accept: (connection: Connection) => void): void {
-    const post = this.#postOf(visit, [request], true, undefined, undefined);
+  modern(
+    request: DecodedRequest,
+    visit: Visit,
+    accept: (connection: Connection) => void,
+    knows: ServedFacts['knows'],
+  ): void {
+    const post = this.#postOf(visit, [request], knows, undefined, undefined);
     if (request.method !== 'subscriptions/listen') {
       if (!this.#isFull(visit, request)) this.#begin(post, accept);
       return;
@@ -59,7 +64,7 @@ export class ShortPosts {
       case 'calls': {
         const { messages, swallow, batch } = post;
         if (this.#isFull(visit, message)) return;
-        this.#begin(this.#postOf(visit, messages, false, swallow, batch), accept);
+        this.#begin(this.#postOf(visit, messages, undefined, swallow, batch), accept);
       }
     }
   }
@@ -72,11 +77,11 @@ export class ShortPosts {
   #postOf(
     { exchange, principal, headers }: Visit,
     messages: readonly Decoded[],
-    statuses: boolean,
+    knows: PostOptions['knows'],
     swallow: PostOptions['swallow'],
     batch: PostOptions['batch'],
   ): PostOptions {
-    return { exchange, principal, headers, messages, statuses, swallow, batch, now: this.#now };
+    return { exchange, principal, headers, messages, knows, swallow, batch, now: this.#now };
   }
 
   #begin(options: PostOptions, accept: (connection: Connection) => void): PostConnection {

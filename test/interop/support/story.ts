@@ -348,14 +348,15 @@ export function tellStory(peer: Peer, way: Way = OVER_STDIO): void {
 
     it('answers replay-style rounds: one question, several at once, several rounds, with state', async () => {
       expect(await text('test_input_required_result_elicitation')).toBe('Hello, Ada!');
-      expect(await text('test_input_required_result_sampling')).toBe('Sampled');
-      expect(await text('test_input_required_result_list_roots')).toBe('Got the roots');
+      expect(await text('test_input_required_result_sampling')).toBe('LLM response: Paris');
+      expect(await text('test_input_required_result_list_roots')).toBe('file:///home/ada');
       expect(await text('test_input_required_result_request_state')).toBe('state-ok');
-      expect(await text('test_input_required_result_multiple_inputs')).toBe('All three answered');
+      const all = 'Name: Ada\nLLM response: Paris\nRoots: file:///home/ada';
+      expect(await text('test_input_required_result_multiple_inputs')).toBe(all);
       const before = session.questions.length;
       expect(await text('test_input_required_result_multi_round')).toBe('Both rounds completed');
       expect(session.questions.length - before).toBe(2);
-      expect(await text('test_input_required_result_capabilities')).toBe('Answered');
+      expect(await text('test_input_required_result_capabilities')).toBe(all);
       expect(await session.prompt('test_input_required_result_prompt')).toEqual([
         { role: 'user', content: { type: 'text', text: 'Write to Ada.' } },
       ]);
