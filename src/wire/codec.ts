@@ -1,6 +1,7 @@
 /** One line (or one parsed value) → what it turned out to be, and back. Decoding never throws. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { IsthmusError, messageOf } from '../errors.js';
+import { isTooDeep, MAX_DEPTH } from './depth.js';
 import { ErrorCode } from './error-codes.js';
 import {
   type Decoded,
@@ -23,6 +24,7 @@ export function decodeLine(bytes: Buffer): Decoded {
     text = toText(bytes);
     // Asked only where it can matter, since every line pays for it: invalid bytes always decode to U+FFFD.
     if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
+    if (isTooDeep(bytes)) return { ...invalid(recoverId(text), TOO_DEEP), answers: recoverAnswerId(text) };
     const large = text.length >= LARGE_RESULT ? readLargeResult(text) : undefined;
     if (large) return { kind: 'result', id: large.id, result: large.result };
     value = JSON.parse(text);
@@ -135,6 +137,7 @@ function invalidResponse(what: string): JsonRpcErrorBody {
 
 const NOT_UTF8 = parseError('the line is not valid UTF-8');
 const NOT_JSON = parseError('the line is not valid JSON');
+const TOO_DEEP = invalidRequest(`the JSON is nested more than ${MAX_DEPTH} levels deep`);
 const EMPTY_BATCH = invalidRequest('a batch must not be empty');
 const BAD_VERSION = invalidRequest('jsonrpc must be "2.0"');
 const BAD_ID = invalidRequest('id must be a string or an integer');

@@ -1,6 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { IsthmusError } from '../../errors.js';
 import { decodeLine, decodeValue } from '../../wire/codec.js';
+import { isTooDeep } from '../../wire/depth.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded, DecodedError } from '../../wire/json-rpc.js';
 import { firstWords, mediaType, readBody, readSome } from './bodies.js';
@@ -73,11 +74,11 @@ export function mayBe2024({ status, message }: Refusal): boolean {
 /** One message of a stream. */
 export function decodeEvent({ data }: EventSourceMessage): Decoded {
   try {
-    return decodeValue(JSON.parse(data));
+    if (!isTooDeep(data)) return decodeValue(JSON.parse(data));
   } catch {
-    // Says what is wrong with it, and whose answer it was.
-    return decodeLine(Buffer.from(data));
+    // Not JSON: decodeLine says so.
   }
+  return decodeLine(Buffer.from(data));
 }
 
 /** The body is read before the status is judged: servers of the modern era put messages there (VER-018). */
