@@ -1,11 +1,11 @@
-import { IsthmusError } from '../errors.js';
+import { IsthmusError, messageOf } from '../errors.js';
 import { type Checked, compileJsonSchema } from '../schema/json-schema.js';
 import { checkJsonSchema } from '../schema/json-schema-shape.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
 /** Holds servers to the output schemas of their tools, as far as their lists have been read. */
 export class OutputChecks {
-  readonly #checks = new Map<string, (value: unknown) => Checked | Promise<Checked>>();
+  readonly #checks = new Map<string, Check>();
 
   /** Learns from a page of `tools/list`. A schema that cannot be used is no reason to refuse the tool (JSCH-006). */
   learn(result: JsonObject): void {
@@ -13,7 +13,7 @@ export class OutputChecks {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') continue;
       const schema = tool['outputSchema'];
       if (isJsonObject(schema) && checkJsonSchema(schema) === undefined) {
-        this.#checks.set(tool['name'], compileJsonSchema(schema, `tool ${tool['name']} (output)`));
+        this.#checks.set(tool['name'], compileJsonSchema(schema, `tool ${tool['name']} (output)`, 'peer'));
       } else this.#checks.delete(tool['name']);
     }
   }
@@ -28,7 +28,7 @@ export class OutputChecks {
     const checked: Checked =
       result['structuredContent'] === undefined
         ? { ok: false, problem: 'there is no structured content' }
-        : await check(result['structuredContent']);
+        : await this.#run(check, name, result['structuredContent']);
     if (checked.ok) return;
     throw new IsthmusError(
       'INVALID_RESULT',
@@ -36,4 +36,16 @@ export class OutputChecks {
       { sent: 'maybe' },
     );
   }
+
+  /** What cannot be checked is refused, not let through (JSCH-009, JSCH-010). */
+  async #run(check: Check, name: string, value: unknown): Promise<Checked> {
+    try {
+      return await check(value);
+    } catch (error) {
+      const message = `The result of ${name} cannot be checked: ${messageOf(error)}`;
+      throw new IsthmusError('INVALID_RESULT', message, { sent: 'maybe', cause: error });
+    }
+  }
 }
+
+type Check = ReturnType<typeof compileJsonSchema>;

@@ -24,6 +24,32 @@ export function dialectOf(uri: unknown): Dialect | undefined {
   return undefined;
 }
 
+/**
+ * Whether checking a value can take longer than a walk through it: regular expressions that backtrack, items that are
+ * compared with each other, references that multiply the work, or very many subschemas.
+ */
+export function mayTakeLong(schema: JsonObject): boolean {
+  const open: unknown[] = [schema];
+  for (let seen = 0; open.length > 0; seen += 1) {
+    if (seen > FEW_NODES) return true;
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    if (!Array.isArray(node) && Object.keys(node).some((key) => SLOW_KEYWORDS.has(key))) return true;
+    for (const value of Object.values(node)) open.push(value);
+  }
+  return false;
+}
+
+const SLOW_KEYWORDS: ReadonlySet<string> = new Set([
+  '$ref',
+  '$dynamicRef',
+  '$recursiveRef',
+  'pattern',
+  'patternProperties',
+  'uniqueItems',
+]);
+const FEW_NODES = 500;
+
 const MAX_SUBSCHEMAS = 10_000;
 const MAX_DEPTH = 128;
 
@@ -90,7 +116,7 @@ function collectIds(schema: JsonObject): ReadonlySet<string> {
     const node = open.pop();
     if (typeof node !== 'object' || node === null) continue;
     if (isJsonObject(node) && typeof node['$id'] === 'string') ids.add(node['$id'].replace(/#.*$/s, ''));
-    open.push(...Object.values(node));
+    for (const value of Object.values(node)) open.push(value);
   }
   return ids;
 }

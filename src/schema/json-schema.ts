@@ -2,13 +2,20 @@ import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
 import { messageOf, ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
-import { dialectOf } from './json-schema-shape.js';
+import { dialectOf, mayTakeLong } from './json-schema-shape.js';
 import { compileSimpleSchema } from './simple-schema.js';
+import { runWithin, TimeIsOver } from './time-limit.js';
 
 /** A value that fits, as the schema understands it, or why it does not. */
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
+
+/** Where a schema comes from. That of a peer may be made to take for ever, so checks with it are cut off. */
+export type SchemaSource = 'own' | 'peer';
+
+/** How long one check with a schema of a peer may take. Checks that are not meant to harm take microseconds. */
+export const PEER_CHECK_MS = 1000;
 
 /**
  * JSON Schema by ajv, which is loaded at the first value that needs it: most servers never pay for it.
@@ -17,6 +24,7 @@ export type Checked =
 export function compileJsonSchema(
   schema: JsonObject,
   owner: string,
+  source: SchemaSource = 'own',
 ): (value: unknown) => Checked | Promise<Checked> {
   const simple = dialectOf(schema['$schema']) === '2020-12' ? compileSimpleSchema(schema) : undefined;
   if (simple) {
@@ -25,15 +33,17 @@ export function compileJsonSchema(
       return problem === undefined ? { ok: true, value } : { ok: false, problem };
     };
   }
+  const bounded = source === 'peer' && mayTakeLong(schema) ? withinLimit(owner) : undefined;
   let validate: ValidateFunction | undefined;
-  const check = (value: unknown): Checked => {
+  const run = (value: unknown): Checked => {
     if (validate!(value)) return { ok: true, value };
     return { ok: false, problem: (validate!.errors ?? []).map(toSentence).join('; ') };
   };
+  const check = bounded ? (value: unknown) => bounded(() => run(value)) : run;
   let loading: Promise<ValidateFunction> | undefined;
   return (value) => {
     if (validate) return check(value);
-    loading ??= loadValidator(schema, owner);
+    loading ??= loadValidator(schema, owner, bounded ?? ((work) => work()));
     return loading.then((loaded) => {
       validate = loaded;
       return check(value);
@@ -41,7 +51,27 @@ export function compileJsonSchema(
   };
 }
 
-async function loadValidator(schema: JsonObject, owner: string): Promise<ValidateFunction> {
+type Run = <T>(work: () => T) => T;
+
+/** Runs work within the limit. After the first time that it is over, the schema is not used again. */
+function withinLimit(owner: string): Run {
+  let tooSlow: ProtocolError | undefined;
+  return (work) => {
+    if (tooSlow) throw tooSlow;
+    try {
+      return runWithin(PEER_CHECK_MS, work);
+    } catch (error) {
+      if (!(error instanceof TimeIsOver)) throw error;
+      tooSlow = new ProtocolError(
+        ErrorCode.InternalError,
+        `The schema of ${owner} cannot be used: a check with it takes longer than ${PEER_CHECK_MS} ms`,
+      );
+      throw tooSlow;
+    }
+  };
+}
+
+async function loadValidator(schema: JsonObject, owner: string, run: Run): Promise<ValidateFunction> {
   const { Ajv } =
     dialectOf(schema['$schema']) === 'draft-07' ? await import('ajv') : await import('./ajv-2020.js');
   try {
@@ -54,8 +84,9 @@ async function loadValidator(schema: JsonObject, owner: string): Promise<Validat
       validateSchema: false,
       logger: false,
     });
-    return ajv.compile(schema as AnySchemaObject);
+    return run(() => ajv.compile(schema as AnySchemaObject));
   } catch (error) {
+    if (error instanceof ProtocolError) throw error;
     throw new ProtocolError(
       ErrorCode.InternalError,
       `The schema of ${owner} is not valid: ${messageOf(error)}`,

@@ -92,22 +92,27 @@ function compileRequired(names: unknown): SimpleCheck | undefined {
 
 function compileProperties(properties: unknown): SimpleCheck | undefined {
   if (!isJsonObject(properties)) return undefined;
-  const compiled: [string, SimpleCheck][] = [];
+  const compiled = new Map<string, SimpleCheck>();
   for (const [name, schema] of Object.entries(properties)) {
     const check = compileSimpleSchema(schema);
     if (!check) return undefined;
-    compiled.push([name, check]);
+    compiled.set(name, check);
   }
   return (value, path) => {
     if (!isJsonObject(value)) return undefined;
-    for (const [name, check] of compiled) {
-      if (!Object.hasOwn(value, name)) continue;
+    // Many small values against a schema of many properties would take the product of both.
+    const names = compiled.size > MANY ? Object.keys(value) : compiled.keys();
+    for (const name of names) {
+      const check = compiled.get(name);
+      if (!check || !Object.hasOwn(value, name)) continue;
       const problem = check(value[name], path === '' ? name : `${path}.${name}`);
       if (problem !== undefined) return problem;
     }
     return undefined;
   };
 }
+
+const MANY = 64;
 
 function compileAdditional(allowed: unknown, schema: JsonObject): SimpleCheck | undefined {
   if (allowed === true) return () => undefined;

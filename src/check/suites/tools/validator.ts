@@ -1,6 +1,10 @@
 import type { AnySchemaObject, ErrorObject } from 'ajv';
 import { messageOf } from '../../../errors.js';
+import { runWithin, TimeIsOver } from '../../../schema/time-limit.js';
 import { isJsonObject } from '../../../wire/json-rpc.js';
+
+/** How long one judgement may take. */
+const MAX_MS = 2000;
 
 /** What is wrong with a schema itself; undefined when it is valid in the dialect that it names. */
 export async function problemOfSchema(schema: unknown): Promise<string | undefined> {
@@ -11,7 +15,8 @@ export async function problemOfSchema(schema: unknown): Promise<string | undefin
   metaJudges[dialect] ??= createAjv(dialect);
   const ajv = await metaJudges[dialect];
   try {
-    if (ajv.validateSchema(schema as AnySchemaObject) === true) return undefined;
+    // The schema is the server's: it may be made to take for ever (S9).
+    if (runWithin(MAX_MS, () => ajv.validateSchema(schema as AnySchemaObject)) === true) return undefined;
     return firstSentence(ajv.errors);
   } catch (error) {
     return messageOf(error);
@@ -24,11 +29,11 @@ export async function problemOfValue(schema: unknown, value: unknown): Promise<s
   const ajv = await ajvFor(isJsonObject(schema) ? schema : {});
   if (!ajv) return undefined;
   try {
-    const validate = ajv.compile(schema as AnySchemaObject);
-    return validate(value) ? undefined : firstSentence(validate.errors);
-  } catch {
-    // A schema that is no schema has a check of its own.
-    return undefined;
+    const validate = runWithin(MAX_MS, () => ajv.compile(schema as AnySchemaObject));
+    return runWithin(MAX_MS, () => validate(value)) ? undefined : firstSentence(validate.errors);
+  } catch (error) {
+    // A schema that is not valid has a check of its own.
+    return error instanceof TimeIsOver ? `the check was stopped: ${error.message}` : undefined;
   }
 }
 
