@@ -79,6 +79,8 @@ interface ProcessWords {
   readonly drainMs?: number;
   readonly restart?: false | RestartSettings;
   readonly health?: false | HealthSettings;
+  /** A process that has read nothing of its stdin for so long is killed. */
+  readonly maxUnreadMs?: number | false;
   readonly shutdown?: ShutdownSettings;
   readonly inheritEnv?: 'minimal' | 'all' | readonly string[];
   readonly trustHints?: boolean;

@@ -81,6 +81,7 @@ export const SETTINGS: Readonly<Record<keyof ServerSettings, Setting>> = {
     ),
   ),
   health: forCommands(orFalse(objectOf({ everyMs: MS, timeoutMs: MS, maxSilentMs: MS }))),
+  maxUnreadMs: forCommands(orFalse(MS, 'a number of milliseconds, 1 or more, or false for never')),
   shutdown: forCommands(objectOf({ closeMs: MS, termMs: MS, killMs: MS })),
   inheritEnv: forCommands({
     expected: 'minimal, all or a list of names',

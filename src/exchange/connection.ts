@@ -21,6 +21,10 @@ export interface Connection {
   readonly sent?: number;
   /** How many of them have begun to leave; the others certainly did not reach the peer. */
   readonly begun?: number;
+  /** How much was sent and not yet read by the peer, in bytes or characters; where it is counted. */
+  readonly unread?: number;
+  /** Goes up whenever the peer reads something. */
+  readonly progress?: number;
   /** Settles at the peer's first sign of life; a process may be long in starting. */
   readonly life: Promise<void>;
   /** Every request is answered or fails, however late: silence says nothing about the peer. */
@@ -30,10 +34,13 @@ export interface Connection {
   /** Starts delivery. Called once. */
   open(receiver: Receiver): void;
   /**
-   * Queues a message. Throws `NOT_ENCODABLE`; after the end it is silently dropped. `about` is the request of the
-   * peer that the message belongs to, where it belongs to one: over HTTP it leaves on the stream of that request.
+   * Queues a message. Throws `NOT_ENCODABLE`, and `BUSY` for a request when too much waits to be read by the peer;
+   * after the end it is silently dropped. `about` is the request of the peer that the message belongs to, where it
+   * belongs to one: over HTTP it leaves on the stream of that request.
    */
   send(message: JsonRpcMessage, about?: RequestId): void;
+  /** Takes a message out of the queue, by its number (`sent` right after it was sent). False: it may have left. */
+  withdraw?(number: number): boolean;
   /** Writes out what is queued, then closes. Always settles, also when the peer never reads again (bounded). */
   finish(): Promise<void>;
   /** Closes at once; what is queued is lost. Twice is harmless. */

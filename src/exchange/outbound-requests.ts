@@ -39,8 +39,9 @@ export class OutboundRequests {
   }
 
   /**
-   * Sends through `send` and settles with the answer. On timeout or abort `giveUp` is told, so that the
-   * peer can be sent a cancellation, and a late answer is ignored.
+   * Sends through `send` and settles with the answer. On timeout or abort a request that has not begun to leave is
+   * taken out of the queue; otherwise `giveUp` is told, so that the peer can be sent a cancellation, and a late
+   * answer is ignored.
    */
   request(options: OutboundOptions): Promise<JsonObject> {
     const { what, signal } = options;
@@ -58,8 +59,10 @@ export class OutboundRequests {
       }
       this.#arm(pending.due);
       try {
+        const before = this.#outlet?.sent ?? 0;
         options.send(id);
         pending.mark = this.#outlet?.sent ?? 0;
+        pending.isQueued = pending.mark === before + 1;
       } catch (error) {
         pending.reject(error instanceof IsthmusError ? notSent(error) : (error as Error));
       }
@@ -146,6 +149,11 @@ export class OutboundRequests {
     this.#timer = undefined;
   }
 
+  /** Takes a request out of the queue. False when it may have left. */
+  withdraw(mark: number): boolean {
+    return this.#outlet?.withdraw?.(mark) ?? false;
+  }
+
   forget(id: RequestId, token: string | undefined): void {
     if (token !== undefined && this.#tokens?.get(token)?.id === id) this.#tokens.delete(token);
     this.#pending.delete(id);
@@ -178,6 +186,7 @@ export class OutboundRequests {
 export interface Outlet {
   readonly sent?: number;
   readonly begun?: number;
+  withdraw?(number: number): boolean;
 }
 
 export interface OutboundOptions {
@@ -214,6 +223,8 @@ class Pending {
   due: number;
   /** How many messages had been sent when this one was. */
   mark = 0;
+  /** `mark` is the number of this very message, so that it can be taken out of the queue. */
+  isQueued = false;
   /** Progress can move `due` no further than this. */
   #latest: number;
   #suspended: { readonly at: number; readonly left: number } | undefined;
@@ -289,6 +300,7 @@ class Pending {
 
   #giveUp(error: IsthmusError): void {
     this.#end();
+    if (this.isQueued && this.#requests.withdraw(this.mark)) return this.#onReject(notSent(error));
     this.options.giveUp(this.id, error.message);
     this.#onReject(error);
   }

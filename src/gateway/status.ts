@@ -26,7 +26,7 @@ export interface UnitStatus {
    * - `ready`: the current process (or the remote server) has answered, and nothing says otherwise since.
    * - `starting`, `restarting`: not yet, or not again.
    * - `asleep`: not used, so not started; the first call starts it.
-   * - `failed`: it could not be started, or crashed too often; `reason` says why.
+   * - `failed`: it could not be started, crashed too often, or does not read; `reason` says why.
    * - `off`: switched off.
    */
   readonly state: 'ready' | 'starting' | 'restarting' | 'asleep' | 'failed' | 'off';

@@ -1,3 +1,4 @@
+import { describeUnread, UNREAD_IS_UNREADY_MS } from '../host/reading-watch.js';
 import type { ServerStatus } from '../host/status.js';
 import type { UnitStatus } from './status.js';
 
@@ -17,6 +18,8 @@ export function stateOfProcesses(status: ServerStatus | undefined): UnitState {
   switch (state) {
     case 'ready': {
       if (ready) return { state: 'ready', reason: undefined };
+      const unread = processes.find((each) => (each.unread?.ms ?? 0) >= UNREAD_IS_UNREADY_MS)?.unread;
+      if (unread) return { state: 'failed', reason: describeUnread(unread) };
       const listError = processes.find(({ receipt }) => receipt?.listError !== undefined)?.receipt?.listError;
       if (listError === undefined)
         return { state: 'starting', reason: 'it has yet to answer its first list' };

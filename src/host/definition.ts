@@ -36,6 +36,11 @@ export interface ServerDefinition
   readonly restart?: false | Partial<RestartPolicy>;
   /** Looks whether the process still answers; off by default. */
   readonly health?: false | Partial<HealthCheck>;
+  /**
+   * A process that has read nothing for so long, although something was sent to it, is killed and started again; one
+   * that uses its processor gets five times as long. Default 60 s; `false`: never.
+   */
+  readonly maxUnreadMs?: number | false;
   /** Believes tools that call themselves read-only or idempotent: their calls may be made again after a crash. */
   readonly trustHints?: boolean;
   /** Switched off: it is not started. */
@@ -58,12 +63,15 @@ export type ProcessModel = 'shared' | 'per-conversation' | 'per-principal' | { r
 
 /** A definition with everything decided. */
 export interface ServerSettings
-  extends Required<Omit<ServerDefinition, CommandName | 'idleMs' | 'restart' | 'health' | 'maxAgeMs'>> {
+  extends Required<
+    Omit<ServerDefinition, CommandName | 'idleMs' | 'restart' | 'health' | 'maxAgeMs' | 'maxUnreadMs'>
+  > {
   readonly command: Pick<ServerDefinition, CommandName>;
   readonly idleMs: number | undefined;
   readonly maxAgeMs: number | undefined;
   readonly restart: RestartPolicy | undefined;
   readonly health: HealthCheck | undefined;
+  readonly maxUnreadMs: number | undefined;
 }
 
 type CommandName =
@@ -78,6 +86,7 @@ type CommandName =
 
 export function resolveDefinition(name: string, definition: ServerDefinition): ServerSettings {
   const { processes = 'shared', idleMs, restart, health, overlap = false, mode = 'auto' } = definition;
+  const { maxUnreadMs = 60_000 } = definition;
   const fail = (what: string) => new IsthmusError('INVALID_OPTION', `Server ${name}: ${what}`);
   if (typeof definition.command !== 'string' || definition.command === '') {
     throw fail('command must be the name or path of a program');
@@ -98,6 +107,9 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
   if (idleMs !== undefined && idleMs !== false && !isCount(idleMs)) {
     throw fail(`idleMs must be a positive whole number or false, got ${String(idleMs)}`);
   }
+  if (maxUnreadMs !== false && !isCount(maxUnreadMs)) {
+    throw fail(`maxUnreadMs must be a positive whole number or false, got ${String(maxUnreadMs)}`);
+  }
   const settings: ServerSettings = {
     command: commandOf(definition),
     start: definition.start ?? 'lazy',
@@ -111,6 +123,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
     drainMs: definition.drainMs ?? 30_000,
     restart: restart === false ? undefined : { ...DEFAULT_RESTART, ...restart },
     health: health === false || health === undefined ? undefined : { ...DEFAULT_HEALTH, ...health },
+    maxUnreadMs: maxUnreadMs === false ? undefined : maxUnreadMs,
     trustHints: definition.trustHints ?? false,
     disabled: definition.disabled ?? false,
     mode,

@@ -12,6 +12,7 @@ import { Budget } from './budget.js';
 import { type FirstLists, readFirstLists } from './first-lists.js';
 import { LeasedCaller } from './leased-caller.js';
 import type { Member } from './member.js';
+import type { Unread } from './reading-watch.js';
 import type { Receipt } from './status.js';
 
 export interface GenerationOptions {
@@ -53,6 +54,8 @@ export class Generation {
   #isClosing = false;
   #diedOf: IsthmusError | undefined;
   #receipt: Receipt;
+  /** What was seen of its reading, and when it was seen first. */
+  #reading: { readonly progress: number; readonly since: number } | undefined;
 
   constructor(options: GenerationOptions, link: Negotiated, child: ChildConnection, house: Voice) {
     const { clock, label, number, maxInFlight, maxQueue, onQueue } = options;
@@ -188,6 +191,18 @@ export class Generation {
     return this.#child.isGone();
   }
 
+  /** What the process has yet to read, and since when it has read nothing, as far as anybody has looked. */
+  unread(): Unread | undefined {
+    const { unread: bytes = 0, progress = 0 } = this.#child;
+    if (bytes === 0) {
+      this.#reading = undefined;
+      return undefined;
+    }
+    const now = this.clock.now();
+    if (this.#reading?.progress !== progress) this.#reading = { progress, since: now };
+    return { bytes, ms: now - this.#reading!.since };
+  }
+
   /** How many messages have come from the process. */
   get heard(): number {
     return this.#link.line.heard;
@@ -201,8 +216,12 @@ export class Generation {
     if (method === undefined) return false;
     await this.#house
       .call({ method, params: {}, timeoutMs, maxTimeoutMs: timeoutMs })
-      // An error is as good a sign of life as a result; and silence is what the caller judges.
-      .catch(() => {});
+      // An error is as good a sign of life as a result; and silence is what the caller judges. A process that does not
+      // read is asked nothing, and silent for as long.
+      .catch((error) => {
+        if (!(error instanceof IsthmusError) || error.code !== 'BUSY') return;
+        return new Promise<void>((resolve) => this.clock.after(timeoutMs, resolve, { background: true }));
+      });
     return true;
   }
 

@@ -2,6 +2,7 @@ import type { Verdict } from '../client/negotiate.js';
 import type { TreeFacts } from '../process/process-facts.js';
 import type { ProcessModel } from './definition.js';
 import type { ProcessState } from './process-state.js';
+import type { Unread } from './reading-watch.js';
 
 export interface HostStatus {
   readonly servers: Readonly<Record<string, ServerStatus>>;
@@ -15,7 +16,7 @@ export interface ServerStatus {
   readonly enabled: boolean;
   /** Of the process that is best off. */
   readonly state: ProcessState;
-  /** Whether a process of the current generation has answered, with its first list. */
+  /** Whether a process of the current generation has answered, with its first list, and still reads. */
   readonly ready: boolean;
   readonly model: ProcessModel;
   readonly conversations: number;
@@ -40,6 +41,8 @@ export interface ProcessStatus {
   readonly inFlight: number;
   readonly queued: number;
   readonly receipt: Receipt | undefined;
+  /** What was sent to it and it has yet to read; for how long it has read nothing. */
+  readonly unread: Unread | undefined;
   readonly lastExit: LastExit | undefined;
   /** When the next attempt is made, while backing off. */
   readonly nextAttemptAt: number | undefined;

@@ -1,4 +1,5 @@
 import type { ProcessState } from './process-state.js';
+import { UNREAD_IS_UNREADY_MS } from './reading-watch.js';
 import type { ProcessStatus, ServerStatus } from './status.js';
 
 /** The state of a server, from those of its processes. */
@@ -13,12 +14,16 @@ export function summarize(
   return {
     ...rest,
     state: about.enabled ? bestOf(processes.map((each) => each.state)) : 'stopped',
-    ready: processes.some((each) => each.state === 'ready' && each.receipt?.complete === true),
+    ready: processes.some(isReady),
     inFlight: sum(processes.map((each) => each.inFlight)),
     queued: sum(processes.map((each) => each.queued)) + waiting,
     restarts: sum(processes.map((each) => each.restarts)),
     processes,
   };
+}
+
+function isReady({ state, receipt, unread }: ProcessStatus): boolean {
+  return state === 'ready' && receipt?.complete === true && (unread?.ms ?? 0) < UNREAD_IS_UNREADY_MS;
 }
 
 function bestOf(states: readonly ProcessState[]): ProcessState {

@@ -5,6 +5,7 @@ import { Exits } from './exits.js';
 import type { Generation } from './generation.js';
 import { watchHealth } from './health-watch.js';
 import { nextState, type ProcessEvent, type ProcessState } from './process-state.js';
+import { watchReading } from './reading-watch.js';
 import { countFailure, decideRestart } from './restart-policy.js';
 import type { LastExit, ProcessStatus } from './status.js';
 import { openInPlace, type StartReason, type SupervisorContext } from './supervisor-context.js';
@@ -167,6 +168,7 @@ export class Supervisor {
       inFlight: current?.inFlight ?? 0,
       queued: current?.calls.queued ?? 0,
       receipt: current?.receipt,
+      unread: current?.unread(),
       lastExit: this.#exits.last,
       nextAttemptAt: this.#nextAttemptAt,
       facts: undefined,
@@ -242,6 +244,7 @@ export class Supervisor {
       );
     }
     if (settings.health) watchHealth(generation, settings.health, clock, emit);
+    if (settings.maxUnreadMs !== undefined) watchReading(generation, settings.maxUnreadMs, clock, emit);
   }
 
   async #prove(generation: Generation): Promise<void> {

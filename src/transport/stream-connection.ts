@@ -6,6 +6,7 @@ import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection
 import { decodeLine, encodeMessage, oversizeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
 import { createLineReader } from '../wire/lines.js';
+import { admitToOutbox, Outbox, SLICE_BYTES } from './outbox.js';
 
 export const DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024;
 
@@ -30,11 +31,14 @@ export interface StreamConnectionOptions {
   readonly alwaysReads?: boolean;
   /** Settles at the peer's first sign of life; at once by default. */
   readonly life?: Promise<void>;
+  /** What may wait to be read by the peer before requests to it are refused. Default 32 MiB. */
+  readonly maxOutboxBytes?: number;
 }
 
 /**
  * Newline-delimited JSON over any pair of byte streams. All messages of one turn leave in one write. When
- * more than 1 MiB waits to be read by the peer, input is paused until it has been taken.
+ * more than 1 MiB waits to be read by the peer, input is paused until it has been taken. When more than 32 MiB
+ * waits, requests are refused.
  */
 export function createStreamConnection(options: StreamConnectionOptions): Connection {
   return new StreamConnection(options);
@@ -47,22 +51,20 @@ class StreamConnection implements Connection {
   readonly closed: Promise<ConnectionEnd>;
   readonly life: Promise<void>;
   readonly #options: StreamConnectionOptions;
-  sent = 0;
-  begun = 0;
   readonly #end = createDeferred<ConnectionEnd>();
-  /** How many messages had been sent when the slices that wait were cut. */
-  #sliced = 0;
   #receiver: Receiver | undefined;
   #state: 'open' | 'finishing' | 'closed' = 'open';
-  #outbox = '';
+  /** Messages that have not begun to leave. */
+  readonly #outbox = new Outbox();
   #flushDue = false;
-  /** What was too large for one write, in order. */
+  /** The rest of what has begun to leave and was too large for one write, in order. */
   #slices: Buffer[] = [];
   #writing = false;
   /** Handed to the stream or sliced for it, and not yet taken by the peer; bytes or characters, near enough. */
   #unread = 0;
   /** Goes up whenever the peer takes something. */
   #progress = 0;
+  readonly #maxOutboxBytes: number;
   /** The output is full. */
   #paused = false;
   /** The receiver has enough to do. */
@@ -76,10 +78,27 @@ class StreamConnection implements Connection {
     this.remote = options.remote;
     this.closed = this.#end.promise;
     this.life = options.life ?? Promise.resolve();
+    this.#maxOutboxBytes = options.maxOutboxBytes ?? MAX_OUTBOX_BYTES;
+  }
+
+  get sent(): number {
+    return this.#outbox.added;
+  }
+
+  get begun(): number {
+    return this.#outbox.taken;
+  }
+
+  get unread(): number {
+    return this.#unread + this.#outbox.size;
+  }
+
+  get progress(): number {
+    return this.#progress;
   }
 
   get congested(): boolean {
-    return this.#unread + this.#outbox.length > CONGESTED_AT;
+    return this.#unread + this.#outbox.size > CONGESTED_AT;
   }
 
   open(receiver: Receiver): void {
@@ -119,15 +138,22 @@ class StreamConnection implements Connection {
 
   send(message: JsonRpcMessage): void {
     if (this.#state === 'closed') return;
-    this.#outbox += `${encodeMessage(message)}\n`;
-    this.sent += 1;
-    if (this.#outbox.length > SPILL_AT) this.#spill();
+    const text = `${encodeMessage(message)}\n`;
+    const waiting = this.#unread + this.#outbox.size;
+    if (waiting + text.length + this.#outbox.overhead > this.#maxOutboxBytes && waiting > 0) {
+      if (!this.#addToFull(message, text, waiting)) return;
+    } else this.#outbox.add(text);
     if (this.#flushDue) return;
     this.#flushDue = true;
     // A client's requests may come from many places (a bridge has a socket for each): all that is read in one round
     // of the event loop leaves together. A server answers when all promises of the turn have settled.
     if (this.#options.alwaysReads) setImmediate(() => this.#flush());
     else queueMicrotask(() => process.nextTick(() => this.#flush()));
+  }
+
+  /** Takes a message out of the queue by its number (`sent` right after it was sent). False: it has begun to leave. */
+  withdraw(number: number): boolean {
+    return this.#outbox.withdraw(number);
   }
 
   async finish(): Promise<void> {
@@ -171,28 +197,38 @@ class StreamConnection implements Connection {
     });
   }
 
+  /** Large messages go in slices: that shows whether the peer is reading. */
   #next(): string | Buffer | undefined {
-    if (this.#outbox.length > SLICE_BYTES) this.#spill();
-    if (this.#slices.length > 0) {
-      this.begun = this.#sliced;
-      return this.#slices.shift();
+    if (this.#slices.length > 0) return this.#slices.shift();
+    const text = this.#outbox.take();
+    if (text === undefined || text.length <= SLICE_BYTES) {
+      this.#unread += text?.length ?? 0;
+      return text;
     }
-    if (this.#outbox === '') return undefined;
-    const text = this.#outbox;
-    this.begun = this.sent;
-    this.#outbox = '';
-    this.#unread += text.length;
-    return text;
-  }
-
-  /** Large output goes in slices: it shows whether the peer is reading, and no string outgrows its maximum. */
-  #spill(): void {
-    const bytes = Buffer.from(this.#outbox);
-    this.#outbox = '';
-    this.#sliced = this.sent;
+    const bytes = Buffer.from(text);
     this.#unread += bytes.length;
     for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
       this.#slices.push(bytes.subarray(at, at + SLICE_BYTES));
+    }
+    return this.#slices.shift();
+  }
+
+  /** The peer has not read for long. True when the message was queued all the same. */
+  #addToFull(message: JsonRpcMessage, text: string, waiting: number): boolean {
+    const max = this.#maxOutboxBytes;
+    const admitted = admitToOutbox(message, { label: this.label, waiting, max });
+    switch (admitted.kind) {
+      case 'queue':
+        this.#outbox.add(text);
+        return true;
+      case 'replace':
+        this.#outbox.add(`${encodeMessage(admitted.message)}\n`);
+        return true;
+      case 'refuse':
+        throw admitted.error;
+      case 'close':
+        this.#shut({ kind: 'lost', error: admitted.error });
+        return false;
     }
   }
 
@@ -208,7 +244,7 @@ class StreamConnection implements Connection {
   }
 
   get #isFlushed(): boolean {
-    return this.#unread === 0 && this.#outbox === '';
+    return this.#unread === 0 && this.#outbox.size === 0;
   }
 
   #pause(): void {
@@ -240,7 +276,7 @@ class StreamConnection implements Connection {
   #shut(end: ConnectionEnd): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    this.#outbox = '';
+    this.#outbox.clear();
     this.#slices = [];
     this.#options.input.pause();
     void Promise.resolve(this.#options.release(end))
@@ -252,9 +288,7 @@ class StreamConnection implements Connection {
 
 /** Where "the peer does not read" begins. */
 const CONGESTED_AT = 1024 * 1024;
-/** What has grown to this becomes bytes before the turn is over. */
-const SPILL_AT = 8 * 1024 * 1024;
-/** Larger writes are cut into pieces of this size. */
-const SLICE_BYTES = 256 * 1024;
+/** What may wait before requests are refused. */
+const MAX_OUTBOX_BYTES = 32 * 1024 * 1024;
 /** How long a finishing connection waits for a peer that takes nothing of what is queued. */
 const SILENCE_MS = 5000;

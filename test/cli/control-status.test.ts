@@ -20,6 +20,7 @@ function running(more: Partial<ProcessStatus> = {}): ServerStatus {
     restarts: 2,
     inFlight: 2,
     queued: 1,
+    unread: undefined,
     receipt: {
       generation: 3,
       pid: 4720,

@@ -75,6 +75,8 @@ describe('closing right after an abort', () => {
     );
     const abort = new AbortController();
     const calling = client.callTool('wait', {}, { signal: abort.signal }).catch((error) => error.code);
+    // A call that has not begun to leave is taken out of the queue, and the server hears nothing of it.
+    await expect.poll(() => heard.join('')).toMatch(/waiting \d/);
     abort.abort();
     expect(await calling).toBe('CANCELLED');
     await client.close();

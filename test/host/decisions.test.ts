@@ -268,6 +268,7 @@ describe('the definition of a server', () => {
       drainMs: 30_000,
       restart: { attempts: 5, firstDelayMs: 1000, maxDelayMs: 30_000, jitter: 0.2, stableMs: 300_000 },
       health: undefined,
+      maxUnreadMs: 60_000,
       trustHints: false,
       disabled: false,
       mode: 'auto',
