@@ -10,6 +10,7 @@ import { findEras } from '../survey/find-eras.js';
 import type { Target } from '../wire/target.js';
 import { applyBaseline, type Baseline } from './baseline.js';
 import { toEraReport } from './era-report.js';
+import { createFairClock } from './fair-clock.js';
 import { findingOf } from './finding-of.js';
 import { countsOf, gradeOf } from './grade.js';
 import { openHouse } from './house.js';
@@ -112,7 +113,27 @@ export async function survey(target: Target, options: CheckOptions = {}): Promis
 }
 
 async function enter(target: Target, options: CheckOptions): Promise<House & { close(): Promise<void> }> {
-  const clock = options.clock ?? systemClock;
+  // Who says how long to wait gets just that.
+  const fair =
+    options.clock || options.patience?.answerMs !== undefined ? undefined : createFairClock(systemClock);
+  try {
+    const house = await enterBy(fair ?? options.clock ?? systemClock, target, options);
+    const close = async () => {
+      await house.close();
+      fair?.stop();
+    };
+    return { ...house, close };
+  } catch (error) {
+    fair?.stop();
+    throw error;
+  }
+}
+
+async function enterBy(
+  clock: Clock,
+  target: Target,
+  options: CheckOptions,
+): Promise<House & { close(): Promise<void> }> {
   const patience: Patience = { ...PATIENCE, ...options.patience };
   const { helloMs, answerMs } = patience;
   const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs });

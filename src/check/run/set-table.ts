@@ -127,13 +127,16 @@ export function setTable(house: House, era: Era): SetTable {
       return facts.callable.find(fits) ?? skip(noTool(facts, what));
     },
     skip,
+    undecided: (why) => skip(`undecided: ${why}`),
     fail,
     needResult(reply, what) {
       if (reply.kind === 'result') return reply.result;
       const seen = reply.kind === 'silence' ? reply.why : `error ${reply.error.code}: ${reply.error.message}`;
       return fail(`${what} had no result: ${seen}`, 'a result');
     },
-    pause: (ms) => new Promise((resolve) => clock.after(ms, resolve)),
+    // When this process was kept busy, timers are late, and come before what has arrived meanwhile.
+    pause: (ms) =>
+      new Promise((resolve) => void clock.after(ms, () => setImmediate(() => setImmediate(resolve)))),
     atEnd: (action) => void endings.push(action),
   };
 

@@ -48,6 +48,8 @@ export interface Table {
   needTool(fits?: (tool: CallableTool) => boolean, what?: string): CallableTool;
   /** Skips: there is nothing to judge. */
   skip(why: string): never;
+  /** Skips: what was seen may have more than one reason, such as a busy machine. */
+  undecided(why: string): never;
   /** Does not hold: what was seen, what was expected; a sentence each. */
   fail(seen: string, expected: string, more?: FailureDetails): never;
   /** Fails unless it is a result, and gives it. */
