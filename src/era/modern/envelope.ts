@@ -75,6 +75,21 @@ export function unsupportedVersion(requested: string): JsonRpcErrorBody {
   };
 }
 
+/**
+ * The answer to `initialize` on a connection that is modern already. The first accepted request decides, discovery
+ * included, and changing the era later is undefined; so the client is told how it gets the session that it wants.
+ */
+export function tooLateForSession(requested: string): JsonRpcErrorBody {
+  const versions = MODERN_REVISIONS.join(', ');
+  return {
+    ...unsupportedVersion(requested),
+    message:
+      'Unsupported protocol version: this connection is modern, because its first accepted request ' +
+      `(server/discover, for example) was modern. Go on with ${versions} requests here. For a session, open a ` +
+      'fresh connection whose first request is initialize',
+  };
+}
+
 function isImplementation(value: unknown): value is Implementation {
   return isJsonObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string';
 }

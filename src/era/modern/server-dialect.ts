@@ -31,7 +31,7 @@ import {
   settleWith,
 } from '../serving-side.js';
 import { toWireError } from '../wire-error.js';
-import { readEnvelope, unsupportedVersion, type ValidEnvelope } from './envelope.js';
+import { readEnvelope, tooLateForSession, unsupportedVersion, type ValidEnvelope } from './envelope.js';
 import { Listens } from './listens.js';
 import type { ModernRuntime } from './runtime.js';
 import { digestRequest } from './sealed-state.js';
@@ -59,11 +59,10 @@ export class ModernServerDialect implements ServerDialect {
 
   request(request: DecodedRequest): void {
     if (request.method === 'initialize') {
-      return refuse(
-        this.#side,
-        request.id,
-        unsupportedVersion(String(request.params?.['protocolVersion'] ?? '')),
-      );
+      const requested = String(request.params?.['protocolVersion'] ?? '');
+      const { eras } = this.#side.settings;
+      const error = eras.includes('legacy') ? tooLateForSession(requested) : unsupportedVersion(requested);
+      return refuse(this.#side, request.id, error);
     }
     const { principal, remote } = this.#side.connection;
     const envelope = readEnvelope(request.params, principal, remote);
