@@ -1,5 +1,5 @@
 import { describe } from '../era/classify-probe.js';
-import { isLegacyRevision, LEGACY_REVISIONS, type LegacyRevision } from '../era/revisions.js';
+import { isLegacyRevision, type LegacyRevision, newestSession, REVISION_TABLE } from '../era/revisions.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { ServerFacts } from '../exchange/call.js';
 import { isJsonObject, type JsonObject, notificationMessage, requestMessage } from '../wire/json-rpc.js';
@@ -28,13 +28,15 @@ export async function initialize(
     result = await request(line, settings, offered, timeoutMs);
   } catch (error) {
     const named = namedVersions(error);
-    const other = [...LEGACY_REVISIONS].reverse().find((revision) => named.includes(revision));
+    const other = newestSession(named);
     if (!other || other === offered || settings.mode === offered) throw error;
     result = await request(line, settings, other, timeoutMs);
   }
   const { protocolVersion, capabilities, serverInfo, instructions } = result;
   if (!isLegacyRevision(protocolVersion)) {
-    const message = `initialize was answered with the revision ${JSON.stringify(protocolVersion)}, offered was ${offered}`;
+    const message =
+      `initialize was answered with the revision ${JSON.stringify(protocolVersion)}, which this client does not ` +
+      `speak; offered was ${offered}. It speaks ${REVISION_TABLE}`;
     throw new IsthmusError('INVALID_RESULT', message, { sent: 'no' });
   }
   line.connection.send(notificationMessage('notifications/initialized'));

@@ -12,6 +12,7 @@ import type { ClientDialect, ClientSide } from '../era/client-side.js';
 import { LegacyClientDialect } from '../era/legacy/client-dialect.js';
 import { ModernClientDialect } from '../era/modern/client-dialect.js';
 import {
+  isInterimRevision,
   isLegacyRevision,
   isModernRevision,
   LATEST_LEGACY,
@@ -40,6 +41,8 @@ export interface Verdict {
   readonly ms: number;
   /** What the server said it speaks, where it said so. */
   readonly supported: readonly string[] | undefined;
+  /** What works here and may not elsewhere: a draft shape, an interim draft. */
+  readonly warnings: readonly string[] | undefined;
   /** `cache`: the era was remembered from an earlier run and held. */
   readonly source: 'probe' | 'cache' | 'mode';
 }
@@ -73,6 +76,7 @@ class Negotiation {
   readonly #signal: AbortSignal | undefined;
   readonly #started: number;
   readonly #evidence: string[] = [];
+  #warnings: readonly string[] | undefined;
   #line: ServerLine | undefined;
   #respawned = false;
   /** The server has answered `server/discover`, if only with an error: asking again would bring nothing new. */
@@ -136,6 +140,7 @@ class Negotiation {
     const { mode } = this.#settings;
     switch (verdict.kind) {
       case 'modern':
+        this.#warnings = verdict.warnings;
         return this.#modern(verdict.revision, verdict.server, verdict.why, source);
       case 'incompatible':
         throw this.#noCommon(verdict.why);
@@ -217,6 +222,7 @@ class Negotiation {
     const outcome = await this.#discover(LATEST_MODERN);
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
+    this.#warnings = verdict.warnings;
     return this.#modern(
       verdict.revision,
       verdict.server,
@@ -264,6 +270,9 @@ class Negotiation {
     if (pinned && revision !== pinned) {
       throw this.#noCommon(`it answered initialize with ${revision}, and this client insists on ${pinned}`);
     }
+    if (isInterimRevision(revision)) {
+      this.#warnings = [`${revision} is an interim draft, spoken here in the shapes of ${LATEST_LEGACY}`];
+    }
     const dialect = new LegacyClientDialect(this.#side(line), line.requests, revision, server);
     return this.#link(line, dialect, why, source);
   }
@@ -302,6 +311,7 @@ class Negotiation {
       why,
       evidence: this.#evidence,
       supported: this.#supported,
+      warnings: this.#warnings,
       ms: clock.now() - this.#started,
       source,
     };
@@ -397,10 +407,11 @@ function neverStarted(error: unknown): boolean {
 }
 
 function supportedIn(outcome: ProbeOutcome): readonly string[] | undefined {
-  const { supportedVersions, supported } = {
+  const { supportedVersions, supported, protocolVersion } = {
     ...(outcome.kind === 'result' && outcome.result),
     ...(outcome.kind === 'error' && isJsonObject(outcome.error.data) && outcome.error.data),
   } as JsonObject;
-  const list = supportedVersions ?? supported;
+  const list =
+    supportedVersions ?? supported ?? (isModernRevision(protocolVersion) ? [protocolVersion] : undefined);
   return Array.isArray(list) ? list.filter((version) => typeof version === 'string') : undefined;
 }

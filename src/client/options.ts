@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../async/clock.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
+import { REVISION_TABLE } from '../era/revisions.js';
 import type { QuestionPolicy } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
 import type { Change } from '../exchange/call.js';
@@ -86,7 +87,7 @@ export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, '
   if (mode !== 'auto' && mode !== 'modern' && mode !== 'legacy' && eraOf(mode) === undefined) {
     throw new IsthmusError(
       'INVALID_OPTION',
-      `mode must be auto, modern, legacy or a revision; got ${String(mode)}`,
+      `mode must be auto, modern, legacy or a revision; got ${String(mode)}. Known revisions: ${REVISION_TABLE}`,
     );
   }
   for (const name of ['connectTimeoutMs', 'silenceMs', 'bootMs', 'timeoutMs', 'maxRounds'] as const) {

@@ -18,7 +18,7 @@ import {
   headerParamValue,
   routingName,
 } from './modern/headers.js';
-import { isLegacyRevision, isModernRevision } from './revisions.js';
+import { isLegacyRevision, isModernRevision, REVISION_TABLE } from './revisions.js';
 
 /** What a POST means: its era is chosen from its content, each time. */
 export type HttpRoute =
@@ -87,7 +87,7 @@ export function classifyHttp(facts: HttpFacts): HttpRoute {
 
 /** LHTTP-026; of no code that only modern servers use, or a client would take us for one. */
 export function noRevision(version: string): JsonRpcErrorBody {
-  const message = `The header MCP-Protocol-Version names no revision that is spoken here: ${version}`;
+  const message = `The header MCP-Protocol-Version names a revision that is not known here: ${version}. Known are ${REVISION_TABLE}`;
   return { code: ErrorCode.InvalidRequest, message };
 }
 

@@ -7,10 +7,11 @@ import {
   isLegacyRevision,
   isModernRevision,
   LATEST_LEGACY,
-  LEGACY_REVISIONS,
   type LegacyRevision,
   MODERN_REVISIONS,
   type ModernRevision,
+  newestSession,
+  REVISION_TABLE,
 } from './revisions.js';
 
 /** What came back when a server was asked `server/discover`. */
@@ -34,6 +35,8 @@ export type ProbeVerdict =
       readonly revision: ModernRevision;
       readonly server: ServerFacts;
       readonly why: string;
+      /** What other clients may stumble over. */
+      readonly warnings: readonly string[] | undefined;
     }
   /** A modern server that wants to be asked again, in this revision. */
   | { readonly kind: 'retry'; readonly revision: ModernRevision; readonly why: string }
@@ -61,25 +64,43 @@ export function classifyProbe(outcome: ProbeOutcome, tried: readonly string[]): 
 }
 
 function classifyResult(result: JsonObject): ProbeVerdict {
-  const { supportedVersions, capabilities, instructions, _meta } = result;
-  if (!Array.isArray(supportedVersions) || !isJsonObject(capabilities)) {
-    return legacy('its answer to server/discover is no DiscoverResult');
-  }
-  const revision = newest(MODERN_REVISIONS, supportedVersions);
-  if (revision) {
-    const info = isJsonObject(_meta) ? (_meta[META.serverInfo] as Implementation | undefined) : undefined;
+  const { supportedVersions, protocolVersion, capabilities, instructions } = result;
+  const named = Array.isArray(supportedVersions) ? supportedVersions : [protocolVersion];
+  const revision = newest(MODERN_REVISIONS, named);
+  if (revision && isJsonObject(capabilities ?? {})) {
     return {
       kind: 'modern',
       revision,
       server: {
-        info,
-        capabilities: capabilities as ServerCapabilities,
+        info: identityIn(result),
+        capabilities: (capabilities ?? {}) as ServerCapabilities,
         instructions: typeof instructions === 'string' ? instructions : undefined,
       },
       why: 'it answered server/discover',
+      warnings: draftShapeIn(result),
     };
   }
+  if (!Array.isArray(supportedVersions) || !isJsonObject(capabilities)) {
+    return legacy('its answer to server/discover is not a DiscoverResult');
+  }
   return withoutModern(supportedVersions, 'server/discover');
+}
+
+/** DISC-004: in `_meta`. Servers that were written to a draft, betas of the official SDKs too, have it at the top. */
+function identityIn({ _meta, serverInfo }: JsonObject): Implementation | undefined {
+  const info = isJsonObject(_meta) ? _meta[META.serverInfo] : undefined;
+  const told = info ?? (isJsonObject(serverInfo) ? serverInfo : undefined);
+  return told as Implementation | undefined;
+}
+
+function draftShapeIn({ supportedVersions, serverInfo, _meta }: JsonObject): string[] | undefined {
+  const odd: string[] = [];
+  if (!Array.isArray(supportedVersions)) odd.push('protocolVersion instead of supportedVersions');
+  const isTold = isJsonObject(_meta) && _meta[META.serverInfo] !== undefined;
+  if (!isTold && isJsonObject(serverInfo)) odd.push('serverInfo at the top level instead of in _meta');
+  return odd.length === 0
+    ? undefined
+    : [`draft shape: its answer to server/discover has ${odd.join(' and ')}, as drafts of 2026-07-28 had it`];
 }
 
 function classifyError(error: JsonRpcErrorBody, tried: readonly string[]): ProbeVerdict {
@@ -105,12 +126,12 @@ function classifyError(error: JsonRpcErrorBody, tried: readonly string[]): Probe
 
 /** The only common version may be a legacy one: then the handshake is the way, odd as the list is (wire sheet §10). */
 function withoutModern(supported: readonly unknown[], where: string): ProbeVerdict {
-  const revision = newest(LEGACY_REVISIONS, supported);
+  const revision = newestSession(supported);
   if (revision)
     return { kind: 'legacy', revision, why: `${where} names ${revision} as the newest common version` };
   return {
     kind: 'incompatible',
-    why: `it speaks ${supported.join(', ') || 'nothing that it names'}; this client speaks ${[...LEGACY_REVISIONS, ...MODERN_REVISIONS].join(', ')}`,
+    why: `it speaks ${supported.join(', ') || 'nothing that it names'}; this client speaks ${REVISION_TABLE}`,
   };
 }
 

@@ -1,17 +1,27 @@
 import type { Era } from '../exchange/call.js';
 
-/** Oldest first. */
+/** The published session revisions, oldest first. */
 export const LEGACY_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
+/** Drafts that were never published and that peers speak all the same: sessions, in the shapes of 2025-11-25. */
+export const INTERIM_REVISIONS = ['2026-03-26'] as const;
 export const MODERN_REVISIONS = ['2026-07-28'] as const;
+/** All that `initialize` may settle on. */
+export const SESSION_REVISIONS = [...LEGACY_REVISIONS, ...INTERIM_REVISIONS] as const;
 
-export type LegacyRevision = (typeof LEGACY_REVISIONS)[number];
+export type PublishedLegacyRevision = (typeof LEGACY_REVISIONS)[number];
+export type LegacyRevision = (typeof SESSION_REVISIONS)[number];
 export type ModernRevision = (typeof MODERN_REVISIONS)[number];
 
-export const LATEST_LEGACY: LegacyRevision = '2025-11-25';
+/** What is offered first, and what a client is answered that asks for something unknown. Never a draft. */
+export const LATEST_LEGACY: PublishedLegacyRevision = '2025-11-25';
 export const LATEST_MODERN: ModernRevision = '2026-07-28';
 
 export function isLegacyRevision(value: unknown): value is LegacyRevision {
-  return (LEGACY_REVISIONS as readonly unknown[]).includes(value);
+  return (SESSION_REVISIONS as readonly unknown[]).includes(value);
+}
+
+export function isInterimRevision(value: unknown): value is (typeof INTERIM_REVISIONS)[number] {
+  return (INTERIM_REVISIONS as readonly unknown[]).includes(value);
 }
 
 export function isModernRevision(value: unknown): value is ModernRevision {
@@ -23,9 +33,32 @@ export function negotiateLegacy(requested: string): LegacyRevision {
   return isLegacyRevision(requested) ? requested : LATEST_LEGACY;
 }
 
+/** The session revision to use with a peer that names these: the newest published one, else a draft. */
+export function newestSession(named: readonly unknown[]): LegacyRevision | undefined {
+  const inOrder: readonly LegacyRevision[] = [...INTERIM_REVISIONS, ...LEGACY_REVISIONS];
+  return inOrder.findLast((revision) => named.includes(revision));
+}
+
+/** The revision whose shapes a session uses. */
+export function shapesOf(revision: LegacyRevision): PublishedLegacyRevision {
+  return isInterimRevision(revision) ? LATEST_LEGACY : revision;
+}
+
 /** Revisions are dates, so they compare as strings. */
 export function isAtLeast(revision: string, since: LegacyRevision): boolean {
   return revision >= since;
 }
+
+/** For people: `2025-11-25`, `2026-03-26 (interim draft)`. */
+export function revisionLabel(revision: string): string {
+  return isInterimRevision(revision) ? `${revision} (interim draft)` : revision;
+}
+
+/** Every revision that is known here and how it is spoken, for errors about one that is not. */
+export const REVISION_TABLE: string = [
+  ...LEGACY_REVISIONS.map((revision) => `${revision} (session)`),
+  ...INTERIM_REVISIONS.map((revision) => `${revision} (session, interim draft)`),
+  ...MODERN_REVISIONS.map((revision) => `${revision} (stateless)`),
+].join(', ');
 
 export const ALL_ERAS: readonly Era[] = ['legacy', 'modern'];

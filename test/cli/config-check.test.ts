@@ -42,7 +42,7 @@ lost    broken    a.json:6  runs no-such-program
 remote  disabled  a.json:7  at https://mcp.example
   warning: a.json:7:83 mcpServers.remote.headrs: is not known; did you mean headers?
 old     broken    a.json:8  at https://mcp.example
-  error: a.json:8:5 mcpServers.old: asks for a revision that is not known: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28 are
+  error: a.json:8:5 mcpServers.old: asks for a revision that is not known; known are 2024-11-05 (session), 2025-03-26 (session), 2025-06-18 (session), 2025-11-25 (session), 2026-03-26 (session, interim draft), 2026-07-28 (stateless)
 a.json: 5 servers, 1 can be used, 5 errors, 1 warning
 `,
     });

@@ -37,12 +37,16 @@ describe('a result', () => {
     ).toMatchObject({ kind: 'modern', server: { info: undefined, instructions: undefined } });
   });
 
-  test('with a top-level serverInfo does not take it for the identity (DISC-004)', () => {
+  test('with a top-level serverInfo only keeps the name, and warns of the draft shape (DISC-004, P7)', () => {
     const verdict = classifyProbe(
       discovered({ supportedVersions: ['2026-07-28'], serverInfo: { name: 'old', version: '1' } }),
       TRIED,
     );
-    expect(verdict).toMatchObject({ kind: 'modern', server: { info: undefined } });
+    expect(verdict).toMatchObject({
+      kind: 'modern',
+      server: { info: { name: 'old', version: '1' } },
+      warnings: [expect.stringContaining('draft shape')],
+    });
   });
 
   test.each([

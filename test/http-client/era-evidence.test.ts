@@ -86,7 +86,7 @@ describe('a server is legacy', () => {
     [
       '200 with another result',
       ({ reply }) => reply({}),
-      'its answer to server/discover is no DiscoverResult',
+      'its answer to server/discover is not a DiscoverResult',
     ],
     [
       '404 with -32601, but a handshake',

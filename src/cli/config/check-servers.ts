@@ -13,7 +13,7 @@ import {
   toPortable,
 } from '../../config/index.js';
 import { eraOf } from '../../era/classify-probe.js';
-import { LEGACY_REVISIONS, MODERN_REVISIONS } from '../../era/revisions.js';
+import { REVISION_TABLE } from '../../era/revisions.js';
 import { messageOf } from '../../errors.js';
 import { resolveDefinition } from '../../host/definition.js';
 import { childEnvironment } from '../../process/environment.js';
@@ -108,9 +108,14 @@ interface Here {
 async function checkHere(definition: Definition, env: NonNullable<ReadOptions['env']>): Promise<Here> {
   const { mode } = definition.settings;
   if (mode !== undefined && !['auto', 'modern', 'legacy'].includes(mode) && eraOf(mode) === undefined) {
-    const known = [...LEGACY_REVISIONS, ...MODERN_REVISIONS].join(', ');
     return {
-      problems: [definition.problemAt([], 'error', `asks for a revision that is not known: ${known} are`)],
+      problems: [
+        definition.problemAt(
+          [],
+          'error',
+          `asks for a revision that is not known; known are ${REVISION_TABLE}`,
+        ),
+      ],
     };
   }
   const { entry } = definition;

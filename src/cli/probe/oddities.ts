@@ -1,4 +1,4 @@
-import { LEGACY_REVISIONS, MODERN_REVISIONS } from '../../era/revisions.js';
+import { isInterimRevision, MODERN_REVISIONS, SESSION_REVISIONS } from '../../era/revisions.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { type DecodedMessage, isJsonObject } from '../../wire/json-rpc.js';
 import type { ListKind, ProbeFacts } from './probe-report.js';
@@ -13,6 +13,7 @@ export interface Oddity {
 export function findOddities(facts: ProbeFacts): Oddity[] {
   const found = [
     ...aboutStart(facts),
+    ...aboutDrafts(facts),
     ...facts.seen.flatMap((message) => aboutMessage(message, facts)),
     ...aboutNoise(facts),
     ...aboutIdentity(facts),
@@ -40,6 +41,13 @@ function aboutStart({ opened, seen, verdict }: ProbeFacts): Oddity[] {
     );
   }
   return found;
+}
+
+function aboutDrafts({ verdict, revision }: ProbeFacts): Oddity[] {
+  const code = isInterimRevision(revision) ? 'interim-draft' : 'draft-shape';
+  return (verdict.warnings ?? []).map((message) =>
+    odd(code, message.charAt(0).toUpperCase() + message.slice(1)),
+  );
 }
 
 function aboutMessage(message: DecodedMessage, { verdict }: ProbeFacts): Oddity[] {
@@ -82,7 +90,7 @@ function aboutVersionError(data: unknown): Oddity[] {
 }
 
 function aboutVersions(versions: unknown): Oddity[] {
-  const known: readonly unknown[] = [...LEGACY_REVISIONS, ...MODERN_REVISIONS];
+  const known: readonly unknown[] = [...SESSION_REVISIONS, ...MODERN_REVISIONS];
   const unknown = (Array.isArray(versions) ? versions : []).filter((version) => !known.includes(version));
   return unknown.length === 0
     ? []

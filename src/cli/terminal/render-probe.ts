@@ -1,3 +1,4 @@
+import { revisionLabel } from '../../era/revisions.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
 import type { ListKind, ProbeReport } from '../probe/probe-report.js';
 import { table } from './table.js';
@@ -6,7 +7,7 @@ import { cut, oneLine } from './text.js';
 
 export function renderProbe(report: ProbeReport, { width, out }: Terminal): string {
   const rows = [
-    ['era', `${report.era}, revision ${report.revision}${alsoSpeaks(report)}`],
+    ['era', `${report.era}, revision ${revisionLabel(report.revision)}${alsoSpeaks(report)}`],
     ['because', `${sentence(report.verdict.why)}${SOURCES[report.verdict.source]}`],
     // A single step is what the reason says already.
     ...(report.verdict.evidence.length > 1 ? numbered('evidence', report.verdict.evidence) : []),

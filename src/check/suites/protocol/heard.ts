@@ -1,5 +1,5 @@
 /** What was heard in polite conversations, each answer beside its request. */
-import { isLegacyRevision, isModernRevision } from '../../../era/revisions.js';
+import { isLegacyRevision, isModernRevision, shapesOf } from '../../../era/revisions.js';
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { WireLine } from '../../model.js';
 import type { Table } from '../../run/table.js';
@@ -72,7 +72,8 @@ export function nameOf({ method, request }: HeardAnswer): string {
 /** The revision, where its shapes are known; skips otherwise. */
 export function knownRevision(table: Table): Revision {
   const { revision } = table;
-  if (isLegacyRevision(revision) || isModernRevision(revision)) return revision;
+  if (isLegacyRevision(revision)) return shapesOf(revision);
+  if (isModernRevision(revision)) return revision;
   return table.skip(`the shapes of revision ${revision} are not known`);
 }
 

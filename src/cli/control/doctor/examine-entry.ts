@@ -1,4 +1,5 @@
 import type { ServerEntry } from '../../../config/index.js';
+import { revisionLabel } from '../../../era/revisions.js';
 import { childEnvironment } from '../../../process/environment.js';
 import { toTarget } from '../../config-target.js';
 import type { ProbeReport } from '../../probe/probe-report.js';
@@ -51,7 +52,7 @@ function ofReport(report: ProbeReport): Pick<Diagnosis, 'health' | 'problems' | 
   );
   return {
     health: problems.length > 0 ? 'ill' : 'well',
-    era: `${era} (${revision})`,
+    era: `${era} (${revisionLabel(revision)})`,
     because: verdict.why,
     evidence: verdict.evidence,
     ...(server && { server: `${String(server.name)} ${String(server.version)}` }),
