@@ -141,8 +141,8 @@ class BridgeService implements Bridge {
     return this.#far?.capabilities ?? {};
   }
 
-  headerParams(tool: string): readonly HeaderParam[] {
-    return this.#tools.headerParams(tool);
+  headerParams(tool: string, principal?: string): readonly HeaderParam[] {
+    return this.#tools.headerParams(tool, principal);
   }
 
   /** Nobody is told of changes without having asked: see `listen` and `session`. */

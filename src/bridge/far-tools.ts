@@ -1,14 +1,14 @@
 import { readHeaderParams } from '../era/modern/headers.js';
+import { ByPrincipal } from '../exchange/by-principal.js';
 import type { HeaderParam } from '../exchange/call.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
-/** What the lists of tools that came by have told. */
+/** What the lists of tools have told, for each principal apart: a server may show each of them other tools. */
 export class FarTools {
-  readonly #headers = new Map<string, readonly HeaderParam[]>();
-  readonly #onlyTasks = new Set<string>();
+  readonly #tools = new ByPrincipal(() => new Map<string, ToolFacts>());
 
   /** The list without what only concerns the far hop: whether a tool wants to be called as a task (wire sheet §14). */
-  learn(result: JsonObject): JsonObject {
+  learn(result: JsonObject, principal: string | undefined): JsonObject {
     const { tools } = result;
     if (!Array.isArray(tools)) return result;
     let rebuilt = false;
@@ -16,23 +16,43 @@ export class FarTools {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') return tool;
       const { name } = tool;
       const read = readHeaderParams(tool['inputSchema']);
-      this.#headers.delete(name);
-      if (read.kind === 'valid' && read.params.length > 0) this.#headers.set(name, read.params);
       const { execution, ...rest } = tool;
-      this.#onlyTasks.delete(name);
+      this.#note(principal, name, {
+        headers: read.kind === 'valid' ? read.params : [],
+        onlyAsTask: isJsonObject(execution) && execution['taskSupport'] === 'required',
+      });
       if (execution === undefined) return tool;
-      if (isJsonObject(execution) && execution['taskSupport'] === 'required') this.#onlyTasks.add(name);
       rebuilt = true;
       return rest;
     });
     return rebuilt ? { ...result, tools: carried } : result;
   }
 
-  headerParams(tool: string): readonly HeaderParam[] {
-    return this.#headers.get(tool) ?? [];
+  headerParams(tool: string, principal: string | undefined): readonly HeaderParam[] {
+    return this.#tools.get(principal)?.get(tool)?.headers ?? [];
   }
 
-  onlyAsTask(tool: unknown): boolean {
-    return this.#onlyTasks.has(tool as string);
+  onlyAsTask(tool: unknown, principal: string | undefined): boolean {
+    return this.#tools.get(principal)?.get(tool as string)?.onlyAsTask ?? false;
+  }
+
+  /** Most tools have nothing that is worth a note. */
+  #note(principal: string | undefined, name: string, facts: ToolFacts): void {
+    if (facts.headers.length === 0 && !facts.onlyAsTask) {
+      this.#tools.get(principal)?.delete(name);
+      return;
+    }
+    const known = this.#tools.of(principal);
+    known.delete(name);
+    known.set(name, facts);
+    if (known.size > MAX_TOOLS) known.delete(known.keys().next().value!);
   }
 }
+
+interface ToolFacts {
+  readonly headers: readonly HeaderParam[];
+  readonly onlyAsTask: boolean;
+}
+
+/** Of one principal; a call of a tool beyond them is made as if its list had not been seen. */
+const MAX_TOOLS = 2000;

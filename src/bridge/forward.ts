@@ -94,7 +94,7 @@ function carried(result: JsonObject, call: Call, far: Era, tools: FarTools): Jso
       return requestState === undefined ? round : { ...round, state: requestState };
     }
   }
-  const told = call.method === 'tools/list' ? tools.learn(result) : result;
+  const told = call.method === 'tools/list' ? tools.learn(result, call.peer.principal) : result;
   if (call.peer.era === 'modern' || far === 'legacy') return told;
   return withoutEnvelope(carriedPage(told));
 }
@@ -138,8 +138,8 @@ async function callDifferently(
   throw error;
 }
 
-function isTask({ method, params }: Call, { far, tools }: ForwardContext): boolean {
-  return far.hasToolTasks && method === 'tools/call' && tools.onlyAsTask(params['name']);
+function isTask({ method, params, peer }: Call, { far, tools }: ForwardContext): boolean {
+  return far.hasToolTasks && method === 'tools/call' && tools.onlyAsTask(params['name'], peer.principal);
 }
 
 function callAsTask(

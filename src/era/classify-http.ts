@@ -42,7 +42,7 @@ export interface HttpFacts {
   readonly eras: readonly Era[];
   readonly principal: string | undefined;
   /** The arguments of a tool that travel in headers, too. */
-  headerParams(tool: string): readonly HeaderParam[];
+  headerParams(tool: string, principal?: string): readonly HeaderParam[];
 }
 
 export function classifyHttp(facts: HttpFacts): HttpRoute {
@@ -212,7 +212,7 @@ function headerProblem(method: string, params: JsonObject | undefined, facts: Ht
 }
 
 function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpFacts): string | undefined {
-  for (const param of facts.headerParams(tool)) {
+  for (const param of facts.headerParams(tool, facts.principal)) {
     const name = `Mcp-Param-${param.header}`;
     const value = headerParamValue(param, params?.['arguments']);
     const header = facts.header(name.toLowerCase());

@@ -156,7 +156,7 @@ export interface Service {
   capabilities(): ServerCapabilities;
   handle(call: Call): JsonObject | Promise<JsonObject>;
   /** The arguments of a tool that a modern HTTP client repeats in headers (`x-mcp-header`). */
-  headerParams?(tool: string): readonly HeaderParam[];
+  headerParams?(tool: string, principal?: string): readonly HeaderParam[];
   /** Calls back on every change until the returned function is called. */
   watch(onChange: (change: Change) => void): () => void;
   /**

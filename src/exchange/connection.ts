@@ -89,7 +89,7 @@ export interface Listener {
 /** What a listener may have to know of what is served behind it, to tell the eras apart and to check headers. */
 export interface ServedFacts {
   readonly eras: readonly Era[];
-  headerParams(tool: string): readonly HeaderParam[];
+  headerParams(tool: string, principal?: string): readonly HeaderParam[];
   /** A method of the protocol whose capability is declared: what it fails with is the handler's word. */
   knows(method: string): boolean;
 }

@@ -15,7 +15,7 @@ import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter
 /** A service around another one, for those who change only a part of it. */
 export class ServiceAround implements Service {
   protected readonly inner: Service;
-  readonly headerParams?: (tool: string) => readonly HeaderParam[];
+  readonly headerParams?: (tool: string, principal?: string) => readonly HeaderParam[];
   readonly ready?: (opening: Opening, principal: string | undefined) => Promise<void> | undefined;
   readonly listen?: (
     peer: Peer,
@@ -27,7 +27,7 @@ export class ServiceAround implements Service {
   constructor(inner: Service) {
     this.inner = inner;
     // What the other one does not have, this one must not seem to have.
-    if (inner.headerParams) this.headerParams = (tool) => inner.headerParams!(tool);
+    if (inner.headerParams) this.headerParams = (tool, principal) => inner.headerParams!(tool, principal);
     if (inner.ready) this.ready = (opening, principal) => inner.ready!(opening, principal);
     if (inner.listen) this.listen = (peer, wanted, onChange) => inner.listen!(peer, wanted, onChange);
     if (inner.session) this.session = (session) => inner.session!(session);

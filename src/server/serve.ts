@@ -61,7 +61,7 @@ export async function serve(
 
   const facts: ServedFacts = {
     eras: settings.eras,
-    headerParams: (tool) => service.headerParams?.(tool) ?? [],
+    headerParams: (tool, principal) => service.headerParams?.(tool, principal) ?? [],
     knows: (method) => isDeclared(method, service.capabilities()),
   };
   const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {

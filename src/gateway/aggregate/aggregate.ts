@@ -20,10 +20,11 @@ import { askWithin } from './bounded.js';
 import { InFlight } from './in-flight.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
-import { mergePages } from './merged-pages.js';
+import { type Merging, mergePages } from './merged-pages.js';
 import { type Named, Names } from './names.js';
 import type { Part } from './part.js';
 import { ListCall, PartCall } from './part-call.js';
+import type { ListKind } from './resource-book.js';
 import { ResourceOwners } from './resource-owners.js';
 import { ShortenedNames } from './shortened-names.js';
 
@@ -127,9 +128,9 @@ export class Aggregate implements Service {
     };
   }
 
-  headerParams(tool: string): readonly HeaderParam[] {
-    const found = this.#named(tool);
-    return found?.part.service.headerParams?.(found.name) ?? [];
+  headerParams(tool: string, principal?: string): readonly HeaderParam[] {
+    const found = this.#named(tool, principal);
+    return found?.part.service.headerParams?.(found.name, principal) ?? [];
   }
 
   watch(): () => void {
@@ -146,26 +147,24 @@ export class Aggregate implements Service {
   async handle(call: Call): Promise<JsonObject> {
     switch (call.method) {
       case 'tools/list':
-        return this.#list(call, 'tools', 'tools', (part, item) => this.#renamed(part, item));
+        return this.#list(call, 'tools', 'tools', this.#renamer(call));
       case 'prompts/list':
-        return this.#list(call, 'prompts', 'prompts', (part, item) => this.#renamed(part, item));
+        return this.#list(call, 'prompts', 'prompts', this.#renamer(call));
       case 'resources/list':
-        return this.#list(call, 'resources', 'resources', (part, item) => {
-          this.#owners.learn(item['uri'], part);
-          return item;
-        });
+        return this.#list(call, 'resources', 'resources', asIs, this.#learner(call, 'resources', 'uri'));
       case 'resources/templates/list':
-        return this.#list(call, 'resourceTemplates', 'resources', (part, item) => {
-          this.#owners.learn(item['uriTemplate'], part);
-          return item;
-        });
+        return this.#list(
+          call,
+          'resourceTemplates',
+          'resources',
+          asIs,
+          this.#learner(call, 'templates', 'uriTemplate'),
+        );
       case 'tools/call':
       case 'prompts/get':
         return this.#byName(call);
       case 'resources/read':
-        return this.#owners.ask(call.params['uri'], this.#askable('resources'), (part) =>
-          this.#forward(part, call, call.params),
-        );
+        return this.#ownerOf(call, call.params['uri'], 'resources');
       case 'completion/complete':
         return this.#complete(call);
       default:
@@ -186,7 +185,7 @@ export class Aggregate implements Service {
   session(near: ServedSession): SessionKeeper {
     const { clock, ms } = this.#patience;
     const kept = new KeptSessions(near, this.#present(), {
-      ownersOf: (uri) => this.#owners.among(uri, this.#askable('resources')),
+      ownersOf: (uri) => this.#owners.among(near.peer.principal, uri, this.#askable('resources')),
       inTime: (work) => within(clock, ms, work).then((isDone) => (isDone ? work : undefined)),
     });
     kept.onEnd = this.#audience.join(kept);
@@ -201,7 +200,8 @@ export class Aggregate implements Service {
     call: Call,
     key: string,
     capability: keyof ServerCapabilities,
-    present: (part: Part, item: JsonObject) => JsonObject,
+    present: Merging['present'],
+    learn?: Merging['learn'],
   ): Promise<JsonObject> {
     const ask = async (part: Part, params: JsonObject) => {
       const reason = part.absence();
@@ -214,7 +214,10 @@ export class Aggregate implements Service {
         return part.service.handle(own);
       });
     };
-    return mergePages(call.params['cursor'], { key, parts: this.#with(capability), ask, present });
+    return mergePages(call.params['cursor'], {
+      ...{ key, parts: this.#with(capability), ask, present },
+      ...(learn && { learn }),
+    });
   }
 
   async #byName(call: Call): Promise<JsonObject> {
@@ -235,9 +238,22 @@ export class Aggregate implements Service {
       return this.#forward(found.part, call, { ...call.params, ref: { ...ref, name: found.name } });
     }
     const uri = isJsonObject(ref) ? ref['uri'] : undefined;
-    return this.#owners.ask(uri, this.#askable('completions'), (part) =>
+    return this.#ownerOf(call, uri, 'completions');
+  }
+
+  #ownerOf(call: Call, uri: unknown, capability: keyof ServerCapabilities): Promise<JsonObject> {
+    const { principal } = call.peer;
+    return this.#owners.ask(principal, uri, this.#askable(capability), (part) =>
       this.#forward(part, call, call.params),
     );
+  }
+
+  #learner(call: Call, kind: ListKind, member: string): NonNullable<Merging['learn']> {
+    const { principal } = call.peer;
+    return (part, items, page) => {
+      const uris = items.map((item) => item[member]).filter((uri) => typeof uri === 'string');
+      this.#owners.learn(principal, part, kind, uris, page);
+    };
   }
 
   async #forward(part: Part, call: Call, params: JsonObject): Promise<JsonObject> {
@@ -265,30 +281,33 @@ export class Aggregate implements Service {
     this.#audience.announceLists();
   }
 
-  #renamed(part: Part, item: JsonObject): JsonObject {
-    if (this.#isSingle) return item;
-    const named: Named = { server: part.name, name: String(item['name']) };
-    const name = this.#names.to(named);
-    if (name !== this.#names.plain(named)) this.#shortened.learn(name, named);
-    return { ...item, name };
+  #renamer({ peer: { principal } }: Call): Merging['present'] {
+    if (this.#isSingle) return asIs;
+    return (part, item) => {
+      const named: Named = { server: part.name, name: String(item['name']) };
+      const name = this.#names.to(named);
+      if (name !== this.#names.plain(named)) this.#shortened.learn(name, named, principal);
+      return { ...item, name };
+    };
   }
 
   /** A name that does not say whose it is has been in a list; who comes with it from before our time needs us to look. */
   async #find(call: Call, name: unknown, method: 'tools/list' | 'prompts/list'): Promise<Found | undefined> {
-    if (typeof name === 'string' && this.#names.isDoubtful(name) && !this.#shortened.get(name)) {
+    const { principal } = call.peer;
+    if (typeof name === 'string' && this.#names.isDoubtful(name) && !this.#shortened.get(name, principal)) {
       let cursor: unknown;
       do {
         const page = await this.handle(new ListCall(call, method, cursor === undefined ? {} : { cursor }));
         cursor = page['nextCursor'];
-      } while (cursor !== undefined && !this.#shortened.get(name) && !call.cancellation.aborted);
+      } while (cursor !== undefined && !this.#shortened.get(name, principal) && !call.cancellation.aborted);
     }
-    return this.#named(name);
+    return this.#named(name, principal);
   }
 
-  #named(name: unknown): Found | undefined {
+  #named(name: unknown, principal: string | undefined): Found | undefined {
     if (typeof name !== 'string') return undefined;
     if (this.#isSingle) return { part: this.#parts[0]!, name };
-    const found = this.#shortened.get(name) ?? this.#names.from(name);
+    const found = this.#shortened.get(name, principal) ?? this.#names.from(name);
     const part = this.#parts.find((each) => each.name === found?.server);
     return part && { part, name: found!.name };
   }
@@ -308,6 +327,10 @@ export class Aggregate implements Service {
   #present(): Part[] {
     return this.#parts.filter((part) => this.#known.has(part));
   }
+}
+
+function asIs(_part: Part, item: JsonObject): JsonObject {
+  return item;
 }
 
 interface Found {

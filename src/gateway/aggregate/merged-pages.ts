@@ -2,6 +2,7 @@ import { messageOf, ProtocolError } from '../../errors.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import { ABSENT, type Absent, type Part } from './part.js';
+import type { PagePlace } from './resource-book.js';
 
 export interface Merging {
   /** The member of the result that holds the entries. */
@@ -10,6 +11,8 @@ export interface Merging {
   ask(part: Part, params: JsonObject): Promise<JsonObject>;
   /** An entry as it is put into the list of all. */
   present(part: Part, item: JsonObject): JsonObject;
+  /** Told what a server has listed, page by page. */
+  learn?(part: Part, items: readonly JsonObject[], page: PagePlace): void;
 }
 
 /**
@@ -30,10 +33,11 @@ export async function mergePages(cursor: unknown, merging: Merging): Promise<Jso
     const page = pages[index]!;
     if (page.status === 'fulfilled') {
       const { [key]: list, nextCursor } = page.value;
-      if (Array.isArray(list)) {
-        for (const item of list) if (isJsonObject(item)) items.push(present(part, item));
-      }
-      if (typeof nextCursor === 'string' && nextCursor !== at) next.push([part.name, nextCursor]);
+      const own = Array.isArray(list) ? list.filter(isJsonObject) : [];
+      const isLast = typeof nextCursor !== 'string' || nextCursor === at;
+      merging.learn?.(part, own, { isFirst: at === undefined, isLast });
+      for (const item of own) items.push(present(part, item));
+      if (!isLast) next.push([part.name, nextCursor]);
     } else {
       const { reason } = page;
       // A cursor that its server has forgotten is the client's to know of.

@@ -1,47 +1,119 @@
 import { IsthmusError, ProtocolError } from '../../errors.js';
+import { ByPrincipal } from '../../exchange/by-principal.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject } from '../../wire/json-rpc.js';
 import type { Part } from './part.js';
+import { type ListKind, type PagePlace, ResourceBook } from './resource-book.js';
 
-/** Which server a resource belongs to, as far as lists and reads have shown. URIs are not renamed: others know them. */
+/**
+ * Which server a resource belongs to, for each principal apart: servers may show each of them something else. Of the
+ * servers that list a URI the first of the configuration has it; a read decides only where no list does. URIs are not
+ * renamed, since clients know them from elsewhere.
+ */
 export class ResourceOwners {
-  readonly #owners = new Map<string, string>();
+  readonly #books = new ByPrincipal(() => new ResourceBook());
+  readonly #maxBytes: number;
+  /** An upper bound of what all books take; counted anew when it is reached. */
+  #bytes = 0;
 
-  learn(uri: unknown, part: Part): void {
-    if (typeof uri !== 'string') return;
-    // Where two servers have the same, the first one has it: the order of the configuration decides.
-    if (!this.#owners.has(uri)) this.#owners.set(uri, part.name);
-    if (this.#owners.size > MAX_KNOWN) this.#owners.delete(this.#owners.keys().next().value!);
+  constructor(maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What a server has listed for this principal. */
+  learn(
+    principal: string | undefined,
+    part: Part,
+    kind: ListKind,
+    uris: readonly string[],
+    page: PagePlace,
+  ): void {
+    this.#change(principal, (book) => book.learnPage(part.name, kind, uris, page));
   }
 
   forget(part: Part): void {
-    for (const [uri, owner] of this.#owners) if (owner === part.name) this.#owners.delete(uri);
+    for (const book of this.#books.values()) book.forgetServer(part.name);
   }
 
-  /** Those to ask for it: the one that has it, or all of them where nobody is known to. */
-  among(uri: unknown, parts: readonly Part[]): readonly Part[] {
-    const owner = parts.find(({ name }) => name === this.#owners.get(String(uri)));
+  /** The servers to ask for it: the one that has it, or all of them where that is not known. */
+  among(principal: string | undefined, uri: unknown, parts: readonly Part[]): readonly Part[] {
+    const book = this.#books.get(principal);
+    if (!book || typeof uri !== 'string') return parts;
+    const readAt = book.readAt(uri);
+    const owner =
+      parts.find(({ name }) => book.isListed(uri, name)) ?? parts.find(({ name }) => name === readAt);
     return owner ? [owner] : parts;
   }
 
-  /** Asks the server that has it; where nobody is known to, one after the other until one has. */
-  async ask<T>(uri: unknown, parts: readonly Part[], action: (part: Part) => Promise<T>): Promise<T> {
-    const asked = this.among(uri, parts);
+  /** Asks the server that has it; where that is not known, one after the other until one has it. */
+  async ask<T>(
+    principal: string | undefined,
+    uri: unknown,
+    parts: readonly Part[],
+    action: (part: Part) => Promise<T>,
+  ): Promise<T> {
     let refusal: unknown;
     let away: unknown;
-    for (const part of asked) {
+    const [first, ...more] = this.among(principal, uri, parts);
+    // A read proves less than a list: the others are asked, too, where it is not there any more.
+    const wasRead = first && this.#isReadAt(principal, uri, first);
+    const turns = wasRead
+      ? [first, ...parts.filter((part) => part !== first)]
+      : first
+        ? [first, ...more]
+        : [];
+    for (const part of turns) {
       try {
         const result = await action(part);
-        this.learn(uri, part);
+        // While an earlier server is away, nobody knows whether it has it.
+        if (away === undefined) this.#learnRead(principal, uri, part);
         return result;
       } catch (error) {
-        if (isAway(error)) away ??= error;
-        else if (isNotThere(error)) refusal ??= error;
-        else throw error;
+        if (isAway(error)) {
+          if (wasRead && part === first) throw error;
+          away ??= error;
+        } else if (isNotThere(error)) {
+          refusal ??= error;
+          if (typeof uri === 'string') this.#books.get(principal)?.forgetRead(uri);
+        } else throw error;
       }
     }
     const nobody = new ProtocolError(ErrorCode.InvalidParams, `No server has ${String(uri)}`, { uri });
     throw refusal ?? away ?? nobody;
+  }
+
+  #learnRead(principal: string | undefined, uri: unknown, part: Part): void {
+    if (typeof uri !== 'string') return;
+    this.#change(principal, (book) => {
+      if (!book.isListed(uri, part.name)) book.learnRead(uri, part.name);
+    });
+  }
+
+  #isReadAt(principal: string | undefined, uri: unknown, part: Part): boolean {
+    const book = this.#books.get(principal);
+    if (!book || typeof uri !== 'string' || book.isListed(uri, part.name)) return false;
+    return book.readAt(uri) === part.name;
+  }
+
+  #change(principal: string | undefined, change: (book: ResourceBook) => void): void {
+    const book = this.#books.of(principal);
+    const before = book.size;
+    change(book);
+    this.#bytes += book.size - before;
+    if (this.#bytes > this.#maxBytes) this.#makeRoom();
+  }
+
+  /** Whoever has most is forgotten first, so that one principal cannot push out the others. */
+  #makeRoom(): void {
+    let largest: ResourceBook | undefined;
+    this.#bytes = 0;
+    for (const book of this.#books.values()) {
+      this.#bytes += book.size;
+      if (!largest || book.size > largest.size) largest = book;
+    }
+    if (this.#bytes <= this.#maxBytes || !largest) return;
+    this.#bytes -= largest.size;
+    largest.clear();
   }
 }
 
@@ -61,4 +133,4 @@ const NOT_THERE: ReadonlySet<number> = new Set([
   ErrorCode.LegacyResourceNotFound,
   ErrorCode.MethodNotFound,
 ]);
-const MAX_KNOWN = 100_000;
+const MAX_BYTES = 32 * 1024 * 1024;
