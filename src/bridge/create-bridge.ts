@@ -106,9 +106,10 @@ class BridgeService implements Bridge {
   readonly #known = createDeferred<FarFacts>();
   #far: FarFacts | undefined;
   #context: ForwardContext | undefined;
-  #learning: Promise<void> | undefined;
-  /** The session in which it is found out what the server is. */
-  #asking: Session | undefined;
+  /** Who is finding out what the server is; where each principal has its own process, one of each. */
+  readonly #learning = new Map<string | undefined, Promise<void>>();
+  /** The sessions in which it is found out what the server is. */
+  readonly #asking = new Set<Session>();
   #closed = false;
 
   constructor(upstream: Upstream, settings: BridgeSettings) {
@@ -151,16 +152,16 @@ class BridgeService implements Bridge {
   }
 
   ready(opening: Opening, principal: string | undefined): Promise<void> | undefined {
-    return this.#far ? undefined : this.#start(peerOf(opening, principal)).catch(failOnTheWay);
+    return this.#far ? undefined : this.#start(peerOf(opening, principal), principal).catch(failOnTheWay);
   }
 
   start(): Promise<void> {
-    return this.#start(undefined);
+    return this.#start(undefined, undefined);
   }
 
   async refresh(): Promise<void> {
-    if (this.#far) await this.#ask(undefined);
-    else await this.#start(undefined);
+    if (this.#far) await this.#ask(undefined, undefined);
+    else await this.#start(undefined, undefined);
   }
 
   handle(call: Call): Promise<JsonObject> {
@@ -190,7 +191,7 @@ class BridgeService implements Bridge {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([this.#asking?.close(), this.#seats.close()]);
+    await Promise.all([...[...this.#asking].map((session) => session.close()), this.#seats.close()]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -208,21 +209,24 @@ class BridgeService implements Bridge {
     return listenThere(session, wanted, onChange, { info, capabilities });
   }
 
-  async #start(first: Peer | undefined): Promise<void> {
+  async #start(first: Peer | undefined, asker: string | undefined): Promise<void> {
     if (this.#far) return;
-    this.#learning ??= this.#ask(first)
-      .catch((error: unknown) => {
-        if (!this.#closed) tell('onStartFailed', this.#settings.onStartFailed, error);
-        throw error;
-      })
-      .finally(() => {
-        this.#learning = undefined;
-      });
-    await this.#learning;
+    const principal = this.#upstream.serves === 'everybody' ? undefined : asker;
+    const learning =
+      this.#learning.get(principal) ??
+      this.#ask(first, principal)
+        .catch((error: unknown) => {
+          if (!this.#closed) tell('onStartFailed', this.#settings.onStartFailed, error);
+          throw error;
+        })
+        .finally(() => this.#learning.delete(principal));
+    this.#learning.set(principal, learning);
+    // What the process of another principal has told meanwhile is as good.
+    await Promise.race([learning, this.#known.promise]);
   }
 
   /** Speaks to the server for the first time; for its first client, where each has its own. */
-  async #ask(first: Peer | undefined): Promise<void> {
+  async #ask(first: Peer | undefined, principal: string | undefined): Promise<void> {
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
     const own = this.#seats.areOwn ? first : undefined;
     const capabilities = own ? toldOf(own) : EVERYTHING;
@@ -230,7 +234,7 @@ class BridgeService implements Bridge {
     const session: Session = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
       // Where each principal has a process, it is that of whoever comes first.
-      principal: this.#upstream.serves === 'principal' ? first?.principal : own?.principal,
+      principal: this.#upstream.serves === 'principal' ? principal : own?.principal,
       info: own?.era === 'legacy' ? own.info : undefined,
       capabilities,
       // A modern client cannot be asked outside of a call.
@@ -239,7 +243,7 @@ class BridgeService implements Bridge {
       onElicited: own?.era === 'legacy' ? seat.onElicited : undefined,
       onReopened: () => this.#learn(session),
     });
-    this.#asking = session;
+    this.#asking.add(session);
     let isOffered = false;
     try {
       await session.connected();
@@ -247,7 +251,7 @@ class BridgeService implements Bridge {
       if (own) this.#seats.offer({ session, seat, told: toldKey(own, capabilities) });
       isOffered = own !== undefined;
     } finally {
-      this.#asking = undefined;
+      this.#asking.delete(session);
       if (!isOffered) await session.close();
     }
   }

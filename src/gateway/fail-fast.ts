@@ -6,6 +6,7 @@ import type { Call, Opening } from '../exchange/call.js';
 import type { ServerStatus } from '../host/status.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
+import { type Asker, statusFor } from './own-processes.js';
 import { ServiceAround } from './service-around.js';
 
 /**
@@ -23,18 +24,18 @@ export class FailFast extends ServiceAround {
     this.#clock = clock;
     this.ready = (opening, principal) => {
       // What it can do may be known from before; then only its calls fail.
-      const failure = inner.far ? undefined : this.#failure();
+      const failure = inner.far ? undefined : this.#failure({ principal });
       return failure ? Promise.reject(failure) : inner.ready?.(opening, principal);
     };
   }
 
   override handle(call: Call): JsonObject | Promise<JsonObject> {
-    const failure = this.#failure();
+    const failure = this.#failure(call.peer);
     return failure ? Promise.reject(failure) : this.inner.handle(call);
   }
 
-  #failure(): ProtocolError | undefined {
-    const status = this.#status();
+  #failure(asker: Asker): ProtocolError | undefined {
+    const status = statusFor(this.#status(), asker);
     if (status?.state !== 'backing-off' || status.lastExit?.phase !== 'start') return undefined;
     const { reason, generation } = status.lastExit;
     const next = Math.max(0, ...status.processes.map((each) => each.nextAttemptAt ?? 0));

@@ -45,6 +45,12 @@ export function stateOfProcesses(status: ServerStatus | undefined): UnitState {
   }
 }
 
+/** It is being started, and the attempt before this one failed: nobody should count on it. */
+export function isTriedAgain({ state, processes }: Pick<ServerStatus, 'state' | 'processes'>): boolean {
+  if (state !== 'starting') return false;
+  return processes.every((each) => each.state !== 'starting' || each.startFailed);
+}
+
 /** Nothing is wrong with it, as far as anybody knows. */
 export function isHealthy({ state }: Pick<UnitState, 'state'>): boolean {
   return state === 'ready' || state === 'asleep';

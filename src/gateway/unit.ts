@@ -15,12 +15,13 @@ import { connectorFor } from '../transport/address.js';
 import { httpConnector } from '../transport/http-client/connector.js';
 import type { Part } from './aggregate/part.js';
 import { FailFast } from './fail-fast.js';
+import { type Asker, statusFor } from './own-processes.js';
 import { RemoteHealth, WatchedRemote } from './remote-health.js';
 import { withSelection } from './selection.js';
 import type { UnitStatus } from './status.js';
 import { ToldStderr } from './told-stderr.js';
 import type { UnitDefinition } from './unit-definition.js';
-import { stateOfProcesses, type UnitState } from './unit-state.js';
+import { isTriedAgain, stateOfProcesses, type UnitState } from './unit-state.js';
 
 export interface UnitContext {
   readonly host: Host;
@@ -151,12 +152,18 @@ export class Unit implements Part {
     return this.#health!.state;
   }
 
-  absence(): string | undefined {
-    const { tellsStderr, clean = asIs } = this.#context;
-    const { state, reason: whole } = this.state();
-    const reason = whole && clean(tellsStderr ? whole : withoutStderr(whole));
+  absence(asker?: Asker): string | undefined {
+    const { tellsStderr, clean = asIs, host } = this.#context;
+    const { source } = this.#definition;
+    const all = source.kind === 'command' ? host.snapshot(this.name) : undefined;
+    const processes = statusFor(all, asker);
+    // Nothing of this caller has failed, whatever became of the processes of others.
+    if (all?.enabled && !processes) return undefined;
+    const { state, reason: whole } = processes ? stateOfProcesses(processes) : this.state();
     if (state === 'off') return `${this.name} is switched off`;
-    return state === 'failed' ? (reason ?? `${this.name} cannot be used`) : undefined;
+    if (state !== 'failed' && !(processes && isTriedAgain(processes))) return undefined;
+    const reason = whole && clean(tellsStderr ? whole : withoutStderr(whole));
+    return reason ?? `${this.name} cannot be used`;
   }
 
   async status(paths: readonly string[]): Promise<UnitStatus> {

@@ -29,4 +29,4 @@ export function hostUpstream(
 }
 
 /** Whoever is nobody in particular shares with all who are, and with no principal: no header can hold this. */
-const NOBODY = '\u0000nobody';
+export const NOBODY = '\u0000nobody';

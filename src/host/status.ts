@@ -44,6 +44,8 @@ export interface ProcessStatus {
   /** What was sent to it and it has yet to read; for how long it has read nothing. */
   readonly unread: Unread | undefined;
   readonly lastExit: LastExit | undefined;
+  /** Whether the last attempt to start it failed; false again when it has answered or was restarted by hand. */
+  readonly startFailed: boolean;
   /** When the next attempt is made, while backing off. */
   readonly nextAttemptAt: number | undefined;
   /** What the system says about it, where it tells. */

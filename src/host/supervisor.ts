@@ -23,6 +23,7 @@ export class Supervisor {
   /** A process that has yet to answer. */
   #starting: { readonly number: number; readonly pid: number | undefined } | undefined;
   #failures = 0;
+  #hasFailedToStart = false;
   /** How many processes have been ready. */
   #lives = 0;
   #number = 0;
@@ -104,6 +105,7 @@ export class Supervisor {
   async #replace(why: 'restart' | 'age'): Promise<void> {
     if (this.#state === 'stopped') throw this.#stopped;
     this.#failures = 0;
+    this.#hasFailedToStart = false;
     const old = this.#current;
     if (this.#state === 'ready' && old) {
       const { overlap, drainMs } = this.#context.settings;
@@ -170,6 +172,7 @@ export class Supervisor {
       receipt: current?.receipt,
       unread: current?.unread(),
       lastExit: this.#exits.last,
+      startFailed: this.#hasFailedToStart,
       nextAttemptAt: this.#nextAttemptAt,
       facts: undefined,
     };
@@ -225,6 +228,7 @@ export class Supervisor {
   #ready(generation: Generation): void {
     const { emit, clock, settings } = this.#context;
     this.#go('answered');
+    this.#hasFailedToStart = false;
     this.#current = generation;
     this.#lives += 1;
     const { pid, number, verdict } = generation;
@@ -261,6 +265,7 @@ export class Supervisor {
       this.#go('rested');
       return this.#settleNext(error);
     }
+    this.#hasFailedToStart = true;
     this.#exits.record(error, 'start', number, this.#pidOf(number));
     const refused = error.code === 'CANNOT_START' && why !== 'crash';
     if (refused) this.#go('rested');

@@ -31,6 +31,7 @@ function running(more: Partial<ProcessStatus> = {}): ServerStatus {
       complete: true,
     },
     lastExit: undefined,
+    startFailed: false,
     nextAttemptAt: undefined,
     facts: { processes: 1, rssBytes: 47_185_920, cpuMs: 10, stopped: false },
     ...more,

@@ -16,7 +16,7 @@ import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
 import { Audience } from './audience.js';
-import { askWithin } from './bounded.js';
+import { askWithin, LateAnswer } from './bounded.js';
 import { InFlight } from './in-flight.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
@@ -24,6 +24,7 @@ import { type Merging, mergePages } from './merged-pages.js';
 import { type Named, Names } from './names.js';
 import type { Part } from './part.js';
 import { ListCall, PartCall } from './part-call.js';
+import { Patience } from './patience.js';
 import type { ListKind } from './resource-book.js';
 import { ResourceOwners } from './resource-owners.js';
 import { ShortenedNames } from './shortened-names.js';
@@ -46,6 +47,7 @@ export class Aggregate implements Service {
   readonly discoveryCache = undefined;
   readonly #separator: string;
   readonly #patience: { readonly clock: Clock; readonly ms: number };
+  readonly #waits: Patience;
   readonly #owners = new ResourceOwners();
   readonly #audience = new Audience();
   readonly #inFlight = new InFlight();
@@ -62,6 +64,7 @@ export class Aggregate implements Service {
     this.#separator = options.separator ?? '__';
     this.#names = new Names(this.#separator, []);
     this.#patience = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
+    this.#waits = new Patience(this.#patience.ms);
   }
 
   /** The servers are these from now on, in this order. */
@@ -101,6 +104,7 @@ export class Aggregate implements Service {
     if (!this.#known.has(part)) {
       if (this.#audience.size > 0) this.#meet(part, NOTHING, undefined).catch(() => {});
     } else if (wasAbsent) {
+      this.#waits.forget(part);
       this.#audience.adopt(part);
       this.#audience.announceLists();
     }
@@ -139,9 +143,17 @@ export class Aggregate implements Service {
 
   /** Waits for the servers, but not for long: one that is away does not hold up the others. */
   ready(opening: Opening, principal: string | undefined): Promise<void> | undefined {
-    const unknown = this.#parts.filter((part) => !this.#known.has(part) && part.absence() === undefined);
-    if (unknown.length === 0 || !OPENINGS.has(opening.method)) return undefined;
-    return Promise.allSettled(unknown.map((part) => this.#meet(part, opening, principal))).then(() => {});
+    if (!OPENINGS.has(opening.method)) return undefined;
+    const unknown = this.#parts.filter(
+      (part) => !this.#known.has(part) && part.absence({ principal }) === undefined,
+    );
+    if (unknown.length === 0) return undefined;
+    const meetings = unknown.map((part) =>
+      this.#meet(part, opening, principal, this.#waits.msFor(part, principal)).catch(() =>
+        this.#waits.wasLate(part, principal),
+      ),
+    );
+    return Promise.all(meetings).then(() => {});
   }
 
   async handle(call: Call): Promise<JsonObject> {
@@ -185,7 +197,7 @@ export class Aggregate implements Service {
   session(near: ServedSession): SessionKeeper {
     const { clock, ms } = this.#patience;
     const kept = new KeptSessions(near, this.#present(), {
-      ownersOf: (uri) => this.#owners.among(near.peer.principal, uri, this.#askable('resources')),
+      ownersOf: (uri) => this.#owners.among(near.peer.principal, uri, this.#askable('resources', near.peer)),
       inTime: (work) => within(clock, ms, work).then((isDone) => (isDone ? work : undefined)),
     });
     kept.onEnd = this.#audience.join(kept);
@@ -203,16 +215,26 @@ export class Aggregate implements Service {
     present: Merging['present'],
     learn?: Merging['learn'],
   ): Promise<JsonObject> {
+    const { principal } = call.peer;
+    const { clock } = this.#patience;
     const ask = async (part: Part, params: JsonObject) => {
-      const reason = part.absence();
+      const reason = part.absence(call.peer);
       if (reason !== undefined) {
         this.#absent.add(part);
         throw new IsthmusError('CONNECTION_CLOSED', reason, { sent: 'no' });
       }
-      return askWithin(this.#patience, part, call, params, async (own) => {
-        await this.#meet(part, own, call.peer.principal);
-        return part.service.handle(own);
-      });
+      const ms = this.#waits.msFor(part, principal);
+      try {
+        const page = await askWithin({ clock, ms }, part, call, params, async (own) => {
+          await this.#meet(part, own, principal);
+          return part.service.handle(own);
+        });
+        this.#waits.answered(part, principal);
+        return page;
+      } catch (error) {
+        if (error instanceof LateAnswer) this.#waits.wasLate(part, principal);
+        throw error;
+      }
     };
     return mergePages(call.params['cursor'], {
       ...{ key, parts: this.#with(capability), ask, present },
@@ -243,7 +265,7 @@ export class Aggregate implements Service {
 
   #ownerOf(call: Call, uri: unknown, capability: keyof ServerCapabilities): Promise<JsonObject> {
     const { principal } = call.peer;
-    return this.#owners.ask(principal, uri, this.#askable(capability), (part) =>
+    return this.#owners.ask(principal, uri, this.#askable(capability, call.peer), (part) =>
       this.#forward(part, call, call.params),
     );
   }
@@ -262,9 +284,14 @@ export class Aggregate implements Service {
   }
 
   /** A server that has not answered yet is waited for, but not for long. When it answers later, its audience hears of it. */
-  async #meet(part: Part, opening: Opening, principal: string | undefined): Promise<void> {
+  async #meet(
+    part: Part,
+    opening: Opening,
+    principal: string | undefined,
+    ms = this.#patience.ms,
+  ): Promise<void> {
     if (this.#known.has(part)) return;
-    const { clock, ms } = this.#patience;
+    const { clock } = this.#patience;
     const ready = part.service.ready?.({ method: opening.method, params: opening.params }, principal);
     const met = Promise.resolve(ready).then(() => this.#welcome(part));
     if (!(await within(clock, ms, met))) {
@@ -277,6 +304,7 @@ export class Aggregate implements Service {
   #welcome(part: Part): void {
     if (this.#known.has(part) || !this.#parts.includes(part)) return;
     this.#known.add(part);
+    this.#waits.forget(part);
     this.#audience.adopt(part);
     this.#audience.announceLists();
   }
@@ -320,8 +348,10 @@ export class Aggregate implements Service {
   }
 
   /** Without those that are known to be away and have never been there. */
-  #askable(capability: keyof ServerCapabilities): Part[] {
-    return this.#with(capability).filter((part) => this.#known.has(part) || part.absence() === undefined);
+  #askable(capability: keyof ServerCapabilities, asker: Peer): Part[] {
+    return this.#with(capability).filter(
+      (part) => this.#known.has(part) || part.absence(asker) === undefined,
+    );
   }
 
   #present(): Part[] {

@@ -6,6 +6,9 @@ import type { JsonObject } from '../../wire/json-rpc.js';
 import type { Part } from './part.js';
 import { PassingCall } from './part-call.js';
 
+/** The server may be well, but it took too long for this list. */
+export class LateAnswer extends IsthmusError {}
+
 /** Asks one of several servers for its part of a list; one that does not answer in time does not hold up the others. */
 export async function askWithin(
   { clock, ms }: { readonly clock: Clock; readonly ms: number },
@@ -17,7 +20,7 @@ export async function askWithin(
   const call = new PassingCall(whole, params);
   const late = createDeferred<never>();
   const callOff = clock.after(ms, () => {
-    const error = new IsthmusError('TIMED_OUT', `${part.name} did not answer within ${ms / 1000} s`);
+    const error = new LateAnswer('TIMED_OUT', `${part.name} did not answer within ${ms / 1000} s`);
     call.giveUp(error);
     late.reject(error);
   });

@@ -4,8 +4,8 @@ import type { Service } from '../../exchange/call.js';
 export interface Part {
   readonly name: string;
   readonly service: Service;
-  /** Why it cannot be asked at present. Undefined: it can, or will be soon. */
-  absence(): string | undefined;
+  /** Why it cannot be asked at present: by this caller, or by anybody. Undefined: it can, or will be soon. */
+  absence(asker?: { readonly principal: string | undefined }): string | undefined;
 }
 
 /** A server that could not be asked, and why. */

@@ -1,0 +1,29 @@
+import { NOBODY } from '../host/host-upstream.js';
+import type { ServerStatus } from '../host/status.js';
+import { summarize } from '../host/summarize.js';
+
+/** Who wants to use a server. */
+export interface Asker {
+  readonly principal: string | undefined;
+}
+
+/**
+ * The status of a server as it concerns one caller. Where each principal has a process, the process of another one
+ * that does not start says nothing about this one's. Undefined: nothing is known that concerns this caller.
+ */
+export function statusFor(
+  status: ServerStatus | undefined,
+  asker: Asker | undefined,
+): ServerStatus | undefined {
+  if (!status?.enabled || (status.model !== 'per-principal' && status.model !== 'per-conversation')) {
+    return status;
+  }
+  // A process of a conversation is not known by the principal that it belongs to.
+  if (!asker || status.model === 'per-conversation') return undefined;
+  const owner = asker.principal ?? NOBODY;
+  const processes = status.processes.filter((each) => each.owner === owner);
+  const [only] = processes;
+  if (!only) return undefined;
+  const { name, enabled, model, conversations } = status;
+  return summarize(processes, { name, enabled, model, conversations, lastExit: only.lastExit, waiting: 0 });
+}
