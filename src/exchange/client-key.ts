@@ -15,8 +15,11 @@ export interface Sender {
  */
 export function clientKey({ principal, remote }: Sender): string {
   if (principal !== undefined) return `principal ${principal}`;
-  return remote === undefined ? 'local' : `address ${network(remote)}`;
+  return remote === undefined ? UNKNOWN_CLIENT : `address ${network(remote)}`;
 }
+
+/** Senders of which the transport knows nothing. */
+export const UNKNOWN_CLIENT = 'local';
 
 function network(address: string): string {
   // IPv4 on a socket that takes both families.

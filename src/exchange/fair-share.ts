@@ -54,6 +54,10 @@ export class FairShare<T> {
     return this.#holders.get(who)?.held ?? 0;
   }
 
+  amountOf(who: string, item: T): number {
+    return this.#holders.get(who)?.items.get(item) ?? 0;
+  }
+
   itemsOf(who: string): Iterable<T> {
     return this.#holders.get(who)?.items.keys() ?? [];
   }

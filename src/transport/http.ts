@@ -4,8 +4,10 @@ import type { HttpConnectOptions } from './http-client/options.js';
 import { type HttpListenOptions, httpListener } from './http-server/http-listener.js';
 
 export type { Challenge, HeaderRecord, HttpConnectOptions } from './http-client/options.js';
+export { EventMemory } from './http-server/event-memory.js';
 export {
   type EventStore,
+  type EventStoreFactory,
   type EventStoreOptions,
   memoryEventStore,
   type StoredEvent,

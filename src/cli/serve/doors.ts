@@ -80,7 +80,7 @@ function corsOf({ allowOrigin, allowHeader }: ServeOptions): Pick<HttpEndpointOp
 
 function eventsOf({ resumableEvents: maxEvents }: ServeOptions): Pick<HttpEndpointOptions, 'eventStore'> {
   if (maxEvents === undefined) return {};
-  return { eventStore: maxEvents > 0 && (() => memoryEventStore({ maxEvents })) };
+  return { eventStore: maxEvents > 0 && (({ who }) => memoryEventStore({ maxEvents, who })) };
 }
 
 function authOf(options: ServeOptions, onWarning: (message: string) => void): AuthOptions | undefined {

@@ -1,12 +1,20 @@
+import { UNKNOWN_CLIENT } from '../../exchange/client-key.js';
+import { EVENT_OVERHEAD_BYTES, type EventMemory, PROCESS_EVENTS } from './event-memory.js';
+
 /** Events that a client may have missed, kept for a while. One per legacy session. */
 export interface EventStore {
-  /** Keeps an event and names it. Ids are unique within the session and say which stream they belong to. */
-  add(stream: string, json: string): string;
+  /**
+   * Keeps an event and names it. Ids are unique within the session and say which stream they belong to. An event that
+   * is too large is not kept: `instead` is kept under its id, so that a client that comes back learns of it.
+   */
+  add(stream: string, json: string, instead?: string): string;
   /**
    * What came after this event on its stream, in order; undefined when the event is not known (any more), since
    * then nobody can say what was missed.
    */
   after(id: string): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined;
+  /** The session is over. */
+  close?(): void;
 }
 
 export interface StoredEvent {
@@ -17,31 +25,53 @@ export interface StoredEvent {
 
 export interface EventStoreOptions {
   readonly maxEvents?: number;
+  /** Of one session, in UTF-8. An event that is larger is not kept. Default 512 KiB. */
   readonly maxBytes?: number;
+  /** Whom the process counts its bytes for; see `EventStoreFactory`. */
+  readonly who?: string;
+  /** What all stores share. Default: 64 MiB for the process. */
+  readonly memory?: EventMemory;
 }
 
-/** The newest events, up to a number and a size; the oldest go first, the newest stays however large it is. */
+/** Makes the store of a session; `who` names its client, for bounds that are fair between clients. */
+export type EventStoreFactory = (session: { readonly who: string }) => EventStore;
+
+/** The newest events, up to a number and a size; the oldest go first. */
 export function memoryEventStore({
   maxEvents = 1000,
   maxBytes = 512 * 1024,
+  who = UNKNOWN_CLIENT,
+  memory = PROCESS_EVENTS,
 }: EventStoreOptions = {}): EventStore {
-  const kept = new Map<string, { readonly stream: string; readonly json: string }>();
+  const kept = new Map<string, KeptEvent>();
   let bytes = 0;
   let count = 0;
-  const trim = () => {
-    for (const [id, { json }] of kept) {
-      if (kept.size <= 1 || (kept.size <= maxEvents && bytes <= maxBytes)) return;
+  const dropOldestWhile = (isTooMuch: () => boolean) => {
+    for (const [id, event] of kept) {
+      if (!isTooMuch()) return;
       kept.delete(id);
-      bytes -= json.length;
+      bytes -= event.bytes;
     }
   };
+  const whole = () => bytes + kept.size * EVENT_OVERHEAD_BYTES;
+  const shared = {
+    shrinkTo(most: number): number {
+      dropOldestWhile(() => whole() > most);
+      return whole();
+    },
+  };
+  const fitting = (json: string): KeptEvent['json'] | undefined =>
+    json.length <= maxBytes && Buffer.byteLength(json) <= maxBytes ? json : undefined;
   return {
-    add(stream, json) {
+    add(stream, json, instead = '') {
       count += 1;
       const id = `${stream}-${count}`;
-      kept.set(id, { stream, json });
-      bytes += json.length;
-      trim();
+      const text = fitting(json) ?? fitting(instead) ?? '';
+      const size = Buffer.byteLength(text);
+      kept.set(id, { stream, json: text, bytes: size });
+      bytes += size;
+      dropOldestWhile(() => kept.size > maxEvents || bytes > maxBytes);
+      memory.holds(who, shared, whole());
       return id;
     },
     after(id) {
@@ -55,5 +85,16 @@ export function memoryEventStore({
       }
       return { stream: from.stream, events };
     },
+    close() {
+      kept.clear();
+      bytes = 0;
+      memory.holds(who, shared, 0);
+    },
   };
+}
+
+interface KeptEvent {
+  readonly stream: string;
+  readonly json: string;
+  readonly bytes: number;
 }

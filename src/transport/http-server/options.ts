@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
-import { type EventStore, memoryEventStore } from './event-store.js';
+import { type EventStoreFactory, memoryEventStore } from './event-store.js';
 
 /** What a hook may look at before anything else of a request is read. */
 export interface HttpRequestFacts {
@@ -68,8 +68,11 @@ export interface HttpEndpointOptions {
   readonly maxSessions?: number;
   /** A session without calls and streams is forgotten after this. Default 30 min. */
   readonly sessionIdleMs?: number;
-  /** What clients can resume from: a store for each session, or `false` for none. Default: in memory, bounded. */
-  readonly eventStore?: (() => EventStore) | false;
+  /**
+   * What clients can resume from: a store for each session, or `false` for none. Default: in memory, bounded for
+   * each session and for the process.
+   */
+  readonly eventStore?: EventStoreFactory | false;
   /** How long clients are asked to wait before they resume a stream. */
   readonly retryMs?: number;
   /** Streams of clients that can resume (2025-11-25) are let go after this, to be polled. Default: never. */
@@ -104,7 +107,7 @@ export interface HttpEndpointSettings
   readonly retryMs: number | undefined;
   readonly pollAfterMs: number | undefined;
   readonly sse: { readonly path: string; readonly messagePath: string } | undefined;
-  readonly eventStore: (() => EventStore) | undefined;
+  readonly eventStore: EventStoreFactory | undefined;
 }
 
 export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSettings {
@@ -139,7 +142,10 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     legacy: options.legacy ?? 'sessions',
     maxSessions: options.maxSessions ?? 1000,
     sessionIdleMs: options.sessionIdleMs ?? 30 * 60_000,
-    eventStore: options.eventStore === false ? undefined : (options.eventStore ?? (() => memoryEventStore())),
+    eventStore:
+      options.eventStore === false
+        ? undefined
+        : (options.eventStore ?? (({ who }) => memoryEventStore({ who }))),
     // Whoever is let go is told when to come back.
     retryMs: options.retryMs ?? (options.pollAfterMs === undefined ? undefined : 1000),
     pollAfterMs: options.pollAfterMs,

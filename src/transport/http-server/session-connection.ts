@@ -3,18 +3,23 @@ import { retryAfterOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { IdMap } from '../../exchange/id-map.js';
 import { encodeMessage } from '../../wire/codec.js';
+import { ErrorCode } from '../../wire/error-codes.js';
 import {
   type Decoded,
   type DecodedNotification,
+  errorMessage,
   isRequestId,
+  type JsonRpcErrorBody,
   type JsonRpcMessage,
   type RequestId,
 } from '../../wire/json-rpc.js';
 import { batchProblem, contentsOf, inFlight } from './batch.js';
+import { PROCESS_EVENTS } from './event-memory.js';
 import type { EventStore } from './event-store.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 import { SessionStream } from './session-stream.js';
+import { Unheard } from './unheard.js';
 import { respondError, respondRefusals } from './visit.js';
 
 export interface SessionOptions {
@@ -22,6 +27,8 @@ export interface SessionOptions {
   readonly principal: string | undefined;
   /** The address that opened it. */
   readonly remote?: string | undefined;
+  /** Whom limits count it for. */
+  readonly who: string;
   readonly store: EventStore | undefined;
   readonly retryMs: number | undefined;
   /** POST streams of clients that know how to resume are closed after this; undefined: they stay. */
@@ -52,7 +59,7 @@ export class SessionConnection implements Connection {
   readonly #streams = new Map<string, SessionStream>();
   readonly #standing: SessionStream;
   /** For the standing stream, while there is none. */
-  readonly #unheard: string[] = [];
+  readonly #unheard: Unheard;
   readonly #held: (() => void)[] = [];
   #receiver: Receiver | undefined;
   #isHeld = false;
@@ -69,6 +76,7 @@ export class SessionConnection implements Connection {
     this.principal = options.principal;
     this.remote = options.remote;
     this.closed = this.#end.promise;
+    this.#unheard = new Unheard(options.who, PROCESS_EVENTS);
     this.lastUsedAt = options.now();
     this.#standing = this.#newStream();
   }
@@ -133,7 +141,7 @@ export class SessionConnection implements Connection {
     this.lastUsedAt = this.#options.now();
     if (lastEventId === undefined) {
       this.#standing.attach(exchange, this.#options.headers);
-      for (const json of this.#unheard.splice(0)) this.#standing.send(json);
+      for (const json of this.#unheard.take()) this.#standing.send(json);
       return 'attached';
     }
     const missed = this.#options.store?.after(lastEventId);
@@ -155,7 +163,7 @@ export class SessionConnection implements Connection {
       this.#standing.send(json);
       // It may come back for the rest, with the id of the last event that it has read.
       if (this.#standing.waiting > CONGESTED_AT) this.#standing.detach();
-    } else if (this.#unheard.length < MAX_UNHEARD) this.#unheard.push(json);
+    } else this.#unheard.add(json);
   }
 
   keepAlive(now: number, everyMs: number): void {
@@ -192,6 +200,8 @@ export class SessionConnection implements Connection {
     this.#options.tally.inFlight -= this.#posts.size;
     this.#posts = new IdMap();
     for (const stream of this.#streams.values()) stream.end();
+    this.#unheard.take();
+    this.#options.store?.close?.();
     this.#end.resolve({ kind: 'closed' });
   }
 
@@ -210,7 +220,7 @@ export class SessionConnection implements Connection {
     const ended = post.answered();
     const { stream } = post;
     if (stream) {
-      stream.send(json);
+      stream.send(json, encodeMessage(errorMessage(id, NOT_KEPT)));
       if (!ended) return;
       stream.end();
       if (!this.#options.store) this.#streams.delete(stream.name);
@@ -319,6 +329,12 @@ function revisionIn(message: JsonRpcMessage): string | undefined {
   return typeof revision === 'string' ? revision : undefined;
 }
 
+/** For a client that lost the stream with an answer on it that was too large to be kept. */
+const NOT_KEPT: JsonRpcErrorBody = {
+  code: ErrorCode.InternalError,
+  message: 'The answer was sent and lost, and it is too large to be sent again. The request was executed.',
+  data: { reason: 'RESULT_TOO_LARGE', sent: 'maybe' },
+};
+
 const CONGESTED_AT = 1024 * 1024;
-const MAX_UNHEARD = 100;
 const MAX_STREAMS = 512;

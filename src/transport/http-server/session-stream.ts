@@ -68,9 +68,10 @@ export class SessionStream {
     if (this.isOver) this.#finish();
   }
 
-  send(json: string): void {
+  /** `instead`: what a client that comes back is told when this was too large to be kept. */
+  send(json: string, instead?: string): void {
     const { store, now } = this.#context;
-    const id = store?.add(this.name, json);
+    const id = store?.add(this.name, json, instead);
     this.#writer?.write(messageEvent(json, id), now());
   }
 

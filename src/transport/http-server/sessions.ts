@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { clientKey } from '../../exchange/client-key.js';
 import type { HttpEndpointSettings } from './options.js';
 import { SessionConnection } from './session-connection.js';
 import type { Visit } from './visit.js';
@@ -30,12 +31,14 @@ export class Sessions {
   create({ principal, exchange, headers }: Visit): SessionConnection | undefined {
     const { maxSessions, eventStore, retryMs, pollAfterMs, clock } = this.#settings;
     if (this.#open.size >= maxSessions && !this.#makeRoom()) return undefined;
+    const who = clientKey({ principal, remote: exchange.remote });
     const id = randomBytes(24).toString('base64url');
     const session = new SessionConnection({
       id,
       principal,
       remote: exchange.remote,
-      store: eventStore?.(),
+      who,
+      store: eventStore?.({ who }),
       retryMs,
       pollAfterMs,
       headers: { ...headers, 'mcp-session-id': id },
