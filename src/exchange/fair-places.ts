@@ -1,6 +1,6 @@
 import type { Origin } from './origin.js';
 
-/** A place that is taken; give it back with `release`. */
+/** What was taken; give it back with `release`. */
 export interface TakenPlace {
   /** How many places the same client has taken. */
   readonly held: number;
@@ -47,31 +47,29 @@ export class FairPlaces {
     return this.#groups.get(who)?.held ?? 0;
   }
 
-  /** The place, or why there is none. */
-  take(origin: Origin): TakenPlace | NoPlace {
-    const free = this.#max - this.#taken;
+  /** So many places, or why there are none. */
+  take(origin: Origin, count = 1): TakenPlace | NoPlace {
+    // What is free for the last of them.
+    const free = this.#max - this.#taken - count + 1;
     if (free <= 0) return 'full';
     const part = this.#partOf(origin);
-    if (this.#max >= SMALLEST_SHARED && !hasRoom(part, free)) return 'share';
-    return this.#hold(part);
+    if (this.#max >= SMALLEST_SHARED && !hasRoom(part, free, count - 1)) return 'share';
+    return this.#hold(part, count);
   }
 
   /** For requests that others wait for: above the limits if need be. */
   takeAnyway(origin: Origin): TakenPlace {
-    return this.#hold(this.#partOf(origin));
+    return this.#hold(this.#partOf(origin), 1);
   }
 
-  release(place: TakenPlace): void {
-    const part = place as Part;
-    part.held -= 1;
-    part.group.held -= 1;
-    this.#taken -= 1;
+  release(place: TakenPlace, count = 1): void {
+    this.#hold(place as Part, -count);
   }
 
-  #hold(part: Part): Part {
-    part.held += 1;
-    part.group.held += 1;
-    this.#taken += 1;
+  #hold(part: Part, count: number): Part {
+    part.held += count;
+    part.group.held += count;
+    this.#taken += count;
     return part;
   }
 
@@ -103,11 +101,14 @@ interface Part extends TakenPlace {
   held: number;
 }
 
-function hasRoom({ group, held }: Part, free: number): boolean {
-  if (group.held >= SHARE * free) return false;
+/** For one more, where `more` are taken with it. */
+function hasRoom({ group, held }: Part, free: number, more: number): boolean {
+  const ofGroup = group.held + more;
+  const ofPart = held + more;
+  if (ofGroup >= SHARE * free) return false;
   // What the client as a whole may still take, shared between its sessions in the same way.
-  const left = (SHARE * free - group.held) / (SHARE + 1);
-  return held === 0 || held < SHARE * left;
+  const left = (SHARE * free - ofGroup) / (SHARE + 1);
+  return ofPart === 0 || ofPart < SHARE * left;
 }
 
 function sweep<K>(holders: Map<K, { readonly held: number }>): void {

@@ -60,6 +60,16 @@ describe('places that cannot be taken back', () => {
     expect(places.take(of('a'))).toMatchObject({ held: 5 });
   });
 
+  it('can be taken several at once, all or none', () => {
+    const places = new FairPlaces(100);
+    expect(places.take(of('a'), 58)).toBe('share');
+    const taken = places.take(of('a'), 57) as TakenPlace;
+    expect([taken.held, places.taken, places.take(of('a'))]).toEqual([57, 57, 'share']);
+    expect(places.take(of('b'), 44)).toBe('full');
+    places.release(taken, 57);
+    expect(places.taken).toBe(0);
+  });
+
   it('remember no client that holds none, when there are many', () => {
     const places = new FairPlaces(8);
     for (let client = 0; client < 100_000; client += 1) {

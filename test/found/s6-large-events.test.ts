@@ -60,9 +60,9 @@ describe('S6: events that are too large to be kept', () => {
   });
 
   it('S6: a store keeps what came after a large event', () => {
-    const store = memoryEventStore({ maxBytes: 20, memory: new EventMemory(1000) });
+    const store = memoryEventStore({ maxBytes: 12, memory: new EventMemory(1000) });
     const first = store.add('1', 'first');
-    const large = store.add('1', 'x'.repeat(11), 'short');
+    const large = store.add('1', 'x'.repeat(13), 'short');
     const third = store.add('1', '3');
     expect(store.after(first)?.events).toEqual([
       { id: large, json: 'short' },
@@ -72,7 +72,7 @@ describe('S6: events that are too large to be kept', () => {
   });
 
   it('S6: what the bound in bytes counts is UTF-8', () => {
-    const store = memoryEventStore({ maxBytes: 20, memory: new EventMemory(1000) });
+    const store = memoryEventStore({ maxBytes: 12, memory: new EventMemory(1000) });
     const first = store.add('1', '');
     const wide = store.add('1', 'ééééé€');
     expect(store.after(first)?.events).toEqual([{ id: wide, json: '' }]);

@@ -88,6 +88,8 @@ export interface Ask {
   readonly method?: string;
   readonly headers?: Record<string, string | string[] | undefined>;
   readonly body?: string | Buffer;
+  /** The loopback address to call from: 127.0.0.2 is another client than 127.0.0.1. */
+  readonly from?: string;
 }
 
 /** One request on a connection of its own, read to the end. */
@@ -98,9 +100,14 @@ export async function ask(url: string, options: Ask = {}): Promise<Answer> {
 }
 
 /** One request; nobody waits for its answer. */
-export function send(url: string, { method = 'POST', headers = {}, body }: Ask = {}): ClientRequest {
+export function send(url: string, { method = 'POST', headers = {}, body, from }: Ask = {}): ClientRequest {
   const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
-  const request = httpRequest(url, { method, agent: false, headers: given as Record<string, string> });
+  const request = httpRequest(url, {
+    method,
+    agent: false,
+    headers: given as Record<string, string>,
+    ...(from !== undefined && { localAddress: from }),
+  });
   onTestFinished(() => void request.destroy());
   request.on('error', () => {});
   request.end(body);
@@ -332,9 +339,16 @@ export async function openSession(
     revision = '2025-11-25',
     capabilities = {},
     headers = {},
-  }: { revision?: string; capabilities?: object; headers?: Record<string, string> } = {},
+    from,
+  }: {
+    revision?: string;
+    capabilities?: object;
+    headers?: Record<string, string>;
+    from?: string;
+  } = {},
 ): Promise<LegacySession> {
-  const welcome = await ask(url, legacy(initialize('init', revision, capabilities), headers));
+  const at = from === undefined ? {} : { from };
+  const welcome = await ask(url, { ...legacy(initialize('init', revision, capabilities), headers), ...at });
   expect(welcome.status).toBe(200);
   const id = welcome.headers['mcp-session-id'] as string;
   const own = {
@@ -345,10 +359,11 @@ export async function openSession(
   const session: LegacySession = {
     id,
     headers: own,
-    post: (message, more) => ask(url, legacy(message, { ...own, ...more })),
-    open: (message, more) => open(url, legacy(message, { ...own, ...more })),
-    get: (more) => open(url, { method: 'GET', headers: { accept: 'text/event-stream', ...own, ...more } }),
-    delete: () => ask(url, { method: 'DELETE', headers: own }),
+    post: (message, more) => ask(url, { ...legacy(message, { ...own, ...more }), ...at }),
+    open: (message, more) => open(url, { ...legacy(message, { ...own, ...more }), ...at }),
+    get: (more) =>
+      open(url, { method: 'GET', headers: { accept: 'text/event-stream', ...own, ...more }, ...at }),
+    delete: () => ask(url, { method: 'DELETE', headers: own, ...at }),
   };
   const ready = await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
   expect([ready.status, ready.text]).toEqual([202, '']);

@@ -4,7 +4,6 @@ import { IsthmusError } from '../../errors.js';
 import type { Connection, Listening, ServedFacts } from '../../exchange/connection.js';
 import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
-import type { Decoded } from '../../wire/json-rpc.js';
 import { withTraceOf } from '../trace-headers.js';
 import { identify } from './authentication.js';
 import { jsonHeaders } from './event-text.js';
@@ -12,6 +11,7 @@ import type { HttpExchange } from './exchange.js';
 import { accepts, admit, isJson, preflightHeaders } from './guard.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
 import { isMetadataPath, resourceMetadata } from './protected-resource.js';
+import { RequestsAtWork } from './requests-at-work.js';
 import { SessionDesk } from './session-desk.js';
 import { ShortPosts } from './short-posts.js';
 import { SseConnections } from './sse-2024.js';
@@ -31,9 +31,10 @@ export class Endpoint {
 
   constructor(options: HttpEndpointOptions) {
     this.settings = resolveEndpoint(options);
-    this.#sessions = new SessionDesk(this.settings, this.#isFull);
-    this.#posts = new ShortPosts(this.settings, this.#isFull);
-    this.#sse = new SseConnections(this.settings);
+    const atWork = new RequestsAtWork(this.settings.maxRequests);
+    this.#sessions = new SessionDesk(this.settings, atWork);
+    this.#posts = new ShortPosts(this.settings, atWork);
+    this.#sse = new SseConnections(this.settings, atWork);
   }
 
   begin(accept: (connection: Connection) => void, served: ServedFacts): Listening {
@@ -94,7 +95,7 @@ export class Endpoint {
     const caller = settings.authenticate ? await identify(exchange, settings) : NOBODY;
     if (caller.kind === 'refused') return refuse(stranger, caller.status, caller.why, caller.headers);
     const visit: Visit = { exchange, headers, principal: caller.principal };
-    if (place !== 'mcp') return this.#sse.handle(place, exchange, visit.principal, headers, this.#accept);
+    if (place !== 'mcp') return this.#sse.handle(place, visit, this.#accept);
     switch (exchange.method) {
       case 'POST':
         return this.#post(visit);
@@ -158,18 +159,6 @@ export class Endpoint {
         return this.#sessions.post(route.message, visit);
     }
   }
-
-  /** True when there is too much to do; then that was the answer. */
-  readonly #isFull = (visit: Visit, message: Decoded): boolean => {
-    const { maxRequests } = this.settings;
-    if (this.#posts.inFlight + this.#sessions.inFlight < maxRequests) return false;
-    busy(
-      visit,
-      `${maxRequests} requests are being worked on`,
-      message.kind === 'request' ? message.id : undefined,
-    );
-    return true;
-  };
 
   /** One clock for all: signs of life, and sessions that nobody uses any more. */
   #tick(): void {

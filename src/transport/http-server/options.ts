@@ -57,14 +57,18 @@ export interface HttpEndpointOptions {
   readonly protectedResource?: ProtectedResource;
   /** Longer bodies are refused (413). Default 4 MiB. */
   readonly maxBodyBytes?: number;
-  /** Calls at work at the same time, of all clients; the next one is told to come back (503). Default 1024. */
+  /**
+   * Calls at work at the same time, of all clients; the next one is told to come back (503). One client alone has at
+   * most three quarters of them, and one session nine sixteenths (429). Default 2048.
+   */
   readonly maxRequests?: number;
-  /** Open `subscriptions/listen` of all clients. Default 1024. */
+  /** Open `subscriptions/listen` of all clients; the client that has most gives way. Default 1024. */
   readonly maxStreams?: number;
   /** A sign of life on a silent stream, and on an answer that takes long. Default 15 s. */
   readonly keepAliveMs?: number;
   /** `sessions` (default), `stateless` (a legacy client can call, and cannot be asked), or what `eras` excludes. */
   readonly legacy?: 'sessions' | 'stateless';
+  /** Legacy sessions at this address; the client that has most gives way, with its longest idle one. Default 1000. */
   readonly maxSessions?: number;
   /** A session without calls and streams is forgotten after this. Default 30 min. */
   readonly sessionIdleMs?: number;
@@ -136,7 +140,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     authenticate: options.authenticate,
     protectedResource: options.protectedResource,
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-    maxRequests: options.maxRequests ?? 1024,
+    maxRequests: options.maxRequests ?? 2048,
     maxStreams: options.maxStreams ?? 1024,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     legacy: options.legacy ?? 'sessions',

@@ -1,6 +1,7 @@
 import { createDeferred } from '../../async/deferred.js';
 import { retryAfterOf } from '../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
+import type { TakenPlace } from '../../exchange/fair-places.js';
 import { IdMap } from '../../exchange/id-map.js';
 import { encodeMessage } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
@@ -18,9 +19,10 @@ import { PROCESS_EVENTS } from './event-memory.js';
 import type { EventStore } from './event-store.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
+import type { RequestsAtWork } from './requests-at-work.js';
 import { SessionStream } from './session-stream.js';
 import { Unheard } from './unheard.js';
-import { respondError, respondRefusals } from './visit.js';
+import { busy, respondError, respondRefusals, type Visit } from './visit.js';
 
 export interface SessionOptions {
   readonly id: string;
@@ -37,8 +39,10 @@ export interface SessionOptions {
   readonly headers: HttpHeaders;
   /** The same without it: for a handshake that failed. */
   readonly plainHeaders: HttpHeaders;
-  /** Counts the requests of all sessions that wait for their answers. */
-  readonly tally: { inFlight: number };
+  /** Where its requests take their places until they are answered. */
+  readonly atWork: RequestsAtWork;
+  /** The handshake was accepted. False: there is no room for the session after all. */
+  onOpened(): boolean;
   now(): number;
 }
 
@@ -53,6 +57,8 @@ export class SessionConnection implements Connection {
   readonly remote: string | undefined;
   readonly life = Promise.resolve();
   readonly closed: Promise<ConnectionEnd>;
+  /** Whom limits count it for. */
+  readonly who: string;
   readonly #options: SessionOptions;
   readonly #end = createDeferred<ConnectionEnd>();
   #posts = new IdMap<Post>();
@@ -65,6 +71,8 @@ export class SessionConnection implements Connection {
   #isHeld = false;
   #over = false;
   #count = 0;
+  /** It has asked for something, besides being opened. */
+  #isUsed = false;
   /** Known with the answer to initialize. */
   revision: string | undefined;
   lastUsedAt: number;
@@ -75,6 +83,7 @@ export class SessionConnection implements Connection {
     this.label = `http session ${options.id.slice(0, 8)}`;
     this.principal = options.principal;
     this.remote = options.remote;
+    this.who = options.who;
     this.closed = this.#end.promise;
     this.#unheard = new Unheard(options.who, PROCESS_EVENTS);
     this.lastUsedAt = options.now();
@@ -91,6 +100,13 @@ export class SessionConnection implements Connection {
   /** Nothing runs, and nobody listens. */
   get isIdle(): boolean {
     return this.#posts.size === 0 && !this.#standing.isRead;
+  }
+
+  /** What would be lost if it went: nothing if it was never used, a call if one is at work. */
+  get usefulness(): number {
+    if (this.#posts.size > 0) return 3;
+    if (this.#standing.isRead) return 2;
+    return this.#isUsed ? 1 : 0;
   }
 
   get isOver(): boolean {
@@ -110,20 +126,20 @@ export class SessionConnection implements Connection {
     this.#receiver = receiver;
   }
 
-  /** A POST of this session. The answer to it ends with the last answer to its requests. */
-  post(exchange: HttpExchange, message: Decoded): void {
+  /** A POST of this session. The answer to it ends with the last answer to its requests. False: it was refused. */
+  post(visit: Visit, message: Decoded): boolean {
+    const { exchange } = visit;
     const { headers, now } = this.#options;
     this.lastUsedAt = now();
     const problem = batchProblem(message, this.revision);
-    if (problem) return respondError({ exchange, headers }, 400, undefined, problem);
+    if (problem) return refuseWith(visit, headers, undefined, problem);
     const { isBatch, requests, messages, refusals } = contentsOf(message);
     const twice = requests.find(({ id }) => this.#posts.has(id));
-    if (twice) return respondError({ exchange, headers }, 400, twice.id, inFlight(twice.id));
-    const answers = [...refusals];
-    const post =
-      requests.length > 0 ? new Post(exchange, requests.length, isBatch, answers, now()) : undefined;
+    if (twice) return refuseWith(visit, headers, twice.id, inFlight(twice.id));
+    const post = requests.length > 0 ? this.#enter(visit, message, requests.length, refusals) : undefined;
+    // Answers and news get through however much there is to do: it may be what others wait for.
+    if (requests.length > 0 && !post) return false;
     for (const { id } of requests) this.#posts.set(id, post!);
-    this.#options.tally.inFlight += requests.length;
     const deliver = () => {
       for (const item of messages) {
         this.#receiver?.receive(item);
@@ -132,8 +148,17 @@ export class SessionConnection implements Connection {
     };
     if (this.#isHeld && post) this.#held.push(deliver);
     else deliver();
-    if (post) return;
-    respondRefusals({ exchange, headers }, refusals, isBatch);
+    if (!post) respondRefusals({ exchange, headers }, refusals, isBatch);
+    return true;
+  }
+
+  /** Takes a place for each of its requests. The handshake counts as a request without a session. */
+  #enter(visit: Visit, message: Decoded, count: number, refusals: readonly string[]): Post | undefined {
+    const { atWork, now } = this.#options;
+    const place = atWork.enter(visit, message, this.revision === undefined ? undefined : this.id, count);
+    if (!place) return undefined;
+    this.#isUsed ||= this.revision !== undefined;
+    return new Post(visit.exchange, place, count, message.kind === 'batch', [...refusals], now());
   }
 
   /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
@@ -197,7 +222,7 @@ export class SessionConnection implements Connection {
     for (const post of new Set(this.#posts.values())) {
       if (!post.stream) post.exchange.respond(404, this.#options.headers);
     }
-    this.#options.tally.inFlight -= this.#posts.size;
+    for (const { place } of this.#posts.values()) this.#options.atWork.leave(place);
     this.#posts = new IdMap();
     for (const stream of this.#streams.values()) stream.end();
     this.#unheard.take();
@@ -212,11 +237,14 @@ export class SessionConnection implements Connection {
   #answer(id: RequestId | undefined, json: string, message: JsonRpcMessage): void {
     const { headers, now } = this.#options;
     this.lastUsedAt = now();
-    this.revision ??= revisionIn(message);
     const post = id === undefined ? undefined : this.#posts.get(id);
     if (!post || id === undefined) return;
     this.#posts.delete(id);
-    this.#options.tally.inFlight -= 1;
+    this.#options.atWork.leave(post.place);
+    if (this.revision === undefined) {
+      this.revision = revisionIn(message);
+      if (this.revision !== undefined && !this.#options.onOpened()) return this.#turnAway(post, id);
+    }
     const ended = post.answered();
     const { stream } = post;
     if (stream) {
@@ -242,13 +270,19 @@ export class SessionConnection implements Connection {
     );
   }
 
+  /** Others were opened meanwhile. */
+  #turnAway({ exchange }: Post, id: RequestId): void {
+    busy({ exchange, headers: this.#options.plainHeaders }, 'All sessions are taken', id);
+    this.close();
+  }
+
   /** What the client called off gets no answer; the answer to its POST ends all the same. */
   #heed({ method, params }: DecodedNotification): void {
     const id = params?.['requestId'];
     const post = method === 'notifications/cancelled' && isRequestId(id) ? this.#posts.get(id) : undefined;
     if (!post || !isRequestId(id)) return;
     this.#posts.delete(id);
-    this.#options.tally.inFlight -= 1;
+    this.#options.atWork.leave(post.place);
     if (post.answered()) this.#streamOf(post).end();
   }
 
@@ -294,6 +328,8 @@ export class SessionConnection implements Connection {
 /** A POST that waits for the answers to its requests. */
 class Post {
   readonly exchange: HttpExchange;
+  /** For each of its requests. */
+  readonly place: TakenPlace;
   /** Once it is one. */
   stream: SessionStream | undefined;
   readonly isBatch: boolean;
@@ -304,6 +340,7 @@ class Post {
 
   constructor(
     exchange: HttpExchange,
+    place: TakenPlace,
     requests: number,
     isBatch: boolean,
     answers: string[],
@@ -312,6 +349,7 @@ class Post {
     this.answers = answers;
     this.startedAt = startedAt;
     this.exchange = exchange;
+    this.place = place;
     this.#open = requests;
     this.isBatch = isBatch;
   }
@@ -321,6 +359,16 @@ class Post {
     this.#open -= 1;
     return this.#open <= 0;
   }
+}
+
+function refuseWith(
+  { exchange }: Visit,
+  headers: HttpHeaders,
+  id: RequestId | undefined,
+  error: JsonRpcErrorBody,
+): false {
+  respondError({ exchange, headers }, 400, id, error);
+  return false;
 }
 
 /** The first answer of a session is that to initialize. */

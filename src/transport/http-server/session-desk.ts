@@ -5,6 +5,7 @@ import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded, DecodedRequest, JsonRpcErrorBody } from '../../wire/json-rpc.js';
 import { accepts } from './guard.js';
 import type { HttpEndpointSettings } from './options.js';
+import type { RequestsAtWork } from './requests-at-work.js';
 import { Sessions } from './sessions.js';
 import { busy, refuse, respondError, type Visit } from './visit.js';
 
@@ -12,24 +13,17 @@ import { busy, refuse, respondError, type Visit } from './visit.js';
 export class SessionDesk {
   readonly #settings: HttpEndpointSettings;
   readonly #sessions: Sessions;
-  readonly #isFull: (visit: Visit, message: Decoded) => boolean;
 
-  /** `isFull` has answered when it is true. */
-  constructor(settings: HttpEndpointSettings, isFull: (visit: Visit, message: Decoded) => boolean) {
+  constructor(settings: HttpEndpointSettings, atWork: RequestsAtWork) {
     this.#settings = settings;
-    this.#sessions = new Sessions(settings);
-    this.#isFull = isFull;
-  }
-
-  get inFlight(): number {
-    return this.#sessions.inFlight;
+    this.#sessions = new Sessions(settings, atWork);
   }
 
   initialize(request: DecodedRequest, visit: Visit, accept: (connection: Connection) => void): void {
     const session = this.#sessions.create(visit);
     if (!session) return busy(visit, `All ${this.#settings.maxSessions} sessions are taken`, request.id);
     accept(session);
-    session.post(visit.exchange, request);
+    if (!session.post(visit, request)) session.close();
   }
 
   post(message: Decoded, visit: Visit): void {
@@ -38,9 +32,7 @@ export class SessionDesk {
     if (sessionId === undefined) return respondError(visit, 400, id, NO_SESSION);
     const session = this.#sessions.find(sessionId, visit.principal);
     if (!session) return respondError(visit, 404, id, UNKNOWN_SESSION);
-    // Answers and news must get through however much there is to do: it may be what others wait for.
-    const asks = message.kind === 'request' || message.kind === 'batch';
-    if (!asks || !this.#isFull(visit, message)) session.post(visit.exchange, message);
+    session.post(visit, message);
   }
 
   /** GET and DELETE. */

@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { clientKey } from '../../exchange/client-key.js';
+import { FairShare } from '../../exchange/fair-share.js';
 import type { HttpEndpointSettings } from './options.js';
+import type { RequestsAtWork } from './requests-at-work.js';
 import { SessionConnection } from './session-connection.js';
 import type { Visit } from './visit.js';
 
 /** The legacy sessions of an endpoint. Their ids cannot be guessed, and are good only for whoever opened them. */
 export class Sessions {
   readonly #settings: HttpEndpointSettings;
+  readonly #atWork: RequestsAtWork;
   readonly #open = new Map<string, SessionConnection>();
-  readonly #tally = { inFlight: 0 };
+  readonly #shares = new FairShare<SessionConnection>();
 
-  constructor(settings: HttpEndpointSettings) {
+  constructor(settings: HttpEndpointSettings, atWork: RequestsAtWork) {
     this.#settings = settings;
+    this.#atWork = atWork;
   }
 
   get all(): Iterable<SessionConnection> {
@@ -22,32 +26,32 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Requests of all sessions that wait for their answers. */
-  get inFlight(): number {
-    return this.#tally.inFlight;
-  }
-
-  /** Undefined when there is no room; sessions that nobody uses make room, the oldest first. */
+  /** Undefined when there is no room, and no session that has to make room for it. */
   create({ principal, exchange, headers }: Visit): SessionConnection | undefined {
-    const { maxSessions, eventStore, retryMs, pollAfterMs, clock } = this.#settings;
-    if (this.#open.size >= maxSessions && !this.#makeRoom()) return undefined;
-    const who = clientKey({ principal, remote: exchange.remote });
+    const { eventStore, retryMs, pollAfterMs, clock } = this.#settings;
+    const { remote } = exchange;
+    const who = clientKey({ principal, remote });
+    if (this.#isFull && !this.#displaced(who)) return undefined;
     const id = randomBytes(24).toString('base64url');
     const session = new SessionConnection({
       id,
       principal,
-      remote: exchange.remote,
+      remote,
       who,
       store: eventStore?.({ who }),
       retryMs,
       pollAfterMs,
       headers: { ...headers, 'mcp-session-id': id },
       plainHeaders: headers,
-      tally: this.#tally,
+      atWork: this.#atWork,
+      onOpened: () => this.#makeRoom(session),
       now: () => clock.now(),
     });
     this.#open.set(id, session);
-    void session.closed.then(() => this.#open.delete(id));
+    void session.closed.then(() => {
+      this.#open.delete(id);
+      this.#shares.delete(who, session);
+    });
     return session;
   }
 
@@ -63,17 +67,49 @@ export class Sessions {
     }
   }
 
-  #makeRoom(): boolean {
-    let oldest: SessionConnection | undefined;
-    for (const session of this.#open.values()) {
-      if (session.isIdle && (!oldest || session.lastUsedAt < oldest.lastUsedAt)) oldest = session;
+  get #isFull(): boolean {
+    return this.#shares.size >= this.#settings.maxSessions;
+  }
+
+  /** Only now: a handshake that is refused must not cost anybody a session. False when there is no room after all. */
+  #makeRoom(session: SessionConnection): boolean {
+    const { who } = session;
+    if (this.#isFull) {
+      const displaced = this.#displaced(who);
+      if (!displaced) return false;
+      this.#shares.delete(displaced.who, displaced);
+      this.#open.delete(displaced.id);
+      displaced.close();
     }
-    // Somebody who has just come is not sent away for somebody who comes now.
-    if (!oldest || this.#settings.clock.now() - oldest.lastUsedAt < MIN_IDLE_MS) return false;
-    this.#open.delete(oldest.id);
-    oldest.close();
+    this.#shares.set(who, session);
     return true;
+  }
+
+  /** The session that goes when this client gets one more. */
+  #displaced(who: string): SessionConnection | undefined {
+    const displacement = this.#shares.displacedBy(who);
+    if (displacement.kind === 'from') return leastUseful(this.#shares.itemsOf(displacement.who));
+    let found: SessionConnection | undefined;
+    for (const each of displacement.of) {
+      for (const session of this.#shares.itemsOf(each)) {
+        if (session.isIdle && (!found || isLessUseful(session, found))) found = session;
+      }
+    }
+    // A client that has just come is not sent away for an equal that comes now.
+    if (!found || this.#settings.clock.now() - found.lastUsedAt < MIN_IDLE_MS) return undefined;
+    return found;
   }
 }
 
-const MIN_IDLE_MS = 10_000;
+function leastUseful(sessions: Iterable<SessionConnection>): SessionConnection | undefined {
+  let found: SessionConnection | undefined;
+  for (const session of sessions) if (!found || isLessUseful(session, found)) found = session;
+  return found;
+}
+
+/** First those that were opened and never used, then idle ones, those that only listen, and those with calls at work. */
+function isLessUseful(a: SessionConnection, b: SessionConnection): boolean {
+  return a.usefulness === b.usefulness ? a.lastUsedAt < b.lastUsedAt : a.usefulness < b.usefulness;
+}
+
+const MIN_IDLE_MS = 500;

@@ -1,58 +1,83 @@
 import { randomBytes } from 'node:crypto';
 import { createDeferred } from '../../async/deferred.js';
+import { clientKey } from '../../exchange/client-key.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
+import type { TakenPlace } from '../../exchange/fair-places.js';
+import { FairShare } from '../../exchange/fair-share.js';
+import { IdMap } from '../../exchange/id-map.js';
 import { decodeLine, encodeMessage } from '../../wire/codec.js';
-import type { Decoded, JsonRpcMessage } from '../../wire/json-rpc.js';
+import { type Decoded, isRequestId, type JsonRpcMessage } from '../../wire/json-rpc.js';
 import { withTraceOf } from '../trace-headers.js';
+import { contentsOf } from './batch.js';
 import { messageEvent } from './event-text.js';
 import { EventWriter } from './event-writer.js';
-import type { HttpExchange, HttpHeaders } from './exchange.js';
 import { isJson } from './guard.js';
 import type { HttpEndpointSettings } from './options.js';
+import type { RequestsAtWork } from './requests-at-work.js';
+import type { Visit } from './visit.js';
 
 /** The transport of 2024-11-05: one stream that everything comes back on, and a place to post to. */
 export class SseConnections {
   readonly #settings: HttpEndpointSettings;
+  readonly #atWork: RequestsAtWork;
   readonly #open = new Map<string, SseConnection>();
+  readonly #shares = new FairShare<SseConnection>();
 
-  constructor(settings: HttpEndpointSettings) {
+  constructor(settings: HttpEndpointSettings, atWork: RequestsAtWork) {
     this.#settings = settings;
+    this.#atWork = atWork;
   }
 
   async handle(
     place: 'sse' | 'message',
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
+    visit: Visit,
     accept: (connection: Connection) => void,
   ): Promise<void> {
+    const { exchange, headers } = visit;
     const method = place === 'sse' ? 'GET' : 'POST';
     if (exchange.method !== method) return exchange.respond(405, { ...headers, allow: method });
-    if (place === 'sse') this.#begin(exchange, principal, headers, accept);
-    else await this.#message(exchange, principal, headers);
+    if (place === 'sse') this.#begin(visit, accept);
+    else await this.#message(visit);
   }
 
   keepAlive(now: number): void {
     for (const connection of this.#open.values()) connection.keepAlive(now, this.#settings.keepAliveMs);
   }
 
-  #begin(
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
-    accept: (connection: Connection) => void,
-  ): void {
+  #begin(visit: Visit, accept: (connection: Connection) => void): void {
+    const { exchange, principal, headers } = visit;
     const { maxSessions, clock, sse } = this.#settings;
-    if (this.#open.size >= maxSessions) return exchange.respond(503, { ...headers, 'retry-after': '1' });
+    const who = clientKey({ principal, remote: exchange.remote });
+    if (this.#shares.size >= maxSessions && !this.#makeRoom(who)) {
+      return exchange.respond(503, { ...headers, 'retry-after': '1' });
+    }
     const id = randomBytes(24).toString('base64url');
-    const connection = new SseConnection(exchange, principal, headers, () => clock.now());
+    const connection = new SseConnection(visit, id, this.#atWork, () => clock.now());
     this.#open.set(id, connection);
-    void connection.closed.then(() => this.#open.delete(id));
+    this.#shares.set(who, connection);
+    void connection.closed.then(() => {
+      this.#open.delete(id);
+      this.#shares.delete(who, connection);
+    });
     accept(connection);
     connection.tellEndpoint(`${sse!.messagePath}?sessionId=${id}`);
   }
 
-  async #message(exchange: HttpExchange, principal: string | undefined, headers: HttpHeaders): Promise<void> {
+  /** A client that has more of them than this one gives one up: the one that was not used for longest. */
+  #makeRoom(who: string): boolean {
+    const displacement = this.#shares.displacedBy(who);
+    if (displacement.kind !== 'from') return false;
+    let found: SseConnection | undefined;
+    for (const each of this.#shares.itemsOf(displacement.who)) {
+      if (!found || isLessUseful(each, found)) found = each;
+    }
+    if (found) this.#shares.delete(displacement.who, found);
+    found?.close();
+    return found !== undefined;
+  }
+
+  async #message(visit: Visit): Promise<void> {
+    const { exchange, principal, headers } = visit;
     if (!isJson(exchange.header('content-type'))) return exchange.respond(415, headers);
     const id = new URLSearchParams(exchange.target.split('?')[1] ?? '').get('sessionId') ?? '';
     const connection = this.#open.get(id);
@@ -60,8 +85,10 @@ export class SseConnections {
     const body = await exchange.body(this.#settings.maxBodyBytes);
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return exchange.respond(413, headers);
+    const message = withTraceOf(decodeLine(body.bytes), (name) => exchange.header(name));
+    if (!connection.enter(visit, message)) return;
     exchange.respond(202, headers);
-    connection.deliver(withTraceOf(decodeLine(body.bytes), (name) => exchange.header(name)));
+    connection.deliver(message);
   }
 }
 
@@ -74,18 +101,26 @@ class SseConnection implements Connection {
   readonly #end = createDeferred<ConnectionEnd>();
   readonly #writer: EventWriter;
   readonly #now: () => number;
+  readonly #id: string;
+  readonly #atWork: RequestsAtWork;
+  /** Of the requests that wait for their answers. */
+  #places = new IdMap<TakenPlace>();
+  lastUsedAt: number;
   readonly #held: Decoded[] = [];
   #isHeld = false;
   #receiver: Receiver | undefined;
   #over = false;
 
   constructor(
-    exchange: HttpExchange,
-    principal: string | undefined,
-    headers: HttpHeaders,
+    { exchange, principal, headers }: Visit,
+    id: string,
+    atWork: RequestsAtWork,
     now: () => number,
   ) {
     this.principal = principal;
+    this.#id = id;
+    this.#atWork = atWork;
+    this.lastUsedAt = now();
     this.remote = exchange.remote;
     this.closed = this.#end.promise;
     this.#now = now;
@@ -103,7 +138,27 @@ class SseConnection implements Connection {
     this.#writer.write(`event: endpoint\ndata: ${where}\n\n`, this.#now());
   }
 
+  /** Requests that wait for their answers. */
+  get atWork(): number {
+    return this.#places.size;
+  }
+
+  /** Takes places for the requests in it. False: there are none, and that was the answer. */
+  enter(visit: Visit, message: Decoded): boolean {
+    this.lastUsedAt = this.#now();
+    // Answers and news get through however much there is to do. What has an id twice is refused later.
+    const requests = contentsOf(message).requests.filter(({ id }) => !this.#places.has(id));
+    if (requests.length === 0) return true;
+    const place = this.#atWork.enter(visit, message, this.#id, requests.length);
+    if (place) for (const { id } of requests) this.#places.set(id, place);
+    return place !== undefined;
+  }
+
   deliver(message: Decoded): void {
+    // What the client called off gets no answer.
+    if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+      this.#leave(message.params?.['requestId']);
+    }
     if (this.#isHeld && message.kind === 'request') this.#held.push(message);
     else this.#receiver?.receive(message);
   }
@@ -122,6 +177,7 @@ class SseConnection implements Connection {
   }
 
   send(message: JsonRpcMessage): void {
+    if (!('method' in message)) this.#leave(message.id);
     if (!this.#over) this.#writer.write(messageEvent(encodeMessage(message)), this.#now());
   }
 
@@ -141,8 +197,21 @@ class SseConnection implements Connection {
   #shut(end: ConnectionEnd): void {
     if (this.#over) return;
     this.#over = true;
+    for (const place of this.#places.values()) this.#atWork.leave(place);
+    this.#places = new IdMap();
     this.#end.resolve(end);
   }
+
+  #leave(id: unknown): void {
+    const place = isRequestId(id) ? this.#places.get(id) : undefined;
+    if (!place || !isRequestId(id)) return;
+    this.#places.delete(id);
+    this.#atWork.leave(place);
+  }
+}
+
+function isLessUseful(a: SseConnection, b: SseConnection): boolean {
+  return a.atWork > 0 === b.atWork > 0 ? a.lastUsedAt < b.lastUsedAt : a.atWork === 0;
 }
 
 const CONGESTED_AT = 1024 * 1024;

@@ -33,9 +33,19 @@ export function refuse(
   respondError({ exchange, headers: more ? { ...headers, ...more } : headers }, status, undefined, error);
 }
 
-export function busy({ exchange, headers }: Answerable, why: string, id?: RequestId): void {
+/** The server has too much to do. */
+export function busy(visit: Answerable, why: string, id?: RequestId): void {
+  respondLater(visit, 503, why, id);
+}
+
+/** This one client has too much to do. */
+export function tooMany(visit: Answerable, why: string, id?: RequestId): void {
+  respondLater(visit, 429, why, id);
+}
+
+function respondLater({ exchange, headers }: Answerable, status: number, why: string, id?: RequestId): void {
   const error = { code: ErrorCode.InternalError, message: `${why}; try again later` };
-  respondError({ exchange, headers: { ...headers, 'retry-after': '1' } }, 503, id, error);
+  respondError({ exchange, headers: { ...headers, 'retry-after': '1' } }, status, id, error);
 }
 
 /** For a POST of which nothing is to be answered but what could not be delivered. */
