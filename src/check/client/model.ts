@@ -38,8 +38,6 @@ export interface Scenario {
   readonly serves: readonly ('legacy' | 'modern')[];
   /** Default: list the tools, call the first one. */
   readonly steps?: readonly Step[];
-  /** How long the client may take. Default 15 s. */
-  readonly boundMs?: number;
   /** A fresh server: for every process over stdio, for every run over HTTP. */
   readonly open: (over: Over) => Script;
 }

@@ -36,7 +36,7 @@ export function withClientOptions(command: Command): Command {
       ]),
     )
     .option('--only <name>', 'only this check, suite or scenario; repeatable', collect)
-    .option('-t, --timeout <ms>', 'how long the client may take for one server (default: 15000)', toMs)
+    .option('-t, --timeout <ms>', 'how long the client may take for one server (default: 90000)', toMs)
     .option('-j, --jobs <number>', 'how many servers at a time', toJobs, 2)
     .option('--cwd <folder>', 'the folder that the client runs in')
     .option('--env <name=value>', 'a variable for the client; repeatable', toVariable)

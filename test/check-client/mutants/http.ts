@@ -110,7 +110,11 @@ export const HTTP: readonly Mutant[] = [
   })),
   on('sessions/sse-endpoint', 'goes on where it began', (transcript) => ({
     ...transcript,
-    entries: transcript.entries.map((entry) => (entry.kind === 'head' ? { ...entry, path: '/mcp' } : entry)),
+    entries: transcript.entries.map((entry) =>
+      entry.kind === 'head'
+        ? { ...entry, path: '/mcp', headers: { ...entry.headers, accept: '*/*' } }
+        : entry,
+    ),
   })),
   on('robustness/schema-refs', 'fetches schemas', visiting('GET', '/schema.json')),
   on(

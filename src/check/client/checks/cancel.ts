@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../wire/json-rpc.js';
 import type { Heard, Said, View } from '../read/view.js';
-import { type ClientCheck, every, fail, outcome, pass, skip } from './check.js';
+import { absent, type ClientCheck, every, fail, outcome, pass, skip } from './check.js';
 
 /** What the client does when it gives a request up. */
 export const CANCEL: readonly ClientCheck[] = [
@@ -52,7 +52,7 @@ export const CANCEL: readonly ClientCheck[] = [
       const hungUp = view.transcript.entries.findIndex(
         (entry) => entry.kind === 'hung-up' && entry.exchange === slow.entry.exchange,
       );
-      if (hungUp < 0) return fail('The answer was left open', CLOSED, slow);
+      if (hungUp < 0) return absent(view, 'The answer was left open', CLOSED, slow);
       const next = view.named('tools/call').find(({ index }) => index > slow.index);
       const answered = next && view.answerTo(next);
       return answered && hungUp > answered.index
@@ -141,5 +141,5 @@ function notified(view: View) {
   const told = view.named('notifications/cancelled').find(({ params }) => params['requestId'] === slow.id);
   return told
     ? pass('notifications/cancelled named the request')
-    : fail('The server was not told', 'notifications/cancelled with the id of the call', slow);
+    : absent(view, 'The server was not told', 'notifications/cancelled with the id of the call', slow);
 }

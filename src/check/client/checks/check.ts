@@ -11,12 +11,23 @@ export type Opinion =
       readonly expected: string;
       readonly at?: number | undefined;
     }
-  | { readonly kind: 'skip'; readonly seen: string };
+  | { readonly kind: 'skip'; readonly seen: string }
+  /** The limit of the run expired first: it may still come, by a limit of the client that is longer. */
+  | {
+      readonly kind: 'undecided';
+      readonly seen: string;
+      readonly expected: string;
+      readonly at?: number | undefined;
+    };
 
 /** What is known of a client from all its runs. */
 export interface ClientFacts {
   readonly modern: boolean;
   readonly legacy: boolean;
+  /** It called a tool in one of them. */
+  readonly calls: boolean;
+  /** One of them ended by itself. */
+  readonly ends: boolean;
 }
 
 export interface ClientCheck {
@@ -45,6 +56,17 @@ export function fail(seen: string, expected: string, about?: Said | { readonly i
 
 export function skip(seen: string): Opinion {
   return { kind: 'skip', seen };
+}
+
+/** Something did not come. While the client still runs, it may come later: only an ended run decides. */
+export function absent(
+  view: View,
+  seen: string,
+  expected: string,
+  about?: Said | { readonly index: number },
+): Opinion {
+  if (view.ended) return fail(seen, expected, about);
+  return { kind: 'undecided', seen, expected, at: about?.index };
 }
 
 /** The same is said of each; the first that is not so is shown. */
@@ -92,26 +114,43 @@ export function works(view: View, facts: ClientFacts): Opinion {
   const calls = view.named('tools/call');
   const answered = calls.find((call) => view.answerTo(call)?.message['result'] !== undefined);
   if (!answered) {
+    // Clients that only list, for example: nothing is wrong with them.
+    if (!facts.calls && view.succeeded && calls.length === 0) return skip(CALLS_NOTHING);
     const far = view.said.at(-1);
     const last = far ? `its last message was ${far.method || 'an answer'}` : 'it said nothing at all';
-    return fail(
+    return absent(
+      view,
       `The client did not get to call the tool: ${last}, and it ${outcome(view)}`,
       'The client connects, lists the tools, calls one, and exits with 0',
       far,
     );
   }
   if (view.succeeded) return pass(`It called the tool in the ${answered.era} era and exited with 0`);
-  return fail(
+  return absent(
+    view,
     `The tool was called and answered, and the client ${outcome(view)}`,
     'A client whose call was answered exits with 0',
     answered,
   );
 }
 
+export const CALLS_NOTHING = 'the client calls no tool';
+
+/** As `works`; for a client that calls no tool, any answer will do. */
+export function connects(view: View, facts: ClientFacts): Opinion {
+  const opinion = works(view, facts);
+  if (opinion.kind !== 'skip' || opinion.seen !== CALLS_NOTHING) return opinion;
+  const answered = view.requests.findLast((each) => view.answerTo(each)?.message['result'] !== undefined);
+  return answered
+    ? pass(`Its ${answered.method} was answered in the ${answered.era} era and it exited with 0`)
+    : fail('The client exited with 0, and no request of it was answered', 'An answer', view.said.at(-1));
+}
+
 /** The client says that it failed, and does not hang. */
 export function givesUp(view: View): Opinion {
   if (!view.ended) {
-    return fail(
+    return absent(
+      view,
       `The client ${outcome(view)}`,
       'The client ends by itself and says that it failed',
       view.said.at(-1),

@@ -155,14 +155,16 @@ export const ERA_RULES: readonly ClientCheck[] = [
   {
     id: 'negotiation/one-era',
     suite: 'negotiation',
-    title: 'Keeps to the era that it has found',
+    title: 'Keeps to the modern era when it has found it',
     level: 'MUST',
     rules: ['INIT-017', 'VER-011'],
-    hint: 'No initialize after a DiscoverResult, and no modern _meta after a handshake.',
-    on: ['modern-only', 'dual', 'discover-newer', 'legacy-2025-11-25', 'legacy-2025-06-18'],
+    hint: 'Send no initialize after a DiscoverResult.',
+    on: ['modern-only', 'dual', 'discover-newer'],
     judge(view) {
       const found = view.requests.find((each) => isOpening(each) && view.answerTo(each)?.message['result']);
       if (!found) return skip('the client found no era');
+      // To probe again after a handshake is a SHOULD NOT: negotiation/remembers.
+      if (found.era === 'legacy') return skip('the client found the legacy era');
       const strayed = view.requests.find(
         ({ index, era, entry }) =>
           index > found.index && era !== found.era && entry.life === found.entry.life,

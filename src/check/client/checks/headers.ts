@@ -2,26 +2,27 @@ import { META } from '../../../era/meta-keys.js';
 import { decodeHeaderValue, encodeHeaderValue, routingName } from '../../../era/modern/headers.js';
 import { isAtLeast } from '../../../era/revisions.js';
 import { isJsonObject } from '../../../wire/json-rpc.js';
+import { ENDPOINT } from '../stage/paths.js';
 import { type ClientCheck, fail, pass, skip } from './check.js';
-import { isWellKnown, modernRequests, posts } from './posts.js';
+import { acceptsBoth, modernRequests, posts } from './posts.js';
 
 /** What a POST says in its headers. */
 export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/accept',
     suite: 'headers',
-    title: 'Accepts both application/json and text/event-stream on every POST',
+    title: 'Accepts both application/json and text/event-stream on every POST of Streamable HTTP',
     level: 'MUST',
     rules: ['HTTP-007'],
     hint: 'Accept: application/json, text/event-stream',
     on: 'all',
     over: ['http'],
     judge: (view) =>
-      posts(view.said, ({ headers }) => {
-        const accept = headers['accept'] ?? '';
-        const lists = ['application/json', 'text/event-stream'].every((type) => accept.includes(type));
-        return lists ? undefined : `Accept is ${JSON.stringify(accept)}`;
-      }),
+      posts(
+        view.said.filter(({ head }) => head?.path !== ENDPOINT),
+        ({ headers }) =>
+          acceptsBoth(headers['accept']) ? undefined : `Accept is ${JSON.stringify(headers['accept'] ?? '')}`,
+      ),
   },
   {
     id: 'headers/content-type',
@@ -162,9 +163,7 @@ export const HEADERS: readonly ClientCheck[] = [
         ({ era, method }) => era === 'modern' && method !== 'server/discover',
       );
       if (!modern) return skip('the client said nothing in the modern era');
-      const get = view.heads.find(
-        ({ method, path }) => (method === 'GET' || method === 'DELETE') && !isWellKnown(path),
-      );
+      const get = view.heads.find(({ method }) => method === 'GET' || method === 'DELETE');
       return get
         ? fail(`The client sent ${get.method}`, 'POST only', { index: view.transcript.entries.indexOf(get) })
         : pass('It sent POST only');

@@ -1,5 +1,6 @@
 import { LEGACY_REVISIONS } from '../../../era/revisions.js';
-import { type ClientCheck, givesUp, skip, works } from './check.js';
+import { ENDPOINT } from '../stage/paths.js';
+import { type ClientCheck, connects, givesUp, skip } from './check.js';
 
 /** Whether the client gets along with servers of each era. */
 export const NEGOTIATION: readonly ClientCheck[] = [
@@ -7,11 +8,11 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     id: 'negotiation/modern-only',
     suite: 'negotiation',
     title: 'Works with a server that speaks only the modern era',
-    level: 'MUST',
+    level: 'SHOULD',
     rules: ['VER-016'],
     hint: 'Ask server/discover (or any request with the modern _meta) and go on with a version it supports.',
     on: ['modern-only'],
-    judge: works,
+    judge: connects,
   },
   ...LEGACY_REVISIONS.map(
     (revision): ClientCheck => ({
@@ -23,12 +24,12 @@ export const NEGOTIATION: readonly ClientCheck[] = [
       hint: 'Accept the revision that the server answers initialize with when you know it, else disconnect with an error.',
       on: [`legacy-${revision}`],
       judge(view, facts) {
-        const opinion = works(view, facts);
-        if (opinion.kind !== 'fail') return opinion;
+        const opinion = connects(view, facts);
+        if (opinion.kind === 'pass' || opinion.kind === 'skip') return opinion;
         if (
           revision === '2024-11-05' &&
           view.transcript.over === 'http' &&
-          !view.heads.some(({ method }) => method === 'GET')
+          !view.heads.some(({ path }) => path === ENDPOINT)
         ) {
           return skip('the client does not speak the HTTP+SSE transport of 2024-11-05');
         }
@@ -44,12 +45,12 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     id: 'negotiation/dual',
     suite: 'negotiation',
     title: 'Works with a server of both eras',
-    level: 'MUST',
+    level: 'SHOULD',
     rules: [],
     reason: 'A server of both eras serves clients of either; nothing can go wrong there but the client.',
     hint: 'Use the first era that the server answers in, and stay in it.',
     on: ['dual'],
-    judge: works,
+    judge: connects,
   },
   {
     id: 'negotiation/newer-server',
@@ -59,7 +60,7 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     rules: ['VER-016'],
     hint: 'Look for the newest version in supportedVersions that you implement; ignore those you do not know.',
     on: ['discover-newer'],
-    judge: works,
+    judge: connects,
   },
   fallback('probe-silence', 'Falls back to initialize when the probe is not answered', 'MUST', ['VER-015']),
   fallback('probe-dies', 'Starts the server again, and falls back, when it dies of the probe', 'SHOULD', []),
@@ -135,8 +136,9 @@ function fallback(
     on: [scenario],
     judge(view, facts) {
       if (!facts.modern && scenario.startsWith('probe')) return skip('the client does not probe');
-      if (!facts.modern) return skip('the client does not try the modern era');
-      return works(view, facts);
+      if (!view.requests.some(({ era }) => era === 'modern'))
+        return skip('the client does not try the modern era here');
+      return connects(view, facts);
     },
   };
 }

@@ -17,9 +17,9 @@ export function posts(
   );
 }
 
-/** What is asked for authorization's sake. */
-export function isWellKnown(path: string): boolean {
-  return path.includes('/.well-known/');
+/** As every POST of Streamable HTTP has it; those of HTTP+SSE need not. */
+export function acceptsBoth(accept = ''): boolean {
+  return ['application/json', 'text/event-stream'].every((type) => accept.includes(type));
 }
 
 export function modernRequests(view: View): readonly Said[] {

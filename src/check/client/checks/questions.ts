@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Said, View } from '../read/view.js';
 import { LOGIN_PATH } from '../scenarios/questions.js';
-import { type ClientCheck, every, fail, type Opinion, pass, skip, works } from './check.js';
+import { absent, type ClientCheck, every, fail, type Opinion, pass, skip, works } from './check.js';
 import { oddElicitation } from './odd-answers.js';
 
 /** What the client answers when a legacy server asks. */
@@ -33,7 +33,8 @@ export const QUESTIONS: readonly ClientCheck[] = [
       if (asked.length === 0) return skip(NOT_ASKED);
       const silent = asked.find(({ message }) => !answers.some(({ id }) => id === message['id']));
       if (silent) {
-        return fail(
+        return absent(
+          view,
           `There was no answer to ${String(silent.message['method'])} (id ${JSON.stringify(silent.message['id'])})`,
           'An answer with that id',
           silent,
@@ -165,7 +166,7 @@ export const QUESTIONS: readonly ClientCheck[] = [
     judge(view) {
       const asked = view.heard.some(({ message }) => message['id'] === 'page');
       if (!asked) return skip('the client was not asked to open a page');
-      const at = view.heads.find(({ path }) => path.startsWith(LOGIN_PATH));
+      const at = view.asides.find(({ path }) => path.startsWith(LOGIN_PATH));
       return at
         ? fail(`The client sent ${at.method} ${at.path}`, 'No request for it', {
             index: view.transcript.entries.indexOf(at),
@@ -220,7 +221,7 @@ function answering(
   if (asked.length === 0) return skip(view.named('tools/call').length === 0 ? NOT_ASKED : none);
   for (const { message, index } of asked) {
     const answer = view.said.find(({ kind, id }) => kind === 'response' && id === message['id']);
-    if (!answer) return fail(`${String(message['method'])} was not answered`, 'An answer', { index });
+    if (!answer) return absent(view, `${String(message['method'])} was not answered`, 'An answer', { index });
     const wrong = problem(answer);
     if (wrong !== undefined) return fail(wrong, 'What the title says', answer);
   }

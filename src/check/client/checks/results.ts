@@ -74,9 +74,11 @@ export const RESULTS: readonly ClientCheck[] = [
     hint: 'Resolve $ref within the schema only.',
     on: ['schema-ref'],
     judge(view) {
-      const listed = view.named('tools/list').some((each) => view.answerTo(each)?.message['result']);
-      if (!listed) return skip('the client did not list the tools');
-      const at = view.heads.find(({ path }) => path.startsWith(SCHEMA_PATH));
+      const listed = view
+        .named('tools/list')
+        .some((each) => each.era === 'modern' && view.answerTo(each)?.message['result']);
+      if (!listed) return skip('the client did not list the tools in the modern era');
+      const at = view.asides.find(({ path }) => path.startsWith(SCHEMA_PATH));
       return at
         ? fail(`The client asked for ${at.path}`, 'No request for it', {
             index: view.transcript.entries.indexOf(at),

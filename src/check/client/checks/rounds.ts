@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import { questionsIn, responsesIn, retriesIn, roundsIn, stateIn } from '../read/rounds.js';
-import { type ClientCheck, every, fail, givesUp, pass, skip, works } from './check.js';
+import { absent, CALLS_NOTHING, type ClientCheck, every, fail, givesUp, pass, skip, works } from './check.js';
 import { oddAnswer } from './odd-answers.js';
 
 const ASKING = [
@@ -26,7 +26,8 @@ export const ROUNDS: readonly ClientCheck[] = [
       const rounds = roundsIn(view).filter(({ asked }) => asked.length > 0);
       if (rounds.length === 0) return skip(NOT_ASKED);
       for (const { asked, retry, interim } of rounds) {
-        if (!retry) return fail('The client did not call again', `A call with ${asked.join(', ')}`, interim);
+        if (!retry)
+          return absent(view, 'The client did not call again', `A call with ${asked.join(', ')}`, interim);
         const missing = asked.find((key) => !(key in responsesIn(retry)));
         if (missing !== undefined) return fail(`There is no answer to ${missing}`, asked.join(', '), retry);
       }
@@ -216,6 +217,7 @@ export const ROUNDS: readonly ClientCheck[] = [
     judge(view, facts) {
       if (!facts.modern) return skip('the client speaks the legacy era only');
       const calls = view.named('tools/call').length;
+      if (calls === 0 && view.succeeded) return skip(CALLS_NOTHING);
       if (calls > 500 && !view.ended) {
         return fail(`The client called ${calls} times and was still at it`, 'An end', view.said.at(-1));
       }

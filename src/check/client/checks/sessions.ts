@@ -1,8 +1,8 @@
-import { ENDPOINT } from '../manners/http-and-sse.js';
 import type { Head, Said, View } from '../read/view.js';
 import { EVENT_ID, RETRY_MS } from '../scenarios/sessions.js';
-import { type ClientCheck, every, fail, pass, skip, works } from './check.js';
-import { isWellKnown } from './posts.js';
+import { ENDPOINT } from '../stage/paths.js';
+import { absent, type ClientCheck, every, fail, pass, skip, works } from './check.js';
+import { acceptsBoth } from './posts.js';
 
 /** Legacy sessions over HTTP, and streams that are taken up again. */
 export const SESSIONS: readonly ClientCheck[] = [
@@ -20,10 +20,7 @@ export const SESSIONS: readonly ClientCheck[] = [
       if (!opened) return skip('there was no handshake');
       const { entries } = view.transcript;
       const later = view.heads
-        .filter(
-          (head) =>
-            head.exchange > (opened.entry.exchange ?? 0) && !isOpening(view, head) && !isWellKnown(head.path),
-        )
+        .filter((head) => head.exchange > (opened.entry.exchange ?? 0) && !isOpening(view, head))
         .map((head) => ({ head, index: entries.indexOf(head) }));
       return every(later, {
         none: 'nothing followed the handshake',
@@ -62,12 +59,19 @@ export const SESSIONS: readonly ClientCheck[] = [
     on: ['session-lost'],
     judge(view) {
       const { entries } = view.transcript;
-      const lost = entries.findIndex((entry) => entry.kind === 'status' && entry.status === 404);
+      const lost = entries.findIndex(
+        (entry) =>
+          entry.kind === 'status' &&
+          entry.status === 404 &&
+          view.heads.some(({ exchange }) => exchange === entry.exchange),
+      );
       if (lost < 0) return skip('the client did not get as far as losing its session');
       const again = view.named('initialize').find(({ index }) => index > lost);
       return again
         ? pass('It sent initialize again')
-        : fail('After the 404 there was no initialize', 'initialize without a session id', { index: lost });
+        : absent(view, 'After the 404 there was no initialize', 'initialize without a session id', {
+            index: lost,
+          });
     },
   },
   {
@@ -103,7 +107,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     judge(view) {
       const { entries } = view.transcript;
       const gets = view.heads
-        .filter(({ method, path }) => method === 'GET' && !isWellKnown(path))
+        .filter(({ method }) => method === 'GET')
         .map((head) => ({ head, index: entries.indexOf(head) }));
       return every(gets, {
         none: 'the client sent no GET',
@@ -169,9 +173,13 @@ export const SESSIONS: readonly ClientCheck[] = [
       const get = view.heads.find(({ method }) => method === 'GET');
       if (!get) return skip('the client does not speak the HTTP+SSE transport of 2024-11-05');
       const { entries } = view.transcript;
-      const after = view.heads
-        .filter(({ method, exchange }) => method === 'POST' && exchange > get.exchange)
-        .map((head) => ({ head, index: entries.indexOf(head) }));
+      const posts = view.heads.filter(({ method, exchange }) => method === 'POST' && exchange > get.exchange);
+      // Streamable HTTP has GET streams, too. Its POSTs accept both kinds of answers, at the one address there is.
+      const began = posts.findIndex(
+        ({ path, headers }) => path === ENDPOINT || !acceptsBoth(headers['accept']),
+      );
+      if (began < 0) return skip('the client does not speak the HTTP+SSE transport of 2024-11-05');
+      const after = posts.slice(began).map((head) => ({ head, index: entries.indexOf(head) }));
       return every(after, {
         none: 'the client did not go on',
         problem: ({ head }) => (head.path === ENDPOINT ? undefined : `A POST went to ${head.path}`),

@@ -98,7 +98,7 @@ export const SHUTDOWN: readonly ClientCheck[] = [
     rules: [],
     reason: 'A program that cannot leave is killed, and then leaves its servers behind.',
     hint: 'Bound every step of closing.',
-    on: ['stubborn', 'slow-exit', 'dual', 'modern-only', 'legacy-2025-11-25'],
+    on: ['stubborn', 'slow-exit'],
     judge(view) {
       if (view.said.length === 0) return skip('the client said nothing');
       return view.ended

@@ -1,5 +1,6 @@
 import { ErrorCode } from '../../../wire/error-codes.js';
 import type { Script } from '../model.js';
+import { ENDPOINT } from '../stage/paths.js';
 import { errorOf, resultOf } from '../stage/turn.js';
 import type { Visit } from '../stage/visit.js';
 import { echoOf } from './modern.js';
@@ -17,7 +18,8 @@ export function httpAndSse(): Script {
       return true;
     },
     receive(turn) {
-      if (!stream) return turn.status(405, '', { allow: 'GET' });
+      // As servers of that time do: what is POSTed to the address of the stream is refused.
+      if (!stream || turn.path !== ENDPOINT) return turn.status(405, '', { allow: 'GET' });
       turn.status(202, 'Accepted');
       if (turn.id === undefined || turn.method === '') return;
       const answers: Readonly<Record<string, object>> = {
@@ -34,5 +36,3 @@ export function httpAndSse(): Script {
     },
   };
 }
-
-export const ENDPOINT = '/messages?session=one';

@@ -1,6 +1,7 @@
 import { claimsModern } from '../../../era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Entry, Scenario, Transcript } from '../model.js';
+import { isMcpPath } from '../stage/paths.js';
 
 export type Head = Extract<Entry, { kind: 'head' }>;
 export type In = Extract<Entry, { kind: 'in' }>;
@@ -39,7 +40,10 @@ export interface View {
   readonly said: readonly Said[];
   readonly requests: readonly Said[];
   readonly heard: readonly Heard[];
+  /** HTTP requests that are MCP's. */
   readonly heads: readonly Head[];
+  /** Those that are not: OAuth's, and pages. */
+  readonly asides: readonly Head[];
   /** What came in and is no message. */
   readonly unreadable: readonly In[];
   /** Ends with 0, in time. */
@@ -53,9 +57,9 @@ export interface View {
 
 export function viewOf(transcript: Transcript, scenario: Scenario): View {
   const { entries, end } = transcript;
-  const heads = entries.filter((entry): entry is Head => entry.kind === 'head');
+  const { heads, asides } = headsIn(entries);
   const heard = heardIn(entries);
-  const { said, unreadable } = saidIn(entries, heads, heard);
+  const { said, unreadable } = saidIn(entries, { heads, asides }, heard);
   const requests = said.filter(({ kind }) => kind === 'request');
   return {
     transcript,
@@ -64,6 +68,7 @@ export function viewOf(transcript: Transcript, scenario: Scenario): View {
     requests,
     heard,
     heads,
+    asides,
     unreadable,
     succeeded: end.code === 0 && !end.late,
     ended: !end.late,
@@ -78,12 +83,32 @@ function answers({ message, life, index }: Heard, request: Said): boolean {
   return message['id'] === request.id && (message['result'] !== undefined || message['error'] !== undefined);
 }
 
-function saidIn(entries: readonly Entry[], heads: readonly Head[], heard: readonly Heard[]) {
+/** By the path; a message that went to a wrong path is MCP's all the same. */
+function headsIn(entries: readonly Entry[]): { heads: Head[]; asides: Head[] } {
+  const all = entries.filter((entry): entry is Head => entry.kind === 'head');
+  const hasMessage = ({ exchange }: Head) =>
+    entries.some((entry) => entry.kind === 'in' && entry.exchange === exchange && isRpc(parse(entry.text)));
+  const isMcp = (head: Head) => isMcpPath(head.path) || hasMessage(head);
+  return { heads: all.filter(isMcp), asides: all.filter((head) => !isMcp(head)) };
+}
+
+function isRpc(value: unknown): boolean {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isJsonObject(first) && first['jsonrpc'] !== undefined;
+}
+
+function saidIn(
+  entries: readonly Entry[],
+  { heads, asides }: Pick<View, 'heads' | 'asides'>,
+  heard: readonly Heard[],
+) {
   const said: Said[] = [];
   const unreadable: In[] = [];
   const eras = new Map<number, 'modern' | 'legacy'>();
   entries.forEach((entry, index) => {
     if (entry.kind !== 'in') return;
+    const head = heads.find(({ exchange }) => exchange === entry.exchange);
+    if (asides.some(({ exchange }) => exchange === entry.exchange)) return;
     const value = parse(entry.text);
     const batched = Array.isArray(value);
     const messages = (batched ? value : [value]).filter(isJsonObject);
@@ -96,7 +121,6 @@ function saidIn(entries: readonly Entry[], heads: readonly Head[], heard: readon
       // A handshake that was refused decides nothing.
       const decides = method !== 'initialize' || wasWelcome(message['id'], entry.life, index, heard);
       if (decides && (before !== 'legacy' || claimsModern(params))) eras.set(entry.life, era);
-      const head = heads.find(({ exchange }) => exchange === entry.exchange);
       said.push({
         kind: kindOf(message),
         message,

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../async/clock.js';
 import type { Report } from '../../model.js';
 import { applyBaseline, type Baseline, type Scope } from '../../run/baseline.js';
 import { countsOf, gradeOf } from '../../run/grade.js';
@@ -9,6 +10,7 @@ import { choose, concerns } from './choose.js';
 import { factsOf, judge, viewsOf } from './judge.js';
 import { runScenario } from './run-scenario.js';
 import type { Player } from './stage.js';
+import { takeTurns } from './take-turns.js';
 
 export interface ClientRun {
   readonly player: Player;
@@ -25,8 +27,9 @@ export interface ClientRun {
   readonly eras?: readonly ('modern' | 'legacy')[];
   /** Failures that are known: docs/check-ci.md. */
   readonly baseline?: Baseline | undefined;
+  /** How long the client may take for one server. Default 90 s. */
   readonly boundMs?: number | undefined;
-  /** How many runs at a time. Default 2. */
+  /** How many runs at a time; those that take longer than some seconds do not count. Default 2. */
   readonly jobs?: number;
   readonly signal?: AbortSignal;
   /** Told after every run. */
@@ -51,19 +54,14 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
       .map((each) => ({ scenario, over: each })),
   );
   const transcripts: Transcript[] = [];
-  const queue = [...plans];
-  const work = async () => {
-    for (let plan = queue.shift(); plan && !signal.aborted; plan = queue.shift()) {
-      const transcript = await runScenario(plan.scenario, plan.over, player, {
-        boundMs: run.boundMs,
-        signal,
-      });
-      if (signal.aborted) return;
-      transcripts.push(transcript);
-      onRun?.(transcripts.length, plans.length, transcript);
-    }
+  const show = async (plan: (typeof plans)[number]) => {
+    if (signal.aborted) return;
+    const transcript = await runScenario(plan.scenario, plan.over, player, { boundMs: run.boundMs, signal });
+    if (signal.aborted) return;
+    transcripts.push(transcript);
+    onRun?.(transcripts.length, plans.length, transcript);
   };
-  await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+  await takeTurns(plans, jobs, show, { clock: systemClock });
   // In the order of the catalogue, however the runs overtook each other.
   const order = new Map(SCENARIOS.map(({ name }, at) => [name, at]));
   transcripts.sort(

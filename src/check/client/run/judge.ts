@@ -12,6 +12,8 @@ export function factsOf(
 ): ClientFacts {
   const said = viewsOf(transcripts).flatMap(({ requests }) => requests);
   return {
+    calls: said.some(({ method }) => method === 'tools/call'),
+    ends: transcripts.some(({ end }) => !end.late),
     modern: insisted.includes('modern') || said.some(({ era }) => era === 'modern'),
     legacy: insisted.includes('legacy') || said.some(({ method }) => method === 'initialize'),
   };
@@ -26,7 +28,8 @@ export function viewsOf(transcripts: readonly Transcript[]): View[] {
 
 /**
  * One finding for one check, from all runs that it looks at: it fails where one of them fails, and passes where one
- * passes and none fails. `missing` says why a transport was not tried.
+ * passes and none fails. Where the limit of a run expired first, a SHOULD is broken (to hang is bad enough), but a MUST
+ * is undecided: the client may have a longer limit of its own. `missing` says why a transport was not tried.
  */
 export function judge(
   check: ClientCheck,
@@ -37,9 +40,12 @@ export function judge(
   const opinions = views
     .filter(({ scenario, transcript }) => concerns(check, scenario, transcript.over))
     .map((view) => ({ view, opinion: opinionOf(check, view, facts) }));
-  const failed = opinions.filter(({ opinion }) => opinion.kind === 'fail');
+  const open = opinions.filter(({ opinion }) => opinion.kind === 'undecided');
+  const decided = opinions.filter(({ opinion }) => opinion.kind === 'fail');
+  // Of a client that never ends, nothing is known.
+  const failed = check.level === 'MUST' || !facts.ends ? decided : [...decided, ...open];
   const passed = opinions.filter(({ opinion }) => opinion.kind === 'pass');
-  const [chosen] = failed.length > 0 ? failed : passed;
+  const [chosen] = failed.length > 0 ? failed : open.length > 0 ? open : passed;
   const head = {
     id: check.id,
     suite: check.suite,
@@ -54,9 +60,18 @@ export function judge(
     return { ...head, outcome: 'skip', seen: whySkipped(check, opinions, missing), expected: '', wire: [] };
   const { view, opinion } = chosen;
   const where = `${view.scenario.name} over ${view.transcript.over}`;
-  const others = (failed.length > 0 ? failed : passed).length - 1;
+  const others = (failed.length > 0 ? failed : open.length > 0 ? open : passed).length - 1;
   const more = others > 0 ? ` (and in ${others} more ${others === 1 ? 'run' : 'runs'})` : '';
-  if (opinion.kind !== 'fail') {
+  if (opinion.kind === 'undecided' && failed.length === 0) {
+    return {
+      ...head,
+      outcome: facts.ends ? 'skip' : 'error',
+      seen: `Undecided, since the limit of this check expired: ${opinion.seen}, with ${where}${more}`,
+      expected: opinion.expected,
+      wire: facts.ends ? [] : excerpt(view.transcript.entries, opinion.at),
+    };
+  }
+  if (opinion.kind === 'pass' || opinion.kind === 'skip') {
     return {
       ...head,
       outcome: 'pass',

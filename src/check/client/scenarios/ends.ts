@@ -15,7 +15,6 @@ export const ENDS: readonly Scenario[] = [
     title: 'A server that leaves neither at the end of its input nor at SIGTERM',
     over: ['stdio'],
     serves: ['modern', 'legacy'],
-    boundMs: 25_000,
     open: () => dual({ script: { atEnd: 'stays' } }),
   },
 ];

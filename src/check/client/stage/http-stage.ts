@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Script } from '../model.js';
 import { exchangeTurn } from './http-turn.js';
 import { exchangeVisit } from './http-visit.js';
+import { isMcpPath, MCP_PATH } from './paths.js';
 import type { Recorder } from './recorder.js';
 
 export interface HttpStage {
@@ -33,14 +34,15 @@ export async function playOverHttp(script: Script, record: Recorder): Promise<Ht
     });
     response.on('error', () => {});
     const hand: Hand = { response, exchange, record };
-    if (method === 'POST') void receive(request, headers, script, hand);
+    if (method === 'POST') void receive(request, path, headers, script, hand);
+    else if (!isMcpPath(path)) notFound(hand);
     else if (!script.visit?.(exchangeVisit({ method, path, headers }, hand))) refuse(hand);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   record({ kind: 'started', life: 0, beside: 0 });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url: `http://127.0.0.1:${port}${MCP_PATH}`,
     isBusy: () => open > 0,
     close: () =>
       new Promise<void>((resolve) => {
@@ -59,6 +61,7 @@ export interface Hand {
 
 async function receive(
   request: IncomingMessage,
+  path: string,
   headers: Readonly<Record<string, string>>,
   script: Script,
   hand: Hand,
@@ -75,7 +78,8 @@ async function receive(
   const { exchange, record } = hand;
   record({ kind: 'in', life: 0, exchange, text, ...(broken && { broken: true as const }) });
   const message = messageIn(text);
-  if (message) script.receive(exchangeTurn(message, headers, hand));
+  if (!isMcpPath(path) && message?.['jsonrpc'] === undefined) notFound(hand);
+  else if (message) script.receive(exchangeTurn(message, path, headers, hand));
   else hand.response.writeHead(400).end();
 }
 
@@ -87,6 +91,12 @@ function messageIn(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What is asked for authorization's sake (metadata, registration, tokens): these servers have none. */
+function notFound({ response, exchange, record }: Hand): void {
+  record({ kind: 'status', life: 0, exchange, status: 404 });
+  response.writeHead(404).end();
 }
 
 function refuse({ response, exchange, record }: Hand): void {

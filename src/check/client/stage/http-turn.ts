@@ -5,6 +5,7 @@ import { errorOf, partsOf, resultOf, type Turn } from './turn.js';
 /** A POST, and the ways to answer it. */
 export function exchangeTurn(
   message: JsonObject,
+  path: string,
   headers: Readonly<Record<string, string>>,
   { response, exchange, record }: Hand,
 ): Turn {
@@ -42,6 +43,7 @@ export function exchangeTurn(
   return {
     ...parts,
     over: 'http',
+    path,
     headers,
     reply: (result, head) => finish(resultOf(parts.id, result), 200, head),
     fail: (code, text, data, status = 200) => finish(errorOf(parts.id, code, text, data), status),

@@ -10,7 +10,8 @@ import { openLives, readRecord } from './record-file.js';
 import { createRecorder } from './recorder.js';
 import { playOnStdio } from './stdio-stage.js';
 
-const LONGEST_MS = 120_000;
+// Longer than a run.
+const LONGEST_MS = 600_000;
 
 const [name = '', file = ''] = ['--script', '--record'].map((option) => {
   const at = process.argv.indexOf(option);

@@ -72,6 +72,7 @@ function turnOf(
   return {
     ...parts,
     over: 'stdio',
+    path: '',
     headers: {},
     reply: (result) => say(resultOf(parts.id, result)),
     fail: (code, text, data) => say(errorOf(parts.id, code, text, data)),

@@ -8,6 +8,8 @@ export interface Turn {
   readonly method: string;
   readonly params: JsonObject;
   readonly id: unknown;
+  /** Of the POST; empty over stdio. */
+  readonly path: string;
   /** Of the POST; none over stdio. */
   readonly headers: Readonly<Record<string, string>>;
   /** The result, and the end of an HTTP answer: as JSON, or as the last event when something was said before. */
