@@ -9,6 +9,7 @@ import { createHost } from '../host/create-host.js';
 import { socketConnection } from '../transport/socket.js';
 import { controlledDaemon } from './controlled-daemon.js';
 import { readAttachParams } from './definition.js';
+import { endWithHost } from './end-with-host.js';
 import { hostedCommands } from './hosted-commands.js';
 import type { Lock } from './lock.js';
 import type { DaemonLog } from './log-file.js';
@@ -84,7 +85,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       request.accept({ pid: process.pid, version, server: seat.name });
       if (leftover.length > 0) stream.unshift(leftover);
       say(`${seat.name}: a host is attached`);
-      const connection = socketConnection(stream, seat.name);
+      const connection = endWithHost(socketConnection(stream, seat.name));
       await seat.serve(connection, () => stream.resume());
       say(`${seat.name}: a host is gone`);
     } finally {

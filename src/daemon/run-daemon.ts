@@ -1,5 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
+import { planDeparture } from '../async/departure.js';
 import { messageOf } from '../errors.js';
+import { onSignals } from '../server/own-process.js';
 import { openDaemon } from './daemon.js';
 import type { DaemonLog } from './log-file.js';
 import type { DaemonPlaces } from './places.js';
@@ -42,8 +44,8 @@ export async function runDaemon({ places, log, version, notify, firstMs }: RunOp
     });
     log.say(`the daemon ${version} has begun (process ${process.pid})`);
     const news = tell({ kind: 'ready', pid: process.pid });
-    const stop = () => void daemon.close();
-    for (const signal of SIGNALS) process.on(signal, stop);
+    const departure = planDeparture({ isStdio: false });
+    onSignals({ departure, begin: () => void daemon.close(departure.graceMs) });
     await daemon.ended;
     log.say('the daemon has ended');
     return news;
@@ -54,8 +56,6 @@ export async function runDaemon({ places, log, version, notify, firstMs }: RunOp
     return tell({ kind: 'failed', why: messageOf(error) });
   }
 }
-
-const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 function send(descriptor: number, news: DaemonNews): void {
   try {

@@ -22,13 +22,16 @@ import { LegacyServerDialect } from './legacy/server-dialect.js';
 import { claimsModern } from './meta-keys.js';
 import type { ModernRuntime } from './modern/runtime.js';
 import { ModernServerDialect } from './modern/server-dialect.js';
-import { refuse, type ServingSide, sendError } from './serving-side.js';
+import { refuse, type ServingSide, STOPPED, sendError } from './serving-side.js';
 import { toWireError } from './wire-error.js';
 
 /** A connection being served, from its first byte to its end. */
 export interface ServedConnection extends Slotted {
-  /** Refuses new requests, finishes running ones within the grace, flushes and closes. Twice is harmless. */
-  close(graceMs?: number): Promise<void>;
+  /**
+   * Refuses new requests, finishes running ones within the grace, aborts the others, which have `abortMs` for an answer
+   * of their own, flushes and closes. Twice is harmless.
+   */
+  close(graceMs?: number, abortMs?: number): Promise<void>;
   /** Settles when the connection has ended, never rejects. */
   readonly done: Promise<void>;
 }
@@ -54,6 +57,8 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   #dialect: ServerDialect | undefined;
   #closing: Promise<void> | undefined;
   #graceOver: Deferred<void> | undefined;
+  /** Aborted handlers have had their time for an answer. */
+  #answersOver: Deferred<void> | undefined;
   /** While true, new requests are refused: the server is on its way out. */
   #leaving = false;
   /** Requests that came before the service was ready. */
@@ -118,24 +123,33 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     this.#side.calls.resume();
   }
 
-  close(graceMs = this.#side.settings.graceMs): Promise<void> {
+  close(graceMs = this.#side.settings.graceMs, abortMs = 0): Promise<void> {
     this.#leaving = true;
     this.#dialect?.retire();
-    return this.#finish(graceMs);
+    return this.#finish(graceMs, abortMs);
   }
 
   /** A later close may hurry an earlier one, never slow it down. */
-  async #finish(graceMs: number): Promise<void> {
-    const graceOver = this.#graceOver ?? createDeferred<void>();
-    this.#graceOver = graceOver;
-    this.#closing ??= this.#finishOnce(graceOver.promise);
-    const callOff = this.#side.settings.clock.after(graceMs, () => graceOver.resolve());
-    await this.#closing.finally(callOff);
+  async #finish(graceMs: number, abortMs = 0): Promise<void> {
+    const { clock } = this.#side.settings;
+    this.#graceOver ??= createDeferred<void>();
+    this.#answersOver ??= createDeferred<void>();
+    const [graceOver, answersOver] = [this.#graceOver, this.#answersOver];
+    this.#closing ??= this.#finishOnce(graceOver.promise, answersOver.promise);
+    let callOff = clock.after(graceMs, () => {
+      graceOver.resolve();
+      if (abortMs === 0) answersOver.resolve();
+      else callOff = clock.after(abortMs, () => answersOver.resolve());
+    });
+    await this.#closing.finally(() => callOff());
   }
 
-  async #finishOnce(graceOver: Promise<void>): Promise<void> {
+  async #finishOnce(graceOver: Promise<void>, answersOver: Promise<void>): Promise<void> {
     const { connection } = this.#side;
-    await Promise.race([this.#idle(), connection.closed, graceOver]);
+    const idle = this.#idle();
+    await Promise.race([idle, connection.closed, graceOver]);
+    this.#abort();
+    await Promise.race([idle, connection.closed, answersOver]);
     this.#abandon();
     await connection.finish();
     await this.done;
@@ -150,16 +164,21 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     await this.#side.calls.idle();
   }
 
-  /** Nobody is left without an answer. */
+  /** A handler that heeds its signal has a moment for an answer of its own: part of a result is better than none. */
+  #abort(): void {
+    for (const inbound of this.#side.calls.pending()) {
+      inbound.stopped = true;
+      inbound.running?.cancel('the server stopped');
+    }
+  }
+
+  /** Every request that is left gets an error. */
   #abandon(): void {
     for (const id of this.#early ?? []) refuse(this.#side, id, STOPPING);
     this.#early?.clear();
     for (const inbound of this.#side.calls.pending()) {
       const { running } = inbound;
-      sendError(this.#side, inbound, {
-        code: ErrorCode.InternalError,
-        message: 'The server stopped before this request was finished',
-      });
+      sendError(this.#side, inbound, STOPPED);
       running?.cancel('the server stopped');
     }
   }

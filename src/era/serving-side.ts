@@ -34,8 +34,9 @@ export function sendResult(side: ServingSide, call: InboundCall, result: JsonObj
 }
 
 /** Answers a request with an error, once. Error data that cannot be written as JSON is left out. */
-export function sendError(side: ServingSide, call: InboundCall, error: JsonRpcErrorBody): void {
+export function sendError(side: ServingSide, call: InboundCall, thrown: JsonRpcErrorBody): void {
   if (!call.live) return;
+  const error = call.stopped ? STOPPED : thrown;
   side.calls.settle(call);
   try {
     side.connection.send(errorMessage(call.id, error));
@@ -43,6 +44,12 @@ export function sendError(side: ServingSide, call: InboundCall, error: JsonRpcEr
     side.connection.send(errorMessage(call.id, { code: error.code, message: error.message }));
   }
 }
+
+/** What a request is answered that the end of the server has cut short. */
+export const STOPPED: JsonRpcErrorBody = {
+  code: ErrorCode.InternalError,
+  message: 'The server stopped before this request was finished',
+};
 
 /** Progress and logs are for the moment: when the peer does not read, or JSON cannot hold them, they are dropped. */
 export function sendInPassing(

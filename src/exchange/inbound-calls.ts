@@ -203,6 +203,8 @@ export class InboundCall {
   live = true;
   /** True while it waits for a place. */
   waiting = false;
+  /** The server stops and has aborted it: what its handler throws now says no more than that. */
+  stopped = false;
   /** What it started. The thing itself: a closure made for each request kept all of it alive for long (Node 20). */
   running: { cancel(reason: string): void } | undefined;
 

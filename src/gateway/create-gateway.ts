@@ -12,7 +12,7 @@ import type { Implementation } from '../wire/model.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { openFronts } from './front/fronts.js';
 import { Pages } from './front/pages.js';
-import type { Applied, Gateway, GatewayOptions } from './gateway.js';
+import type { Applied, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
 import { soundUnit } from './sound-unit.js';
 import type { GatewayStatus, UnitStatus } from './status.js';
 import { Unit, type UnitContext } from './unit.js';
@@ -184,12 +184,15 @@ class TheGateway implements Gateway {
     return this.#over.signal;
   }
 
-  async close({ graceMs = this.#options.graceMs ?? GRACE_MS } = {}): Promise<void> {
+  async close({
+    graceMs = this.#options.graceMs ?? GRACE_MS,
+    abortMs = 0,
+  }: CloseOptions = {}): Promise<void> {
     this.#over.abort();
     this.#fronts?.stop();
     const served = [...this.#units.values()].map((placed) => placed.served);
     const all = [...served, ...this.#leaving, this.#streams, this.#main?.served];
-    const drained = Promise.all(all.map((each) => each?.close({ graceMs })));
+    const drained = Promise.all(all.map((each) => each?.close({ graceMs, abortMs })));
     this.#closing ??= (async () => {
       await drained;
       await Promise.all([...this.#units.values()].map(({ unit }) => unit.close()));

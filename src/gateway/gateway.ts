@@ -69,8 +69,15 @@ export interface Gateway extends AsyncDisposable {
   /** The servers that are needed and not ready. */
   unready(): Promise<readonly string[]>;
   /** Takes nobody new, finishes what runs within the grace, and ends everything. A second time hurries. */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
   /** Aborted as soon as it is to end. */
   readonly closing: AbortSignal;
   readonly closed: Promise<void>;
+}
+
+export interface CloseOptions {
+  /** How long running calls may take; then they are aborted. */
+  readonly graceMs?: number;
+  /** How long aborted calls may take for an answer. Default 0. */
+  readonly abortMs?: number;
 }

@@ -4,6 +4,7 @@ import { IsthmusError, messageOf } from '../errors.js';
 import type { HostEvent } from '../host/host-event.js';
 import { type Control, type Controlled, openControl, type ReloadReport } from './control/index.js';
 import { createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';
+import type { CloseOptions } from './gateway.js';
 import { limitService, type RateLimit, withUnitLimits } from './limits/index.js';
 import { createLogTail } from './log-tail.js';
 import { secretsOf } from './secrets.js';
@@ -50,7 +51,7 @@ export interface Operation {
   /** Takes over what was read; nothing where that cannot be used. */
   adopt(read: ReadUnits): ReloadReport;
   /** As `gateway.close`: a second time hurries. */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
   readonly closed: Promise<void>;
 }
 

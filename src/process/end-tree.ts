@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import { onDeparture } from '../async/departure.js';
 import { within } from '../async/within.js';
 import type { ShutdownTimes } from './child.js';
 import { isTreeGone, signalTree } from './kill-tree.js';
@@ -21,6 +22,8 @@ export interface Tree {
 
 export function createTreeEnd(tree: Tree, times: ShutdownTimes, clock: Clock): TreeEnd {
   const urgent = createDeferred<void>();
+  const impatient = createDeferred<void>();
+  let stepMs = Number.POSITIVE_INFINITY;
   let leaderGone = false;
   let hurried = false;
   let ended = false;
@@ -32,18 +35,23 @@ export function createTreeEnd(tree: Tree, times: ShutdownTimes, clock: Clock): T
   const begin = () => {
     run ??= descend().finally(() => {
       ended = true;
+      stopListening();
     });
     return run;
   };
 
   async function descend(): Promise<boolean> {
     tree.endInput();
-    await within(clock, times.closeMs, Promise.race([tree.leaderExit, urgent.promise]));
+    await within(
+      clock,
+      Math.min(times.closeMs, stepMs),
+      Promise.race([tree.leaderExit, urgent.promise, impatient.promise]),
+    );
     // What is left without its leader gets a moment to follow, and not the whole patience again.
     if (leaderGone && !hurried && (await isGoneWithin(REST_MS, urgent.promise))) return true;
     if (!hurried) {
       signalTree(tree.pid, 'SIGTERM');
-      if (await isGoneWithin(times.termMs, urgent.promise)) return true;
+      if (await isGoneWithin(Math.min(times.termMs, stepMs), urgent.promise)) return true;
     }
     signalTree(tree.pid, 'SIGKILL');
     return isGoneWithin(times.killMs, NEVER);
@@ -63,16 +71,27 @@ export function createTreeEnd(tree: Tree, times: ShutdownTimes, clock: Clock): T
     }
   }
 
-  return {
-    begin,
-    hurry() {
-      // Once a tree is gone its number may belong to somebody else.
-      if (!ended) signalTree(tree.pid, 'SIGKILL');
-      hurried = true;
-      urgent.resolve();
-      return begin();
-    },
+  const hurry = () => {
+    // Once a tree is gone its number may belong to somebody else.
+    if (!ended) signalTree(tree.pid, 'SIGKILL');
+    hurried = true;
+    urgent.resolve();
+    return begin();
   };
+
+  // When our own process has to be gone soon, the ladder is as short as that, whoever has yet to ask for it.
+  const stopListening = onDeparture(({ termMs, killMs, ...departure }) => {
+    stepMs = departure.stepMs;
+    const later = (ms: number, action: () => unknown) =>
+      clock.after(ms, () => void (ended || action()), { background: true });
+    later(termMs, () => {
+      impatient.resolve();
+      return begin();
+    });
+    later(killMs, hurry);
+  });
+
+  return { begin, hurry };
 }
 
 const REST_MS = 250;

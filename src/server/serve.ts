@@ -1,3 +1,4 @@
+import { planDeparture } from '../async/departure.js';
 import { LiveSet } from '../async/live-set.js';
 import { within } from '../async/within.js';
 import { isDeclared } from '../era/methods.js';
@@ -11,8 +12,10 @@ import { ownProcess } from './own-process.js';
 
 export interface ServeOptions extends Partial<ServingSettings> {
   /**
-   * The process lives for this server: SIGTERM and SIGINT close it, and when it has ended the process exits
-   * with code 0. True by default when serving stdio, false otherwise.
+   * The process lives for this server: SIGTERM and SIGINT close it, SIGHUP is ignored unless it says that the terminal
+   * is gone, and when the server has ended the process exits with code 0. After a signal the process is gone within
+   * 1.5 s on stdio, and within 5 s elsewhere (with `graceMs`: that, and 2 s). True by default when serving stdio,
+   * false otherwise.
    */
   readonly ownsProcess?: boolean;
   /** Runs after the last connection has ended and before the process exits; bounded by `graceMs`. */
@@ -27,8 +30,12 @@ export interface Served extends AsyncDisposable {
   readonly connections: number;
   /** Settles when everything has ended, never rejects. */
   readonly closed: Promise<void>;
-  /** Stops accepting, finishes what runs within the grace, closes all connections. Twice is harmless. */
-  close(options?: { graceMs?: number }): Promise<void>;
+  /**
+   * Stops accepting, finishes what runs within the grace, aborts the rest, closes all connections. With `abortMs`
+   * aborted handlers have that long for an answer of their own; without it they are answered with an error at once.
+   * Twice is harmless, and the second time may shorten both.
+   */
+  close(options?: { graceMs?: number; abortMs?: number }): Promise<void>;
 }
 
 /**
@@ -72,10 +79,10 @@ export async function serve(
     throw error;
   });
 
-  const closeAll = async (graceMs: number) => {
+  const closeAll = async (graceMs: number, abortMs = 0) => {
     leaving = true;
     await Promise.all(listening.map((place) => place.stop()));
-    await Promise.all(open.values().map((served) => served.close(graceMs)));
+    await Promise.all(open.values().map((served) => served.close(graceMs, abortMs)));
     await Promise.all(listening.map((place) => place.release?.()));
     runtime.close();
   };
@@ -95,15 +102,19 @@ export async function serve(
       return open.size;
     },
     closed: ended,
-    async close({ graceMs = settings.graceMs } = {}) {
-      if (!(graceMs >= 0))
-        throw new IsthmusError('INVALID_OPTION', `graceMs must not be negative, got ${graceMs}`);
-      await closeAll(graceMs);
+    async close({ graceMs = settings.graceMs, abortMs = 0 } = {}) {
+      if (!(graceMs >= 0 && abortMs >= 0)) {
+        const got = `got ${graceMs} and ${abortMs}`;
+        throw new IsthmusError('INVALID_OPTION', `graceMs and abortMs must not be negative, ${got}`);
+      }
+      await closeAll(graceMs, abortMs);
       await ended;
     },
     [Symbol.asyncDispose]: () => served.close(),
   };
-  if (options.ownsProcess ?? all.some((listener) => listener.ownsProcess)) ownProcess(served);
+  const isStdio = all.some((listener) => listener.ownsProcess);
+  if (options.ownsProcess ?? isStdio)
+    ownProcess(served, planDeparture({ isStdio, graceMs: options.graceMs }));
   return served;
 }
 

@@ -111,12 +111,12 @@ function invoke(tool: RegisteredTool, args: unknown, call: Call): JsonObject | P
   try {
     returned = tool.run(args as never, new Context(call));
   } catch (error) {
-    return failure(tool, error);
+    return failure(tool, error, call);
   }
   if (!isThenable(returned)) return conclude(tool, returned);
   return Promise.resolve(returned).then(
     (value) => conclude(tool, value),
-    (error) => failure(tool, error),
+    (error) => failure(tool, error, call),
   );
 }
 
@@ -143,8 +143,9 @@ function conforming(tool: RegisteredTool, given: JsonObject, checked: Checked): 
   );
 }
 
-function failure(tool: RegisteredTool, error: unknown): JsonObject {
-  if (error instanceof ProtocolError) throw error;
+function failure(tool: RegisteredTool, error: unknown, call: Call): JsonObject {
+  // What an aborted tool throws says that it was aborted, and is not an outcome of the tool.
+  if (error instanceof ProtocolError || call.cancellation?.aborted) throw error;
   if (events.handlerFailed.hasSubscribers) {
     events.handlerFailed.publish({ method: 'tools/call', tool: tool.listed.name, error });
   }

@@ -1,8 +1,10 @@
+import { planDeparture } from '../../async/departure.js';
 import { attach, connectIfThere } from '../../daemon/attach.js';
 import type { AttachParams } from '../../daemon/definition.js';
 import { openPlaces } from '../../daemon/open-places.js';
 import { runShim } from '../../daemon/shim/shim.js';
 import { messageOf } from '../../errors.js';
+import { onSignals } from '../../server/own-process.js';
 import { EXIT } from '../exit-codes.js';
 import { oneLine } from '../terminal/text.js';
 
@@ -32,14 +34,8 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
     },
     onTrouble: (error) => process.stderr.write(`isthmus: ${oneLine(messageOf(error))}\n`),
   });
-  let hasSignal = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (hasSignal) process.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
-      hasSignal = true;
-      shim.end();
-    });
-  }
+  const departure = planDeparture({ isStdio: true });
+  onSignals({ departure, begin: () => shim.end({ graceMs: departure.graceMs + departure.abortMs }) });
   // A host may have closed its end of stderr.
   process.stderr.on('error', () => {});
   const { wasAttached } = await shim.ended;

@@ -1,3 +1,4 @@
+import { type Departure, planDeparture } from '../../async/departure.js';
 import { describeProblem, type ServersChange, watchServers } from '../../config/index.js';
 import { type Operation, operateGateway, type ReadUnits } from '../../gateway/operation.js';
 import type { UnitDefinition } from '../../gateway/unit-definition.js';
@@ -21,6 +22,7 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
   const house = openHouse(options, true);
   const { log } = house;
   let operation: Operation | undefined;
+  let departure: Departure;
   let read: ((change: ServersChange) => ReadUnits) | undefined;
   const watch = await watchServers(files, { skipMissing, lookMs: options.watch ? 5000 : false }, (change) => {
     if (options.watch && read) operation?.adopt(read(change));
@@ -37,6 +39,8 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
     const { units, warnings } = read(watch.current);
     for (const warning of warnings) log.warn({}, warning);
     if (units.length === 0) log.warn({}, `there are no servers in ${labelOf(files)}`);
+    const graceMs = options.grace ?? settings.drainMs;
+    departure = planDeparture({ isStdio: addresses.includes('stdio'), graceMs });
     operation = await operateGateway({
       ...house,
       units,
@@ -46,7 +50,7 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
       tellsStderr: doors.isPrivate,
       separator: options.separator ?? settings.separator,
       patienceMs: settings.patienceMs,
-      graceMs: options.grace ?? settings.drainMs,
+      graceMs,
       read: async () => read!(await watch.reread()),
     }).catch((error: unknown) => {
       throw cannotListen(addresses, error);
@@ -57,8 +61,7 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
   }
   const { gateway, closed, reload } = operation;
   void closed.then(() => watch.close());
-  ownProcess(operation);
-  process.on('SIGHUP', () => void reload());
+  ownProcess(operation, departure, () => void reload());
   announce(gateway.addresses, gateway.names);
 }
 

@@ -29,5 +29,5 @@ Exit codes:
   1    it cannot listen there
   2    the command line or the configuration makes no sense
   3    the server behind cannot be started, or cannot be used; with stdio, also: it was never reached
-  130  Ctrl-C a second time: what was running was not waited for (143: SIGTERM)
+  130  Ctrl-C a second time, or the time for the end was over: what was running was not waited for (143: SIGTERM)
 `;

@@ -112,7 +112,11 @@ export function addServeOptions(command: Command): Command {
     )
     .option('--max-concurrent <count>', 'calls that a server is given at the same time', toCount)
     .option('--rate-limit <count>', 'calls per minute of each caller', toCount)
-    .option('--grace <ms>', 'how long running calls may take when it is to end (default: 10000)', toMs)
+    .option(
+      '--grace <ms>',
+      'how long running calls may take when it is to end (default: 2500 after a signal, 10000 after the end of stdin)',
+      toMs,
+    )
     .optionsGroup('What it says:')
     .addOption(
       env('--log-level <level>', 'how much is logged (default: info)', 'LOG_LEVEL').choices([

@@ -1,3 +1,4 @@
+import { planDeparture } from '../../async/departure.js';
 import { operateGateway } from '../../gateway/operation.js';
 import { ownProcess } from '../../server/own-process.js';
 import type { Target } from '../target.js';
@@ -56,7 +57,7 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
   const { gateway } = operation;
   const { bridge } = gateway.unit(name);
   const { closing: over } = gateway;
-  ownProcess(operation);
+  ownProcess(operation, planDeparture({ isStdio: addresses.includes('stdio'), graceMs }));
   const label = target.kind === 'command' ? oneLabel([target.command, ...target.args]) : name;
   const tell = () => {
     if (over.aborted) return;

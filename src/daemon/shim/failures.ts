@@ -17,6 +17,15 @@ export function lostBody(name: string): JsonRpcErrorBody {
   };
 }
 
+/** We were told to end before the answer came. */
+export function stoppedBody(sent: 'no' | 'maybe'): JsonRpcErrorBody {
+  return {
+    code: ErrorCode.InternalError,
+    message: 'isthmus attach stopped before this request was finished',
+    data: { reason: 'CONNECTION_CLOSED', sent },
+  };
+}
+
 /** There is no way to the server. */
 export function unreachableBody(thrown: unknown): JsonRpcErrorBody {
   const { code = 'CANNOT_START', stderrTail } = thrown instanceof IsthmusError ? thrown : {};

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Attached } from '../../gateway/control/index.js';
 import { createLineReader } from '../../wire/lines.js';
+import { INPUT_ENDED } from '../end-with-host.js';
+import { departing } from './departing.js';
 
 export interface LinkEvents {
   onLine(line: Buffer): void;
@@ -18,6 +20,7 @@ export interface LinkEvents {
 export class Link {
   readonly #stream: Socket;
   #isOver = false;
+  #hasEndedInput = false;
 
   constructor({ stream, leftover }: Attached, events: LinkEvents) {
     this.#stream = stream;
@@ -51,9 +54,11 @@ export class Link {
     return this.#isOver || this.#stream.write(bytes);
   }
 
-  /** Nothing more will be sent; answers still come. */
-  end(): void {
-    this.#stream.end();
+  /** Says that the host has closed its end; answers still come. Once. */
+  endInput(): void {
+    if (this.#hasEndedInput) return;
+    this.#hasEndedInput = true;
+    this.send(departing({ jsonrpc: '2.0', method: INPUT_ENDED }).bytes);
   }
 
   /** While held nothing is read. */

@@ -6,7 +6,7 @@ import { decodeLine, oversizeMessage } from '../../wire/codec.js';
 import type { JsonRpcErrorBody, JsonRpcMessage, RequestId } from '../../wire/json-rpc.js';
 import { createLineReader } from '../../wire/lines.js';
 import { type Departing, departing, refusalsOf, WaitingLines, wantsAnswer } from './departing.js';
-import { failureLine, lostBody, tooLongLine, unreachableBody } from './failures.js';
+import { failureLine, lostBody, stoppedBody, tooLongLine, unreachableBody } from './failures.js';
 import { HostOutput } from './host-output.js';
 import { Link } from './link.js';
 import { messagesOf, peekAnswer } from './peek.js';
@@ -36,14 +36,14 @@ export interface ShimOptions {
 export interface Shim {
   /** Settles when the host has gone, and all answers have left. */
   readonly ended: Promise<{ readonly wasAttached: boolean }>;
-  /** As if the host had closed its end. */
-  end(): void;
+  /** As if the host had closed its end. What is not answered within the grace is answered with an error. */
+  end(options?: { readonly graceMs?: number }): void;
 }
 
 /** Stands between a host and the daemon: passes lines on, and outlives the daemon. */
 export function runShim(options: ShimOptions): Shim {
   const running = new RunningShim(options);
-  return { ended: running.ended, end: () => running.inputEnded() };
+  return { ended: running.ended, end: ({ graceMs } = {}) => running.inputEnded(graceMs) };
 }
 
 class RunningShim {
@@ -114,20 +114,30 @@ class RunningShim {
     return this.#ended.promise;
   }
 
-  inputEnded(): void {
+  /** A second time may shorten the grace, never extend it. */
+  inputEnded(graceMs = this.#options.graceMs ?? GRACE_MS): void {
+    const callOff = this.#clock.after(graceMs, () => this.#abandon());
+    void this.ended.then(callOff);
     if (this.#isInputOver) return;
     this.#isInputOver = true;
     this.#flush();
-    const callOff = this.#clock.after(this.#options.graceMs ?? GRACE_MS, () => this.#end());
-    void this.ended.then(callOff);
     this.#review();
+  }
+
+  /** The grace is over: whatever is not answered is answered now. The daemon cancels it when we are gone. */
+  #abandon(): void {
+    if (this.#isOver) return;
+    for (const id of this.#inFlight.keys()) this.#output.add(failureLine(id, stoppedBody('maybe')));
+    this.#inFlight.clear();
+    this.#refuseWaiting(stoppedBody('no'));
+    this.#end();
   }
 
   /** When the host has closed its end: whether there is still something to wait for. */
   #review(): void {
     if (!this.#isInputOver || this.#isOver || !this.#waiting.isEmpty) return;
     if (this.#inFlight.size === 0) this.#end();
-    else if (!this.#agreeing) this.#link?.end();
+    else if (!this.#agreeing) this.#link?.endInput();
   }
 
   #fromHost(line: Buffer): void {
@@ -229,6 +239,8 @@ class RunningShim {
   }
 
   #fromDaemon(line: Buffer): void {
+    // What was left has been answered already.
+    if (this.#isOver) return;
     this.#heardAt = this.#clock.now();
     const peeked = peekAnswer(line);
     if (peeked.kind === 'request') return this.#output.add(this.#questions.asked(line, peeked.id));
@@ -297,7 +309,6 @@ class RunningShim {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#returns.callOff();
-    this.#link?.end();
     void this.#output.drained().then(() => {
       this.#link?.drop();
       this.#ended.resolve({ wasAttached: this.#wasAttached });
