@@ -31,7 +31,7 @@ export function planDeparture(at: {
   return {
     graceMs,
     abortMs: 150,
-    stepMs: 2000,
+    stepMs: Number.POSITIVE_INFINITY,
     termMs: graceMs + 800,
     killMs: graceMs + 1400,
     exitMs: graceMs + 1800,

@@ -66,5 +66,5 @@ it('R6: demo on a network address is gone within 5 s of SIGTERM', async () => {
     expect((await ask(url, modernCall(2, 'echo', { text: 'x' }))).status).toBe(200);
   });
   expect(await ends(child)).toBeLessThan(5000);
-  expect((await answer).json.error.code).toBe(-32603);
+  expect((await answer).json.error?.code).toBe(-32603);
 });
