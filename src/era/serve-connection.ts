@@ -4,7 +4,7 @@ import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
 import type { Opening, Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
-import { InboundCalls, type Surroundings } from '../exchange/inbound-calls.js';
+import { CALL_BYTES, InboundCalls, type Surroundings } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
   type Decoded,
@@ -64,8 +64,12 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   /** Requests that came before the service was ready. */
   #early: Set<RequestId> | undefined;
   #holdsEarly = false;
+  #holdsCalls = false;
   #earlyOver: Deferred<void> | undefined;
   #earlyNotifications = 0;
+  /** What all of these take in memory, those that were cancelled meanwhile included. */
+  #earlyBytes = 0;
+  arriving = 0;
 
   constructor(connection: Connection, service: Service, runtime: ModernRuntime) {
     const { settings } = runtime;
@@ -105,10 +109,12 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   }
 
   holdInput(hold: boolean): void {
-    this.#side.connection.hold(hold);
+    this.#holdsCalls = hold;
+    this.#side.connection.hold(hold || this.#holdsEarly);
   }
 
-  receive(message: Decoded): void {
+  receive(message: Decoded, _about?: RequestId, bytes = 0): void {
+    this.arriving = bytes;
     if (message.kind === 'batch') this.#batch(message);
     else this.#message(message);
   }
@@ -220,11 +226,15 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   #later(request: DecodedRequest, ready: Promise<void>): void {
     this.#early ??= new Set();
     const early = this.#early;
+    const { arriving } = this;
     early.add(request.id);
+    this.#earlyBytes += arriving + CALL_BYTES;
     this.#reviewEarly(early);
     const isWanted = () => {
       const isKnown = early.delete(request.id);
+      this.#earlyBytes -= arriving + CALL_BYTES;
       this.#reviewEarly(early);
+      this.arriving = arriving;
       return isKnown && !this.#side.connection.isOver;
     };
     ready.then(
@@ -245,10 +255,10 @@ class Serving implements Receiver, ServedConnection, Surroundings {
       this.#earlyOver?.resolve();
       this.#earlyOver = undefined;
     }
-    const isFull = early.size >= settings.maxConcurrent;
+    const isFull = early.size >= settings.maxConcurrent || this.#earlyBytes >= settings.maxQueuedBytes;
     if (isFull === this.#holdsEarly) return;
     this.#holdsEarly = isFull;
-    connection.hold(isFull);
+    connection.hold(isFull || this.#holdsCalls);
   }
 
   /** One that belongs to requests which have not been looked at yet: they come first. */
@@ -260,13 +270,19 @@ class Serving implements Receiver, ServedConnection, Surroundings {
     const ready = this.#ready(notification);
     // As many as there are requests that they could belong to, and some more.
     if (!ready) return false;
-    if (this.#earlyNotifications > MAX_EARLY_NOTIFICATIONS) {
+    const { arriving } = this;
+    if (
+      this.#earlyNotifications > MAX_EARLY_NOTIFICATIONS ||
+      this.#earlyBytes + arriving > this.#side.settings.maxQueuedBytes
+    ) {
       ready.catch(() => {});
       return true;
     }
     this.#earlyNotifications += 1;
+    this.#earlyBytes += arriving;
     const done = () => {
       this.#earlyNotifications -= 1;
+      this.#earlyBytes -= arriving;
     };
     ready.then(() => this.#dialect?.notification(notification)).then(done, done);
     return true;
@@ -276,6 +292,7 @@ class Serving implements Receiver, ServedConnection, Surroundings {
   #batch(batch: DecodedBatch): void {
     if (this.#dialect?.revision === '2025-03-26') {
       if (batch.items.length > MAX_BATCH) return refuse(this.#side, undefined, LONG_BATCH);
+      this.arriving /= batch.items.length;
       for (const item of batch.items) this.#message(item);
     } else {
       refuse(this.#side, undefined, BATCH);

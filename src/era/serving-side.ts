@@ -92,11 +92,9 @@ export function acceptOnce(side: ServingSide, id: InboundCall['id']): InboundCal
   return undefined;
 }
 
-export function busy(settings: ServingSettings): IsthmusError {
-  return new IsthmusError(
-    'BUSY',
-    `Too many requests: ${settings.maxConcurrent} are running and ${settings.maxQueued} are waiting`,
-  );
+export function busy({ calls }: ServingSide): IsthmusError {
+  const { running, waiting } = calls;
+  return new IsthmusError('BUSY', `Too many requests: ${running} are running and ${waiting} are waiting`);
 }
 
 export function methodNotFound(method: string): JsonRpcErrorBody {

@@ -60,8 +60,11 @@ export interface ConnectionEnd {
 
 /** What a connection delivers to. */
 export interface Receiver {
-  /** `about` is the request of ours on whose stream it came, where each has its own. */
-  receive(message: Decoded, about?: RequestId): void;
+  /**
+   * `about` is the request of ours on whose stream it came, where each has its own. `bytes` is the length of the
+   * message, where it is known.
+   */
+  receive(message: Decoded, about?: RequestId, bytes?: number): void;
   /** The peer will send nothing more; it may still read. */
   inputEnded(): void;
   /** Something was taken by the peer and output has room: start what waited for it. */

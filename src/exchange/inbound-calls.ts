@@ -10,10 +10,11 @@ export class InboundCalls {
   readonly #limits: InboundLimits;
   readonly #surroundings: Surroundings;
   readonly #inFlight = new IdMap<InboundCall>();
-  /** In order of arrival; cancelled ones stay until their turn, but no longer count. */
-  #queue: { call: InboundCall; work: () => void }[] = NONE;
+  /** In order of arrival; cancelled ones stay for a while, without their work, and no longer count. */
+  #queue: InboundCall[] = NONE;
   #next = 0;
   #waiting = 0;
+  #waitingBytes = 0;
   #running = 0;
   #resuming = false;
   #onIdle: (() => void) | undefined;
@@ -31,10 +32,18 @@ export class InboundCalls {
     return this.#inFlight.size;
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** Records a request; `undefined` when its id is already in flight (the first one is left alone). */
   accept(id: RequestId): InboundCall | undefined {
     if (this.#inFlight.has(id)) return undefined;
-    const call = new InboundCall(id);
+    const call = new InboundCall(id, this.#surroundings.arriving + CALL_BYTES);
     this.#inFlight.set(id, call);
     return call;
   }
@@ -56,10 +65,11 @@ export class InboundCalls {
       return true;
     }
     if (this.#isFull && this.#mustRead) return false;
-    call.waiting = true;
+    call.work = work;
     this.#waiting += 1;
+    this.#waitingBytes += call.bytes;
     if (this.#queue === NONE) this.#queue = [];
-    this.#queue.push({ call, work });
+    this.#queue.push(call);
     this.reviewInput();
     return true;
   }
@@ -87,7 +97,7 @@ export class InboundCalls {
   settle(call: InboundCall): void {
     if (!call.live) return;
     call.live = false;
-    if (call.waiting) this.#leaveQueue(call);
+    if (call.work) this.#leaveQueue(call);
     this.#inFlight.delete(call.id);
     if (this.#inFlight.size === 0) this.#onIdle?.();
   }
@@ -134,7 +144,8 @@ export class InboundCalls {
   }
 
   get #isFull(): boolean {
-    return this.#waiting > 0 && this.#waiting >= this.#limits.maxQueued;
+    const { maxQueued, maxQueuedBytes } = this.#limits;
+    return this.#waiting > 0 && (this.#waiting >= maxQueued || this.#waitingBytes >= maxQueuedBytes);
   }
 
   get #mustRead(): boolean {
@@ -151,21 +162,28 @@ export class InboundCalls {
   }
 
   #leaveQueue(call: InboundCall): void {
-    call.waiting = false;
+    // What it was to do holds all of the request: a call that is cancelled must not keep it until its turn.
+    call.work = undefined;
     this.#waiting -= 1;
+    this.#waitingBytes -= call.bytes;
+    if (this.#queue.length - this.#next > 2 * this.#waiting + SOME) {
+      this.#queue = this.#queue.slice(this.#next).filter((each) => each.work !== undefined);
+      this.#next = 0;
+    }
     this.reviewInput();
   }
 
   #startWaiting(): void {
     while (this.#waiting > 0 && this.#running < this.#limits.maxConcurrent) {
       if (this.#surroundings.outputIsFull()) return;
-      const { call, work } = this.#queue[this.#next]!;
+      const call = this.#queue[this.#next]!;
+      const { work } = call;
       this.#next += 1;
-      if (this.#next === this.#queue.length || this.#next > 1024) {
+      if (this.#next === this.#queue.length || this.#next > SOME) {
         this.#queue.splice(0, this.#next);
         this.#next = 0;
       }
-      if (!call.waiting) continue;
+      if (!work) continue;
       this.#leaveQueue(call);
       this.#running += 1;
       work();
@@ -174,7 +192,13 @@ export class InboundCalls {
 }
 
 /** Most connections never have a queue. */
-const NONE: { call: InboundCall; work: () => void }[] = [];
+const NONE: InboundCall[] = [];
+
+/** Places of the queue that are not worth tidying up. */
+const SOME = 1024;
+
+/** What a call takes in memory besides its text, roughly: many small ones must not outgrow the bound in bytes. */
+export const CALL_BYTES = 1024;
 
 /** How long input may be held without a single call starting. */
 const PATIENCE_MS = 250;
@@ -184,11 +208,15 @@ export interface InboundLimits {
   readonly maxConcurrent: number;
   /** Calls that may wait for a place before input is no longer read. */
   readonly maxQueued: number;
+  /** What these calls may take in memory, in bytes: their text, and 1 KiB for each. */
+  readonly maxQueuedBytes: number;
 }
 
 /** What the calls of a connection need to know of it. */
 export interface Surroundings {
   readonly clock: Clock;
+  /** How long the message is that is being received, in bytes; 0 where that is not known. */
+  readonly arriving: number;
   /** No new work may start: its answer would only pile up. */
   outputIsFull(): boolean;
   /** Running calls wait for something that the peer has yet to send. */
@@ -201,14 +229,17 @@ export class InboundCall {
   readonly id: RequestId;
   /** False once answered or cancelled: whatever comes later stays here. */
   live = true;
-  /** True while it waits for a place. */
-  waiting = false;
   /** The server stops and has aborted it: what its handler throws now says no more than that. */
   stopped = false;
+  /** What it takes in memory, roughly. */
+  readonly bytes: number;
+  /** What is to be done, while it waits for a place. */
+  work: (() => void) | undefined;
   /** What it started. The thing itself: a closure made for each request kept all of it alive for long (Node 20). */
   running: { cancel(reason: string): void } | undefined;
 
-  constructor(id: RequestId) {
+  constructor(id: RequestId, bytes: number) {
     this.id = id;
+    this.bytes = bytes;
   }
 }

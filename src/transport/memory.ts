@@ -98,7 +98,7 @@ class MemoryEnd implements MemoryConnection {
   send(message: JsonRpcMessage): void {
     if (!this.#open) return;
     const text = encodeMessage(message);
-    this.#peer.#post((receiver) => receiver.receive(decodeValue(JSON.parse(text))));
+    this.#peer.#post((receiver) => receiver.receive(decodeValue(JSON.parse(text)), undefined, text.length));
   }
 
   endInput(): void {

@@ -107,7 +107,7 @@ class StreamConnection implements Connection {
     const reader = createLineReader({
       maxLineBytes,
       onLine: (bytes) => {
-        if (this.#state === 'open') receiver.receive(decodeLine(bytes));
+        if (this.#state === 'open') receiver.receive(decodeLine(bytes), undefined, bytes.length);
       },
       onOversize: (head, tail) => {
         if (this.#state === 'open') receiver.receive(oversizeMessage(head, tail, maxLineBytes));

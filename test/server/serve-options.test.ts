@@ -69,6 +69,7 @@ describe('options that make no sense are refused by name', () => {
     'graceMs',
     'maxConcurrent',
     'maxQueued',
+    'maxQueuedBytes',
     'askTimeoutMs',
     'roundTtlMs',
     'maxParked',

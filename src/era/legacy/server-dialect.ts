@@ -125,7 +125,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
     const admitted = this.#side.calls.admit(inbound, () =>
       this.#run(inbound, method, params, facts?.rounds ?? false),
     );
-    if (!admitted) this.#fail(inbound, method, busy(this.#side.settings));
+    if (!admitted) this.#fail(inbound, method, busy(this.#side));
   }
 
   #fail(inbound: InboundCall, method: string, error: unknown): void {

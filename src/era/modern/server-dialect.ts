@@ -84,7 +84,7 @@ export class ModernServerDialect implements ServerDialect {
     }
     const at = new StreamAttachment(this.#side, inbound, envelope, method, facts, this.#runtime);
     const admitted = this.#side.calls.admit(inbound, () => this.#run(method, params, facts, at));
-    if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side.settings), method, 'modern'));
+    if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side), method, 'modern'));
   }
 
   notification({ method, params }: DecodedNotification): void {
