@@ -7,7 +7,7 @@ import type { Service } from '../exchange/call.js';
 import type { Listener } from '../exchange/connection.js';
 import { createHost, type Host } from '../host/create-host.js';
 import { type Served, serve } from '../server/serve.js';
-import { listenerFor } from '../transport/address.js';
+import { httpPlace, listenerFor } from '../transport/address.js';
 import type { Implementation } from '../wire/model.js';
 import { Aggregate } from './aggregate/aggregate.js';
 import { openFronts } from './front/fronts.js';
@@ -105,7 +105,7 @@ class TheGateway implements Gateway {
   async open(): Promise<void> {
     const { addresses, units, endpoint = {}, server, single, metrics, sse, healthPaths } = this.#options;
     const pages = new Pages({
-      endpoint,
+      endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpPlace(each).host), ...endpoint },
       healthPaths,
       status: () => this.status(),
       unready: () => this.unready(),

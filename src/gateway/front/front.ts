@@ -63,7 +63,8 @@ export class Front {
     return {
       ownsProcess: false,
       listen: async (accept, served) => {
-        const endpoint = new Endpoint({ ...options, ...resourceAt(shown, options), path, sse });
+        const ownNames = [this.#options.host ?? '127.0.0.1'];
+        const endpoint = new Endpoint({ ownNames, ...options, ...resourceAt(shown, options), path, sse });
         const listening = endpoint.begin(accept, served);
         for (const each of paths) this.#places.set(each, endpoint);
         return {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { NO_HEADERS } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 import type { CorsOptions, HttpEndpointSettings } from './options.js';
@@ -9,8 +10,9 @@ export type Admission =
 
 export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): Admission {
   const host = exchange.header('host')?.toLowerCase();
-  if (!isHostAllowed(host, exchange.isLocal, settings.allowedHosts)) {
-    return { kind: 'refused', status: 403, why: `The host ${host ?? '(none)'} is not served here` };
+  if (!isHostAllowed(host, exchange.isLocal, settings)) {
+    const why = `The host ${host ?? '(none)'} is not served here; --allow-host (allowedHosts) adds a name`;
+    return { kind: 'refused', status: 403, why };
   }
   const origin = exchange.header('origin')?.toLowerCase();
   if (origin === undefined) return NO_ORIGIN;
@@ -55,14 +57,24 @@ export function isJson(contentType: string | undefined): boolean {
   return /^application\/json\s*(;|$)/i.test(contentType?.trim() ?? '');
 }
 
-/** DNS rebinding: a page may make its own name point at us, but cannot make the browser say another one. */
+/**
+ * DNS rebinding: a page may make its own name point at us, but cannot make the browser say another one. A caller who
+ * has to show a key or a token is no page that was rebound; without that, only names count that no page can have.
+ */
 function isHostAllowed(
   host: string | undefined,
   isLocal: boolean | undefined,
-  allowed: ReadonlySet<string> | undefined,
+  { allowedHosts, authenticate, ownNames }: HttpEndpointSettings,
 ): boolean {
-  if (allowed) return host !== undefined && (allowed.has(host) || allowed.has(nameOf(host)));
-  return !isLocal || (host !== undefined && LOOPBACK.has(nameOf(host)));
+  if (allowedHosts) return host !== undefined && (allowedHosts.has(host) || allowedHosts.has(nameOf(host)));
+  if (isLocal) return host !== undefined && LOOPBACK.has(nameOf(host));
+  if (authenticate || !ownNames) return true;
+  return host !== undefined && (isIpOrLocalhost(nameOf(host)) || ownNames.has(nameOf(host)));
+}
+
+function isIpOrLocalhost(name: string): boolean {
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  return name.startsWith('[') ? isIP(name.slice(1, -1)) === 6 : isIP(name) === 4;
 }
 
 function isOriginAllowed(

@@ -9,7 +9,7 @@ export interface HttpListenOptions extends HttpEndpointOptions, NodeServerOption
 /** Serves HTTP on a port of its own. */
 export function httpListener(options: HttpListenOptions): Listener {
   checkPort(options);
-  const endpoint = new Endpoint(options);
+  const endpoint = new Endpoint({ ownNames: [options.host ?? '127.0.0.1'], ...options });
   return {
     ownsProcess: false,
     async listen(accept, served) {

@@ -47,8 +47,13 @@ export interface CorsOptions {
 export interface HttpEndpointOptions {
   /** Where it is. Default `/mcp`; handlers that are mounted somewhere take every path with `undefined`. */
   readonly path?: string | undefined;
-  /** Names under which it may be asked for, with or without port. Default on a loopback address: loopback names. */
+  /**
+   * Names under which it may be asked for, with or without port. Default on a loopback address: loopback names. On
+   * another address of its own, without `authenticate`: IP addresses, localhost and the name that it listens at.
+   */
   readonly allowedHosts?: readonly string[];
+  /** Set by whoever opens the port: the host names that it listens at. Undefined: another web server has the port. */
+  readonly ownNames?: readonly string[] | undefined;
   /** Pages that may ask. Default: those of its own host, and on a loopback address those of loopback names. */
   readonly allowedOrigins?: readonly string[];
   /** Off unless set. */
@@ -92,6 +97,7 @@ export interface HttpEndpointSettings
       HttpEndpointOptions,
       | 'path'
       | 'allowedHosts'
+      | 'ownNames'
       | 'allowedOrigins'
       | 'cors'
       | 'authenticate'
@@ -104,6 +110,7 @@ export interface HttpEndpointSettings
   > {
   readonly path: string | undefined;
   readonly allowedHosts: ReadonlySet<string> | undefined;
+  readonly ownNames: ReadonlySet<string> | undefined;
   readonly allowedOrigins: ReadonlySet<string> | undefined;
   readonly cors: CorsOptions | undefined;
   readonly authenticate: Authenticate | undefined;
@@ -134,6 +141,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
   return {
     path: 'path' in options ? options.path : '/mcp',
     allowedHosts: options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase())),
+    ownNames: options.ownNames && new Set(options.ownNames.map((name) => name.toLowerCase())),
     allowedOrigins:
       options.allowedOrigins && new Set(options.allowedOrigins.map((each) => each.toLowerCase())),
     cors: options.cors,
