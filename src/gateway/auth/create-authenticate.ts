@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { tell } from '../../era/client-side.js';
 import { IsthmusError } from '../../errors.js';
-import type { Authenticate, Refusal } from '../../transport/http-server/options.js';
+import type { Authenticate, Refusal, Standing } from '../../transport/http-server/options.js';
 import { openBearerFile } from './bearer-file.js';
 import { readCredentials } from './credentials.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
@@ -41,7 +41,14 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
   }
   if (bearerFile !== undefined) {
     const file = openBearerFile(bearerFile, { warn, clock });
-    schemes.push(async (presented) => (await file.ring()).judge(presented));
+    schemes.push(async (presented) => {
+      const verdict = (await file.ring()).judge(presented);
+      if (verdict.kind !== 'known') return verdict;
+      // The hash is kept, and never the token.
+      const { hash, principal } = verdict;
+      const standing = async (): Promise<Standing> => ((await file.ring()).has(hash) ? 'good' : 'revoked');
+      return { kind: 'known', principal, standing };
+    });
   }
   if (jwt) schemes.push(createJwtCheck(jwt, { warn, clock }));
   if (schemes.length === 0) {
@@ -58,7 +65,7 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
       let refusal: Refusal | undefined;
       for (const scheme of schemes) {
         const verdict = await scheme(presented);
-        if (verdict.kind === 'known') return verdict.principal;
+        if (verdict.kind === 'known') return verdict.standing ? verdict : verdict.principal;
         if (verdict.kind === 'refused') refusal ??= verdict.refusal;
       }
       return refusal ?? { status: 401, challenge: 'error="invalid_token"' };

@@ -1,4 +1,4 @@
-import type { HttpRequestFacts } from '../../transport/http-server/options.js';
+import type { HttpRequestFacts, ResourcePlace } from '../../transport/http-server/options.js';
 
 /** What a request brings along to say who asks. */
 export interface Presented {
@@ -6,12 +6,14 @@ export interface Presented {
   readonly bearer: string | undefined;
   /** All that may be a key: of `X-API-Key`, and the same. */
   readonly tokens: readonly string[];
+  /** What they are presented for. */
+  readonly resource?: ResourcePlace | undefined;
 }
 
 /** Other schemes (Basic …) are none that could be known here: it is as if nothing had been sent. */
-export function readCredentials(request: Pick<HttpRequestFacts, 'header'>): Presented {
+export function readCredentials(request: Pick<HttpRequestFacts, 'header' | 'resource'>): Presented {
   const apiKey = request.header('x-api-key')?.trim();
   const bearer = /^bearer +(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
   const tokens = [apiKey, bearer].filter((token) => token !== undefined && token !== '') as string[];
-  return { bearer, tokens };
+  return { bearer, tokens, resource: request.resource };
 }

@@ -1,9 +1,11 @@
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
-import type { Refusal } from '../../transport/http-server/options.js';
+import type { Refusal, Standing } from '../../transport/http-server/options.js';
+import { isMeantFor } from './audience.js';
 import { createKeySource, KeysUnavailable } from './jwks.js';
 import { type Scheme, UNKNOWN, type Verdict } from './scheme.js';
+import { kindProblem } from './token-kind.js';
 
 /** Access tokens that somebody else gives out and signs (RFC 9068 and what looks like it). */
 export interface JwtOptions {
@@ -57,16 +59,22 @@ export function createJwtCheck(
     requiredClaims: ['exp'],
     ...(issuer && { issuer }),
   };
-  return async ({ bearer }) => {
+  return async ({ bearer, resource }) => {
     // Three parts, or it is something else's.
     if (bearer === undefined || bearer.split('.').length !== 3) return UNKNOWN;
     const { jwtVerify, errors } = await import('jose');
     try {
-      const { payload } = await jwtVerify(bearer, await keys(), {
+      const { payload, protectedHeader } = await jwtVerify(bearer, await keys(), {
         ...rules,
         currentDate: new Date(clock.now()),
       });
-      return judge(payload, principalClaim, requiredScopes);
+      const problem = kindProblem(protectedHeader, payload);
+      if (problem !== undefined) return invalid(problem);
+      const meant = listOf(payload.aud ?? []).filter((each) => audience.includes(each));
+      if (!isMeantFor(meant, resource)) return invalid('The token is for another path of this server');
+      const goodUntil = (payload.exp! + clockTolerance) * 1000;
+      const standing = (): Standing => (clock.now() < goodUntil ? 'good' : 'expired');
+      return judge(payload, principalClaim, requiredScopes, standing);
     } catch (error) {
       if (error instanceof KeysUnavailable) return refused({ status: 503, retryAfterMs: error.retryAfterMs });
       if (error instanceof errors.JWTExpired) return invalid('The token has expired');
@@ -77,7 +85,12 @@ export function createJwtCheck(
   };
 }
 
-function judge(payload: JWTPayload, principalClaim: string, required: readonly string[]): Verdict {
+function judge(
+  payload: JWTPayload,
+  principalClaim: string,
+  required: readonly string[],
+  standing: () => Standing,
+): Verdict {
   const who = payload[principalClaim];
   if (typeof who !== 'string' || who === '' || /\p{Cc}/u.test(who)) {
     return invalid('The token does not say who it is');
@@ -89,7 +102,7 @@ function judge(payload: JWTPayload, principalClaim: string, required: readonly s
   }
   // The first | is the border, whatever the subject holds.
   const issuer = (payload.iss ?? '').replaceAll('|', '%7C');
-  return { kind: 'known', principal: `jwt:${issuer}|${who}` };
+  return { kind: 'known', principal: `jwt:${issuer}|${who}`, standing };
 }
 
 /** RFC 8693, §4.2: one string of words; lists, and `scp`, are what some authorization servers write. */

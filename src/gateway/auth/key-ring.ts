@@ -1,13 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { IsthmusError } from '../../errors.js';
 import type { Presented } from './credentials.js';
-import { UNKNOWN, type Verdict } from './scheme.js';
+import { UNKNOWN } from './scheme.js';
 
 /** A secret that somebody has, and what that one is called. Keys of the same name are the same caller. */
 export interface ApiKey {
   readonly name?: string;
   readonly key: string;
 }
+
+export type KeyVerdict =
+  | { readonly kind: 'known'; readonly principal: string; readonly hash: Buffer }
+  | { readonly kind: 'unknown' };
 
 /** Keys that open, of which only the hashes are kept. */
 export class KeyRing {
@@ -31,19 +35,23 @@ export class KeyRing {
     });
   }
 
-  judge({ tokens }: Presented): Verdict {
+  judge({ tokens }: Presented): KeyVerdict {
     for (const token of tokens) {
-      const principal = this.#find(token);
-      if (principal !== undefined) return { kind: 'known', principal };
+      const found = this.#find(hashOf(token));
+      if (found) return { kind: 'known', ...found };
     }
     return UNKNOWN;
   }
 
+  /** Whether the key with this hash is one of them. */
+  has(hash: Buffer): boolean {
+    return this.#find(hash) !== undefined;
+  }
+
   /** Takes as long for a key that is almost right as for one that is not, wherever in the list it is. */
-  #find(token: string): string | undefined {
-    const presented = hashOf(token);
-    let found: string | undefined;
-    for (const { hash, principal } of this.#keys) if (timingSafeEqual(hash, presented)) found = principal;
+  #find(presented: Buffer): { readonly hash: Buffer; readonly principal: string } | undefined {
+    let found: { readonly hash: Buffer; readonly principal: string } | undefined;
+    for (const key of this.#keys) if (timingSafeEqual(key.hash, presented)) found = key;
     return found;
   }
 }

@@ -8,10 +8,12 @@ import {
   type NodeServerOptions,
   openNodeServer,
 } from '../../transport/http-server/node-server.js';
-import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
+import type { HttpEndpointOptions, ResourcePlace } from '../../transport/http-server/options.js';
 import type { Pages } from './pages.js';
 
 export interface FrontOptions extends NodeServerOptions {
+  /** The paths that the addresses of the gateway name. */
+  readonly mainPaths?: readonly string[];
   readonly pages: Pages;
   readonly clock?: Clock;
 }
@@ -64,7 +66,9 @@ export class Front {
       ownsProcess: false,
       listen: async (accept, served) => {
         const ownNames = [this.#options.host ?? '127.0.0.1'];
-        const endpoint = new Endpoint({ ownNames, ...options, ...resourceAt(shown, options), path, sse });
+        const resource = resourceAt(shown, options);
+        const resourcePlace = placeOf(path, this.#options.mainPaths ?? [], options);
+        const endpoint = new Endpoint({ ownNames, ...options, ...resource, resourcePlace, path, sse });
         const listening = endpoint.begin(accept, served);
         for (const each of paths) this.#places.set(each, endpoint);
         return {
@@ -106,6 +110,29 @@ function resourceAt(
   const base = protectedResource.resource.replace(/\/$/, '');
   const resource = new URL(base).pathname === path ? base : `${base}${path}`;
   return { protectedResource: { ...protectedResource, resource } };
+}
+
+/** The paths that tokens for this server may name, and those below which all servers are. */
+function placeOf(
+  path: string,
+  mainPaths: readonly string[],
+  { protectedResource }: Pick<HttpEndpointOptions, 'protectedResource'>,
+): ResourcePlace {
+  const base = protectedResource?.resource;
+  const before = base === undefined ? '' : new URL(base).pathname.replace(/\/$/, '');
+  const under = (each: string) => (each === before ? before : `${before}${each}`);
+  return {
+    own: [path, ...otherPathOf(path)].map(under),
+    roots: ['/mcp', '/servers', ...mainPaths, ...(before === '' ? [] : [before])].map(under),
+  };
+}
+
+/** `/mcp/NAME` and `/servers/NAME/mcp` are the same server. */
+function otherPathOf(path: string): string[] {
+  const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1];
+  const other = /^\/servers\/([^/]+)\/mcp$/.exec(path)?.[1];
+  if (name !== undefined) return [`/servers/${name}/mcp`];
+  return other === undefined ? [] : [`/mcp/${other}`];
 }
 
 /** Leaves the request with its path written as we write it, and gives that path. */

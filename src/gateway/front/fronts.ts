@@ -28,9 +28,10 @@ export interface Fronts {
 
 export async function openFronts(addresses: readonly string[], options: FrontsOptions): Promise<Fronts> {
   const { endpoint, sse, ...server } = options;
+  const mainPaths = addresses.map((address) => httpPlace(address).path);
   const fronts = addresses.map((address) => {
     const { host, port, path } = httpPlace(address);
-    return { address, path, front: new Front({ ...server, host, port }) };
+    return { address, path, front: new Front({ ...server, host, port, mainPaths }) };
   });
   const close = async () => {
     for (const { front } of fronts) front.stop();

@@ -29,7 +29,8 @@ export class Pages {
 
   constructor(options: PagesOptions) {
     this.#options = options;
-    this.#settings = resolveEndpoint(options.endpoint);
+    // No server is asked for here: a token is good for any path.
+    this.#settings = { ...resolveEndpoint(options.endpoint), resourcePlace: undefined };
   }
 
   /** Answers whatever belongs to no server. */

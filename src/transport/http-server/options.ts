@@ -9,12 +9,34 @@ export interface HttpRequestFacts {
   readonly target: string;
   /** By its name, in any case. */
   header(name: string): string | undefined;
+  /** What is asked for, as tokens name it. Undefined: a page for operators, which is no resource of its own. */
+  readonly resource?: ResourcePlace | undefined;
+}
+
+/** Where a server is, as clients know it: paths of URLs, behind a proxy those of the proxy. */
+export interface ResourcePlace {
+  /** The paths of this one server. */
+  readonly own: readonly string[];
+  /** All servers of the same web server are at these paths and below. */
+  readonly roots: readonly string[];
 }
 
 /** Who asks: a name that is the same for the same caller. Undefined: nobody that is known, which is refused (401). */
-export type Authenticate = (
-  request: HttpRequestFacts,
-) => string | Refusal | undefined | Promise<string | Refusal | undefined>;
+export type Authenticate = (request: HttpRequestFacts) => Answered | Promise<Answered>;
+
+type Answered = string | Grant | Refusal | undefined;
+
+/** Somebody who is known, and for how long. */
+export interface Grant {
+  readonly principal: string;
+  /**
+   * Asked from time to time while a stream is open that was opened with it. `expired`: its streams end, and the caller
+   * may come back with a fresh token. `revoked`: its sessions and calls end, too.
+   */
+  standing?(): Standing | Promise<Standing>;
+}
+
+export type Standing = 'good' | 'expired' | 'revoked';
 
 /**
  * A refusal in the hook's own words: 401 for nobody that is known, 403 for somebody who is known and may not, 503
@@ -60,6 +82,8 @@ export interface HttpEndpointOptions {
   readonly cors?: CorsOptions;
   readonly authenticate?: Authenticate;
   readonly protectedResource?: ProtectedResource;
+  /** Where it is for tokens that name a path. Default: at its own path. */
+  readonly resourcePlace?: ResourcePlace | undefined;
   /** Longer bodies are refused (413). Default 4 MiB. */
   readonly maxBodyBytes?: number;
   /**
@@ -102,6 +126,7 @@ export interface HttpEndpointSettings
       | 'cors'
       | 'authenticate'
       | 'protectedResource'
+      | 'resourcePlace'
       | 'retryMs'
       | 'pollAfterMs'
       | 'sse'
@@ -115,6 +140,7 @@ export interface HttpEndpointSettings
   readonly cors: CorsOptions | undefined;
   readonly authenticate: Authenticate | undefined;
   readonly protectedResource: ProtectedResource | undefined;
+  readonly resourcePlace: ResourcePlace | undefined;
   readonly retryMs: number | undefined;
   readonly pollAfterMs: number | undefined;
   readonly sse: { readonly path: string; readonly messagePath: string } | undefined;
@@ -147,6 +173,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     cors: options.cors,
     authenticate: options.authenticate,
     protectedResource: options.protectedResource,
+    resourcePlace: options.resourcePlace ?? placeAt('path' in options ? options.path : '/mcp'),
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     maxRequests: options.maxRequests ?? 2048,
     maxStreams: options.maxStreams ?? 1024,
@@ -164,6 +191,10 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     sse: options.sse === true ? { path: '/sse', messagePath: '/message' } : options.sse || undefined,
     clock: options.clock ?? systemClock,
   };
+}
+
+function placeAt(path: string | undefined): ResourcePlace | undefined {
+  return path === undefined ? undefined : { own: [path], roots: [path] };
 }
 
 const COUNTS = [
