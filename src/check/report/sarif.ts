@@ -153,8 +153,8 @@ function slugOf(label: string): string {
   return (
     label
       .replace(/[^A-Za-z0-9.-]+/g, '-')
-      .replace(/^-+|-+$/g, '')
-      .slice(0, 80) || 'server'
+      .slice(0, 80)
+      .replace(/^-+|-+$/g, '') || 'server'
   );
 }
 

@@ -68,7 +68,10 @@ const STATE =
   /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const BAG = /^[^\s,;=]+\s*=\s*[^\s,;"\\]*(?:\s*;.*)?$/;
 
+/** W3C allows 8,192 bytes for a whole baggage. */
+const MAX_MEMBER = 8192;
+
 function isListOf(value: string, member: RegExp): boolean {
   const parts = value.split(',').map((part) => part.trim());
-  return parts.every((part) => part === '' || member.test(part));
+  return parts.every((part) => part === '' || (part.length <= MAX_MEMBER && member.test(part)));
 }

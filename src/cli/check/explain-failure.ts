@@ -21,7 +21,7 @@ export function explainFailure(error: unknown, target: Target): unknown {
       line.replace(/^(modern|legacy): (server\/discover: |initialize: )?/, ''),
     );
     // Of the target, or of the bridge in front of it.
-    const label = oneLine(error.message).replace(/ speaks no era of MCP .*$/, '');
+    const [label] = oneLine(error.message).split(' speaks no era of MCP ', 1);
     return new CliError(EXIT.cannotConnect, `Cannot connect to ${label}`, { evidence: [...new Set(why)] });
   }
   return new CliError(EXIT.protocol, oneLine(error.message), {

@@ -62,5 +62,6 @@ function hintFor({ code }: IsthmusError, target: Target, mode: Mode): string | u
 
 /** What a program would do about it; the hint has what a person does. */
 function withoutAdvice(message: string): string {
-  return message.replace(/; connect with mode .* to use it$/, '');
+  const advice = message.lastIndexOf('; connect with mode ');
+  return advice >= 0 && message.endsWith(' to use it') ? message.slice(0, advice) : message;
 }

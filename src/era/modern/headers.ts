@@ -20,13 +20,23 @@ export function encodeHeaderValue(value: string | number | boolean): string {
 
 /** The other way. What a correct sender cannot have written is undecodable (HTTP-057, HTTP-059). */
 export function decodeHeaderValue(text: string): HeaderValue {
-  const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, '');
+  const trimmed = withoutBlanks(text);
   const encoded = SENTINEL.exec(trimmed)?.[1];
   if (encoded === undefined) return VISIBLE.test(trimmed) ? { kind: 'value', value: trimmed } : UNDECODABLE;
   const bytes = Buffer.from(encoded, 'base64');
   // Node reads Base64 leniently; only what it would write itself is exact.
   if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) return UNDECODABLE;
   return { kind: 'value', value: bytes.toString() };
+}
+
+/** Without the blanks at both ends. A pattern with `+$` would take the square of a row of blanks. */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t';
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
 }
 
 export type HeaderValue =

@@ -77,8 +77,9 @@ function legalise(server: string): string {
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^A-Za-z0-9_.-]+/g, '_')
+    .slice(0, MAX_PREFIX)
     .replace(/^_+|_+$/g, '');
-  return legal.slice(0, MAX_PREFIX) || 'server';
+  return legal || 'server';
 }
 
 const MAX_LENGTH = 128;

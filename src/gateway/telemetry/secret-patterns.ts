@@ -48,5 +48,5 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:gh[opsur]_|github_pat_|glpat-|npm_|hf_|xox[abeprs]-)[A-Za-z0-9_-]{10,}/g, REDACTED],
   [/\bAKIA[0-9A-Z]{16}\b/g, REDACTED],
   [/\bAIza[\w-]{30,}/g, REDACTED],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
+  [/\beyJ[\w-]{8,400}\.[\w-]{8,}\.[\w-]*/g, REDACTED],
 ];

@@ -1,5 +1,6 @@
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import { stackTraceIn } from '../stack-traces.js';
 import { needAlive } from './asking/alive.js';
 import { type Answer, ask } from './asking/answer.js';
 import { modernRequest, openingRequest } from './asking/requests.js';
@@ -112,7 +113,7 @@ export const plainHttpChecks: readonly Check[] = [
         await ask(table, table.openHttp(), { method: 'DELETE', headers: { 'mcp-session-id': '%' } }),
       ];
       for (const { http, said } of answers) {
-        const found = STACK.exec(http?.text ?? '')?.[0];
+        const found = stackTraceIn(http?.text ?? '');
         if (found !== undefined)
           table.fail(
             `the answer with ${said.split(' ', 2).join(' ')} has ${JSON.stringify(found)}`,
@@ -170,10 +171,6 @@ export const plainHttpChecks: readonly Check[] = [
     },
   },
 ];
-
-/** Traces of Node and browsers, of Python, of Java, of Go, of Rust and of PHP. */
-const STACK =
-  /\bat .{0,200}\(?(file:\/\/)?[/\\]\S+:\d+:\d+|Traceback \(most recent call last\)|\bat [\w.$]+\([\w]+\.java:\d+\)|goroutine \d+ \[|stack backtrace:|#\d+ \/\S+\.php\(\d+\)/;
 
 async function askBy(table: Table, method: string): Promise<Answer> {
   const { body, headers } = table.era === 'modern' ? modernRequest(table) : openingRequest(table);

@@ -99,8 +99,8 @@ export const loggingChecks: readonly Check[] = [
 
 const SECRETS: readonly (readonly [string, RegExp])[] = [
   ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----/],
-  ['a bearer token', /\bBearer [\w.~+/-]{16,}/],
-  ['a JSON Web Token', /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
+  ['a bearer token', /\bBearer [\w.~+/-]{16}/],
+  ['a JSON Web Token', /(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
   ['an access key of AWS', /\bAKIA[0-9A-Z]{16}\b/],
   ['a token of GitHub', /\bgh[pousr]_[A-Za-z0-9]{36}\b/],
   ['a password', /\bpassword\\?["']?\s*[:=]\s*\\?["']?(?!\*|<|\[|null|undefined)[^\s"'\\]{4,}/i],

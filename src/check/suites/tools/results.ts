@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import { complaintText, judgeResult, type Revision } from '../../shapes/index.js';
+import { stackTraceIn } from '../stack-traces.js';
 import { nameOf, needCalls, summary } from './each-tool.js';
 import { problemOfValue } from './validator.js';
 
@@ -175,15 +176,13 @@ export const toolResultChecks: readonly Check[] = [
       });
       if (texts.length === 0) table.skip('nothing failed');
       const leaking = texts
-        .filter(([, text]) => STACK.test(text))
+        .filter(([, text]) => stackTraceIn(text) !== undefined)
         .map(([about]) => `${about} shows a stack trace`);
       if (leaking.length > 0) table.fail(summary(leaking), 'a message for people');
       return `${texts.length} errors read`;
     },
   },
 ];
-
-const STACK = /\n\s+at .+:\d+:\d+|Traceback \(most recent call last\)|\\n\s+at .+:\d+:\d+/;
 
 function contentOf(result: JsonObject): readonly JsonObject[] {
   return Array.isArray(result['content']) ? result['content'].filter(isJsonObject) : [];

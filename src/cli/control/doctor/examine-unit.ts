@@ -48,7 +48,7 @@ const TAIL_LINES = 10;
 
 /** The usual case: what a shell finds, a gateway that was started elsewhere does not. */
 function notFound(why: string, lookUp: UnitFacts['lookUp']): Problem | undefined {
-  const command = /command not found: (.+?) \(ENOENT\)/.exec(why)?.[1];
+  const command = /command not found: (.+?) \(ENOENT\)/.exec(why.slice(0, 2000))?.[1];
   if (command === undefined) return undefined;
   const found = lookUp(command);
   return {

@@ -10,10 +10,12 @@ export interface VariableFacts {
 
 /** What the last words of a program say about why it ended. Pure; undefined where they say nothing that is known. */
 export function interpretStderr(lines: readonly string[], variables?: VariableFacts): Problem | undefined {
-  for (const line of lines) {
+  // Some of the patterns take the square of the length of a line, and the program chooses it.
+  const short = lines.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LENGTH));
+  for (const line of short) {
     for (const { pattern, read } of SIGNS) {
       const match = pattern.exec(line);
-      const problem = match && read(match, { lines, variables });
+      const problem = match && read(match, { lines: short, variables });
       if (problem) return problem;
     }
   }
@@ -25,6 +27,9 @@ export function quotedLine(sentence: string): string[] {
   const quoted = /last stderr: ("(?:[^"\\]|\\.)*")/.exec(sentence)?.[1];
   return quoted === undefined ? [] : [String(JSON.parse(quoted))];
 }
+
+const MAX_LINES = 100;
+const MAX_LENGTH = 500;
 
 interface Sign {
   readonly pattern: RegExp;
@@ -39,7 +44,7 @@ const SIGNS: readonly Sign[] = [
     pattern: /EADDRINUSE|address already in use(?:.*?[:\s](\d{2,5})\b)?/i,
     read(match, { lines }) {
       // Node prints the properties of the error below.
-      const property = /^\s*port: (\d{2,5})\b/m.exec(lines.join('\n'))?.[1];
+      const property = /^[ \t]*port: (\d{2,5})\b/m.exec(lines.join('\n'))?.[1];
       const port = match[1] ?? /:(\d{2,5})\b/.exec(match.input)?.[1] ?? property;
       return {
         code: 'port-in-use',
