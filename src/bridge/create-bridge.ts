@@ -38,7 +38,10 @@ export interface BridgeOptions {
   readonly timeoutMs?: number;
   /** The same, in all, for a call that reports progress. Default 24 h. */
   readonly maxTimeoutMs?: number;
-  /** How many clients and principals may have a session with the server at once. Default 1000. */
+  /**
+   * How many clients and principals may have a session with the server at once. Default: as many as there are legacy
+   * sessions, and for conversations that modern callers name 10,000 in a shared process or 1,000 of their own.
+   */
   readonly maxSeats?: number;
   /** A session that no call uses for so long is closed; the next call opens another. Default 10 min. */
   readonly idleMs?: number;
@@ -80,21 +83,24 @@ export function createBridge(
     stateless: stateless ?? false,
     timeoutMs: timeoutMs ?? 600_000,
     maxTimeoutMs: maxTimeoutMs ?? 86_400_000,
-    maxSeats: maxSeats ?? 1000,
+    maxSeats,
     idleMs: idleMs ?? 600_000,
     onStartFailed: onStartFailed ?? (() => {}),
     clock: options.clock ?? systemClock,
   };
   for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxSeats', 'idleMs'] as const) {
-    if (settings[name] > 0) continue;
-    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${settings[name]}`);
+    const value = settings[name];
+    if (value === undefined || value > 0) continue;
+    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`);
   }
   const there =
     'open' in upstream ? upstream : upstreamAt(upstream, { ...rest, timeoutMs: settings.timeoutMs });
   return new BridgeService(there, settings);
 }
 
-type BridgeSettings = Required<BridgeOptions>;
+type BridgeSettings = Required<Omit<BridgeOptions, 'maxSeats'>> & {
+  readonly maxSeats: number | undefined;
+};
 
 /** A service whose handler is a caller. */
 class BridgeService implements Bridge {

@@ -3,6 +3,8 @@ import type { Session } from '../client/session.js';
 import type { SeatOptions, SeatVoice, Upstream } from '../client/upstream.js';
 import { IsthmusError } from '../errors.js';
 import type { Call, Era, Peer } from '../exchange/call.js';
+import { clientKey } from '../exchange/client-key.js';
+import { FairShare } from '../exchange/fair-share.js';
 import type { ClientCapabilities } from '../wire/model.js';
 import { conversationOf } from './carried-params.js';
 import type { OfferedSeat } from './first-seat.js';
@@ -21,7 +23,8 @@ export interface SeatsOptions {
   readonly clock: Clock;
   /** The server keeps nothing for anybody: principals may share it. */
   readonly stateless: boolean;
-  readonly maxSeats: number;
+  /** Of both kinds. Undefined: as many as there are sessions, and a bound for what modern callers make up. */
+  readonly maxSeats: number | undefined;
   readonly idleMs: number;
   readonly onReopened: (session: Session) => void;
 }
@@ -34,6 +37,7 @@ export class Seats {
   readonly #options: SeatsOptions;
   readonly #ofSessions = new Map<Peer, Seat>();
   readonly #shared = new Map<string, SharedSeat>();
+  readonly #shares = new FairShare<SharedSeat>();
   /** Whose process it is, where there is one for everybody. */
   #only: { readonly principal: string | undefined } | undefined;
   #sweeping: (() => void) | undefined;
@@ -72,7 +76,9 @@ export class Seats {
   /** A seat of its own, for a legacy session. */
   take(peer: Peer, given: SeatVoice): Seat {
     this.#admit(peer.principal);
-    this.#checkRoom();
+    const { maxSeats } = this.#options;
+    // Sessions are bounded where they are opened, fairly. A seat of one costs little until it is used.
+    this.#checkRoom(maxSeats, this.size, peer);
     const own = this.areOwn;
     const seat: Seat = {
       session: this.#open(peer, own ? toldOf(peer) : EVERYTHING, given, own ? peer.info : undefined),
@@ -92,11 +98,13 @@ export class Seats {
   async close(): Promise<void> {
     this.#closed = true;
     this.#sweeping?.();
+    const seats = [...this.#shared.values()];
     const all: Pick<Seat, 'session'>[] = [...this.#ofSessions.values(), ...this.#shared.values()];
     if (this.#offered) all.push(this.#offered);
     this.#offered = undefined;
     this.#ofSessions.clear();
     this.#shared.clear();
+    for (const seat of seats) this.#shares.delete(seat.who, seat);
     await Promise.all(all.map(({ session }) => session.close()));
   }
 
@@ -112,15 +120,19 @@ export class Seats {
     let seat = this.#shared.get(key);
     if (!seat) {
       this.#admit(peer.principal);
-      this.#checkRoom();
+      const { maxSeats } = this.#options;
+      if (maxSeats === undefined) {
+        this.#checkRoom(this.areOwn ? MAX_OWN : MAX_SHARED, this.#shared.size, peer);
+      } else this.#checkRoom(maxSeats, this.size, peer);
       const session = this.#open(
         peer,
         capabilities,
         { answers: {}, onLog: undefined, onElicited: undefined },
         undefined,
       );
-      seat = { session, owner: undefined, uses: 0, usedAt: 0 };
+      seat = { session, owner: undefined, uses: 0, usedAt: 0, key, who: clientKey(peer) };
       this.#shared.set(key, seat);
+      this.#shares.set(seat.who, seat);
       this.#sweeping ??= this.#sweepLater();
     }
     seat.usedAt = clock.now();
@@ -174,12 +186,39 @@ export class Seats {
     );
   }
 
-  #checkRoom(): void {
-    const { maxSeats, upstream } = this.#options;
+  /** Makes room if there is none, or throws. */
+  #checkRoom(max: number | undefined, taken: number, peer: Peer): void {
+    const { upstream, maxSeats } = this.#options;
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
-    if (this.size < maxSeats) return;
-    const message = `${upstream.label} is busy: ${maxSeats} clients have a session there; try again later`;
+    if (max === undefined || taken < max) return;
+    const who = clientKey(peer);
+    const displaced = this.#displacedBy(who);
+    if (displaced) return this.#release(displaced);
+    // Another client has all of them in use: a client that has none gets one all the same.
+    if (maxSeats === undefined && this.#shares.heldBy(who) === 0 && taken < 2 * max) return;
+    const message = `${upstream.label} is busy: ${max} clients have a session there; try again later`;
     throw new IsthmusError('BUSY', message, { sent: 'no' });
+  }
+
+  /** The seat that was not used for longest, of the client that has most. */
+  #displacedBy(who: string): SharedSeat | undefined {
+    const displacement = this.#shares.displacedBy(who);
+    const isFair = displacement.kind === 'from';
+    const before = this.#options.clock.now() - (isFair ? 0 : MIN_IDLE_MS);
+    let found: SharedSeat | undefined;
+    for (const each of isFair ? [displacement.who] : displacement.of) {
+      for (const seat of this.#shares.itemsOf(each)) {
+        if (!isIdle(seat) || seat.usedAt > before) continue;
+        if (!found || seat.usedAt < found.usedAt) found = seat;
+      }
+    }
+    return found;
+  }
+
+  #release(seat: SharedSeat): void {
+    this.#shared.delete(seat.key);
+    this.#shares.delete(seat.who, seat);
+    void seat.session.close();
   }
 
   #sweepLater(): () => void {
@@ -190,10 +229,8 @@ export class Seats {
   /** Nobody has used it for a while, and nobody listens: the next call opens another. */
   #sweep(): void {
     const { clock, idleMs } = this.#options;
-    for (const [key, seat] of this.#shared) {
-      if (seat.uses > 0 || seat.session.isListening || clock.now() - seat.usedAt < idleMs) continue;
-      this.#shared.delete(key);
-      void seat.session.close();
+    for (const seat of this.#shared.values()) {
+      if (isIdle(seat) && clock.now() - seat.usedAt >= idleMs) this.#release(seat);
     }
     this.#sweeping = this.#shared.size > 0 ? this.#sweepLater() : undefined;
   }
@@ -201,7 +238,14 @@ export class Seats {
 
 /** Of callers that stand for themselves. */
 interface SharedSeat extends Seat {
+  readonly key: string;
+  /** Whom limits count it for: the client that it was opened for. */
+  readonly who: string;
   usedAt: number;
+}
+
+function isIdle({ uses, session }: SharedSeat): boolean {
+  return uses === 0 && !session.isListening;
 }
 
 /** What a server is told that may have to serve anybody: who cannot be asked is found out when it asks (META-008). */
@@ -227,5 +271,10 @@ export function toldKey({ principal, era, info }: Peer, capabilities: ClientCapa
   return JSON.stringify([principal, era === 'legacy' ? (info ?? '') : 0, capabilities]);
 }
 
+/** Seats that modern callers make by naming conversations: in one process that is shared, and with a process each. */
+const MAX_SHARED = 10_000;
+const MAX_OWN = 1000;
+/** A seat that was used just now is not taken for an equal that comes now. */
+const MIN_IDLE_MS = 1000;
 /** How long the session of the first client waits for it. */
 const OFFER_MS = 10_000;

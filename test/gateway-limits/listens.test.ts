@@ -42,7 +42,7 @@ it('past the subscriptions of a caller the next is refused with 429, past those 
     },
   ]);
   streams.push(await listen(url, 'bob'));
-  const full = await ask(url, listenTo('eve', TOOLS));
+  const full = await ask(url, listenTo('bob', TOOLS));
   expect([full.status, full.headers['retry-after'], full.json.error?.message]).toEqual([
     503,
     '1',
@@ -50,7 +50,7 @@ it('past the subscriptions of a caller the next is refused with 429, past those 
   ]);
   expect(refusals.map(({ method, principal }) => [method, principal])).toEqual([
     ['subscriptions/listen', 'ada'],
-    ['subscriptions/listen', 'eve'],
+    ['subscriptions/listen', 'bob'],
   ]);
   for (const stream of streams) stream.hangUp();
   await until('no subscriptions', () => load().listens === 0);

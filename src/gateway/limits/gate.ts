@@ -25,10 +25,10 @@ export interface GateOptions {
 /** Lets so many calls run at once, and so many wait. What has room runs at once and costs no promise. */
 export class Gate implements Keeper {
   readonly #options: GateOptions;
-  readonly #callers = new Callers<GateCaller>(
-    () => ({ running: 0, waiting: [] }),
-    ({ running, waiting }) => running === 0 && waiting.length === 0,
-  );
+  readonly #callers = new Callers<GateCaller>({
+    create: (facts) => ({ ...facts, running: 0, waiting: [] }),
+    isIdle: ({ running, waiting }) => running === 0 && waiting.length === 0,
+  });
   readonly #queue = new FairQueue();
   #running = 0;
   #asking = 0;
@@ -105,7 +105,7 @@ export class Gate implements Keeper {
   left(caller: GateCaller, isOver: boolean): void {
     this.#running -= 1;
     // Whoever does not answer takes up his own places; those of nobody in particular are not his.
-    if (isOver || caller === this.#callers.anonymous) caller.running -= 1;
+    if (isOver || caller.isAnonymous) caller.running -= 1;
     if (!isOver) this.#asking += 1;
     this.#startWaiting();
   }
@@ -114,7 +114,7 @@ export class Gate implements Keeper {
   back(caller: GateCaller): void {
     this.#running += 1;
     this.#asking -= 1;
-    if (caller === this.#callers.anonymous) caller.running += 1;
+    if (caller.isAnonymous) caller.running += 1;
   }
 
   #startWaiting(): void {

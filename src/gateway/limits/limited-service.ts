@@ -42,6 +42,7 @@ export class LimitedService extends ServiceAround {
   readonly #gate: Gate | undefined;
   readonly #listens: LimitedListens | undefined;
   declare readonly listen?: NonNullable<Service['listen']>;
+  declare readonly session?: NonNullable<Service['session']>;
 
   constructor(service: Service, options: LimitOptions) {
     const { server, limits = {}, rate, clock = systemClock } = options;
@@ -57,6 +58,13 @@ export class LimitedService extends ServiceAround {
       const refuse = (excess: Excess, { method, peer }: Call) => this.#refuse(excess, method, peer);
       const bounds = { maxConcurrent, maxConcurrentPerCaller, maxQueue, maxQueueMs };
       this.#gate = new Gate({ server, limits: bounds, clock, refuse });
+    }
+    if (rate && service.session) {
+      // A session costs what a call costs, and could be opened instead of calling.
+      this.session = (session) => {
+        this.#checkRate('initialize', session.peer);
+        return service.session!(session);
+      };
     }
     const { maxListens = NONE, maxListensPerCaller = NONE } = limits;
     if (maxListens < NONE || maxListensPerCaller < NONE || (rate && service.listen)) {

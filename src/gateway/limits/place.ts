@@ -3,6 +3,8 @@ import type { QueuingCaller } from './queue.js';
 export interface GateCaller extends QueuingCaller {
   /** Its calls under way. */
   running: number;
+  /** It may be several clients: what one of them leaves unanswered must not count against the others. */
+  readonly isAnonymous: boolean;
 }
 
 /** Whoever counts the places. */

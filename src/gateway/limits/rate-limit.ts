@@ -35,11 +35,13 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
   }
   const everyMs = 60_000 / perMinute;
   const allMs = burst * everyMs;
-  const callers = new Callers<Bucket>(
-    () => ({ fullAt: 0 }),
-    ({ fullAt }) => fullAt <= clock.now(),
-    maxCallers,
-  );
+  const callers = new Callers<Bucket>({
+    create: () => ({ fullAt: 0 }),
+    isIdle: ({ fullAt }) => fullAt <= clock.now(),
+    // Or a new session would be a full bucket.
+    byAddress: true,
+    max: maxCallers,
+  });
   let sweptAt = clock.now();
   return {
     perMinute,

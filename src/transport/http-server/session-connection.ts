@@ -258,16 +258,11 @@ export class SessionConnection implements Connection {
     if (!ended) return;
     if (this.revision === undefined && 'error' in message) {
       // SESS-001: a handshake that failed opens nothing.
-      post.exchange.respond(200, jsonHeaders(this.#options.plainHeaders), json);
+      post.exchange.respond(200, jsonHeaders(withRetryAfter(this.#options.plainHeaders, message)), json);
       return this.close();
     }
     const body = post.isBatch ? `[${post.answers.join(',')}]` : json;
-    const later = 'error' in message ? retryAfterOf(message.error) : undefined;
-    post.exchange.respond(
-      200,
-      jsonHeaders(later === undefined ? headers : { ...headers, 'retry-after': later }),
-      body,
-    );
+    post.exchange.respond(200, jsonHeaders(withRetryAfter(headers, message)), body);
   }
 
   /** Others were opened meanwhile. */
@@ -359,6 +354,11 @@ class Post {
     this.#open -= 1;
     return this.#open <= 0;
   }
+}
+
+function withRetryAfter(headers: HttpHeaders, message: JsonRpcMessage): HttpHeaders {
+  const later = 'error' in message ? retryAfterOf(message.error) : undefined;
+  return later === undefined ? headers : { ...headers, 'retry-after': later };
 }
 
 function refuseWith(
