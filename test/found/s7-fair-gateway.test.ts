@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { SessionKeeper } from '../../src/exchange/call.js';
 import { createRateLimit } from '../../src/gateway/limits/index.js';
-import { createServer, type Service, type SessionKeeper } from '../../src/index.js';
+import { createServer, type Service } from '../../src/index.js';
 import { createWorker, serveLimited } from '../gateway-limits/support.js';
 import {
   ask,
