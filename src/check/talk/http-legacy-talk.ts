@@ -67,7 +67,8 @@ export function createHttpLegacyTalk(
         const rest = Math.max(1, ms - (clock.now() - began));
         const isWanted = (each: Frame) => isAnswerTo(each, id) || isBodyError(http, each);
         const frame =
-          (await http.waitFor(isWanted, rest)) ??
+          // What answers a POST on its own stream is its answer, under whatever id it comes.
+          (await http.waitFor(isAnswer, rest)) ??
           (await fetchRest(http, isWanted, { peer, clock, headers, until: began + ms, onStream: keep }));
         const about = { id, notifications: notifications(), ms: clock.now() - began, http };
         if (frame) return { ...replyOf(frame, about), http };
@@ -148,8 +149,12 @@ export function legacyHeaders(
   };
 }
 
+function isAnswer(frame: Frame): boolean {
+  return frame.kind === 'result' || frame.kind === 'error';
+}
+
 function isAnswerTo(frame: Frame, id: RequestId): boolean {
-  return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
+  return isAnswer(frame) && membersOf(frame)['id'] === id;
 }
 
 /** A refusal of the whole request may come without an id. */

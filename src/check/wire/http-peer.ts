@@ -137,7 +137,7 @@ function readAnswer(
   let isClosedByUs = false;
   const say = (text: string) => {
     own.add('server', text);
-    transcript.add('server', text, exchange);
+    transcript.add('server', text, exchange, isStream);
   };
   const parser = createParser({
     onEvent({ id, event, data }) {

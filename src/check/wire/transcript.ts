@@ -15,6 +15,8 @@ export interface Frame {
   readonly method: string | undefined;
   /** The HTTP exchange that it belongs to, or `get` for a standing stream. */
   readonly exchange?: string | undefined;
+  /** The data of an event of a stream. */
+  readonly isEvent?: boolean;
 }
 
 /** Everything that was said on one connection, in order, and a way to wait for more. */
@@ -23,7 +25,7 @@ export interface Transcript {
   readonly label: string;
   readonly frames: readonly Frame[];
   readonly lines: readonly WireLine[];
-  add(from: Frame['from'], text: string, exchange?: string): Frame;
+  add(from: Frame['from'], text: string, exchange?: string, isEvent?: boolean): Frame;
   /** Says something that is no frame, such as a status or an exit. */
   note(text: string): void;
   /**
@@ -31,6 +33,8 @@ export interface Transcript {
    * or the connection ends.
    */
   waitFor(match: (frame: Frame) => boolean, ms: number, from?: number): Promise<Frame | undefined>;
+  /** The stream of the server began with a byte order mark. */
+  hasByteOrderMark: boolean;
   /** Nothing comes any more. */
   end(): void;
   readonly hasEnded: boolean;
@@ -56,8 +60,9 @@ export function createTranscript(label: string, clock: Clock): Transcript {
       return hasEnded;
     },
     ended,
-    add(from, text, exchange) {
-      const frame = toFrame(from, text, since(), exchange);
+    hasByteOrderMark: false,
+    add(from, text, exchange, isEvent) {
+      const frame = toFrame(from, text, since(), exchange, isEvent);
       frames.push(frame);
       lines.push({ from, atMs: frame.atMs, text });
       if (from === 'server') {
@@ -94,7 +99,13 @@ export function createTranscript(label: string, clock: Clock): Transcript {
   };
 }
 
-function toFrame(from: Frame['from'], text: string, atMs: number, exchange: string | undefined): Frame {
+function toFrame(
+  from: Frame['from'],
+  text: string,
+  atMs: number,
+  exchange: string | undefined,
+  isEvent = false,
+): Frame {
   const json = parse(text);
   const object = isJsonObject(json) ? json : {};
   const id = object['id'];
@@ -108,6 +119,7 @@ function toFrame(from: Frame['from'], text: string, atMs: number, exchange: stri
     id: isRequestId(id) ? id : undefined,
     method: typeof method === 'string' ? method : undefined,
     ...(exchange !== undefined && { exchange }),
+    ...(isEvent && { isEvent }),
   };
 }
 

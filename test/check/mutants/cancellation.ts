@@ -25,6 +25,33 @@ export const cancellationMutants: readonly AnyMutant[] = [
   ]),
   {
     ...MODERN_HASTY,
+    check: 'cancellation/no-progress-after',
+    vice: 'reports progress once more when it is cancelled',
+    seen: /each time/,
+    middle: () => {
+      const tokens = new Map<unknown, unknown>();
+      const last: Record<string, unknown>[] = [];
+      return {
+        incoming(message) {
+          const params = objectOf(message['params']);
+          if (message['method'] === 'tools/call')
+            tokens.set(message['id'], objectOf(params['_meta'])['progressToken']);
+          const progressToken = tokens.get(params['requestId']);
+          if (message['method'] === CANCELLED && progressToken !== undefined)
+            last.push({
+              jsonrpc: '2.0',
+              method: 'notifications/progress',
+              params: { progressToken, progress: 9_000_000 },
+            });
+          return message;
+        },
+        // After the answer to what was asked before the cancellation.
+        outgoing: (message) => [message, ...(message['result'] === undefined ? [] : last.splice(0))],
+      };
+    },
+  },
+  {
+    ...MODERN_HASTY,
     check: 'cancellation/others-go-on',
     vice: 'cancels everything',
     middle: () => {

@@ -42,6 +42,18 @@ export const discoverMutants: readonly AnyMutant[] = [
     },
   },
   {
+    check: 'discover/again',
+    vice: 'says something else after the first answer, and sticks to it',
+    seen: /capabilities differs/,
+    options: MODERN,
+    middle: () => {
+      let count = 0;
+      return changingResult('server/discover', (result) =>
+        ++count > 1 ? { ...result, capabilities: { tools: {} } } : result,
+      )();
+    },
+  },
+  {
     check: 'discover/not-needed',
     vice: 'waits for server/discover',
     seen: /as the first request/,

@@ -64,6 +64,27 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   },
   {
     ...about,
+    check: 'http-headers/body-matches-version',
+    vice: 'believes the body whatever the header says',
+    proxy: () =>
+      when(
+        (request) => request.headers['mcp-protocol-version'] === '2999-01-01',
+        (request) => withHeaders(request, { 'mcp-protocol-version': '2026-07-28' }),
+      ),
+  },
+  {
+    ...about,
+    check: 'http-headers/body-matches-version',
+    vice: 'compares the header with the body in server/discover only',
+    seen: /tools\/list/,
+    proxy: () =>
+      when(
+        (request) => methodOf(request) !== 'server/discover' && request.headers['mcp-protocol-version'],
+        (request) => withHeaders(request, { 'mcp-protocol-version': '2026-07-28' }),
+      ),
+  },
+  {
+    ...about,
     check: 'http-headers/method-matches-body',
     vice: 'never looks at Mcp-Method',
     proxy: () =>

@@ -3,6 +3,7 @@ import type { Table } from '../../run/table.js';
 import { needAlive } from './asking/alive.js';
 import { type Answer, ask, isRefused, needServed } from './asking/answer.js';
 import { openCourier } from './asking/courier.js';
+import { bytesOf, openRaw } from './asking/raw.js';
 import { modernRequest, openingRequest } from './asking/requests.js';
 import { forget } from './asking/session.js';
 
@@ -10,6 +11,9 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
 const HEADER_MISMATCH = -32020;
+
+/** An odd number, so that characters of two and four bytes are cut. */
+const PIECE_BYTES = 47;
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'SHOULD' } as const;
 
@@ -45,6 +49,37 @@ export const bodyChecks: readonly Check[] = [
         needCode(table, answer, `the body ${body}`, INVALID_REQUEST, alsoWrong);
       }
       return 'four bodies that are no messages: 4xx and -32600';
+    },
+  },
+  {
+    ...about,
+    id: 'http-body/characters-in-pieces',
+    title: 'Puts characters of a body together that arrive in pieces',
+    level: 'MUST',
+    rules: ['JRPC-016', 'JRPC-006'],
+    hint: 'Gather the bytes of the whole body before you decode it; do not decode each chunk by itself.',
+    async run(table) {
+      const id = 'isthmus-check é日🦀ß本'.repeat(8);
+      const bytes = bytesOf(table, openingRequest(table, table.era, id), {
+        headers: { connection: 'close' },
+      });
+      const raw = await openRaw(table);
+      const from = bytes.indexOf('\r\n\r\n') + 4;
+      raw.send(bytes.subarray(0, from));
+      for (let at = from; at < bytes.length; at += PIECE_BYTES) {
+        await table.pause(2);
+        raw.send(bytes.subarray(at, at + PIECE_BYTES));
+      }
+      const answer = await raw.next(2 * table.patience.answerMs);
+      await forget(table, answer?.headers.get('mcp-session-id'));
+      if (!answer) return table.fail('a body in pieces was not answered', 'an answer');
+      if (answer.status === 429) return table.skip('the server asks us to come more slowly (HTTP 429)');
+      if (!answer.body.includes(id) && !answer.body.includes(JSON.stringify(id).slice(1, -1)))
+        table.fail(
+          `a body in pieces with the id ${id.slice(0, 19)}… was answered with HTTP ${answer.status} and ${answer.body.slice(0, 160)}`,
+          'an answer with the very same id',
+        );
+      return 'the id came back as it was';
     },
   },
   {

@@ -1,6 +1,7 @@
 import { META } from '../../../era/meta-keys.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import { listsOf } from '../protocol/lists.js';
 import { ask, needRefusal } from './asking/answer.js';
 import { type BareRequest, modernRequest, namedRequests, nameOf } from './asking/requests.js';
 
@@ -76,6 +77,33 @@ export const requiredHeaderChecks: readonly Check[] = [
         codes: supports(table, other) ? [HEADER_MISMATCH] : [HEADER_MISMATCH, UNSUPPORTED_VERSION],
       });
       return `was answered with ${answer.said}`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-headers/body-matches-version',
+    title: 'Refuses a request whose version header names another version than the body: 400',
+    rules: ['HTTP-028', 'HTTP-033'],
+    hint: 'Read MCP-Protocol-Version on every modern request, and answer with HTTP 400 and error -32020 where it is not the protocolVersion in _meta.',
+    async run(table) {
+      const methods = ['server/discover', ...listsOf(table).map(({ method }) => method)];
+      for (const method of methods) {
+        for (const version of ['2999-01-01', '2026-07-27']) {
+          const answer = await askWith(table, modernRequest(table, method), {
+            'mcp-protocol-version': version,
+          });
+          needRefusal(
+            table,
+            answer,
+            `${method} with MCP-Protocol-Version: ${version}, and ${table.revision} in the body,`,
+            {
+              // A server may look at the header before it looks at the body.
+              codes: [HEADER_MISMATCH, UNSUPPORTED_VERSION],
+            },
+          );
+        }
+      }
+      return `${methods.join(', ')}: refused with another version in the header`;
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { Check } from '../../model.js';
 import type { HttpAnswer } from '../../wire/http-peer.js';
 import { paramsOf } from '../../wire/transcript.js';
-import { reportingCall } from './asking/calls.js';
+import { longestCall, reportingCall } from './asking/calls.js';
 import { openNamedSession, openSession, type Session } from './asking/session.js';
 
 const about = { suite: 'http', era: 'legacy', over: ['http'], lane: 'own', level: 'MUST' } as const;
@@ -146,6 +146,47 @@ export const sessionChecks: readonly Check[] = [
       const stray = http.frames.find((frame) => paramsOf(frame)['progressToken'] === 'isthmus-check-one');
       if (stray) table.fail(`another session was told ${stray.text.slice(0, 120)}`, 'nothing');
       return `progress of ${String(call.params['name'])} came to its own session only`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-session/same-ids-at-once',
+    title: 'Sends progress to the session of its call, also when another session uses the same request id',
+    rules: ['LHTTP-019'],
+    hint: 'Find the stream of a call by its session and its id: two clients count their requests from the same number.',
+    async run(table) {
+      const call = longestCall(table);
+      const sessions = await Promise.all([openSession(table), openSession(table)]);
+      const streams = await Promise.all(sessions.map(standing));
+      const tokens = ['isthmus-check-one', 'isthmus-check-two'];
+      const calls = await Promise.all(
+        sessions.map((session, at) =>
+          session.post({
+            jsonrpc: '2.0',
+            id: 7,
+            method: call.method,
+            params: { ...call.params, _meta: { progressToken: tokens[at] } },
+          }),
+        ),
+      );
+      await Promise.all(sessions.map((session) => session.post({ ...PING, id: 8 })));
+      await table.pause(table.patience.quietMs);
+      for (const [at, answer] of calls.entries()) {
+        const heard = [...(answer.http?.frames ?? []), ...(streams[at]?.frames ?? [])];
+        const stray = heard.find((frame) => paramsOf(frame)['progressToken'] === tokens[1 - at]);
+        if (stray)
+          table.fail(
+            `two sessions had a call with the id 7 at once, and one was told of the other's: ${stray.text.slice(0, 120)}`,
+            'each session hears of its own call only',
+          );
+        const twice = calls.filter(({ response }) => response?.id === 7).length;
+        if (twice < 2)
+          table.fail(
+            `two sessions had a call with the id 7 at once, and one had ${answer.said}`,
+            'an answer to each',
+          );
+      }
+      return `two calls of ${String(call.params['name'])} with the same id in two sessions: each heard of its own`;
     },
   },
 ];

@@ -42,6 +42,27 @@ export const streamChecks: readonly Check[] = [
   },
   {
     ...about,
+    id: 'http-streams/events-are-messages',
+    title: 'Sends one whole message in the data of each event',
+    lane: 'after',
+    rules: ['HTTP-013', 'LHTTP-005'],
+    hint: 'Write each message as one line of JSON after data:, or write data: before every line of it.',
+    run(table) {
+      const events = table.transcripts
+        .flatMap(({ frames }) => frames)
+        .filter((frame) => frame.from === 'server' && frame.isEvent);
+      if (events.length === 0) return table.skip('no answer was a stream of events');
+      const broken = events.find(({ json }) => json === undefined);
+      if (broken)
+        table.fail(
+          `the data of an event is ${JSON.stringify(broken.text.slice(0, 120))}, which is not JSON`,
+          'a whole JSON-RPC message',
+        );
+      return `${events.length} events have a whole message each`;
+    },
+  },
+  {
+    ...about,
     id: 'http-streams/no-requests',
     title: 'Sends no requests on a stream of the modern era',
     era: 'modern',

@@ -1,6 +1,7 @@
 import type { RequestId } from '../../../wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import type { Pending, Talk } from '../../talk/talk.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 import { harmless } from './answers.js';
 
@@ -15,6 +16,11 @@ export const idChecks: readonly Check[] = [
     ...echo('unicode', 'ключ 鍵 𝄞 "\\', 'an id beyond ASCII'),
     rules: ['JRPC-006', 'JRPC-016'],
     hint: 'Read and write UTF-8 throughout, and echo the id as it was.',
+  },
+  {
+    ...echo('newlines', 'one\ntwo\r\nthree\u2028four', 'line breaks in an id'),
+    rules: ['JRPC-006', 'STDIO-001', 'HTTP-013'],
+    hint: 'Encode messages with a JSON encoder on one line: a raw line break ends a line of stdio and a data field of SSE.',
   },
   {
     id: 'ids/types-apart',
@@ -56,11 +62,7 @@ async function judgeEcho(table: Table, id: RequestId): Promise<string> {
   const talk = await table.talk();
   const from = talk.transcript.frames.length;
   const pending = talk.start(harmless(table), {}, { id });
-  // Whoever changes the type of an id answers all the same, under another.
-  const frame = await talk.transcript.waitFor(
-    (each) => isAnswerLike(each, id) && talk.transcript.frames.indexOf(each) >= from,
-    table.patience.answerMs,
-  );
+  const frame = await answerUnderAnyId(table, talk, pending, from, (each) => isAnswerLike(each, id));
   const asked = `a request with the id ${JSON.stringify(id)}`;
   if (!frame) {
     const reply = await pending.reply;
@@ -75,6 +77,21 @@ async function judgeEcho(table: Table, id: RequestId): Promise<string> {
   }
   table.needResult(await pending.reply, asked);
   return `${asked} was answered under it`;
+}
+
+/**
+ * A server that changes the type of an id answers all the same, under another id. Over HTTP what comes on the exchange of
+ * the request is its answer; on a stream it is what looks like one.
+ */
+export async function answerUnderAnyId(
+  table: Table,
+  talk: Talk,
+  pending: Pending,
+  from: number,
+  looksLikeIt: (frame: Frame) => boolean,
+): Promise<Frame | undefined> {
+  if (!talk.peer) return (await pending.reply).frame;
+  return talk.transcript.waitFor(looksLikeIt, table.patience.answerMs, from);
 }
 
 function isAnswerLike(frame: Frame, id: RequestId): boolean {

@@ -6,6 +6,7 @@ import { discoverChecks } from './discover.js';
 import { errorChecks } from './errors.js';
 import { iconChecks } from './icons.js';
 import { idChecks } from './ids.js';
+import { idsEverywhereChecks } from './ids-everywhere.js';
 import { initializeChecks } from './initialize.js';
 import { messageChecks } from './messages.js';
 import { metaChecks } from './meta.js';
@@ -24,6 +25,7 @@ import { versionChecks } from './versions.js';
 export const protocolChecks: readonly Check[] = [
   ...messageChecks,
   ...idChecks,
+  ...idsEverywhereChecks,
   ...metaChecks,
   ...versionChecks,
   ...discoverChecks,

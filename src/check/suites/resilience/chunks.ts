@@ -1,5 +1,16 @@
 import type { Check } from '../../model.js';
-import { answers, harmless, inShort, line, newId, peerOf, requestOf, strike } from './ill-treat.js';
+import { gather } from './gather.js';
+import {
+  answers,
+  describeEnd,
+  harmless,
+  inShort,
+  line,
+  newId,
+  peerOf,
+  requestOf,
+  strike,
+} from './ill-treat.js';
 
 const common = {
   suite: 'resilience',
@@ -43,7 +54,7 @@ export const chunkChecks: readonly Check[] = [
       await table.pause(table.patience.quietMs);
       const early = peer.transcript.frames
         .slice(from)
-        .find(({ kind }) => kind === 'error' || kind === 'result');
+        .find(({ from: by, kind }) => by === 'server' && (kind === 'error' || kind === 'result'));
       if (early) table.fail(`half a line was answered with ${inShort(early)}`, 'nothing before the newline');
       const blow = { what: 'the other half', send: () => peer.sendBytes(text.slice(30)) };
       const said = await strike(table, talk, blow, { until: answers(id) });
@@ -74,6 +85,52 @@ export const chunkChecks: readonly Check[] = [
       const missing = ids.filter((id) => !said.some(answers(id)));
       if (missing.length > 0) table.fail(`${missing.length} of 4 requests were not answered`, 'four answers');
       return 'all four were answered';
+    },
+  },
+  {
+    ...common,
+    id: 'chunks/characters-in-pieces',
+    title: 'Puts characters together that arrive in pieces, with pauses between them',
+    level: 'MUST',
+    rules: ['JRPC-016', 'JRPC-006'],
+    hint: 'Gather bytes up to the newline and decode the whole line; do not decode each chunk by itself.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const id = `${newId(talk)} ${WIDE.repeat(4)}`;
+      const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
+      const blow = { what: 'characters in pieces', send: (peer: Peer) => peer.sendInPieces(bytes, 5, 2) };
+      const said = await strike(table, talk, blow, { until: answers(id), ms: 2 * table.patience.answerMs });
+      if (said.some(answers(id))) return `the id ${id} came back as it was`;
+      return table.fail(
+        `a request with the id ${id} ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
+        'an answer with the very same id',
+      );
+    },
+  },
+  {
+    ...common,
+    id: 'chunks/characters-under-load',
+    title: 'Keeps every character of much text that comes at once',
+    level: 'MUST',
+    rules: ['JRPC-016', 'JRPC-006'],
+    lane: 'own',
+    hint: 'A chunk may end in the middle of a character: decode whole lines, and write whole lines.',
+    async run(table) {
+      const talk = await table.openTalk();
+      const peer = peerOf(table, talk);
+      const ids = Array.from({ length: 250 }, (_, index) => `${index} ${WIDE.repeat(120 + (index % 7))}`);
+      const lines = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
+      void peer.sendBytes(Buffer.from(lines), 2 * table.patience.answerMs);
+      const { missing } = await gather(table, peer, ids);
+      if (missing.length === 0)
+        return `${ids.length} ids of ${WIDE.length * 120} characters came back as they were`;
+      const spoiled = peer.transcript.frames.find(
+        ({ from, text }) => from === 'server' && text.includes('\ufffd'),
+      );
+      return table.fail(
+        `${missing.length} of ${ids.length} requests with long ids beyond ASCII were not answered under their ids${spoiled ? '; one answer has U+FFFD, which stands for bytes that could not be decoded' : ''}${describeEnd(peer)}`,
+        'an answer under each id',
+      );
     },
   },
   {
@@ -135,5 +192,8 @@ export const chunkChecks: readonly Check[] = [
     },
   },
 ];
+
+/** Characters of two, three and four bytes. */
+const WIDE = 'é日🦀ß本';
 
 type Peer = ReturnType<typeof peerOf>;

@@ -1,6 +1,7 @@
 import { within } from '../../../async/within.js';
 import type { Check } from '../../model.js';
 import type { Table } from '../../run/table.js';
+import { slowArguments } from '../../survey/known-tools.js';
 import { askAlive } from '../../talk/alive.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
 import { gather } from './gather.js';
@@ -35,6 +36,37 @@ export const endOfInputChecks: readonly Check[] = [
       return table.fail(
         `${missing.length} of 20 requests before the end of input were not answered${describeEnd(peer)}`,
         'all answers, then the end',
+      );
+    },
+  },
+  {
+    ...common,
+    id: 'end-of-input/answers-calls',
+    title: 'Answers a call that is under way when the input ends',
+    rules: ['LIFE-003'],
+    reason:
+      'Exiting promptly is no reason to lose an answer: a script that pipes its requests would never see it.',
+    era: 'each',
+    hint: 'At the end of input let calls finish for a moment, or answer them with an error; then exit.',
+    async run(table) {
+      const call = table.needTool(
+        ({ tool }) => slowArguments(tool, UNDER_WAY_MS) !== undefined,
+        'that is known to take as long as it is told to',
+      );
+      const talk = await table.openTalk();
+      const peer = peerOf(table, talk);
+      const pending = talk.start('tools/call', {
+        name: call.name,
+        arguments: slowArguments(call.tool, UNDER_WAY_MS)!,
+      });
+      // The answer to this one shows that the call was read.
+      await askAlive(talk);
+      peer.endInput();
+      const reply = await pending.reply;
+      if (reply.kind !== 'silence') return `a call of ${call.name} was answered after the end of input`;
+      return table.fail(
+        `a call of ${call.name} that was under way when the input ended was not answered: ${reply.why}${describeEnd(peer)}`,
+        'its result, or an error',
       );
     },
   },
@@ -92,6 +124,9 @@ export const endOfInputChecks: readonly Check[] = [
     },
   },
 ];
+
+/** As long as a call may take that is let finish: hosts wait two seconds after they have closed the input. */
+const UNDER_WAY_MS = 250;
 
 /** Two requests, then something that is not ended by a newline, then the end. */
 async function endsWell(table: Table, cut: (text: string) => string): Promise<string> {

@@ -18,6 +18,22 @@ export const purityChecks: readonly Check[] = [
     run: (table) => judgeLines(table, table.transcripts),
   },
   {
+    id: 'stream/no-byte-order-mark',
+    suite: 'resilience',
+    title: 'Begins its stream with a message, and not with a byte order mark',
+    level: 'MUST',
+    rules: ['STDIO-004'],
+    hint: 'Write UTF-8 without a byte order mark: in .NET new UTF8Encoding(false), in Python utf-8 and not utf-8-sig.',
+    over: ['command', 'socket'],
+    lane: 'after',
+    run(table) {
+      const all = [...table.transcripts, ...table.roughTranscripts];
+      if (all.some(({ hasByteOrderMark }) => hasByteOrderMark))
+        table.fail('the first bytes of its stream are ef bb bf, a byte order mark', 'the first message');
+      return `none of ${all.length} streams begins with a byte order mark`;
+    },
+  },
+  {
     id: 'stream/only-messages-under-stress',
     suite: 'resilience',
     title: 'Writes nothing but messages, whatever it is told',

@@ -71,7 +71,7 @@ async function handle({ id, method, params = {} }) {
 
 function listen() {
   let rest = '';
-  process.stdin.setEncoding('utf8');
+  if (!has('decodes-chunks')) process.stdin.setEncoding('utf8');
   process.stdin.on('data', (chunk) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop();

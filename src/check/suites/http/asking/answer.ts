@@ -39,6 +39,10 @@ export async function ask(
     };
   }
   if (http.status === 429) return table.skip('the server asks us to come more slowly (HTTP 429)');
+  if (http.status === 408 && http.text === '')
+    return table.undecided(
+      'the server gave up on a request that was sent at once (HTTP 408): is the machine busy?',
+    );
   return readAnswer(http, ms);
 }
 
