@@ -219,7 +219,9 @@ class Negotiation {
   }
 
   async #forward(refusal: Refused): Promise<Link> {
-    const outcome = await this.#discover(LATEST_MODERN);
+    const outcome = await this.#discover(LATEST_MODERN, namedVersions(refusal).some(isModernRevision));
+    // The end of a process is not a word about its era: the next attempt may find it well.
+    if (outcome.kind === 'gone' && outcome.error !== undefined) throw outcome.error;
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
     this.#warnings = verdict.warnings;
@@ -231,8 +233,10 @@ class Negotiation {
     );
   }
 
-  async #discover(revision: ModernRevision): Promise<ProbeOutcome> {
-    const { outcome, late } = await discover(await this.#open(), this.#settings, revision);
+  /** `isModern`: the server has named a modern revision, so silence means that it is busy, and is waited out. */
+  async #discover(revision: ModernRevision, isModern = false): Promise<ProbeOutcome> {
+    const { outcome: first, late } = await discover(await this.#open(), this.#settings, revision);
+    const outcome = first.kind === 'silence' && isModern ? ((await late) ?? first) : first;
     this.#evidence.push(describeOutcome(outcome));
     this.#supported = supportedIn(outcome) ?? this.#supported;
     if (outcome.kind === 'silence') void this.#heedLateAnswer(late);

@@ -9,8 +9,10 @@ import {
   methods,
   modernScript,
   type Script,
+  type ScriptedConnection,
   scripted,
   WELCOME,
+  type Wire,
 } from './support/scripted-server.js';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
@@ -248,6 +250,45 @@ describe('auto', () => {
     const error = await failure(openClient(server));
     expect(error.message).toContain('-32603');
     expect(error.message).toContain('scripted');
+  });
+});
+
+describe('a busy modern server that was taken for legacy, and names its versions when it refuses initialize', () => {
+  const refusesLate =
+    (second: (message: Wire, connection: ScriptedConnection) => void): Script =>
+    (message, connection) => {
+      if (message.method === 'initialize')
+        connection.error(message, -32022, { supported: ['2026-07-28'], requested: '2025-11-25' });
+      else if (message.method === 'server/discover') {
+        const asked = connection.received.filter(({ method }) => method === 'server/discover').length;
+        if (asked === 2) second(message, connection);
+      } else answerCalls(message, connection);
+    };
+
+  test('is waited for when it is silent once more', async () => {
+    const clock = new FakeClock();
+    let late: (() => void) | undefined;
+    const server = scripted(
+      refusesLate((message, connection) => {
+        late = () => connection.result(message, DISCOVERED);
+      }),
+    );
+    const opening = openClient(server, { clock, silenceMs: 700 });
+    await until('the probe', () => clock.waiting > 1);
+    clock.advance(700);
+    await until('the second probe', () => late !== undefined);
+    clock.advance(700);
+    late!();
+    expect((await opening).verdict).toMatchObject({ era: 'modern', revision: '2026-07-28' });
+  });
+
+  test('that ends then is reported as ended, not as a server without a common revision', async () => {
+    const clock = new FakeClock();
+    const server = scripted(refusesLate((_, connection) => connection.close()));
+    const opening = failure(openClient(server, { clock, silenceMs: 700 }));
+    await until('the probe', () => clock.waiting > 1);
+    clock.advance(700);
+    expect(await opening).toMatchObject({ code: 'CONNECTION_CLOSED' });
   });
 });
 
