@@ -62,7 +62,7 @@ export interface Finding {
   readonly seen: string;
   /** One sentence; empty unless it failed. */
   readonly expected: string;
-  /** The last that went over the wire before the verdict. */
+  /** What went over the wire before the verdict: all of it, within the limits of `wire/excerpt.ts`. */
   readonly wire: readonly WireLine[];
   readonly hint: string;
   /** The smallest input found that still fails, for checks that make up their input. */

@@ -25,6 +25,7 @@ describe('a sound server', () => {
       ],
       counts: { pass: 1, fail: 0, warn: 0, skip: 0, error: 0, accepted: 0 },
       grade: { letter: 'A+', must: 100, should: 100, why: 'All 1 MUST that apply hold.' },
+      rules: expect.objectContaining({ 'PING-001': expect.objectContaining({ level: 'MUST' }) }),
       stale: [],
       seed: 7,
       started: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

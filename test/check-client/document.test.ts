@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { CLIENT_CHECKS } from '../../src/check/client/checks/index.js';
 import { SCENARIOS } from '../../src/check/client/scenarios/index.js';
+import { levelInWords } from '../../src/check/rules/cite.js';
 import { inDocument, markdown, writeToDocument } from './support/document.js';
 
 // ISTHMUS_WRITE_DOCS=1 writes the tables instead of comparing them.
@@ -16,7 +17,7 @@ it('docs/check-client.md lists every server that a client is shown', () => {
 it('docs/check-client.md lists every check', () => {
   const rows = CLIENT_CHECKS.map(({ id, level, title, rules }) => [
     `\`${id}\``,
-    level,
+    levelInWords({ level, rules }),
     title,
     rules.join(', '),
   ]);

@@ -49,7 +49,8 @@ describe('the JUnit report', () => {
           'Answers a line that is not JSON with -32700',
           'Seen: The process ended with exit code 1, 8 ms after the line.',
           'Expected: An error -32700 without an id, and a server that lives on.',
-          'Rule: JRPC-014, STDIO-009 (MUST)',
+          'Rule: JRPC-014 (MUST NOT): A client never emits JSON-RPC responses on any transport. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports',
+          'Rule: STDIO-009 (MUST NOT): The client writes no JSON-RPC responses to stdin in the modern era. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio',
           'Fix: Catch the error of JSON.parse, answer with -32700, and read on.',
           'Input: {"jsonrpc":"2.0","id":1,',
           'Wire:',
@@ -127,7 +128,7 @@ describe('the JUnit report', () => {
     expect(text.length).toBeLessThan(200_000);
   });
 
-  it('has the last lines of a long conversation', () => {
+  it('has the first and the last lines of a long conversation', () => {
     const wire = Array.from({ length: 60 }, (_, at) => ({
       from: 'server' as const,
       atMs: at,
@@ -135,7 +136,8 @@ describe('the JUnit report', () => {
     }));
     const report = aReport({ findings: [aFinding({ outcome: 'fail', wire })] });
     const lines = caseNamed('ping/answers (legacy)', toJunit(report)).children[0]!.text.split('\n');
-    expect(lines.slice(-51, -49)).toEqual(['  … (10 earlier lines; --json has them)', '  ← 10 ms  line 10']);
+    expect(lines.slice(-51, -49)).toEqual(['  ← 0 ms  line 0', '  ← 1 ms  line 1']);
+    expect(lines).toContain('  · 16 ms  … 10 lines are left out');
     expect(lines.at(-1)).toBe('  ← 59 ms  line 59');
   });
 });

@@ -3,6 +3,9 @@ import { toSarif } from '../../src/check/report/sarif.js';
 import { hostileReport } from './support/hostile-report.js';
 import { aReport } from './support/sample-report.js';
 
+const RULES_IN_WORDS =
+  'JRPC-014 (MUST NOT): A client never emits JSON-RPC responses on any transport. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports. STDIO-009 (MUST NOT): The client writes no JSON-RPC responses to stdin in the modern era. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio';
+
 describe('the SARIF report', () => {
   it('names the version, the tool and the time', () => {
     const { $schema, version, runs } = read();
@@ -39,17 +42,22 @@ describe('the SARIF report', () => {
     expect(rules[2]).toEqual({
       id: 'stdio/answers-what-is-not-json',
       shortDescription: { text: 'Answers a line that is not JSON with -32700' },
-      fullDescription: { text: 'Rules: JRPC-014, STDIO-009 (MUST)' },
+      fullDescription: { text: RULES_IN_WORDS },
+      helpUri: 'https://modelcontextprotocol.io/specification/2026-07-28/basic/transports',
       help: {
-        text: 'Answers a line that is not JSON with -32700. Rules: JRPC-014, STDIO-009 (MUST). How to fix it: Catch the error of JSON.parse, answer with -32700, and read on.',
+        text: `Answers a line that is not JSON with -32700. ${RULES_IN_WORDS}. How to fix it: Catch the error of JSON.parse, answer with -32700, and read on.`,
         markdown:
-          'Answers a line that is not JSON with -32700.\n\nRules: JRPC-014, STDIO-009 (MUST).\n\n**How to fix it:** Catch the error of JSON.parse, answer with -32700, and read on.',
+          'Answers a line that is not JSON with -32700.\n\n- [JRPC-014](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports): A client never emits JSON-RPC responses on any transport.\n- [STDIO-009](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio): The client writes no JSON-RPC responses to stdin in the modern era.\n\n**How to fix it:** Catch the error of JSON.parse, answer with -32700, and read on.',
       },
       defaultConfiguration: { level: 'error' },
       properties: { tags: ['resilience', 'JRPC-014', 'STDIO-009'] },
     });
     expect(rules[3].defaultConfiguration.level).toBe('warning');
-    expect(rules[3].fullDescription.text).toBe('A model chooses by the description alone.');
+    expect(rules[3].fullDescription.text).toBe(
+      'SHOULD, an opinion of isthmus: the specification has no rule for it. A model chooses by the description alone.',
+    );
+    expect(rules[3].properties.tags).toEqual(['tools', 'opinion']);
+    expect(rules[3].helpUri).toBeUndefined();
   });
 
   it('has a result for what is broken, and for nothing else', () => {

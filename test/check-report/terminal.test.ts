@@ -23,7 +23,14 @@ resilience
 ✗ Answers a line that is not JSON with -32700 (modern)
   seen      The process ended with exit code 1, 8 ms after the line.
   expected  An error -32700 without an id, and a server that lives on.
-  rule      MUST JRPC-014, STDIO-009
+  rule      JRPC-014 (MUST NOT): A client never emits JSON-RPC responses
+            on any transport.
+            https://modelcontextprotocol.io/specification/2026-07-28/bas
+            ic/transports
+            STDIO-009 (MUST NOT): The client writes no JSON-RPC
+            responses to stdin in the modern era.
+            https://modelcontextprotocol.io/specification/2026-07-28/bas
+            ic/transports/stdio
   fix       Catch the error of JSON.parse, answer with -32700, and read
             on.
   input     {"jsonrpc":"2.0","id":1,
@@ -36,7 +43,11 @@ resilience
 lifetime
 ? Ends on SIGTERM
   seen   spawn EAGAIN
-  rule   SHOULD STDIO-021
+  rule   STDIO-021 (SHOULD): A proxy that spawns stdio servers sandboxes
+         them, restricts file access, logs spawning and asks extra
+         authorization for risky commands.
+         https://modelcontextprotocol.io/docs/tutorials/security/securit
+         y_best_practices
   fix    End within two seconds of SIGTERM.
   again  --only lifetime/ends-on-sigterm
 
@@ -46,7 +57,8 @@ tools
 ! Describes every tool (legacy)
   seen      The tool "get_forecast" has none.
   expected  A description of at least a few words.
-  rule      SHOULD
+  rule      SHOULD, an opinion of isthmus: the specification has no rule
+            for it
   why       A model chooses by the description alone.
   fix       Say in a sentence what the tool does and when to use it.
   again     --only tools/describes-every-tool
@@ -109,14 +121,16 @@ http
     expect(last({}, { outcome: 'error' })).toBe('FAILED: 1 check could not be finished');
   });
 
-  it('has the last lines of a long conversation', () => {
+  it('has the first and the last lines of a long conversation', () => {
     const wire = Array.from({ length: 12 }, (_, at) => ({
       from: 'check' as const,
       atMs: at,
       text: `line ${at}`,
     }));
     const report = aReport({ findings: [aFinding({ outcome: 'fail', wire })] });
-    expect(render(report, 80)).toContain('  wire; 4 earlier lines with --verbose\n    →  4 ms  line 4\n');
+    expect(render(report, 80)).toContain(
+      '  wire; 4 more lines with --verbose\n    →  0 ms  line 0\n    →  1 ms  line 1\n    ·  6 ms  … 4 lines are left out\n    →  6 ms  line 6\n',
+    );
     expect(render(report, 80, { verbose: true })).toContain('  wire\n    →  0 ms  line 0\n');
   });
 

@@ -1,4 +1,6 @@
 import type { Finding, WireLine } from '../model.js';
+import { cite, isOpinion } from '../rules/cite.js';
+import { fewerLines } from '../wire/excerpt.js';
 import { cleanLine, cleanText, shortened } from './clean-text.js';
 
 /** `ping/answers (legacy)`: what a finding is called where it must be the same in every run. */
@@ -17,11 +19,12 @@ export function seenAndExpected({ seen, expected }: Finding): string {
 
 /** All that a person needs to understand a failure, as plain text. */
 export function describeFinding(finding: Finding): string {
-  const { title, level, rules, reason, seen, expected, hint, input, wire } = finding;
+  const { title, reason, seen, expected, hint, input, wire } = finding;
   const rows = [
     ['Seen', seen],
     ['Expected', expected],
-    ['Rule', rules.length > 0 ? `${rules.join(', ')} (${level})` : `${level}: ${reason ?? ''}`],
+    ...rulesInWords(finding).map((text) => ['Rule', text]),
+    ['Why', reason ?? ''],
     ['Fix', hint],
     ['Input', input ?? ''],
   ].filter(([, text]) => text !== '');
@@ -37,16 +40,18 @@ const MAX_TEXT = 4000;
 const MAX_WIRE_LINES = 50;
 
 function wireLines(wire: readonly WireLine[]): string[] {
-  const left = wire.length - MAX_WIRE_LINES;
-  return [
-    ...(left > 0 ? [`  … (${left} earlier lines; --json has them)`] : []),
-    ...wire
-      .slice(-MAX_WIRE_LINES)
-      .map(
-        ({ from, atMs, text }) =>
-          `  ${ARROWS[from]} ${Math.round(atMs)} ms  ${shortened(cleanText(text), MAX_TEXT)}`,
-      ),
-  ];
+  return fewerLines(wire, MAX_WIRE_LINES).map(
+    ({ from, atMs, text }) =>
+      `  ${ARROWS[from]} ${Math.round(atMs)} ms  ${shortened(cleanText(text), MAX_TEXT)}`,
+  );
+}
+
+/** A line for each rule: its level, id, sentence and address. Where there is none, that it is an opinion. */
+export function rulesInWords({ level, rules }: Pick<Finding, 'level' | 'rules'>): string[] {
+  if (isOpinion({ rules })) return [`${level}, an opinion of isthmus: the specification has no rule for it`];
+  const cited = cite(rules);
+  if (cited.length === 0) return [`${rules.join(', ')} (${level})`];
+  return cited.map(({ id, level: own, says, url }) => `${id} (${own}): ${says}${url ? ` ${url}` : ''}`);
 }
 
 /** To the peer, from it, and what happened otherwise. */

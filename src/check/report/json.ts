@@ -1,10 +1,19 @@
 import type { Report } from '../model.js';
+import { cite, isOpinion } from '../rules/cite.js';
 import { type FailOn, verdictOf } from '../run/judge-run.js';
 
-/** The whole report for programs: nothing is left out, and `format` changes when a reader would have to. */
+/**
+ * The whole report for programs: nothing is left out, and `format` changes when a reader would have to. `rules` has what
+ * the rules say that findings cite, and where; findings that cite none are marked as opinions.
+ */
 export function toJson(report: Report, { failOn = 'must' }: { readonly failOn?: FailOn } = {}): string {
   const { passed, reasons } = verdictOf(report, failOn);
-  const value = { format: 1, verdict: { passed, failOn, reasons }, ...report };
+  const ids = new Set(report.findings.flatMap(({ rules }) => rules));
+  const rules = Object.fromEntries(cite([...ids]).map(({ id, ...rest }) => [id, rest]));
+  const findings = report.findings.map((finding) =>
+    isOpinion(finding) ? { ...finding, opinion: true } : finding,
+  );
+  const value = { format: 1, verdict: { passed, failOn, reasons }, ...report, findings, rules };
   return `${JSON.stringify(value, null, 2).replace(UNSAFE, escaped)}\n`;
 }
 

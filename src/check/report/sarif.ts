@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Finding, Report } from '../model.js';
-import { cleanLine, cleanText } from './clean-text.js';
-import { describeFinding, nameOfFinding, seenAndExpected } from './describe-finding.js';
+import { cite, isOpinion } from '../rules/cite.js';
+import { cleanLine, cleanText, shortened } from './clean-text.js';
+import { describeFinding, nameOfFinding, rulesInWords, seenAndExpected } from './describe-finding.js';
 import { standingOf } from './standing.js';
 
 export interface SarifOptions {
@@ -76,25 +77,34 @@ function rulesOf({ findings, stale }: Report): Rule[] {
 }
 
 function ruleOf({ id, suite, title, level, rules, reason, hint }: Finding): Rule {
-  const source = [
-    ...(rules.length > 0 ? [`Rules: ${rules.join(', ')} (${level})`] : []),
-    ...(reason ? [reason] : []),
-  ];
-  const why = cleanLine(source.join('. ') || level);
+  const cited = cite(rules);
+  const [helpUri] = cited.flatMap(({ url }) => url ?? []);
+  const why = cleanLine([...rulesInWords({ level, rules }), ...(reason ? [reason] : [])].join('. '));
   const what = cleanLine(title);
   const fix = cleanLine(hint);
+  const links = cited.map(({ id: rule, says, url }) =>
+    url === undefined ? `- ${mark(rule)}: ${mark(says)}` : `- [${mark(rule)}](${url}): ${mark(says)}`,
+  );
   return {
     id,
     shortDescription: { text: what },
-    fullDescription: { text: why },
+    fullDescription: { text: shortened(why, MAX_DESCRIPTION) },
+    ...(helpUri !== undefined && { helpUri }),
     help: {
       text: `${what}. ${why}. How to fix it: ${fix}`,
-      markdown: `${mark(what)}.\n\n${mark(why)}.\n\n**How to fix it:** ${mark(fix)}`,
+      markdown: [
+        `${mark(what)}.`,
+        links.length > 0 ? links.join('\n') : `${mark(why)}.`,
+        `**How to fix it:** ${mark(fix)}`,
+      ].join('\n\n'),
     },
     defaultConfiguration: { level: level === 'MUST' ? 'error' : 'warning' },
-    properties: { tags: [suite, ...rules].slice(0, MAX_TAGS) },
+    properties: { tags: [suite, ...(isOpinion({ rules }) ? ['opinion'] : rules)].slice(0, MAX_TAGS) },
   } as Rule;
 }
+
+/** GitHub takes no more than 1,024 characters. */
+const MAX_DESCRIPTION = 900;
 
 /** GitHub takes no more for a rule. */
 const MAX_TAGS = 20;
@@ -115,7 +125,14 @@ function resultOf(finding: Finding, report: Report, artifact: string, rules: rea
     ...(isAccepted && {
       suppressions: [{ kind: 'external', status: 'accepted', justification: 'The baseline accepts it.' }],
     }),
-    properties: { suite, outcome, ...(era && { era }), ms, details: describeFinding(finding) },
+    properties: {
+      suite,
+      outcome,
+      ...(isOpinion(finding) && { opinion: true }),
+      ...(era && { era }),
+      ms,
+      details: describeFinding(finding),
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** docs/check-rules.md: every rule, and the checks that hold servers and clients to it. */
+import { addressOf } from './cite.js';
 import { pagesOf, type Row, type Standing } from './coverage.js';
 
 export function rulesPage(rows: readonly Row[]): string {
@@ -72,7 +73,7 @@ function counts(rows: readonly Row[], word: Word): string[] {
 function title(page: string): string {
   const [, revision, path] = /^(\d{4}-\d\d-\d\d)\/(.+?)(?:\/index)?\.mdx$/.exec(page) ?? [];
   if (revision === undefined) return page.replace(/^docs\/docs\//, '');
-  return `[${path}](https://modelcontextprotocol.io/specification/${revision}/${path}), ${revision}`;
+  return `[${path}](${addressOf(page)}), ${revision}`;
 }
 
 function short(text: string): string {

@@ -1,9 +1,11 @@
 import type { Counts, Finding, Grade } from '../model.js';
+import { isOpinion } from '../rules/cite.js';
 
 /**
  * A letter for what was found. Only what applies counts, once for every era in which it was checked. A check that could
  * not be brought to an end counts as a broken `MUST`, whatever its level: nobody knows what it would have found. The
- * baseline changes nothing: a known failure is still one. docs/check-ci.md explains the letters.
+ * baseline changes nothing: a known failure is still one. An opinion (a SHOULD without a rule) counts as a SHOULD, so
+ * it can cost the `+` and no more. docs/check-ci.md explains the letters.
  */
 export function gradeOf(findings: readonly Finding[]): Grade {
   const must = shareOf(findings.filter(isMust));
@@ -16,7 +18,11 @@ export function gradeOf(findings: readonly Finding[]): Grade {
   const held = must.all > 0 ? `All ${must.all} MUST that apply hold` : 'No MUST applies';
   if (should.held < should.all) {
     const broken = `${should.all - should.held} of ${should.all} SHOULD ${should.all - should.held === 1 ? 'does' : 'do'} not`;
-    return { letter: 'A', ...shares, why: `${held}; ${broken}, and A+ takes all of them.` };
+    return {
+      letter: 'A',
+      ...shares,
+      why: `${held}; ${broken}${opinionsIn(findings)}, and A+ takes all of them.`,
+    };
   }
   const rest = should.all > 0 ? `, and so do all ${should.all} SHOULD` : '';
   return {
@@ -24,6 +30,13 @@ export function gradeOf(findings: readonly Finding[]): Grade {
     ...shares,
     why: must.all > 0 ? `${held}${rest}.` : `${held}; all ${should.all} SHOULD hold.`,
   };
+}
+
+/** Of the broken SHOULD, those that no rule of the specification demands. */
+function opinionsIn(findings: readonly Finding[]): string {
+  const opinions = findings.filter((each) => each.outcome === 'warn' && isOpinion(each)).length;
+  if (opinions === 0) return '';
+  return ` (${opinions} of them ${opinions === 1 ? 'an opinion' : 'opinions'} without a rule)`;
 }
 
 /** From this share of the `MUST` on, in percent. Below the last it is an F. */

@@ -6,6 +6,7 @@ import { type Facts, hasCapability } from '../survey/facts.js';
 import type { EraVerdict } from '../survey/find-eras.js';
 import { openTalk } from '../talk/open-talk.js';
 import type { Talk } from '../talk/talk.js';
+import { excerptOf, KEPT } from '../wire/excerpt.js';
 import { createHttpPeer } from '../wire/http-peer.js';
 import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
 import type { Pipe, Target } from '../wire/target.js';
@@ -36,7 +37,7 @@ export interface House {
 
 export interface SetTable {
   readonly table: Table;
-  /** The last lines on the connections of this check. */
+  /** What was said on the connections of this check, within limits. */
   excerpt(): WireLine[];
   clear(): Promise<void>;
 }
@@ -142,7 +143,7 @@ export function setTable(house: House, era: Era): SetTable {
 
   return {
     table,
-    excerpt: () => lastLines(opened),
+    excerpt: () => linesOf(opened),
     async clear() {
       for (const ending of endings.reverse()) {
         try {
@@ -155,20 +156,11 @@ export function setTable(house: House, era: Era): SetTable {
   };
 }
 
-const SHOWN_LINES = 12;
-const SHOWN_CHARS = 2000;
-
-function lastLines(
-  opened: readonly { readonly transcript: Transcript; readonly from: number }[],
-): WireLine[] {
-  const lines = opened.flatMap(({ transcript, from }) => transcript.lines.slice(from));
-  return lines.slice(-SHOWN_LINES).map((line) => ({
-    ...line,
-    text:
-      line.text.length > SHOWN_CHARS
-        ? `${line.text.slice(0, SHOWN_CHARS)}… (${line.text.length} characters)`
-        : line.text,
-  }));
+function linesOf(opened: readonly { readonly transcript: Transcript; readonly from: number }[]): WireLine[] {
+  return excerptOf(
+    opened.flatMap(({ transcript, from }) => transcript.lines.slice(from)),
+    KEPT,
+  );
 }
 
 function noTool({ tools, objections }: Facts, what: string): string {

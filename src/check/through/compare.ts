@@ -121,6 +121,12 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
         isLoss: listIn(other).length < listIn(stop).length,
       })),
     ];
+    // An error instead of a result is one difference, and not one for each member of either.
+    const kinds = [stop, second, other].map(({ reply }) => reply.kind);
+    if (kinds[0] === kinds[1] && kinds[0] !== kinds[2]) {
+      const kind = isWorse(stop, other) ? 'worse' : 'better';
+      return [difference(kind, direct.era, about, inWords(stop.reply), inWords(other.reply))];
+    }
     return each.flatMap(({ about: what, values: [was, again, is], isLoss }) =>
       compareValues(direct.era, what, [was, again], is, isLoss ? 'worse' : 'other'),
     );
@@ -148,6 +154,12 @@ function isSameItem({ method, params }: TourStop, direct: Facts, through: Facts)
 
 function isSameStop(a: TourStop, b: TourStop): boolean {
   return a.method === b.method && JSON.stringify(a.params) === JSON.stringify(b.params);
+}
+
+function inWords(reply: Reply): string {
+  if (reply.kind === 'silence') return `no answer: ${reply.why}`;
+  if (reply.kind === 'error') return `error ${reply.error.code}: ${reply.error.message}`.slice(0, 300);
+  return `the result ${stable(answerOf(reply)).slice(0, 300)}`;
 }
 
 /** What an answer says, without what each hop may say of itself. */

@@ -1,6 +1,7 @@
 import { CLIENT_CHECKS } from '../../check/client/checks/index.js';
 import { CLIENT_SUITES } from '../../check/client/model.js';
 import { SCENARIOS } from '../../check/client/scenarios/index.js';
+import { levelInWords } from '../../check/rules/cite.js';
 import type { Terminal } from '../terminal/terminal.js';
 
 /** What `--only` can name: the servers that a client is shown, and what is looked at. */
@@ -15,7 +16,10 @@ export function renderLists({ out }: Pick<Terminal, 'out'>): string {
   );
   const parts = CLIENT_SUITES.map((suite) => {
     const own = CLIENT_CHECKS.filter((check) => check.suite === suite);
-    const lines = own.map(({ id, level, title }) => `  ${id.padEnd(wide)}  ${level.padEnd(6)}  ${title}`);
+    const lines = own.map(
+      ({ id, level, rules, title }) =>
+        `  ${id.padEnd(wide)}  ${levelInWords({ level, rules }).padEnd(16)}  ${title}`,
+    );
     return `${out.bold(suite)} (${own.length})\n${lines.join('\n')}`;
   });
   const all = [`${out.bold('servers')} (${SCENARIOS.length})\n${servers.join('\n')}`, ...parts];

@@ -1,5 +1,6 @@
 import type { Check } from '../../check/model.js';
 import { SUITES } from '../../check/model.js';
+import { isOpinion, levelInWords } from '../../check/rules/cite.js';
 import type { Terminal } from '../terminal/terminal.js';
 
 /** All checks that there are, by suite; for programs as JSON. */
@@ -15,6 +16,7 @@ export function renderCatalogue(
       title,
       level,
       rules,
+      ...(isOpinion({ rules }) && { opinion: true }),
       ...(reason !== undefined && { reason }),
       era,
       over: over ?? ['command', 'socket', 'http'],
@@ -25,7 +27,10 @@ export function renderCatalogue(
   const wide = Math.max(0, ...checks.map(({ id }) => id.length));
   const parts = SUITES.map((suite) => {
     const own = checks.filter((check) => check.suite === suite);
-    const lines = own.map(({ id, level, title }) => `  ${id.padEnd(wide)}  ${level.padEnd(6)}  ${title}`);
+    const lines = own.map(
+      ({ id, level, rules, title }) =>
+        `  ${id.padEnd(wide)}  ${levelInWords({ level, rules }).padEnd(16)}  ${title}`,
+    );
     return `${out.bold(suite)} (${own.length})\n${lines.join('\n')}`;
   });
   return `${parts.join('\n\n')}\n\n${checks.length} checks\n`;

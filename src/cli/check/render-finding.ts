@@ -1,8 +1,9 @@
 import type { Finding } from '../../check/model.js';
 import { cleanLine, shortened } from '../../check/report/clean-text.js';
-import { ARROWS } from '../../check/report/describe-finding.js';
+import { ARROWS, rulesInWords } from '../../check/report/describe-finding.js';
 import { type Standing, standingOf } from '../../check/report/standing.js';
 import { WORDS } from '../../check/report/words.js';
+import { fewerLines } from '../../check/wire/excerpt.js';
 import type { Style } from '../terminal/style.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
@@ -18,11 +19,11 @@ export interface Looks extends Pick<Terminal, 'width' | 'out'> {
 /** All about something broken: the title, then what was seen and expected, why it matters, what to do. */
 export function renderFinding(finding: Finding, looks: Looks): string {
   const { width, out, verbose, seed } = looks;
-  const { level, rules, reason, seen, expected, hint, input } = finding;
+  const { reason, seen, expected, hint, input } = finding;
   const rows: (readonly [string, string])[] = [
     ['seen', seen],
     ['expected', expected],
-    ['rule', [level, rules.join(', ')].filter(Boolean).join(' ')],
+    ...rulesInWords(finding).map((text, at): readonly [string, string] => [at === 0 ? 'rule' : '', text]),
     ['why', reason ?? ''],
     ['fix', hint],
     ['input', input ?? ''],
@@ -74,18 +75,18 @@ const MAX_VERBOSE = 20_000;
 const MAX_LINES = 6;
 const MAX_WIRE = 8;
 
-/** The last lines that went over the wire, each within its own columns. */
+/** What went over the wire, each line within its own columns. */
 function renderWire({ wire }: Finding, { width, out, verbose }: Looks): string {
   if (wire.length === 0) return '';
-  const shown = verbose ? wire : wire.slice(-MAX_WIRE);
-  const left = wire.length - shown.length;
+  const shown = verbose ? wire : fewerLines(wire, MAX_WIRE);
+  const left = wire.length - shown.filter(({ text }) => !text.startsWith('…')).length;
   const times = shown.map(({ atMs }) => String(Math.round(atMs)));
   const widest = Math.max(...times.map((time) => time.length));
   const rows = shown.map(({ from, text }, at) => [
     `${ARROWS[from]} ${times[at]!.padStart(widest)} ms`,
     shortened(cleanLine(text), verbose ? MAX_VERBOSE : MAX_TEXT),
   ]);
-  const earlier = left > 0 ? `; ${left} earlier ${left === 1 ? 'line' : 'lines'} with --verbose` : '';
+  const earlier = left > 0 ? `; ${left} more ${left === 1 ? 'line' : 'lines'} with --verbose` : '';
   return `  ${out.dim(`wire${earlier}`)}\n${table(rows, {
     width,
     indent: '    ',

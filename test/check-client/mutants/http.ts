@@ -1,3 +1,4 @@
+import type { Transcript } from '../../../src/check/client/model.js';
 import type { Breaking, Json } from '../support/break.js';
 import { fails, givesIn, heading, never, paramsOf, saying, withHeader, without } from '../support/break.js';
 import type { Mutant } from '../support/mutant.js';
@@ -12,6 +13,10 @@ const visiting =
       { kind: 'head', at: transcript.end.at, life: 0, exchange: 999, method, path, headers: {} },
     ],
   });
+
+/** When the server said how long to wait. */
+const toldIn = ({ entries }: Transcript) =>
+  entries.find((entry) => entry.kind === 'out' && entry.text.includes('retry:'))!.at;
 
 /** How the client is known to have spoken; the same for a whole family of headers. */
 const on = (check: string, vice: string, breaking: Breaking, scenario?: string): Mutant => ({
@@ -105,7 +110,9 @@ export const HTTP: readonly Mutant[] = [
   on('sessions/retry-honoured', 'comes back at once', (transcript) => ({
     ...transcript,
     entries: transcript.entries.map((entry) =>
-      entry.kind === 'head' && entry.method === 'GET' ? { ...entry, at: entry.at - 350 } : entry,
+      entry.kind === 'head' && entry.headers['last-event-id'] !== undefined
+        ? { ...entry, at: toldIn(transcript) + 50 }
+        : entry,
     ),
   })),
   on('sessions/sse-endpoint', 'goes on where it began', (transcript) => ({

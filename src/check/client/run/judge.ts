@@ -1,4 +1,5 @@
 import type { Finding, WireLine } from '../../model.js';
+import { excerptOf, KEPT } from '../../wire/excerpt.js';
 import type { ClientCheck, ClientFacts, Opinion } from '../checks/check.js';
 import type { Entry, Over, Transcript } from '../model.js';
 import { type View, viewOf } from '../read/view.js';
@@ -110,27 +111,20 @@ function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-const LINES = 8;
-const AFTER = 2;
-
-/** What was said around the place, the last of it when there is no place. */
+/** What was said, with the place that shows it. */
 function excerpt(entries: readonly Entry[], at = entries.length - 1): WireLine[] {
-  const until = Math.min(entries.length, at + 1 + AFTER);
   const began = entries[0]?.at ?? 0;
-  return entries
-    .slice(0, until)
-    .flatMap((entry): WireLine[] => {
-      const text = inWords(entry);
-      if (text === undefined) return [];
-      const from = entry.kind === 'in' ? 'client' : entry.kind === 'out' ? 'check' : 'note';
-      return [
-        { from, atMs: entry.at - began, text: text.length > WIDEST ? `${text.slice(0, WIDEST)}…` : text },
-      ];
-    })
-    .slice(-LINES);
+  const lines: WireLine[] = [];
+  let place = 0;
+  entries.forEach((entry, index) => {
+    const text = inWords(entry);
+    if (text === undefined) return;
+    if (index <= at) place = lines.length;
+    const from = entry.kind === 'in' ? 'client' : entry.kind === 'out' ? 'check' : 'note';
+    lines.push({ from, atMs: entry.at - began, text });
+  });
+  return excerptOf(lines, KEPT, place);
 }
-
-const WIDEST = 1000;
 
 function inWords(entry: Entry): string | undefined {
   switch (entry.kind) {

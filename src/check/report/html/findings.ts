@@ -1,6 +1,8 @@
 import type { Finding, WireLine } from '../../model.js';
+import { cite, isOpinion, levelInWords } from '../../rules/cite.js';
+import { fewerLines } from '../../wire/excerpt.js';
 import { shortened } from '../clean-text.js';
-import { ARROWS, nameOfFinding } from '../describe-finding.js';
+import { ARROWS, nameOfFinding, rulesInWords } from '../describe-finding.js';
 import { bySuite, type Standing, standingOf } from '../standing.js';
 import { count, duration, WORDS } from '../words.js';
 import { html, type Markup, when } from './markup.js';
@@ -44,14 +46,14 @@ export const SECTIONS: readonly Section[] = [
 ];
 
 function card(finding: Finding): Markup {
-  const { title, level, reason, seen, expected, hint, input, wire, ms } = finding;
+  const { title, reason, seen, expected, hint, input, wire, ms } = finding;
   const standing = standingOf(finding);
   return html`<article class="card ${standing}" id="${anchorOf(finding)}" data-standing="${standing}" data-suite="${finding.suite}">
-<p class="badges"><span class="badge ${standing}"><span aria-hidden="true">${WORDS[standing].sign}</span> ${WORDS[standing].word}</span>${eraBadge(finding)}<span class="badge plain">${level}</span></p>
+<p class="badges"><span class="badge ${standing}"><span aria-hidden="true">${WORDS[standing].sign}</span> ${WORDS[standing].word}</span>${eraBadge(finding)}<span class="badge plain">${levelInWords(finding)}</span></p>
 <h4>${title}</h4>
 <p class="name"><a href="#${anchorOf(finding)}"><code>${finding.id}</code></a>${finding.rules.map((rule) => html` <code class="rule">${rule}</code>`)} <span class="took">${duration(ms)}</span></p>
 <dl>
-${entry('Seen', seen)}${entry('Expected', expected)}${entry('Why', reason)}${entry('How to fix it', hint)}
+${entry('Seen', seen)}${entry('Expected', expected)}${ruleEntries(finding)}${entry('Why', reason)}${entry('How to fix it', hint)}
 ${when(input !== undefined, () => html`<dt>Smallest input</dt><dd><pre>${shortened(input!, MAX_TEXT)}</pre></dd>`)}
 </dl>
 ${when(wire.length > 0, () => wireFold(wire))}
@@ -63,11 +65,23 @@ function row(finding: Finding): Markup {
   const standing = standingOf(finding);
   return html`<li class="row ${standing}" id="${anchorOf(finding)}" data-standing="${standing}" data-suite="${finding.suite}">
 <span class="sign ${standing}" aria-hidden="true">${WORDS[standing].sign}</span>
-<div><p class="what">${finding.title}${eraBadge(finding)}</p>
+<div><p class="what">${finding.title}${eraBadge(finding)}${when(isOpinion(finding), () => html` <span class="badge plain">opinion</span>`)}</p>
 ${when(finding.seen !== '', () => html`<p class="seen">${shortened(finding.seen, MAX_TEXT)}</p>`)}
 <p class="name"><code>${finding.id}</code>${finding.rules.map((rule) => html` <code class="rule">${rule}</code>`)}</p></div>
 </li>
 `;
+}
+
+/** What the rules say, each with a link to its page. */
+function ruleEntries(finding: Finding): Markup {
+  const cited = cite(finding.rules);
+  if (cited.length === 0) return entry('Rule', rulesInWords(finding).join('; '));
+  const lines = cited.map(
+    ({ id, level, says, url }) =>
+      html`<dd>${url === undefined ? id : html`<a href="${url}">${id}</a>`} (${level}): ${says}</dd>
+`,
+  );
+  return html`<dt>${cited.length === 1 ? 'Rule' : 'Rules'}</dt>${lines}`;
 }
 
 function eraBadge({ era }: Finding): Markup {
@@ -83,11 +97,9 @@ function entry(name: string, text: string | undefined): Markup {
 }
 
 function wireFold(wire: readonly WireLine[]): Markup {
-  const left = wire.length - MAX_WIRE_LINES;
   return html`<details class="wire"><summary>On the wire <span class="count">${count(wire.length, 'line')}</span></summary>
 <ol tabindex="0" aria-label="What went over the wire">
-${when(left > 0, () => html`<li class="note"><span class="when">…</span><pre>${count(left, 'earlier line')}; --json has them</pre></li>`)}
-${wire.slice(-MAX_WIRE_LINES).map(
+${fewerLines(wire, MAX_WIRE_LINES).map(
   ({
     from,
     atMs,
