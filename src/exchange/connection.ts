@@ -31,6 +31,8 @@ export interface Connection {
   readonly answersAll?: boolean;
   /** False when nothing more can be asked here, though what is in flight may still be answered. */
   readonly usable?: boolean;
+  /** It ends with the requests that it came with: news that belongs to none of them cannot arrive. */
+  readonly brief?: boolean;
   /** Starts delivery. Called once. */
   open(receiver: Receiver): void;
   /**

@@ -36,7 +36,7 @@ async function connect(place: Place, path = '/sse', headers: Record<string, stri
   await stream.until('endpoint', () => stream.events.length > 0);
   const [first] = stream.events;
   expect(first?.event).toBe('endpoint');
-  const endpoint = new URL(first!.data!, place.url).href;
+  const endpoint = new URL(first!.data!, new URL(path, place.url)).href;
   return { stream, endpoint, post: (message) => ask(endpoint, legacy(message, headers)) };
 }
 

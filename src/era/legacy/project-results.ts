@@ -51,6 +51,17 @@ export function projectCapabilities(capabilities: ServerCapabilities, revision: 
   return completions && isAtLeast(revision, '2025-03-26') ? { ...rest, completions } : rest;
 }
 
+/** For a connection that ends with its requests: nothing that would have to arrive later is promised. */
+export function withoutNews(capabilities: ServerCapabilities): ServerCapabilities {
+  const kept: ServerCapabilities = { ...capabilities };
+  for (const kind of ['tools', 'prompts', 'resources'] as const) {
+    if (!capabilities[kind]) continue;
+    const { listChanged, subscribe, ...rest } = capabilities[kind] as JsonObject;
+    kept[kind] = rest;
+  }
+  return kept;
+}
+
 function withoutModernFields(result: JsonObject): JsonObject {
   if (
     result['resultType'] === undefined &&

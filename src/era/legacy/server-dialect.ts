@@ -39,7 +39,7 @@ import {
 import { toWireError } from '../wire-error.js';
 import type { Handshake } from './handshake.js';
 import { usableCapabilities } from './project-questions.js';
-import { projectCapabilities, projectImplementation, projectResult } from './project-results.js';
+import { projectCapabilities, projectImplementation, projectResult, withoutNews } from './project-results.js';
 import { runRounds } from './replay-rounds.js';
 import { LegacyServerCall, type LegacySession } from './server-call.js';
 import { ServerQuestions } from './server-questions.js';
@@ -80,8 +80,8 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
 
   /** Answers the `initialize` that opened this session. False when the service has no place for it. */
   welcome(id: InboundCall['id']): boolean {
-    const { service } = this.#side;
-    this.#declared = service.capabilities();
+    const { service, connection } = this.#side;
+    this.#declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
     try {
       this.#keeper = service.session?.(this.#served());
     } catch (error) {
@@ -255,7 +255,8 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         return this.#setLogLevel(params['level']);
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
-        this.#requireCapability(method, this.#side.service.capabilities().resources?.subscribe);
+        const { service, connection } = this.#side;
+        this.#requireCapability(method, !connection.brief && service.capabilities().resources?.subscribe);
         const uri = params['uri'];
         if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'uri must be a string');
         if (this.#keeper) return this.#subscribeThere(this.#keeper, method, uri);

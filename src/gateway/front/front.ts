@@ -43,8 +43,10 @@ export class Front {
     const { clock = systemClock } = this.#options;
     this.#server = await openNodeServer(this.#options, clock, (request, response, unread) => {
       // Most write it as we do.
-      const path = this.#places.has(request.url!) ? request.url! : tidy(request);
+      const written = request.url!;
+      const path = this.#places.has(written) ? written : tidy(request);
       const exchange = new NodeExchange(request, response, undefined, unread);
+      exchange.written = written;
       const place = this.#places.get(path);
       if (place) void place.handle(exchange);
       else this.#options.pages.answer(path, exchange);

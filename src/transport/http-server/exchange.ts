@@ -3,6 +3,8 @@ export interface HttpExchange {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
+  /** The same as the client wrote it, where `target` is not that: what is told relative to it depends on its slashes. */
+  readonly written?: string | undefined;
   /** Where the request came in: true on a loopback address, undefined where that is not known. */
   readonly isLocal: boolean | undefined;
   /** The address of the client, where that is known. */

@@ -6,6 +6,7 @@ import type { UnreadAnswers } from './unread-answers.js';
 export class NodeExchange implements HttpExchange {
   readonly method: string;
   readonly target: string;
+  written: string | undefined;
   readonly #request: IncomingMessage;
   /**
    * Undefined once it is answered: an exchange is still known to what is over, and through its response (Node links

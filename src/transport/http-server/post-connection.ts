@@ -32,6 +32,7 @@ export class PostConnection implements Connection, Slotted {
   readonly label = 'http';
   readonly principal: string | undefined;
   readonly life = ALIVE;
+  readonly brief = true;
   slot = -1;
   readonly #options: PostOptions;
   /** Made for whoever wants to know; most are over before anybody asks. */

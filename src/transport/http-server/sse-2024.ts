@@ -13,6 +13,7 @@ import { messageEvent } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import { isJson } from './guard.js';
 import type { HttpEndpointSettings } from './options.js';
+import { relativePath } from './relative-path.js';
 import type { RequestsAtWork } from './requests-at-work.js';
 import type { Visit } from './visit.js';
 
@@ -60,7 +61,8 @@ export class SseConnections {
       this.#shares.delete(who, connection);
     });
     accept(connection);
-    connection.tellEndpoint(`${sse!.messagePath}?sessionId=${id}`);
+    const [from] = (exchange.written ?? exchange.target).split('?') as [string];
+    connection.tellEndpoint(`${relativePath(from, sse!.messagePath)}?sessionId=${id}`);
   }
 
   /** A client that has more of them than this one gives one up: the one that was not used for longest. */
