@@ -3,6 +3,7 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject } from '../wire/json-rpc.js';
 import { CliError } from './cli-error.js';
 import { EXIT } from './exit-codes.js';
+import { reachHint } from './reach-hint.js';
 import { commandLine, type Target } from './target.js';
 import { oneLine, printable } from './terminal/text.js';
 
@@ -93,6 +94,8 @@ function cannotConnect(message: string, { label }: FailureContext): string {
 }
 
 function failureHint(error: IsthmusError, { connected, target, mode }: FailureContext): string {
+  const onTheWay = reachHint(error);
+  if (onTheWay !== undefined) return onTheWay;
   switch (error.code) {
     case 'ADDRESS_UNAVAILABLE':
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
+import { proxyFailure } from './failures.js';
 import type { HttpSettings } from './options.js';
+import { type NamedProxy, proxyLabel, proxyOf } from './proxy-of.js';
 
 /** One request of HTTP, as it is written. */
 export interface HttpRequest {
@@ -24,18 +26,31 @@ export type Dispatch = (request: HttpRequest) => Promise<HttpAnswer>;
 
 /** Over pools of undici, which is loaded here and now; through proxies where the environment names some. */
 export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> {
-  const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+  const { Agent, ProxyAgent, request } = await import('undici');
   const options = {
     connect: { timeout: settings.connectTimeoutMs },
     // Calls have deadlines of their own, and a stream may be silent for as long as it likes.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const dispatcher: Dispatcher = PROXIES.some((name) => process.env[name])
-    ? new EnvHttpProxyAgent(options)
-    : new Agent(options);
+  let direct: Dispatcher | undefined;
+  /** By their addresses, of which the environment has three at most. */
+  const proxied = new Map<string, Dispatcher>();
+  const dispatcherOf = (proxy: NamedProxy | undefined): Dispatcher => {
+    if (!proxy) {
+      direct ??= new Agent(options);
+      return direct;
+    }
+    const { address } = proxy;
+    const agent = proxied.get(address) ?? new ProxyAgent({ ...options, uri: address });
+    proxied.set(address, agent);
+    return agent;
+  };
   return async ({ url, ...rest }) => {
-    const { statusCode, headers, body } = await request(url, { ...rest, dispatcher });
+    const proxy = proxyOf(url, process.env);
+    const { statusCode, headers, body } = await viaProxy(url, proxy, () =>
+      request(url, { ...rest, dispatcher: dispatcherOf(proxy) }),
+    );
     // What is abandoned ends with an error that would otherwise have no listener.
     body.on('error', () => {});
     return {
@@ -51,6 +66,16 @@ export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> 
   };
 }
 
+/** A failure of the proxy is told as one: the server may be well. */
+async function viaProxy<T>(url: URL, proxy: NamedProxy | undefined, ask: () => Promise<T>): Promise<T> {
+  if (!proxy) return ask();
+  try {
+    return await ask();
+  } catch (error) {
+    throw proxyFailure(error, url.origin, proxyLabel(proxy)) ?? error;
+  }
+}
+
 /** Over a `fetch` of the caller's. */
 export function fetchDispatch(fetch: typeof globalThis.fetch): Dispatch {
   return async ({ url, ...rest }) => {
@@ -64,7 +89,6 @@ export function fetchDispatch(fetch: typeof globalThis.fetch): Dispatch {
   };
 }
 
-const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'];
 const DUMP_BYTES = 16 * 1024;
 const NOTHING: AsyncIterable<Uint8Array> = {
   async *[Symbol.asyncIterator]() {},

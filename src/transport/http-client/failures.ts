@@ -13,13 +13,26 @@ export function networkFailure(error: unknown, label: string): IsthmusError {
     });
   }
   if (NEVER_CONNECTED.test(code) || syscall === 'connect' || syscall === 'getaddrinfo') {
-    const why = code === 'ECONNREFUSED' ? 'nobody listens there' : messageOf(cause);
+    const why = reasonFor(code, cause);
     return new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot connect to ${label}: ${why}`, {
       cause: error,
       sent: 'no',
     });
   }
   return lost(`${label} broke off: ${messageOf(cause)}`, error);
+}
+
+/** The proxy could not be reached, or did not open the way; undefined for what happened behind it. */
+export function proxyFailure(error: unknown, target: string, proxy: string): IsthmusError | undefined {
+  const cause = rootOf(error);
+  const { code = '', syscall } = cause as NodeJS.ErrnoException;
+  const refusesTunnel = code === 'UND_ERR_ABORTED' && messageOf(cause).startsWith('Proxy response');
+  const isBadAddress = code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_URL';
+  const isUnreachable = UNREACHABLE.test(code) || syscall === 'connect' || syscall === 'getaddrinfo';
+  if (!refusesTunnel && !isUnreachable && !isBadAddress) return undefined;
+  const why = code === 'ECONNREFUSED' ? 'the proxy refused the connection' : messageOf(cause);
+  const message = `Cannot connect to ${target} through the proxy ${proxy}: ${why}`;
+  return new IsthmusError('ADDRESS_UNAVAILABLE', message, { cause: error, sent: 'no' });
 }
 
 export function lost(message: string, cause?: unknown): IsthmusError {
@@ -75,12 +88,25 @@ export interface StatusFacts {
   readonly wwwAuthenticate?: string | undefined;
 }
 
+function reasonFor(code: string, cause: unknown): string {
+  if (code === 'ECONNREFUSED') return 'nobody listens there';
+  return UNTRUSTED.test(code)
+    ? `its certificate is not trusted: ${messageOf(cause)} (${code})`
+    : messageOf(cause);
+}
+
+/** What OpenSSL says of a certificate that no authority known here has signed, or that is for another name. */
+const UNTRUSTED = /^(CERT_.*|.*_CERT|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*|ERR_TLS_CERT_.*)$/;
+
 /** `fetch` wraps what happened, and several addresses that all failed come as one error. */
 function rootOf(error: unknown): unknown {
   const { cause, errors } = Object(error) as { cause?: unknown; errors?: unknown[] };
   if (cause instanceof Error) return rootOf(cause);
   return Array.isArray(errors) && errors[0] instanceof Error ? errors[0] : error;
 }
+
+const UNREACHABLE =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKS5.*)$/;
 
 /** Failures that come before the first byte of a request can leave. */
 const NEVER_CONNECTED =

@@ -1,4 +1,5 @@
 import { IsthmusError } from '../../../errors.js';
+import { reachHint } from '../../reach-hint.js';
 import { describeStartFailure, type StartContext } from '../../serve/describe-start-failure.js';
 import type { Problem, ProblemCode } from './diagnosis.js';
 
@@ -9,7 +10,11 @@ export function describeTrouble(error: unknown, context: StartContext): Problem 
   return {
     code,
     message,
-    advice: adviceFor(code, error, context) ?? hint ?? 'Its stderr, or its own log, may say more',
+    advice:
+      reachHint(error) ??
+      adviceFor(code, error, context) ??
+      hint ??
+      'Its stderr, or its own log, may say more',
   };
 }
 
