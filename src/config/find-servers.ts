@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { type Document, isTable, kindOf, type Path, type Table } from './document.js';
+import { type Document, isTable, keyOf, kindOf, type Path, type Table } from './document.js';
+import { fromContinue, fromGoose, fromOpencode, isExtension, type Translate } from './foreign-entries.js';
 import { nearMiss } from './near-miss.js';
 import type { Report } from './report.js';
 
@@ -10,6 +11,8 @@ export interface FoundServer {
   readonly value: unknown;
   /** Zed's files also list servers that its extensions bring. */
   readonly inZed: boolean;
+  /** `timeout` counts seconds there. */
+  readonly inSeconds: boolean;
 }
 
 /** The servers under any of the top keys in use. `report` is that of the file. */
@@ -24,7 +27,7 @@ export function findServers(
   }
   // Claude Code keeps what was added for one project, and not for all, among its own state.
   const ofProject = basename(file) === '.claude.json' ? [['projects', project, 'mcpServers']] : [];
-  const sections = [...SECTIONS, ...ofProject].filter((path) => valueAt(root, path) !== undefined);
+  const sections = [...SECTIONS, ...ofProject].filter((path) => isThere(root, path));
   if (sections.length === 0 && !root.has('gateway')) {
     const typo = [...root.keys()].find((key) => nearMiss(key, TOP_KEYS) !== undefined);
     if (typo === undefined) report.warning([], `names no servers: there is none of ${TOP_KEYS.join(', ')}`);
@@ -32,6 +35,7 @@ export function findServers(
   }
   return sections.flatMap((path) => {
     const section = valueAt(root, path);
+    if (Array.isArray(section) && /\.ya?ml$/i.test(file)) return inList(section, path, report);
     if (!isTable(section)) {
       report.error(path, `must be an object of servers, and is ${kindOf(section)}`);
       return [];
@@ -41,19 +45,69 @@ export function findServers(
         report.warning(twice, 'is there twice; the last one counts');
       }
     }
-    return [...section].map(([name, value]) => ({
-      name,
-      path: [...path, name],
-      value,
-      inZed: path[0] === 'context_servers',
-    }));
+    const translate = TRANSLATIONS.get(keyOf(path));
+    return [...section].flatMap(([name, value]): FoundServer[] => {
+      // Beside the servers of opencode there may be `mcp.servers`, a section of its own, and settings of others.
+      if (path.length === 1 && path[0] === 'mcp' && !isServer(value)) return [];
+      const own = translate && isTable(value) ? translate(value) : value;
+      if (own === undefined) return [];
+      return [
+        {
+          name,
+          path: [...path, name],
+          value: own,
+          inZed: path[0] === 'context_servers',
+          inSeconds: path[0] === 'extensions',
+        },
+      ];
+    });
   });
+}
+
+/** Continue: a list of servers, each with its name. */
+function inList(items: readonly unknown[], path: Path, report: Report): FoundServer[] {
+  return items.flatMap((item, at): FoundServer[] => {
+    const name = isTable(item) ? item.get('name') : undefined;
+    if (!isTable(item) || typeof name !== 'string') {
+      // Blocks of its hub are named with `uses`, and only Continue can look them up.
+      const isBlock = isTable(item) && item.has('uses');
+      if (isBlock)
+        report.warning([...path, at], 'is a block of the hub of Continue, and only Continue can use it');
+      else report.error([...path, at], 'must be an object with a name');
+      return [];
+    }
+    const value = fromContinue(item);
+    return [{ name, path: [...path, at], value, inZed: false, inSeconds: false }];
+  });
+}
+
+function isServer(value: unknown): boolean {
+  return isTable(value) && (value.has('command') || value.has('url'));
 }
 
 export const TOP_KEYS = ['mcpServers', 'servers', 'mcp_servers', 'context_servers'];
 
-/** The last one is how the settings of VS Code had it before there was `mcp.json`. */
-const SECTIONS: readonly (readonly string[])[] = [...TOP_KEYS.map((key) => [key]), ['mcp', 'servers']];
+/** `mcp.servers` is how the settings of VS Code had it before there was `mcp.json`; opencode has `mcp` and both. */
+const SECTIONS: readonly (readonly string[])[] = [
+  ...[...TOP_KEYS, 'amp.mcpServers', 'extensions', 'mcp'].map((key) => [key]),
+  ['mcp', 'servers'],
+];
+
+/** By the section. What has our names already is not changed by them. */
+const TRANSLATIONS: ReadonlyMap<string, Translate> = new Map([
+  [keyOf(['extensions']), fromGoose],
+  [keyOf(['mcp']), fromOpencode],
+  [keyOf(['mcp', 'servers']), fromOpencode],
+]);
+
+/** Words that others use for something else count only where they hold servers. */
+function isThere(root: Table, path: readonly string[]): boolean {
+  const value = valueAt(root, path);
+  if (path.length > 1) return value !== undefined;
+  if (path[0] !== 'extensions' && path[0] !== 'mcp') return value !== undefined;
+  const isOne = path[0] === 'mcp' ? isServer : isExtension;
+  return isTable(value) && [...value.values()].some(isOne);
+}
 
 function valueAt(table: Table, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isTable(value) ? value.get(key) : undefined), table);

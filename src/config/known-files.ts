@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
@@ -45,8 +46,28 @@ export function knownFiles(where: Whereabouts = {}): readonly KnownFile[] {
     ['Roo Code', join(inCode, 'rooveterinaryinc.roo-cline', 'settings', 'mcp_settings.json')],
     ['Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')],
     ['Zed', join(zed, 'settings.json')],
+    ['LM Studio', join(home, '.lmstudio', 'mcp.json')],
+    ['Kiro', join(home, '.kiro', 'settings', 'mcp.json')],
+    ['Continue', join(home, '.continue', 'config.yaml')],
+    [
+      'Goose',
+      platform === 'win32'
+        ? join(roaming, 'Block', 'goose', 'config', 'config.yaml')
+        : join(xdg, 'goose', 'config.yaml'),
+    ],
+    ['Amp', join(xdg, 'amp', 'settings.json')],
+    ['opencode', join(xdg, 'opencode', 'opencode.json')],
+    ['opencode', join(xdg, 'opencode', 'opencode.jsonc')],
   ];
+  const blocks = join(cwd, '.continue', 'mcpServers');
   const project: readonly (readonly [string, string])[] = [
+    ['Kiro', join(cwd, '.kiro', 'settings', 'mcp.json')],
+    ...filesIn(blocks).map((name) => ['Continue', join(blocks, name)] as const),
+    ['Amp', join(cwd, '.amp', 'settings.json')],
+    ['opencode', join(cwd, 'opencode.json')],
+    ['opencode', join(cwd, 'opencode.jsonc')],
+    ['opencode', join(cwd, '.opencode', 'opencode.json')],
+    ['opencode', join(cwd, '.opencode', 'opencode.jsonc')],
     ['Codex', join(cwd, '.codex', 'config.toml')],
     ['Cursor', join(cwd, '.cursor', 'mcp.json')],
     ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
@@ -61,6 +82,18 @@ export function knownFiles(where: Whereabouts = {}): readonly KnownFile[] {
   ];
 }
 
+/** Continue has a folder of files there, whose names are the user's. */
+function filesIn(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/i.test(name));
+    return names.sort().slice(0, MAX_FILES);
+  } catch {
+    return [];
+  }
+}
+
+const MAX_FILES = 100;
+
 /**
  * What relative paths in a file start from: its project. That is the folder of the file, or the one around it
  * when it is in the folder of an editor. A user's own file belongs to no project, so there it is `cwd`, as with
@@ -69,11 +102,16 @@ export function knownFiles(where: Whereabouts = {}): readonly KnownFile[] {
 export function projectOf(file: string, where: Required<Pick<Whereabouts, 'cwd' | 'home' | 'env'>>): string {
   if (knownFiles(where).some((known) => known.scope === 'user' && known.path === file)) return where.cwd;
   const folder = path.dirname(file);
-  if (!EDITOR_FOLDERS.has(path.basename(folder))) return folder;
-  const around = path.dirname(folder);
+  const above = path.dirname(folder);
+  // Kiro and Continue have theirs one folder deeper.
+  const isDeeper = DEEPER.has(`${path.basename(above)}/${path.basename(folder)}`);
+  if (!isDeeper && !EDITOR_FOLDERS.has(path.basename(folder))) return folder;
+  const around = isDeeper ? path.dirname(above) : above;
   return around === where.home ? where.cwd : around;
 }
 
 const EDITOR_FOLDERS: ReadonlySet<string> = new Set([
   ...['.cursor', '.vscode', '.zed', '.codex', '.roo', '.gemini', '.kiro', '.windsurf'],
+  ...['.amp', '.opencode', '.continue', '.lmstudio'],
 ]);
+const DEEPER: ReadonlySet<string> = new Set(['.kiro/settings', '.continue/mcpServers']);

@@ -7,13 +7,19 @@ import type { Variables } from './variables.js';
 export type CommandPart = Pick<CommandEntry, 'command' | 'args' | 'env' | 'cwd'>;
 
 /** `command` as a string beside `args`, as a list of all words, or as an object of `path`, `args` and `env`. */
-export function readCommand(table: Table, fields: Fields, variables: Variables): CommandPart | undefined {
+export function readCommand(
+  table: Table,
+  fields: Fields,
+  variables: Variables,
+  fileEnv: Readonly<Record<string, string>>,
+): CommandPart | undefined {
   const { path, report } = fields;
   const given = toGiven(table, path);
   const text = fields.text(tilde(given.command, variables.home), given.at);
   const args = [...fields.texts(given.words, given.at), ...fields.texts(given.args, given.argsAt)];
   const env = {
     ...passedOn(table.get('env_vars'), fields, variables),
+    ...fileEnv,
     ...fields.pairs(given.env, given.envAt),
     ...fields.pairs(table.get('env'), [...path, 'env']),
   };

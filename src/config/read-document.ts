@@ -1,16 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { messageOf } from '../errors.js';
-import type { Document } from './document.js';
+import type { Document, Parsed } from './document.js';
 import type { ConfigProblem } from './entry.js';
 import { parseJson } from './parse-json.js';
 import { parseToml } from './parse-toml.js';
+import { parseYaml } from './parse-yaml.js';
 
 export type DocumentResult =
   | { readonly kind: 'document'; readonly document: Document }
   | { readonly kind: 'missing'; readonly problem: ConfigProblem }
   | { readonly kind: 'broken'; readonly problem: ConfigProblem };
 
-/** Reads a file, TOML by its name and JSON otherwise. Never throws, and never writes. */
+/** Reads a file, TOML and YAML by their names and JSON otherwise. Never throws, and never writes. */
 export async function readDocument(file: string): Promise<DocumentResult> {
   const problem = (message: string, line = 0, column = 0): ConfigProblem => ({
     severity: 'error',
@@ -32,16 +33,32 @@ export async function readDocument(file: string): Promise<DocumentResult> {
     };
   }
   try {
-    const parsed = await (/\.toml$/i.test(file) ? parseToml(text) : parseJson(text));
+    const parse = parserOf(file);
+    const parsed = await parse(text);
     if (parsed.kind === 'document') return parsed;
     const { line, column, message } = parsed.problem;
-    return { kind: 'broken', problem: problem(message, line, column) };
+    const hint = parse === parseJson && looksLikeYaml(text) ? YAML_HINT : '';
+    return { kind: 'broken', problem: problem(`${message}${hint}`, line, column) };
   } catch (error) {
     // The parsers call themselves for each level, and a hostile file may have more of them than the stack.
     const reason = error instanceof RangeError ? 'expected fewer levels of nesting' : messageOf(error);
     return { kind: 'broken', problem: problem(reason, 1, 1) };
   }
 }
+
+function parserOf(file: string): (text: string) => Promise<Parsed> {
+  if (/\.toml$/i.test(file)) return parseToml;
+  return /\.ya?ml$/i.test(file) ? parseYaml : parseJson;
+}
+
+/** The first line that says something is a key with a colon. */
+function looksLikeYaml(text: string): boolean {
+  const lines = text.slice(0, 4096).split('\n');
+  const first = lines.find((line) => line.trim() !== '' && !line.startsWith('#'));
+  return first !== undefined && /^(---\s*|[\w.-]+:(\s.*)?)$/.test(first);
+}
+
+const YAML_HINT = '; this looks like YAML, which is read from files whose name ends in .yaml or .yml';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',

@@ -16,11 +16,13 @@ export interface EntryContext {
   readonly variables: Variables;
   readonly settings: ServerSettings;
   readonly report: Report;
+  /** From its `envFile`. */
+  readonly fileEnv: Readonly<Record<string, string>>;
 }
 
 /** One server of a file; `undefined` when it cannot be used, and then the report says why. */
 export function readEntry(table: Table, context: EntryContext): ServerEntry | undefined {
-  const { name, path, source, variables, settings, report } = context;
+  const { name, path, source, variables, settings, report, fileEnv } = context;
   const fields = createFields(path, report, resolverOf(variables));
   warnOfNearMisses(table, path, report);
   const transport = transportOf(table);
@@ -30,7 +32,7 @@ export function readEntry(table: Table, context: EntryContext): ServerEntry | un
     return undefined;
   }
   if (transport.kind === 'command') {
-    const part = readCommand(table, fields, variables);
+    const part = readCommand(table, fields, variables, fileEnv);
     if (!part || report.failed) return undefined;
     return { kind: 'command', name, ...part, ...settings, source };
   }

@@ -9,10 +9,12 @@ import type {
   ServerSettings,
   Source,
 } from './entry.js';
+import { expand } from './expand.js';
 import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
 import { projectOf } from './known-files.js';
 import { readDocument } from './read-document.js';
 import { readEntry } from './read-entry.js';
+import { type EnvFile, readEnvFile } from './read-env-file.js';
 import { readGateway } from './read-gateway.js';
 import { createReport, sourceOf } from './report.js';
 import { readSettings } from './settings.js';
@@ -66,8 +68,11 @@ export async function surveyServers(
       const workspaceFolder = resolve(cwd, options.workspaceFolder ?? projectOf(file, { cwd, home, env }));
       const inputs = new Map([...defaultInputs(document), ...Object.entries(options.inputs ?? {})]);
       const variables = { env, home, workspaceFolder, inputs };
-      const definitions = findServers(document, report, { file, project: workspaceFolder }).map((found) =>
-        readDefinition(file, document, found, variables),
+      const found = findServers(document, report, { file, project: workspaceFolder });
+      const definitions = await Promise.all(
+        found.map(async (each) =>
+          readDefinition(file, document, each, variables, await envFileOf(each, variables)),
+        ),
       );
       const gateway = readGateway(document, report, resolverOf(variables));
       return { file, document, definitions, gateway, problems: report.problems };
@@ -80,6 +85,7 @@ function readDefinition(
   document: Document,
   found: FoundServer,
   variables: Variables,
+  envFile: EnvFile | undefined,
 ): Definition {
   const { name, path } = found;
   const source = sourceOf(file, document, path);
@@ -108,7 +114,7 @@ function readDefinition(
   };
 
   function readServer(): Pick<Definition, 'settings' | 'entry'> {
-    const { value, inZed } = found;
+    const { value, inZed, inSeconds } = found;
     const wrong = nameProblem(name);
     if (wrong !== undefined || !isTable(value)) {
       report.error(path, wrong ?? `must be an object, and is ${kindOf(value)}`);
@@ -118,9 +124,25 @@ function readDefinition(
       report.warning(path, 'is brought by an extension of Zed, and only Zed can start it');
       return { settings: {}, entry: undefined };
     }
-    const settings = readSettings(value, path, inZed || countsInSeconds(file), report);
-    return { settings, entry: readEntry(value, { name, path, source, variables, settings, report }) };
+    const settings = readSettings(value, path, inZed || inSeconds || countsInSeconds(file), report);
+    if (envFile?.kind === 'broken') report.error([...path, 'envFile'], `cannot be read: ${envFile.reason}`);
+    const fileEnv = envFile?.kind === 'variables' ? envFile.variables : {};
+    return {
+      settings,
+      entry: readEntry(value, { name, path, source, variables, settings, report, fileEnv }),
+    };
   }
+}
+
+/** Cursor and VS Code: a file with variables for the process. Relative to the project, as paths of the file are. */
+async function envFileOf({ value }: FoundServer, variables: Variables): Promise<EnvFile | undefined> {
+  const given = isTable(value) ? value.get('envFile') : undefined;
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given !== 'string')
+    return { kind: 'broken', reason: `must be a string, and is ${kindOf(given)}` };
+  const path = expand(given.replace(/^~(?=[\\/]|$)/, variables.home), resolverOf(variables));
+  if (path.kind === 'failed') return { kind: 'broken', reason: path.failures[0]!.reason };
+  return readEnvFile(resolve(variables.workspaceFolder, path.text));
 }
 
 function isOfZed({ value, inZed }: FoundServer): boolean {

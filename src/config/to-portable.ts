@@ -32,8 +32,16 @@ function toCommand(table: Table, project: string | undefined): PortableServer {
     ...(args.length > 0 && { args: plain(args) as unknown }),
     ...(Object.keys(env).length > 0 && { env }),
     ...(passed !== undefined && { env_vars: plain(passed) }),
+    ...fileOf(table.get('envFile'), project),
     ...folderOf(table.get('cwd'), project),
   };
+}
+
+/** The file stays where it is, and its values stay in it. */
+function fileOf(envFile: unknown, project: string | undefined): { envFile?: string } {
+  if (typeof envFile !== 'string' || envFile === '') return {};
+  const stays = project === undefined || isAbsolute(envFile) || /^(~|\$|[A-Za-z]:[\\/])/.test(envFile);
+  return { envFile: stays ? envFile : resolve(asText(project), envFile) };
 }
 
 /** A folder that goes for any place where the file may be. */

@@ -14,9 +14,6 @@ export function warnOfNearMisses(table: Table, path: Path, report: Report): void
       report.warning([...path, name], `is not known; did you mean ${meant}?`);
     }
   }
-  if (table.has('envFile')) {
-    report.warning([...path, 'envFile'], 'is not read: the variables in that file have to be in env');
-  }
 }
 
 const BASIC = [

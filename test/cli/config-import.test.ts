@@ -266,7 +266,7 @@ describe('isthmus config list', () => {
     });
     const { stdout } = await isthmusIn(folder, 'config', 'list');
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(17);
+    expect(lines).toHaveLength(30);
     expect(lines.at(-1)).toMatch(new RegExp(`^Claude Code +project +${folder}/.mcp.json +a, b$`));
     expect(lines.at(-2)).toMatch(/^Zed +project .* \(no servers\)$/);
     expect(lines[0]).toMatch(/^Claude Desktop +user .* -$/);

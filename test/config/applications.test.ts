@@ -106,15 +106,27 @@ it('reads .cursor/mcp.json, whose project is the folder around it', async () => 
     { as: 'shop/.cursor/mcp.json', env: { KEY: 'k' } },
   );
   const project = join(folder, 'shop');
-  expect(servers['local']).toMatchObject({
+  expect(servers['local']).toBeUndefined();
+  const { servers: without } = await read(
+    `{
+  "mcpServers": {
+    "local": {
+      "command": "python",
+      "args": ["\${workspaceFolder}/tools/server.py", "\${workspaceFolderBasename}\${/}x\${pathSeparator}y"],
+      "env": { "HOME_OF": "\${userHome}", "KEY": "\${env:KEY}" }
+    }
+  }
+}`,
+    { as: 'shop/.cursor/mcp.json', env: { KEY: 'k' }, workspaceFolder: project },
+  );
+  expect(without['local']).toMatchObject({
     args: [`${project}/tools/server.py`, 'shop/x/y'],
     env: { HOME_OF: '/home/ada', KEY: 'k' },
     cwd: project,
   });
   expect(servers['remote']).toMatchObject({ kind: 'url', transport: 'auto', headers: { 'X-Key': 'k' } });
-  expect(problems).toEqual([
-    'warning 7:7 mcpServers.local.envFile: is not read: the variables in that file have to be in env',
-  ]);
+  // There is no such file here; test/found has those that are there.
+  expect(problems).toEqual(['error 7:7 mcpServers.local.envFile: cannot be read: there is no such file']);
 });
 
 const VSCODE = `{
