@@ -1,5 +1,6 @@
 import { ProtocolError } from '../errors.js';
 import type { Behalf, Call, Era, OutgoingCall } from '../exchange/call.js';
+import { clientKey } from '../exchange/client-key.js';
 import { type Cancellation, LazyAbort } from '../exchange/lazy-abort.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
@@ -82,6 +83,14 @@ export class ForwardedCall implements OutgoingCall, Behalf {
 
   get owner(): object {
     return this.#owner ?? this;
+  }
+
+  get principal(): string | undefined {
+    return this.#call.peer.principal;
+  }
+
+  get client(): string {
+    return clientKey(this.#call.peer);
   }
 
   get info(): Implementation | undefined {

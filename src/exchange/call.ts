@@ -65,6 +65,10 @@ export interface Identity {
 export interface Behalf extends Identity {
   /** Calls that have the same one have the same peer, which takes a question whichever call it belongs to. */
   readonly owner: object;
+  /** The authenticated principal, where there is one. */
+  readonly principal?: string | undefined;
+  /** The name under which fair limits count it, see `clientKey`. */
+  readonly client?: string | undefined;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 

@@ -123,6 +123,11 @@ export class OutboundRequests {
     };
   }
 
+  /** Nobody waits any longer for one request: the peer is told, and a late answer is ignored. */
+  giveUp(id: RequestId, error: IsthmusError): void {
+    this.#pending.get(id)?.abandon(error);
+  }
+
   /** Nobody waits any longer for what this owner asked: the peer is told, and late answers are ignored. */
   abandon(owner: unknown, error: IsthmusError): void {
     for (const pending of this.#pending.values()) {

@@ -45,7 +45,14 @@ export class Budget {
     return true;
   }
 
-  /** For those who would wait for themselves. */
+  /** For those who would wait for themselves: as many again as there are places. */
+  tryOverdraw(): boolean {
+    if (this.#taken >= this.#places * 2) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  /** For those who had a place, and gave it back for a while. */
   takeAnyway(): void {
     this.#taken += 1;
   }

@@ -63,7 +63,7 @@ export function openConversation(options: SeatedOptions, context: ConversationCo
   const member: Member = {
     label,
     principal,
-    voice: { info, answers, onLog, onElicited: options.onElicited },
+    voice: { info, answers, principal, onLog, onElicited: options.onElicited },
     capabilities: options.capabilities ?? capabilitiesOf(answers),
     links: new Set(),
   };

@@ -24,6 +24,8 @@ export interface ServerDefinition
   readonly maxInFlight?: number;
   /** How many calls may wait for a process, or for room in it; the next one is refused as `BUSY`. Default 1024. */
   readonly maxQueue?: number;
+  /** How many calls may wait for a person to answer a question, for each process. Default 1000. */
+  readonly maxParked?: number;
   /** A process without calls and subscriptions is ended after this. Default `false`: never; with a process per principal 5 min. */
   readonly idleMs?: number | false;
   /** A process is replaced by a fresh one at this age. Default: never. */
@@ -117,6 +119,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): S
     maxProcesses: definition.maxProcesses ?? defaultCap(processes, overlap),
     maxInFlight: definition.maxInFlight ?? 256,
     maxQueue: definition.maxQueue ?? 1024,
+    maxParked: definition.maxParked ?? 1000,
     idleMs: idleMs === false ? undefined : (idleMs ?? (processes === 'per-principal' ? 300_000 : undefined)),
     maxAgeMs: definition.maxAgeMs,
     overlap,
@@ -160,6 +163,7 @@ const COUNTS = [
   'maxProcesses',
   'maxInFlight',
   'maxQueue',
+  'maxParked',
   'maxAgeMs',
   'drainMs',
   'timeoutMs',

@@ -5,7 +5,8 @@ import type { Link } from '../client/link.js';
 import type { Link as Negotiated, Verdict } from '../client/negotiate.js';
 import type { Speaker, Voice } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
-import type { Caller } from '../exchange/call.js';
+import type { Caller, OutgoingCall } from '../exchange/call.js';
+import { clientKey } from '../exchange/client-key.js';
 import type { ChildConnection } from '../transport/child.js';
 import type { LogEntry } from '../wire/model.js';
 import { Budget } from './budget.js';
@@ -13,6 +14,7 @@ import { type FirstLists, readFirstLists } from './first-lists.js';
 import { LeasedCaller } from './leased-caller.js';
 import type { Member } from './member.js';
 import type { Unread } from './reading-watch.js';
+import { RestingCalls } from './resting-calls.js';
 import type { Receipt } from './status.js';
 
 export interface GenerationOptions {
@@ -22,7 +24,11 @@ export interface GenerationOptions {
   readonly clock: Clock;
   readonly maxInFlight: number;
   readonly maxQueue: number;
+  /** How many calls may wait for a person. */
+  readonly maxParked: number;
   readonly onQueue: (queued: number, refused: boolean) => void;
+  /** Told when so many calls wait for a person that the oldest of the client with most of them is ended. */
+  readonly onParkedFull: (parked: number) => void;
   /** Told of logs that are known to belong to a conversation. */
   readonly onMemberLog: (member: Member, entry: LogEntry) => void;
   /** Told whenever the last call or subscription has ended. */
@@ -41,6 +47,7 @@ export class Generation {
   /** Settles when nothing of the process is left. */
   readonly closed: Promise<unknown>;
   readonly calls: Budget;
+  readonly resting: RestingCalls;
   readonly #options: GenerationOptions;
   readonly #link: Negotiated;
   readonly #child: ChildConnection;
@@ -58,7 +65,7 @@ export class Generation {
   #reading: { readonly progress: number; readonly since: number } | undefined;
 
   constructor(options: GenerationOptions, link: Negotiated, child: ChildConnection, house: Voice) {
-    const { clock, label, number, maxInFlight, maxQueue, onQueue } = options;
+    const { clock, label, number, maxInFlight, maxQueue, maxParked, onQueue, onParkedFull } = options;
     this.#options = options;
     this.number = number;
     this.clock = clock;
@@ -66,6 +73,7 @@ export class Generation {
     this.#child = child;
     this.startedAt = clock.now();
     this.calls = new Budget(label, maxInFlight, maxQueue, onQueue);
+    this.resting = new RestingCalls(label, this.calls, maxParked, onParkedFull);
     this.ended = this.#end.promise;
     this.gone = link.line.ended.then((error) => this.blame(error));
     this.closed = child.closed;
@@ -99,12 +107,18 @@ export class Generation {
     return this.#receipt;
   }
 
+  /** Calls that have begun, those that rest included. */
   get inFlight(): number {
+    return this.calls.taken + this.resting.size;
+  }
+
+  /** Calls that the process works on. */
+  get working(): number {
     return this.calls.taken;
   }
 
   get isIdle(): boolean {
-    return this.calls.taken === 0 && this.calls.queued === 0 && this.#listens === 0;
+    return this.inFlight === 0 && this.calls.queued === 0 && this.#listens === 0;
   }
 
   get isRetired(): boolean {
@@ -130,7 +144,9 @@ export class Generation {
         member.voice.onLog?.(entry);
       },
     };
-    const caller = new LeasedCaller(this, this.#link.dialect.join(voice), onLog);
+    const { principal, label } = member;
+    const client = principal === undefined ? `conversation ${label}` : clientKey({ principal });
+    const caller = new LeasedCaller(this, this.#link.dialect.join(voice), client, onLog);
     const link: Link = {
       caller,
       verdict: this.verdict,
@@ -158,10 +174,15 @@ export class Generation {
     };
   }
 
+  /** A call has ended. */
+  settled(call: OutgoingCall): void {
+    if (!this.resting.settled(call)) this.calls.release();
+    if (this.inFlight === 0) this.rest();
+  }
+
   /** Something has ended: perhaps it was the last. */
   rest(): void {
-    if (this.#onIdle.length > 0 && this.calls.taken === 0)
-      for (const notify of this.#onIdle.splice(0)) notify();
+    if (this.#onIdle.length > 0 && this.inFlight === 0) for (const notify of this.#onIdle.splice(0)) notify();
     if (this.isIdle) this.#options.onRest();
   }
 
@@ -234,7 +255,7 @@ export class Generation {
   /** Waits for what is in flight, but no longer than `ms`, and ends the process. Says whether all was done in time. */
   async drain(ms: number): Promise<boolean> {
     const done =
-      this.calls.taken === 0 ||
+      this.inFlight === 0 ||
       (await within(
         this.#options.clock,
         ms,

@@ -29,14 +29,14 @@ export function watchHealth(
   const look = async () => {
     const { pid } = generation;
     // With a call in flight silence means nothing: many servers do one thing at a time.
-    if (pid === undefined || generation.inFlight > 0) return later();
+    if (pid === undefined || generation.working > 0) return later();
     const began = clock.now();
     const heardBefore = generation.heard;
     const before = await treeFacts(pid);
     if (!(await generation.knock(timeoutMs))) return later();
     const after = await treeFacts(pid);
     if (over) return;
-    const heard = generation.heard > heardBefore || generation.inFlight > 0;
+    const heard = generation.heard > heardBefore || generation.working > 0;
     silentSince = heard ? undefined : (silentSince ?? began);
     const now = clock.now();
     const health = classifyHealth({

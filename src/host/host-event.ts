@@ -48,6 +48,8 @@ export type HostOccurrence =
     }
   /** Calls wait, or have to be refused. */
   | { readonly kind: 'queue'; readonly queued: number; readonly refused: boolean }
+  /** So many calls wait for a person that the oldest of the client with most of them is ended for each new one. */
+  | { readonly kind: 'parked'; readonly generation: number; readonly parked: number }
   /** It had to be killed. */
   | {
       readonly kind: 'kill';

@@ -196,6 +196,7 @@ export class HostedServer {
       model: this.#settings.processes,
       conversations: this.#conversations.size,
       waiting: this.#waiting,
+      maxParked: this.#settings.maxParked,
       lastExit: this.#fleet.lastExit,
     });
   }
@@ -306,6 +307,7 @@ export class HostedServer {
             cache: this.#commons.cache,
             watchers: this.#commons.watchers,
             onQueue: this.#onQueue,
+            onParkedFull: (parked) => this.#emit({ kind: 'parked', generation: number, parked }),
             onStarted: (pid) => supervisor?.started(number, pid),
             onRest: () => supervisor?.rested(generation),
             onLog: (entry, pid) =>

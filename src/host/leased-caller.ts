@@ -1,4 +1,4 @@
-import type { Speaker } from '../era/voice.js';
+import type { Rests, Speaker } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
 import type {
   Caller,
@@ -20,11 +20,19 @@ export class LeasedCaller implements Caller {
   readonly #onLog: (entry: LogEntry) => void;
   /** Calls that wait for room. */
   readonly #waiting = new Set<AbortController>();
+  /** One for all calls: a call that waits for a person gives its place back. */
+  readonly #rests: Rests;
 
-  constructor(generation: Generation, speaker: Speaker, onLog: (entry: LogEntry) => void) {
+  /** `client` is the name under which fair limits count its calls, unless they are made for somebody. */
+  constructor(generation: Generation, speaker: Speaker, client: string, onLog: (entry: LogEntry) => void) {
     this.#generation = generation;
     this.#speaker = speaker;
     this.#onLog = onLog;
+    const { resting } = generation;
+    this.#rests = {
+      rest: (call, end) => resting.rest(call.behalf?.client ?? client, call, end),
+      resume: (call) => resting.resume(call),
+    };
   }
 
   get era(): Era {
@@ -42,9 +50,9 @@ export class LeasedCaller implements Caller {
   call(call: OutgoingCall): Promise<JsonObject> {
     const generation = this.#generation;
     if (generation.isRetired) return Promise.reject(this.#retired());
-    // Whoever is being asked holds a place already, and the answer that would free it may need this call.
-    if (this.#speaker.isAsked(call)) generation.calls.takeAnyway();
-    else if (!generation.calls.tryTake()) return this.#later(call);
+    if (generation.calls.tryTake()) return this.#now(call);
+    // The server may do nothing else before it has the answer to a question, and the answer may need this call.
+    if (!this.#speaker.isAsked(call) || !generation.calls.tryOverdraw()) return this.#later(call);
     return this.#now(call);
   }
 
@@ -84,15 +92,14 @@ export class LeasedCaller implements Caller {
 
   #now(call: OutgoingCall): Promise<JsonObject> {
     const generation = this.#generation;
-    return this.#speaker.call(call.onLog ? this.#overheard(call) : call).then(
+    const made = call.onLog ? this.#overheard(call) : call;
+    return this.#speaker.call(made, this.#rests).then(
       (result) => {
-        generation.calls.release();
-        if (generation.inFlight === 0) generation.rest();
+        generation.settled(made);
         return result;
       },
       (error) => {
-        generation.calls.release();
-        if (generation.inFlight === 0) generation.rest();
+        generation.settled(made);
         throw error instanceof IsthmusError ? generation.blame(error) : error;
       },
     );
@@ -120,7 +127,7 @@ export class LeasedCaller implements Caller {
     });
     const onAbort = () => {
       const cause = call.signal?.reason;
-      over.abort(new IsthmusError('CANCELLED', `${call.method} was called off`, { cause, sent: 'no' }));
+      over.abort(new IsthmusError('CANCELLED', `${call.method} was cancelled`, { cause, sent: 'no' }));
     };
     if (call.signal?.aborted) onAbort();
     call.signal?.addEventListener('abort', onAbort, { once: true });

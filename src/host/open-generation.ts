@@ -12,7 +12,7 @@ import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model
 import type { ServerSettings } from './definition.js';
 import { Generation, type GenerationOptions } from './generation.js';
 
-export interface OpeningOptions extends Omit<GenerationOptions, 'maxInFlight' | 'maxQueue'> {
+export interface OpeningOptions extends Omit<GenerationOptions, 'maxInFlight' | 'maxQueue' | 'maxParked'> {
   readonly settings: ServerSettings;
   readonly clock: Clock;
   readonly info: Implementation;
@@ -53,9 +53,9 @@ export async function openGeneration(options: OpeningOptions, signal: AbortSigna
       connectSettings(options, () => child?.pid),
       { remembered, signal },
     );
-    const { maxInFlight, maxQueue } = settings;
+    const { maxInFlight, maxQueue, maxParked } = settings;
     const house: Voice = { info, answers: {}, onLog: undefined };
-    return new Generation({ ...options, clock, maxInFlight, maxQueue }, link, child!, house);
+    return new Generation({ ...options, clock, maxInFlight, maxQueue, maxParked }, link, child!, house);
   } catch (error) {
     const stderrTail = child?.stderrTail();
     if (!(error instanceof IsthmusError) || error.stderrTail !== undefined || !stderrTail) throw error;

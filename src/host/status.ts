@@ -20,7 +20,12 @@ export interface ServerStatus {
   readonly ready: boolean;
   readonly model: ProcessModel;
   readonly conversations: number;
+  /** Calls that have begun, those that wait for a person included. */
   readonly inFlight: number;
+  /** Calls that wait for a person to answer a question. */
+  readonly parked: number;
+  /** How many of them there may be in one process. */
+  readonly maxParked: number;
   readonly queued: number;
   readonly restarts: number;
   readonly processes: readonly ProcessStatus[];
@@ -39,6 +44,7 @@ export interface ProcessStatus {
   readonly uptimeMs: number | undefined;
   readonly restarts: number;
   readonly inFlight: number;
+  readonly parked: number;
   readonly queued: number;
   readonly receipt: Receipt | undefined;
   /** What was sent to it and it has yet to read; for how long it has read nothing. */

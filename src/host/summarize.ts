@@ -5,7 +5,7 @@ import type { ProcessStatus, ServerStatus } from './status.js';
 /** The state of a server, from those of its processes. */
 export function summarize(
   processes: readonly ProcessStatus[],
-  about: Pick<ServerStatus, 'name' | 'enabled' | 'model' | 'conversations' | 'lastExit'> & {
+  about: Pick<ServerStatus, 'name' | 'enabled' | 'model' | 'conversations' | 'lastExit' | 'maxParked'> & {
     /** Calls that wait for a process. */
     readonly waiting: number;
   },
@@ -16,6 +16,7 @@ export function summarize(
     state: about.enabled ? bestOf(processes.map((each) => each.state)) : 'stopped',
     ready: processes.some(isReady),
     inFlight: sum(processes.map((each) => each.inFlight)),
+    parked: sum(processes.map((each) => each.parked)),
     queued: sum(processes.map((each) => each.queued)) + waiting,
     restarts: sum(processes.map((each) => each.restarts)),
     processes,

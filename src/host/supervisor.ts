@@ -50,7 +50,7 @@ export class Supervisor {
   }
 
   get load(): number {
-    return (this.#current?.inFlight ?? 0) + (this.#current?.calls.queued ?? 0);
+    return (this.#current?.working ?? 0) + (this.#current?.calls.queued ?? 0);
   }
 
   get restarts(): number {
@@ -168,6 +168,7 @@ export class Supervisor {
       uptimeMs: current && clock.now() - current.startedAt,
       restarts: this.restarts,
       inFlight: current?.inFlight ?? 0,
+      parked: current?.resting.parked ?? 0,
       queued: current?.calls.queued ?? 0,
       receipt: current?.receipt,
       unread: current?.unread(),

@@ -19,6 +19,7 @@ function running(more: Partial<ProcessStatus> = {}): ServerStatus {
     uptimeMs: 3_723_000,
     restarts: 2,
     inFlight: 2,
+    parked: 0,
     queued: 1,
     unread: undefined,
     receipt: {
@@ -44,6 +45,8 @@ function running(more: Partial<ProcessStatus> = {}): ServerStatus {
     model: 'shared',
     conversations: 1,
     inFlight: 2,
+    parked: 0,
+    maxParked: 1000,
     queued: 1,
     restarts: 2,
     processes: [process],

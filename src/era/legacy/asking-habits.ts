@@ -6,6 +6,8 @@ export class AskingHabits {
   readonly #repeaters = new Set<string>();
   /** Have asked a second question while the first was open. */
   readonly #bundlers = new Set<string>();
+  /** Have done so after they were taken for waiting. */
+  readonly #late = new Set<string>();
 
   /** Looked at before the name, which costs more to find in a map than all the rest; most servers never ask. */
   get isEmpty(): boolean {
@@ -29,9 +31,14 @@ export class AskingHabits {
     return this.#bundlers.has(key);
   }
 
+  asksLate(key: string): boolean {
+    return this.#late.has(key);
+  }
+
   /** It asked, or (when others could have been meant, too) may have. */
   hasAsked(key: string, certain: boolean): void {
     const suspicion = certain ? Number.POSITIVE_INFINITY : Math.max(this.#suspects.get(key) ?? 0, TRIALS);
+    if (!this.#suspects.has(key) && this.#suspects.size >= MAX_KEYS) this.#forgetOldest();
     this.#suspects.set(key, suspicion);
   }
 
@@ -43,13 +50,28 @@ export class AskingHabits {
     this.#bundlers.add(key);
   }
 
-  /** It ran alone, and did not ask. */
+  hasAskedLate(key: string): void {
+    this.#late.add(key);
+  }
+
+  /** It ended, and had not asked. */
   exonerate(key: string): void {
     const left = (this.#suspects.get(key) ?? 0) - 1;
     if (left > 0) this.#suspects.set(key, left);
     else this.#suspects.delete(key);
   }
+
+  /** Resources are known by their URIs, and a client can name as many as it likes. */
+  #forgetOldest(): void {
+    const [oldest] = this.#suspects.keys();
+    if (oldest === undefined) return;
+    this.#suspects.delete(oldest);
+    for (const keys of [this.#repeaters, this.#bundlers, this.#late]) keys.delete(oldest);
+  }
 }
 
-/** How often a suspect has to run alone without asking until it is trusted again. */
+/** What is called, by method and name. */
+const MAX_KEYS = 4096;
+
+/** How often a suspect has to end without asking until it is trusted again. */
 const TRIALS = 3;

@@ -27,6 +27,7 @@ import { LegacyQuestions } from './client-questions.js';
 import { LegacySpeaker } from './client-speaker.js';
 import { LegacySubscriptions } from './client-subscriptions.js';
 import { Turns } from './client-turns.js';
+import { Scopes } from './scopes.js';
 
 /** What the voices on a legacy session share. */
 export interface LegacyLine {
@@ -36,6 +37,7 @@ export interface LegacyLine {
   readonly requests: OutboundRequests;
   readonly subscriptions: LegacySubscriptions;
   readonly turns: Turns;
+  readonly scopes: Scopes;
   /** Whether there may be several voices. */
   readonly isShared: boolean;
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
@@ -57,6 +59,7 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   readonly requests: OutboundRequests;
   readonly subscriptions: LegacySubscriptions;
   readonly turns: Turns;
+  readonly scopes: Scopes;
   readonly isShared: boolean;
   readonly #side: ClientSide;
   readonly #speakers = new Set<LegacySpeaker>();
@@ -74,8 +77,13 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.revision = revision;
     this.server = server;
     this.isShared = side.questions !== undefined;
-    this.turns = new Turns(side.questions ?? 'refuse', side.clock);
-    this.#questions = new LegacyQuestions(side, requests, this.turns, this.#speakers);
+    this.turns = new Turns(side.questions ?? 'refuse', side.clock, {
+      onRest: (turn) =>
+        turn.rests?.rest(turn.call!, (error) => turn.id !== undefined && requests.giveUp(turn.id, error)),
+      onResume: (turn) => turn.rests?.resume(turn.call!),
+    });
+    this.scopes = new Scopes(side.clock);
+    this.#questions = new LegacyQuestions(side, requests, this, this.#speakers);
     this.subscriptions = new LegacySubscriptions(
       server.capabilities,
       this.clock,
@@ -234,7 +242,8 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     // Over HTTP it comes on the stream of the request that it belongs to.
     const told = about === undefined ? undefined : this.requests.get(about);
     if (told?.behalf) return told.onLog?.(params);
-    const speaker = this.#logOwner();
+    // Whose it is would be a guess between principals: then it is for the operator only.
+    const speaker = this.scopes.areSeveral ? undefined : this.#logOwner();
     if (!speaker) return tell('onLog', this.#side.onLog, toLog(params));
     // Another voice may have made the session more talkative than this one wants it, and may be gone by now.
     const byOthers = this.#talkativeCount > (this.#talkative.has(speaker) ? 1 : 0);

@@ -17,6 +17,7 @@ import { type Answers, answerQuestion, canAnswer } from '../answers.js';
 import type { ClientSide } from '../client-side.js';
 import type { LegacySpeaker } from './client-speaker.js';
 import type { Turns } from './client-turns.js';
+import type { Scopes } from './scopes.js';
 import type { Attributed, Attribution, Unclear } from './turn.js';
 
 /** The questions of a legacy server: each goes to the voice it belongs to, or is refused with a reason. */
@@ -24,6 +25,7 @@ export class LegacyQuestions {
   readonly #side: ClientSide;
   readonly #requests: OutboundRequests;
   readonly #turns: Turns;
+  readonly #scopes: Scopes;
   readonly #speakers: ReadonlySet<LegacySpeaker>;
   readonly #open = new Map<RequestId, Question>();
   readonly #first = createDeferred<void>();
@@ -31,12 +33,13 @@ export class LegacyQuestions {
   constructor(
     side: ClientSide,
     requests: OutboundRequests,
-    turns: Turns,
+    { turns, scopes }: { readonly turns: Turns; readonly scopes: Scopes },
     speakers: ReadonlySet<LegacySpeaker>,
   ) {
     this.#side = side;
     this.#requests = requests;
     this.#turns = turns;
+    this.#scopes = scopes;
     this.#speakers = speakers;
   }
 
@@ -130,6 +133,7 @@ export class LegacyQuestions {
     if (made && this.#speakers.has(made.owner as LegacySpeaker)) return byVoice(made.owner as LegacySpeaker);
     // It says which request it belongs to: that is none of the calls in flight.
     if (about !== undefined) return this.#ofNoCall(request);
+    if (this.#scopes.areSeveral) return this.#ofSeveralPrincipals(request);
     const attribution = this.#turns.attribute();
     return attribution.kind === 'several' ? attribution : this.#byAttribution(attribution, request);
   }
@@ -140,7 +144,9 @@ export class LegacyQuestions {
     this.#turns.suspect(attribution);
     return {
       kind: 'refused',
-      why: `${attribution.count} conversations share this connection and have calls in flight, and the question does not say which of them it belongs to`,
+      why:
+        `${attribution.count} conversations share this connection and have calls in flight, and the question does ` +
+        'not say which of them it belongs to; give each client its own process',
     };
   }
 
@@ -151,6 +157,19 @@ export class LegacyQuestions {
     if (behalf) return { ...byBehalf(behalf, speaker), attributed: attribution };
     if (this.#speakers.has(speaker)) return { ...byVoice(speaker), attributed: attribution };
     return { kind: 'refused', why: 'Whoever made the call that this belongs to has gone' };
+  }
+
+  /** Whatever the habits of the server: a question of one principal never reaches another. */
+  #ofSeveralPrincipals(request: InputRequest): Whose {
+    const { houseAnswers } = this.#side;
+    if (canAnswer(houseAnswers, request) && this.#turns.attribute().kind === 'nobody')
+      return byHouse(houseAnswers);
+    return {
+      kind: 'refused',
+      why:
+        'several principals share this process, and the question does not say whose call it belongs to; ' +
+        'give each principal its own process',
+    };
   }
 
   /** No call is in flight that could have led to it (servers ask for roots right after the handshake). */

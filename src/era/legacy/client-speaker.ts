@@ -7,7 +7,7 @@ import { reaches } from '../log-levels.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
-import type { Speaker, Voice } from '../voice.js';
+import type { Rests, Speaker, Voice } from '../voice.js';
 import type { LegacyLine } from './client-dialect.js';
 import type { Turn } from './client-turns.js';
 
@@ -38,20 +38,25 @@ export class LegacySpeaker implements Speaker {
     return this.#line.turns.isAnswering(behalf?.owner ?? this);
   }
 
-  call(call: OutgoingCall): Promise<JsonObject> {
+  call(call: OutgoingCall, rests?: Rests): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
     const { behalf, logLevel } = call;
-    if (behalf && logLevel !== undefined && !this.#line.isTalkative(logLevel)) return this.#sendLoud(call);
-    return this.#call(call);
+    if (behalf && logLevel !== undefined && !this.#line.isTalkative(logLevel)) {
+      return this.#sendLoud(call, rests);
+    }
+    return this.#call(call, rests);
   }
 
-  #call(call: OutgoingCall): Promise<JsonObject> {
+  #call(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
     // Whose questions they are is clear where nobody else could have been meant.
     if (!this.#line.isShared || !mayBeAskedAbout(call.method)) return this.#send(call, undefined);
     const { turns } = this.#line;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
     const turn = turns.enter(this, key, call.behalf);
-    return turn ? this.#send(call, turn) : this.#sendInTurn(call, key);
+    if (!turn) return this.#sendInTurn(call, key, rests);
+    turn.call = call;
+    turn.rests = rests;
+    return this.#send(call, turn);
   }
 
   async listen(
@@ -105,15 +110,19 @@ export class LegacySpeaker implements Speaker {
   }
 
   /** What the server refuses here is no reason to lose the call. */
-  async #sendLoud(call: OutgoingCall): Promise<JsonObject> {
+  async #sendLoud(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
     await this.#line.raiseLogLevel(this, call.logLevel!, call.timeoutMs);
-    return this.#call(call);
+    return this.#call(call, rests);
   }
 
-  async #sendInTurn(call: OutgoingCall, key: string): Promise<JsonObject> {
+  async #sendInTurn(call: OutgoingCall, key: string, rests: Rests | undefined): Promise<JsonObject> {
     const { turns, clock } = this.#line;
     const began = clock.now();
+    rests?.rest(call);
     const turn = await turns.wait(this, key, call, call.behalf);
+    rests?.resume(call);
+    turn.call = call;
+    turn.rests = rests;
     if (this.#left) {
       turns.leave(turn);
       throw this.#left;
@@ -125,7 +134,8 @@ export class LegacySpeaker implements Speaker {
   }
 
   #send(call: OutgoingCall, turn: Turn | undefined): Promise<JsonObject> {
-    const { requests, turns } = this.#line;
+    const { requests, turns, scopes, isShared } = this.#line;
+    const scope = isShared ? scopes.enter(call.behalf?.principal ?? this.voice.principal) : undefined;
     return requests.request({
       what: call.method,
       owner: this,
@@ -136,13 +146,20 @@ export class LegacySpeaker implements Speaker {
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
       send: (id) => {
+        if (turn) turn.id = id;
         this.#line.sendRequest(id, call.method, withToken(call, id));
       },
       giveUp: (requestId, reason) => {
         if (turn) turns.linger(requestId, turn);
+        if (scope) scopes.linger(scope);
         this.#line.cancel(requestId, reason);
       },
-      onSettled: turn && (() => turns.leave(turn)),
+      onSettled:
+        scope &&
+        (() => {
+          if (turn) turns.leave(turn);
+          scopes.leave(scope);
+        }),
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
       onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
     });

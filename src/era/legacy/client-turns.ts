@@ -19,14 +19,29 @@ import { type Waiting, WaitingLine } from './waiting-line.js';
 
 export type { Turn } from './turn.js';
 
+/** Who makes a call that may be asked about. */
+export interface Entrant {
+  readonly speaker: object;
+  /** What is called: `tools/call book_flight`. */
+  readonly key: string;
+  readonly behalf?: Behalf | undefined;
+}
+
+/** Told when a call begins to wait for a person, and when the server goes on with it. */
+export interface TurnWatcher {
+  onRest(turn: Turn): void;
+  onResume(turn: Turn): void;
+}
+
 /**
  * Decides who is meant when a legacy server asks, which the wire does not say: the only owner that has a call in
- * flight which could have led to the question. Calls that are known to ask run alone until they have asked; while
- * they wait for the answer, which may take a person minutes, others run.
+ * flight which could have led to the question. Calls that are known to ask wait for each other until each has asked.
+ * Calls that are not known to ask never wait, and a call that waits for a person keeps nobody waiting.
  */
 export class Turns {
   readonly #policy: QuestionPolicy;
   readonly #clock: Clock;
+  readonly #watcher: TurnWatcher | undefined;
   readonly #running = new LiveSet<Turn>();
   /** How many have begun. */
   #begun = 0;
@@ -40,18 +55,19 @@ export class Turns {
   /** Questions of which it is not clear whose they are; each looks whether it has become so. */
   readonly #unclear = new Set<() => void>();
 
-  constructor(policy: QuestionPolicy, clock: Clock) {
+  constructor(policy: QuestionPolicy, clock: Clock, watcher?: TurnWatcher) {
     this.#policy = policy;
     this.#clock = clock;
+    this.#watcher = watcher;
     this.#line = new WaitingLine(clock, () => this.#admit());
     this.#givenUp = new GivenUpCalls(clock, CLARITY_MS);
   }
 
-  /** At once, when nobody is in the way. */
+  /** At once, when no other call is in the way. */
   enter(speaker: object, key: string, behalf?: Behalf): Turn | undefined {
-    const owner = behalf?.owner ?? speaker;
     const alone = this.#runsAlone(key);
-    return this.#hasToWait(owner, alone) ? undefined : this.#begin(speaker, behalf, key, alone);
+    if (alone && this.#hasToWait(behalf?.owner ?? speaker)) return undefined;
+    return this.#begin({ speaker, key, behalf }, alone);
   }
 
   /** When it is its turn; the wait counts against the call's own time. */
@@ -62,19 +78,28 @@ export class Turns {
     behalf?: Behalf,
   ): Promise<Turn> {
     const owner = behalf?.owner ?? speaker;
+    const entrant = { speaker, key, behalf };
+    const isStrict = this.#policy === 'queue';
+    // Waiting for a clear question is not worth a failed call.
+    if (!isStrict && this.#line.isFull) return Promise.resolve(this.#begin(entrant, false));
     const { timeoutMs, signal } = patience;
-    return this.#line.join<Turn>({ owner, speaker, what: key, timeoutMs, signal }, (go) => {
-      const alone = this.#runsAlone(key);
-      if (this.#blocks(owner, alone)) return false;
-      go(this.#begin(speaker, behalf, key, alone));
-      return true;
-    });
+    const waiting = { owner, speaker, client: behalf?.client ?? speaker, what: key, timeoutMs, signal };
+    return this.#line.join<Turn>(
+      waiting,
+      (go, isOverdue) => {
+        const alone = this.#runsAlone(key);
+        if (alone && !isOverdue && this.#isBlocked(owner)) return false;
+        go(this.#begin(entrant, alone && !isOverdue));
+        return true;
+      },
+      isStrict ? undefined : this.#habits.surelyAsks(key) ? MAX_WAIT_MS : MAX_SUSPECT_WAIT_MS,
+    );
   }
 
   leave(turn: Turn): void {
     if (!this.#running.delete(turn)) return;
     turn.callOff?.();
-    if (turn.alone && turn.asked === 0) this.#habits.exonerate(turn.key);
+    if (turn.expected && turn.asked === 0) this.#habits.exonerate(turn.key);
     this.#changed();
   }
 
@@ -148,7 +173,13 @@ export class Turns {
       for (const { key } of turns) this.#habits.hasAsked(key, turn.sure);
       if (turn.open > 1) this.#habits.hasAskedSeveral(turn.key);
       else if (turn.asked > 1) this.#habits.hasAskedAgain(turn.key);
-      if (this.#policy === 'adaptive') this.#keepOthersOff(turn);
+      if (turn.away) this.#habits.hasAskedLate(turn.key);
+      if (this.#policy === 'adaptive') {
+        // Questions that belong together come together; what comes later is most likely that of another call.
+        turn.away = false;
+        this.#runAlone(turn, QUIET_MS);
+      }
+      if (turn.open === 1) this.#watcher?.onRest(turn);
     }
     return { turn, isOver: false };
   }
@@ -157,17 +188,18 @@ export class Turns {
   async comeBack(question: OpenQuestion, patience: { readonly signal: AbortSignal }): Promise<void> {
     const { turn } = question;
     const { key, owner, speaker } = turn;
-    const mustWait = () =>
-      !question.isOver && turn.away && this.#running.has(turn) && this.#blocks(owner, this.#asksOn(turn));
+    const mustWait = () => !question.isOver && turn.away && this.#running.has(turn) && this.#isBlocked(owner);
     if (mustWait()) {
       const { signal } = patience;
-      const waiting = { owner, speaker, what: key, timeoutMs: Number.POSITIVE_INFINITY, signal, first: true };
-      await this.#line.join<void>(waiting, (go) => {
-        if (mustWait()) return false;
+      const timeoutMs = Number.POSITIVE_INFINITY;
+      const waiting = { owner, speaker, client: owner, what: key, timeoutMs, signal, first: true };
+      const tryGo = (go: () => void, isOverdue: boolean) => {
+        if (!isOverdue && mustWait()) return false;
         go();
         this.over(question);
         return true;
-      });
+      };
+      await this.#line.join<void>(waiting, tryGo, ALONE_MS);
     } else this.over(question);
   }
 
@@ -177,11 +209,17 @@ export class Turns {
     question.isOver = true;
     const { turn } = question;
     turn.open -= 1;
-    if (turn.open > 0) return;
-    const hasRunAlone = turn.alone && !turn.away;
-    turn.alone = turn.alone && this.#asksOn(turn);
+    const isRunning = this.#running.has(turn);
+    turn.partly = turn.open > 0;
     stay(turn);
-    if (hasRunAlone && !turn.alone) this.#admit();
+    if (this.#policy === 'adaptive' && isRunning) {
+      const hasRunAlone = turn.alone;
+      // Known to ask again: the next question is to be clear, too.
+      if (!turn.partly && this.#asksOn(turn)) this.#runAlone(turn, ALONE_MS);
+      else turn.alone = false;
+      if (hasRunAlone && !turn.alone) this.#admit();
+    }
+    if (!turn.partly && isRunning) this.#watcher?.onResume(turn);
   }
 
   /** Whether a call was given up that may still be running, of somebody other than `speaker`. */
@@ -214,17 +252,18 @@ export class Turns {
     return asked === 0 ? CROSSING_LINGER_MS : BEHALF_LINGER_MS;
   }
 
-  #keepOthersOff(turn: Turn): void {
+  /** Other calls that are known to ask wait for it, but no longer than `ms`. Whatever it does then, they go on. */
+  #runAlone(turn: Turn, ms: number): void {
+    turn.callOff?.();
     turn.alone = true;
-    // Questions that belong together come together; what comes later is most likely another's.
-    if (turn.open === 1) turn.callOff = this.#clock.after(QUIET_MS, () => this.#goAway(turn));
-    else turn.away = false;
+    turn.callOff = this.#clock.after(ms, () => this.#endAlone(turn), { background: true });
   }
 
-  #goAway(turn: Turn): void {
-    if (turn.open === 0 || turn.away || !this.#running.has(turn)) return;
-    if (this.#habits.asksSeveral(turn.key) || !this.#mayGoAway(turn)) return;
-    turn.away = true;
+  /** It has not asked in time, or has asked and waits for a person now. */
+  #endAlone(turn: Turn): void {
+    if (!this.#running.has(turn)) return;
+    turn.alone = false;
+    turn.away = turn.open > 0 && !turn.partly && this.#mayGoAway(turn);
     this.#changed();
   }
 
@@ -248,10 +287,13 @@ export class Turns {
     this.#admit();
   }
 
-  /** Those who wait for an answer are meant only when nobody else is there. */
+  /**
+   * Calls that wait for an answer are meant only when no other call is there, or when they are known to ask on
+   * while they wait.
+   */
   #suspects(): Turn[] {
     const running = this.#running.values().sort((a, b) => a.at - b.at);
-    const present = running.filter(({ away }) => !away);
+    const present = running.filter(({ away, key }) => !away || this.#habits.asksLate(key));
     return [...(present.length > 0 ? present : running), ...this.#givenUp.all()];
   }
 
@@ -271,21 +313,19 @@ export class Turns {
     return this.#policy === 'queue' || this.#habits.asksAgain(key) || this.#habits.asksSeveral(key);
   }
 
-  #hasToWait(owner: object, alone: boolean): boolean {
+  #hasToWait(owner: object): boolean {
     if (this.#running.size === 0 && this.#line.isEmpty) return false;
-    if (this.#blocks(owner, alone)) return true;
-    // In the order of arrival; but whoever is being asked would wait for itself.
+    if (this.#isBlocked(owner)) return true;
+    // In the order of arrival; but an owner that is being asked would wait for itself.
     return !this.#line.isEmpty && !this.#answering.has(owner);
   }
 
-  /** Whether a call of this owner would have to share with somebody who must be alone, or must be so itself. */
-  #blocks(owner: object, alone: boolean): boolean {
-    // Nobody runs alone where nobody has ever asked.
-    if (!alone && this.#habits.isEmpty) return false;
-    return this.#running.some((turn) => !turn.away && turn.owner !== owner && (alone || turn.alone));
+  /** Whether a call of another owner may ask just now. */
+  #isBlocked(owner: object): boolean {
+    return this.#running.some((turn) => turn.alone && turn.owner !== owner);
   }
 
-  #begin(speaker: object, behalf: Behalf | undefined, key: string, alone: boolean): Turn {
+  #begin({ speaker, key, behalf }: Entrant, alone: boolean): Turn {
     this.#begun += 1;
     const turn: Turn = {
       slot: -1,
@@ -294,15 +334,21 @@ export class Turns {
       speaker,
       behalf,
       key,
+      id: undefined,
+      call: undefined,
+      rests: undefined,
+      expected: alone,
       alone,
       asked: 0,
       open: 0,
       sure: false,
       away: false,
+      partly: false,
       givenUp: undefined,
       callOff: undefined,
     };
     this.#running.add(turn);
+    if (alone && this.#policy === 'adaptive') this.#runAlone(turn, ALONE_MS);
     return turn;
   }
 
@@ -318,8 +364,14 @@ const LINGER_MS = 60_000;
 const BEHALF_LINGER_MS = 1000;
 /** More than that. */
 const CROSSING_LINGER_MS = 3000;
-/** How long after a question others have to wait for what else it asks. */
+/** How long after a question other calls that are known to ask wait for what else it asks. */
 const QUIET_MS = 50;
+/** How long they wait for a call that has yet to ask. */
+const ALONE_MS = 2000;
+/** How long a call that is known to ask waits for its turn in all, behind however many others. */
+const MAX_WAIT_MS = 10_000;
+/** The same for a call that may not ask at all. */
+const MAX_SUSPECT_WAIT_MS = 1000;
 /** How long a question waits for it to become clear who is meant. */
 const CLARITY_MS = 2000;
 

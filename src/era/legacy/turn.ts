@@ -1,5 +1,7 @@
 import type { Slotted } from '../../async/live-set.js';
-import type { Behalf } from '../../exchange/call.js';
+import type { Behalf, OutgoingCall } from '../../exchange/call.js';
+import type { RequestId } from '../../wire/json-rpc.js';
+import type { Rests } from '../voice.js';
 
 /** A call that the server may ask back about, while it runs. */
 export interface Turn extends Slotted {
@@ -11,18 +13,27 @@ export interface Turn extends Slotted {
   readonly behalf: Behalf | undefined;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
-  /** Nobody else may run beside it. */
+  /** The request, once it has been sent. */
+  id: RequestId | undefined;
+  /** Told while it waits for a person. */
+  call: OutgoingCall | undefined;
+  rests: Rests | undefined;
+  /** It was known to ask when it began, or may have asked earlier. */
+  readonly expected: boolean;
+  /** It may ask now: other calls that are known to ask wait for it. Calls that are not known to ask never wait. */
   alone: boolean;
   /** How often it has asked, and how many of its questions are open. */
   asked: number;
   open: number;
   /** Its question cannot have been that of another call of its owner. */
   sure: boolean;
-  /** It waits for an answer and asks nothing meanwhile: others may run. */
+  /** It waits for an answer and asks nothing meanwhile. */
   away: boolean;
+  /** The server has some of the answers to what it asked at once, and may go on with a part of its work. */
+  partly: boolean;
   /** The how-manieth it was of those that were given up without an answer. */
   givenUp: number | undefined;
-  /** Calls off the moment in which it counts as away. */
+  /** Calls off the moment in which it no longer runs alone, or counts as away. */
   callOff: (() => void) | undefined;
 }
 

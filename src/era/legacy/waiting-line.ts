@@ -6,6 +6,8 @@ import type { Cancellation } from '../../exchange/lazy-abort.js';
 export interface Waiting {
   readonly owner: object;
   readonly speaker: object;
+  /** Clients take turns: one that has many calls in the line does not keep the others waiting. */
+  readonly client?: object | string;
   /** Named in errors. */
   readonly what: string;
   readonly timeoutMs: number;
@@ -20,6 +22,8 @@ export class WaitingLine {
   /** Somebody has left the line: others may be next. */
   readonly #onLeft: () => void;
   readonly #waiting: Place[] = [];
+  /** Whose turn it was last. */
+  #served: object | string | undefined;
 
   constructor(clock: Clock, onLeft: () => void) {
     this.#clock = clock;
@@ -30,8 +34,19 @@ export class WaitingLine {
     return this.#waiting.length === 0;
   }
 
-  /** `tryGo` is called whenever it may have become possible; it goes, with a value, or says that it cannot yet. */
-  join<T>(waiting: Waiting, tryGo: (go: (value: T) => void) => boolean): Promise<T> {
+  get isFull(): boolean {
+    return this.#waiting.length >= MAX_WAITING;
+  }
+
+  /**
+   * `tryGo` is called whenever it may have become possible; it goes, with a value, or says that it cannot yet. After
+   * `overdueMs` it is called once more, and has to go.
+   */
+  join<T>(
+    waiting: Waiting,
+    tryGo: (go: (value: T) => void, isOverdue: boolean) => boolean,
+    overdueMs?: number,
+  ): Promise<T> {
     if (!waiting.first && this.#waiting.length >= MAX_WAITING) {
       const message = `${this.#waiting.length} calls wait already for their turn to be asked; try again later`;
       return Promise.reject(new IsthmusError('BUSY', message, { sent: 'no' }));
@@ -44,22 +59,27 @@ export class WaitingLine {
             leave(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
           })
         : () => {};
+      const callOffOverdue =
+        overdueMs === undefined
+          ? () => {}
+          : this.#clock.after(overdueMs, () => place.tryGo(true), { background: true });
       const onAbort = () =>
-        leave(new IsthmusError('CANCELLED', `${what} was called off`, { cause: signal?.reason, sent: 'no' }));
+        leave(new IsthmusError('CANCELLED', `${what} was cancelled`, { cause: signal?.reason, sent: 'no' }));
       const settle = () => {
         callOff();
+        callOffOverdue();
         signal?.removeEventListener('abort', onAbort);
         const at = this.#waiting.indexOf(place);
         if (at >= 0) this.#waiting.splice(at, 1);
       };
       const place: Place = {
         waiting,
-        tryGo: () =>
+        tryGo: (isOverdue = false) =>
           this.#waiting.includes(place) &&
           tryGo((value) => {
             settle();
             resolve(value);
-          }),
+          }, isOverdue),
         end: (error) => {
           settle();
           reject(error);
@@ -76,11 +96,22 @@ export class WaitingLine {
     });
   }
 
-  /** Lets go who can go: all who `goFirst`, and the others in order, when none of those has to stay. */
+  /** Lets go who can go: all who `goFirst`, and then the clients in turn, when none of those has to stay. */
   admit(goFirst: (waiting: Waiting) => boolean): void {
     const isFirst = ({ waiting }: Place) => goFirst(waiting);
     for (const place of this.#waiting.filter(isFirst)) place.tryGo();
-    while (!this.#waiting.some(isFirst)) if (!this.#waiting[0]?.tryGo()) return;
+    while (!this.#waiting.some(isFirst)) {
+      const next = this.#next();
+      if (!next?.tryGo()) return;
+      this.#served = clientOf(next);
+    }
+  }
+
+  /** Answers in their order; then the first who is not of the client that was last, or the first of all. */
+  #next(): Place | undefined {
+    const [head] = this.#waiting;
+    if (!head || head.waiting.first) return head;
+    return this.#waiting.find((place) => clientOf(place) !== this.#served) ?? head;
   }
 
   refuse(error: IsthmusError, speaker: object | undefined): void {
@@ -92,9 +123,13 @@ export class WaitingLine {
   }
 }
 
+function clientOf({ waiting: { client, speaker } }: Place): object | string {
+  return client ?? speaker;
+}
+
 interface Place {
   readonly waiting: Waiting;
-  tryGo(): boolean;
+  tryGo(isOverdue?: boolean): boolean;
   end(error: IsthmusError): void;
 }
 

@@ -18,11 +18,16 @@ export function createHostGauges(registry: Registry): HostGauges {
     'Processes that ended too often and are not started again.',
   );
   const queue = gauge('isthmus_server_queue_depth', 'Calls that wait for a process.');
+  const parked = gauge('isthmus_server_calls_parked', 'Calls that wait for an answer to a question.');
+  const maxParked = gauge(
+    'isthmus_server_calls_parked_max',
+    'How many calls may wait for an answer to a question, in one process.',
+  );
   const rss = gauge(
     'isthmus_server_rss_bytes',
     'Memory of the processes of the server, with their children.',
   );
-  const all = [ready, processes, crashLoops, queue, rss];
+  const all = [ready, processes, crashLoops, queue, parked, maxParked, rss];
   const clear = () => {
     for (const each of all) each.reset();
   };
@@ -36,6 +41,8 @@ export function createHostGauges(registry: Registry): HostGauges {
         processes.set({ server }, known.filter(({ pid }) => pid !== undefined).length);
         crashLoops.set({ server }, known.filter(({ state }) => state === 'crash-loop').length);
         queue.set({ server }, status.queued);
+        parked.set({ server }, status.parked);
+        maxParked.set({ server }, status.maxParked);
         const sizes = known.flatMap(({ facts }) => facts?.rssBytes ?? []);
         // Not every system tells.
         if (sizes.length > 0)

@@ -68,6 +68,11 @@ function describe(event: Exclude<HostEvent, { kind: 'stderr' }>): Told {
       const text = refused ? `refused a call: ${queued} are waiting already` : `${queued} calls are waiting`;
       return { level: refused ? 'warn' : 'debug', text, fields: { queued } };
     }
+    case 'parked': {
+      const { parked, generation } = event;
+      const text = `${parked} calls wait for an answer to a question, which is the limit (maxParked): the oldest call of the client that has most of them is ended for each new one`;
+      return { level: 'warn', text, fields: { parked, generation } };
+    }
     case 'kill':
       return { level: 'warn', text: `had to be killed: ${event.why}` };
     case 'changed':

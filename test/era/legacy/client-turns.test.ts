@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { IsthmusError } from '../../../src/errors.js';
-import { A, ask, B, C, hasAsked, LONG, ownerOf, pending, turns, unclear } from './support.js';
+import { A, ask, B, behalfOf, C, hasAsked, LONG, ownerOf, pending, turns, unclear } from './support.js';
+
+/** What needs no time has happened. */
+async function settled(): Promise<void> {
+  for (let each = 0; each < 10; each += 1) await Promise.resolve();
+}
 
 describe('whose question it is', () => {
   it('is nobody’s while nothing is in flight', () => {
@@ -49,25 +54,95 @@ describe('whose question it is', () => {
 });
 
 describe('adaptive', () => {
-  it('lets everything in until something has asked, and then that alone', () => {
+  it('R2: lets everything in; only calls that are known to ask wait for each other', () => {
     const { turns: it } = turns();
     hasAsked(it, 'ask');
-    expect(it.enter(A, 'ask')?.alone).toBe(true);
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    // The owner of the lone call is not in its own way.
-    expect(it.enter(A, 'echo')).toBeDefined();
-  });
-
-  it('lets what asks begin only when nobody else is there', () => {
-    const { turns: it } = turns();
-    hasAsked(it, 'ask');
-    const other = it.enter(B, 'echo')!;
-    expect(it.enter(A, 'ask')).toBeUndefined();
-    it.leave(other);
+    const first = it.enter(A, 'ask')!;
+    expect(first.alone).toBe(true);
+    expect(it.enter(B, 'echo')).toBeDefined();
+    expect(it.enter(B, 'ask')).toBeUndefined();
+    // The owner of the call is not in its own way.
     expect(it.enter(A, 'ask')).toBeDefined();
   });
 
-  it('keeps for ever what asked beyond doubt, and what may have only until it ran alone three times', () => {
+  it('R2: lets what asks begin beside calls that are not known to ask', () => {
+    const { turns: it } = turns();
+    hasAsked(it, 'ask');
+    it.enter(B, 'echo');
+    expect(it.enter(A, 'ask')?.alone).toBe(true);
+    // Whose question it is shows when the other call has ended.
+    expect(unclear(it).count).toBe(2);
+  });
+
+  it('R2: keeps others that ask waiting for two seconds at most, whether or not it has asked by then', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'ask');
+    it.enter(A, 'ask');
+    const waiting = it.wait(B, 'ask', LONG);
+    clock.advance(1999);
+    expect(await pending(waiting)).toBe(true);
+    clock.advance(1);
+    expect((await waiting).owner).toBe(B);
+  });
+
+  it('R2: lets a call that is known to ask wait for ten seconds at most, behind however many', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'ask');
+    it.enter(A, 'ask');
+    const ahead = Array.from({ length: 9 }, () => it.wait({}, 'ask', LONG));
+    const last = it.wait(B, 'ask', LONG);
+    clock.advance(9999);
+    expect(await pending(last)).toBe(true);
+    clock.advance(1);
+    expect((await last).alone).toBe(false);
+    it.refuse(new IsthmusError('CANCELLED', 'left', { sent: 'no' }));
+    await Promise.allSettled(ahead);
+  });
+
+  it('R2: lets a call that only may ask wait for one second at most', async () => {
+    const { turns: it, clock } = turns();
+    const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
+    it.suspect(unclear(it));
+    for (const turn of both) it.leave(turn);
+    it.enter(A, 'x');
+    const waiting = it.wait(B, 'y', LONG);
+    clock.advance(999);
+    expect(await pending(waiting)).toBe(true);
+    clock.advance(1);
+    expect((await waiting).alone).toBe(false);
+  });
+
+  it('R2: lets clients take turns, however many calls one of them has in the line', async () => {
+    const { turns: it } = turns();
+    hasAsked(it, 'ask');
+    const of = (client: string) => ({ ...behalfOf({}), client });
+    let turn = it.enter(A, 'ask', of('greedy'))!;
+    const order: string[] = [];
+    const all = ['greedy', 'greedy', 'greedy', 'modest', 'other'].map((client) =>
+      it.wait(A, 'ask', LONG, of(client)).then((next) => {
+        order.push(client);
+        turn = next;
+      }),
+    );
+    for (const _ of all) {
+      it.leave(turn);
+      await settled();
+    }
+    await Promise.all(all);
+    expect(order).toEqual(['greedy', 'modest', 'greedy', 'other', 'greedy']);
+  });
+
+  it('R2: lets what asks begin at once where 1024 wait already, rather than refuse it', async () => {
+    const { turns: it } = turns();
+    hasAsked(it, 'ask');
+    it.enter(A, 'ask');
+    const waiting = Array.from({ length: 1024 }, () => it.wait(B, 'ask', LONG));
+    expect((await it.wait(C, 'ask', LONG)).alone).toBe(false);
+    it.refuse(new IsthmusError('CANCELLED', 'left', { sent: 'no' }));
+    await Promise.allSettled(waiting);
+  });
+
+  it('keeps for ever what asked beyond doubt, and what may have only until it ended three times without', () => {
     const { turns: it } = turns();
     const both = [it.enter(A, 'sure')!, it.enter(B, 'perhaps')!];
     it.suspect(unclear(it));

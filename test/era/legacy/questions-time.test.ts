@@ -3,7 +3,7 @@ import { begin, declined, Person, session, settle, toolCall } from './session-su
 
 /** Time of a call stands still while its owner is asked, and until the server can have the answer. */
 
-/** Ada is asked by what is known to ask again, and thinks; Bob’s call runs meanwhile. */
+/** Ada is asked by what is known to ask again, and thinks; Bob’s call, which may ask just now, runs meanwhile. */
 async function thinking() {
   const it = session();
   const [ada, bob] = [new Person(), new Person()];
@@ -23,7 +23,8 @@ async function thinking() {
   const id = it.request();
   it.elicit(['q']);
   it.clock.advance(50);
-  const echo = begin(bobs, toolCall('echo', { timeoutMs: 60_000 }));
+  it.clock.advance(20_000);
+  const echo = begin(bobs, toolCall('wizard', { timeoutMs: 60_000 }));
   const echoId = it.request();
   return { ...it, ada, bob, adas, bobs, over, wizard, id, echo, echoId };
 }
@@ -31,11 +32,10 @@ async function thinking() {
 describe('the time of a call', () => {
   it('stands still while its owner thinks, and while the answer cannot be given yet', async () => {
     const it = await thinking();
-    it.clock.advance(20_000);
     it.ada.decline();
     await settle();
     expect(it.said()).toEqual([]);
-    it.clock.advance(20_000);
+    it.clock.advance(1999);
     await settle();
     expect(it.wizard.outcome).toBe('none yet');
     it.done(it.echoId);
@@ -53,15 +53,18 @@ describe('the time of a call', () => {
     const it = await thinking();
     it.ada.decline();
     await settle();
-    it.clock.advance(60_000);
+    it.clock.advance(1500);
+    await settle();
+    expect(it.wizard.outcome).toBe('none yet');
+    expect(it.said()).toEqual([]);
+    it.takeBack('q');
+    it.clock.advance(58_500);
     await settle();
     expect(it.echo.outcome).toBe('TIMED_OUT');
-    expect(it.wizard.outcome).toBe('none yet');
   });
 
   it('goes on when the question is taken back, also when whoever was asked does not notice', async () => {
     const it = await thinking();
-    it.clock.advance(20_000);
     it.takeBack('q');
     expect(it.ada.signals.at(-1)?.aborted).toBe(true);
     expect(it.adas.isAsked(toolCall('x'))).toBe(false);

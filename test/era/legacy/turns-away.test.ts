@@ -21,12 +21,19 @@ import {
 const gone = () => new IsthmusError('CANCELLED', 'it has left', { sent: 'no' });
 
 describe('while the owner of a call thinks about a question', () => {
-  it('others wait for 50 ms, and then they run and are asked themselves', async () => {
+  it('R2: others run at once', () => {
+    const { turns: it } = turns();
+    it.enter(A, 'ask');
+    ask(it);
+    expect(it.enter(B, 'echo')).toBeDefined();
+  });
+
+  it('others that are known to ask wait for 50 ms, and then they run and are asked themselves', async () => {
     const { turns: it, clock } = turns();
     it.enter(A, 'ask');
     ask(it);
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    const waiting = it.wait(B, 'echo', LONG);
+    expect(it.enter(B, 'ask')).toBeUndefined();
+    const waiting = it.wait(B, 'ask', LONG);
     clock.advance(49);
     expect(await pending(waiting)).toBe(true);
     clock.advance(1);
@@ -74,15 +81,15 @@ describe('while the owner of a call thinks about a question', () => {
     it.leave(turn);
     expect(it.attribute()).toEqual({ kind: 'nobody' });
     const mine = it.enter(A, 'ask')!;
-    expect(it.enter(B, 'echo')).toBeUndefined();
+    expect(it.enter(B, 'ask')).toBeUndefined();
     it.leave(mine);
-    expect(it.enter(B, 'echo')).toBeDefined();
+    expect(it.enter(B, 'ask')).toBeDefined();
   });
 
-  it('others still wait for what else its owner runs, when it ends', () => {
+  it('others still wait for what else its owner runs that may ask, when it ends', () => {
     const { turns: it, clock } = turns();
     const [turn] = goesAway(it, clock, A, 'ask');
-    const other = it.enter(A, 'echo')!;
+    const other = it.enter(A, 'ask')!;
     it.leave(turn);
     expect(it.enter(B, 'ask')).toBeUndefined();
     it.leave(other);
@@ -105,35 +112,58 @@ describe('while the owner of a call thinks about a question', () => {
   });
 });
 
-describe('a call that asks several questions at once', () => {
-  it('keeps others off until it has the last answer, from the first time on', async () => {
+describe('R2: a call that asks several questions at once', () => {
+  it('keeps nobody waiting while a person thinks, the first time and every other time', () => {
+    const { turns: it, clock } = turns();
+    for (let times = 0; times < 3; times += 1) {
+      const form = it.enter(A, 'form')!;
+      const questions = [ask(it), ask(it)];
+      const echo = it.enter(B, 'echo')!;
+      clock.advance(50);
+      const other = it.enter(C, 'form')!;
+      for (const question of questions) it.over(question);
+      for (const turn of [form, echo, other]) it.leave(turn);
+    }
+  });
+
+  it('waits like any other when its questions have come, and others are asked', () => {
+    const { turns: it, clock } = turns();
+    it.enter(A, 'form');
+    ask(it);
+    clock.advance(49);
+    ask(it);
+    clock.advance(49);
+    // They belong together when they come within 50 ms of each other.
+    expect(it.enter(B, 'form')).toBeUndefined();
+    clock.advance(1);
+    expect(it.enter(B, 'form')).toBeDefined();
+    expect(ask(it).turn.owner).toBe(B);
+  });
+
+  it('may ask on as soon as the server has one of the answers, so that others are not asked its questions', async () => {
     const { turns: it, clock } = turns();
     it.enter(A, 'form');
     const [name, age] = [ask(it), ask(it)];
-    clock.advance(1000);
-    expect(it.enter(B, 'echo')).toBeUndefined();
+    clock.advance(50);
+    it.enter(B, 'echo');
+    expect(ownerOf(it)).toBe(B);
     expect((await answer(it, age)).isGiven).toBe(true);
+    expect(unclear(it).count).toBe(2);
     clock.advance(1000);
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    expect(ownerOf(it)).toBe(A);
+    expect(unclear(it).count).toBe(2);
+    // It keeps nobody waiting all the same.
+    expect(it.enter(C, 'form')).toBeDefined();
     expect((await answer(it, name)).isGiven).toBe(true);
   });
 
-  it('is not taken for one that waits, once that is known', () => {
-    const { turns: it, clock } = turns();
-    hasAskedSeveral(it, 'form');
-    goesAway(it, clock, A, 'form');
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    expect(ask(it).turn.owner).toBe(A);
-  });
-
-  it('counts as there again when it asks although it was thought to wait', () => {
+  it('is feared to ask on, from then on, when it asked after it was taken for waiting', () => {
     const { turns: it, clock } = turns();
     const [turn] = goesAway(it, clock, A, 'form');
     expect(ask(it).turn).toBe(turn);
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    clock.advance(1000);
-    expect(it.enter(B, 'echo')).toBeUndefined();
+    clock.advance(50);
+    expect(turn.away).toBe(true);
+    it.enter(B, 'echo');
+    expect(unclear(it).count).toBe(2);
   });
 });
 
@@ -187,30 +217,38 @@ describe('the answer', () => {
     expect(ownerOf(it)).toBe(A);
   });
 
-  it('waits while anybody is there, for a call that is known to ask again; then that runs alone', async () => {
+  it('R2: waits for no call that is not known to ask, however long that takes', async () => {
     const { turns: it, clock } = turns();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
     const others = [it.enter(B, 'echo')!, it.enter(C, 'echo')!];
-    const { isGiven, given } = await answer(it, question);
-    expect(isGiven).toBe(false);
-    it.leave(others[0]!);
-    expect(await pending(given)).toBe(true);
-    it.leave(others[1]!);
-    await given;
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    expect(ask(it).turn.owner).toBe(A);
+    expect((await answer(it, question)).isGiven).toBe(true);
+    // Others that ask wait for its next question, and other calls do not.
+    expect(it.enter(B, 'wizard')).toBeUndefined();
+    expect(it.enter(B, 'echo')).toBeDefined();
+    for (const other of others) it.leave(other);
   });
 
-  it('waits likewise for a call of which it has become known meanwhile that it asks several at once', async () => {
+  it('R2: waits for two seconds at most: a call that does not ask keeps no answer back for longer', async () => {
+    const { turns: it, clock } = turns();
+    hasAsked(it, 'wizard', 2);
+    const [, question] = goesAway(it, clock, A, 'wizard');
+    it.enter(B, 'wizard');
+    clock.advance(1500);
+    const { isGiven, given } = await answer(it, question);
+    expect(isGiven).toBe(false);
+    // The other call has kept everybody waiting for long enough.
+    clock.advance(500);
+    await given;
+    expect(unclear(it).count).toBe(2);
+  });
+
+  it('lets a call that is known to ask several at once run alone again', async () => {
     const { turns: it, clock } = turns();
     const [, question] = goesAway(it, clock, A, 'form');
     hasAskedSeveral(it, 'form');
-    const other = it.enter(B, 'echo')!;
-    const { isGiven, given } = await answer(it, question);
-    expect(isGiven).toBe(false);
-    it.leave(other);
-    await given;
+    expect((await answer(it, question)).isGiven).toBe(true);
+    expect(it.enter(B, 'form')).toBeUndefined();
   });
 
   it('waits for nobody of the same owner', async () => {
@@ -226,10 +264,10 @@ describe('the answer', () => {
     hasAsked(it, 'wizard', 2);
     const [turn, question] = goesAway(it, clock, A, 'wizard');
     it.answering(A, 1);
-    const long = it.enter(B, 'echo')!;
+    const long = it.enter(B, 'wizard')!;
     const begins = it.wait(C, 'wizard', LONG);
     const { given } = await answer(it, question);
-    expect(it.enter(C, 'echo')).toBeUndefined();
+    expect(it.enter(C, 'wizard')).toBeUndefined();
     it.leave(long);
     await given;
     expect(await pending(begins)).toBe(true);
@@ -241,7 +279,7 @@ describe('the answer', () => {
     const { turns: it, clock } = turns();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
-    const long = it.enter(B, 'echo')!;
+    const long = it.enter(B, 'wizard')!;
     const begin = Array.from({ length: 1024 }, () => it.wait(C, 'wizard', LONG));
     const { isGiven, given } = await answer(it, question);
     expect(isGiven).toBe(false);
@@ -257,7 +295,7 @@ describe('the answer', () => {
     const [, first] = goesAway(it, clock, A, 'wizard');
     const [turn, second] = goesAway(it, clock, B, 'wizard');
     for (const owner of [A, B]) it.answering(owner, 1);
-    it.enter(C, 'echo');
+    it.enter(C, 'wizard');
     const ahead = await answer(it, first);
     const behind = await answer(it, second);
     expect([ahead.isGiven, behind.isGiven]).toEqual([false, false]);
@@ -270,12 +308,15 @@ describe('the answer', () => {
     const { turns: it, clock } = turns();
     hasAsked(it, 'wizard', 2);
     const [turn, question] = goesAway(it, clock, A, 'wizard');
-    it.enter(B, 'echo');
+    const other = it.enter(B, 'wizard')!;
     const { given } = await answer(it, question);
     it.refuse(gone(), A);
     await expect(given).rejects.toMatchObject({ message: 'it has left' });
     it.leave(turn);
-    expect(it.enter(C, 'echo')).toBeDefined();
+    it.leave(other);
+    const next = it.enter(C, 'wizard')!;
+    expect(next).toBeDefined();
+    it.leave(next);
     expect(clock.waiting).toBe(0);
   });
 
@@ -320,7 +361,7 @@ describe('a question that is taken back', () => {
     const { turns: it, clock } = turns();
     hasAsked(it, 'wizard', 2);
     const [turn, question] = goesAway(it, clock, A, 'wizard');
-    const other = it.enter(B, 'echo')!;
+    const other = it.enter(B, 'wizard')!;
     const over = new AbortController();
     const { given } = await answer(it, question, over.signal);
     it.over(question);
@@ -352,8 +393,7 @@ describe('a question that is taken back', () => {
     const [first, second] = [ask(it), ask(it)];
     it.over(first);
     clock.advance(1000);
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    expect(ownerOf(it)).toBe(A);
+    expect(it.attribute()).toMatchObject({ kind: 'one', turn: { open: 1, away: false } });
     it.over(second);
     expect(it.attribute()).toMatchObject({ kind: 'one', turn: { open: 0 } });
   });

@@ -68,8 +68,8 @@ describe('of several calls of one owner', () => {
     ask(it);
     ask(it);
     clock.advance(50);
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    expect(ownerOf(it)).toBe(A);
+    expect(it.enter(B, 'echo')).toBeDefined();
+    expect(unclear(it).turns.map(({ owner }) => owner)).toEqual([A, B]);
   });
 
   it('one is sure to wait, whichever it is, so that it does not keep others off', () => {
@@ -105,8 +105,8 @@ describe('of several calls of one owner', () => {
       it.leave(asks);
       it.linger(1, asks);
       clock.advance(50);
-      expect(it.enter(speaker, 'echo', behalfOf(B))).toBeUndefined();
-      expect(ownerOf(it)).toBe(A);
+      expect(it.enter(speaker, 'echo', behalfOf(B))).toBeDefined();
+      expect(unclear(it).count).toBe(2);
     },
   );
 
@@ -116,8 +116,8 @@ describe('of several calls of one owner', () => {
     it.leave(given);
     it.linger(1, given);
     goesAway(it, clock, A, 'y');
-    expect(it.enter(B, 'echo')).toBeUndefined();
-    expect(ownerOf(it)).toBe(A);
+    expect(it.enter(B, 'echo')).toBeDefined();
+    expect(unclear(it).count).toBe(2);
   });
 
   it('one is, when that has ended before others would have been let in', () => {
