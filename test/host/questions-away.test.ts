@@ -138,29 +138,27 @@ describe('while a person thinks', () => {
     expect(await tool(long)).toBe('long');
   });
 
-  it('a call that takes long keeps the answer waiting that may lead to another, and not for ever', async () => {
+  it('R2: a call that takes long keeps no answer waiting that may lead to another, nor the calls of others', async () => {
     const { clock, server, ada, cyd, a, b, c } = await company();
     const first = await askedBy(server, clock, a, 'wizard', '1');
     const long = b.callTool('long', {}, { timeoutMs: 60_000 });
     const slow = await server.expect('tools/call');
     ada.answer();
-    // Whoever comes now waits for that, lest the answer be never given.
+    expect(await server.next()).toEqual(saidBy('ada', '1'));
     const later = c.callTool('echo', {}, { timeoutMs: 60_000 });
-    expect(await server.roundTrip(c)).toEqual([]);
-    clock.advance(30_000);
+    server.say(await server.expect('tools/call'), 'hello');
+    expect(await tool(later)).toBe('hello');
+    // The next question may be that of the long call: it is held, and then it is clear.
+    server.elicit('2', 'question 2');
+    expect(await server.roundTrip(a)).toEqual([]);
+    clock.advance(900);
     server.say(slow, 'long');
     expect(await tool(long)).toBe('long');
-    expect(await server.next()).toEqual(saidBy('ada', '1'));
-    server.elicit('2', 'question 2');
     expect(await server.roundTrip(a)).toEqual([]);
     ada.answer();
     expect(await server.next()).toEqual(saidBy('ada', '2'));
-    // Its own time stood still for the half minute.
-    clock.advance(949);
     server.say(first.request, 'first');
     expect(await tool(first.call)).toBe('first');
-    server.say(await server.expect('tools/call'), 'hello');
-    expect(await tool(later)).toBe('hello');
     expect([ada.asked, cyd.asked]).toEqual([['question 1', 'question 2'], []]);
   });
 
@@ -181,22 +179,22 @@ describe('while a person thinks', () => {
     const other = await server.expect('tools/call');
     go.open();
     await settle();
-    // They wait for what runs alone, but before everybody else.
-    expect(await server.roundTrip(b)).toEqual([]);
-    server.say(other, 'other');
-    expect(await tool(alone)).toBe('other');
     for (const name of ['one', 'two']) {
       const nested = await server.expect('tools/call');
       expect(nested.params.name).toBe(name);
       server.say(nested, name);
     }
+    // The answer itself waits for what may ask just now.
+    expect(await server.roundTrip(b)).toEqual([]);
+    server.say(other, 'other');
+    expect(await tool(alone)).toBe('other');
     expect((await server.next()).result.content).toEqual({ answer: 'one two' });
     server.say(first.request, 'first');
     expect(await tool(first.call)).toBe('first');
   });
 
-  it('a second question of a call keeps others off, and from then on the call does at its first', async () => {
-    const { clock, server, ada, a, b } = await company();
+  it('R2: a call that asks several at once keeps nobody waiting, and its late question reaches nobody else', async () => {
+    const { clock, server, ada, bob, a, b } = await company();
     for (const run of ['learn', 'know']) {
       const call = a.callTool('form', {}, { timeoutMs: 1000 });
       const request = await server.expect('tools/call');
@@ -205,9 +203,15 @@ describe('while a person thinks', () => {
       else server.elicit(one, one);
       expect(await server.roundTrip(a)).toEqual([]);
       clock.advance(50);
-      const waiting = b.callTool('echo');
-      expect(await server.roundTrip(b)).toEqual([]);
-      if (run === 'know') server.elicit(two, two);
+      const other = b.callTool('echo');
+      const echo = await server.expect('tools/call');
+      if (run === 'know') {
+        server.elicit(two, two);
+        expect(await server.roundTrip(a)).toEqual([]);
+        expect(ada.asked.includes(two)).toBe(false);
+      }
+      server.say(echo, 'echo');
+      expect(await tool(other)).toBe('echo');
       expect(await server.roundTrip(a)).toEqual([]);
       ada.answer();
       expect(await server.next()).toEqual(saidBy('ada', one));
@@ -215,10 +219,9 @@ describe('while a person thinks', () => {
       expect(await server.next()).toEqual(saidBy('ada', two));
       server.say(request, 'filled');
       expect(await tool(call)).toBe('filled');
-      server.say(await server.expect('tools/call'), 'echo');
-      expect(await tool(waiting)).toBe('echo');
     }
     expect(ada.asked).toEqual(['learn 1', 'learn 2', 'know 1', 'know 2']);
+    expect(bob.asked).toEqual([]);
   });
 });
 
@@ -276,7 +279,8 @@ describe('while an answer waits to be given', () => {
     server.elicit('q', 'Well?');
     expect(await server.roundTrip(a)).toEqual([]);
     clock.advance(50);
-    const other = b.callTool('echo');
+    // What may ask just now.
+    const other = b.callTool('wizard');
     const echo = await server.expect('tools/call');
     ada.answer();
     expect(await server.roundTrip(a)).toEqual([]);

@@ -177,7 +177,7 @@ export class Turns {
       if (this.#policy === 'adaptive') {
         // Questions that belong together come together; what comes later is most likely that of another call.
         turn.away = false;
-        this.#runAlone(turn, QUIET_MS);
+        this.#runAlone(turn, this.#habits.asksSeveral(turn.key) ? SEVERAL_QUIET_MS : QUIET_MS);
       }
       if (turn.open === 1) this.#watcher?.onRest(turn);
     }
@@ -366,6 +366,8 @@ const BEHALF_LINGER_MS = 1000;
 const CROSSING_LINGER_MS = 3000;
 /** How long after a question other calls that are known to ask wait for what else it asks. */
 const QUIET_MS = 50;
+/** The same where it is known to ask several at once. */
+const SEVERAL_QUIET_MS = 1000;
 /** How long they wait for a call that has yet to ask. */
 const ALONE_MS = 2000;
 /** How long a call that is known to ask waits for its turn in all, behind however many others. */
