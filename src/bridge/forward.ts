@@ -43,6 +43,7 @@ export async function forward(call: Call, seats: Seats, context: ForwardContext)
     try {
       // Not by way of functions that wait for each other: each promise is a part of the price of a small call.
       result = await link.caller.call(out);
+      if (out.refusal && result['isError'] === true) throw out.refusal;
     } catch (error) {
       if (out.refusal) throw out.refusal;
       result =
@@ -130,7 +131,9 @@ async function callDifferently(
     if (!(await visitPages(call, error))) break;
     const out = forwarded(call, seat, context, 'legacy', params);
     try {
-      return await seat.session.call(out);
+      const result = await seat.session.call(out);
+      if (out.refusal && result['isError'] === true) throw out.refusal;
+      return result;
     } catch (again) {
       error = out.refusal ?? again;
     }
@@ -152,8 +155,14 @@ function callAsTask(
   const progressToken = call.wantsProgress ? randomUUID() : undefined;
   return runAsTask(
     {
-      make: (method, ofTask) =>
-        seat.session.call(forwarded(call, seat, context, 'legacy', ofTask, { method, progressToken })),
+      make: async (method, ofTask) => {
+        const out = forwarded(call, seat, context, 'legacy', ofTask, { method, progressToken });
+        const result = await seat.session.call(out).catch((error: unknown) => {
+          throw out.refusal ?? error;
+        });
+        if (out.refusal && result['isError'] === true) throw out.refusal;
+        return result;
+      },
       cancel: (method, ofTask) => {
         const { timeoutMs } = context;
         return seat.session.call({ method, params: ofTask, timeoutMs, maxTimeoutMs: timeoutMs });

@@ -1,7 +1,7 @@
-import { ProtocolError } from '../errors.js';
+import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Behalf, Call, Era, OutgoingCall } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';
-import { type Cancellation, LazyAbort } from '../exchange/lazy-abort.js';
+import type { Cancellation } from '../exchange/lazy-abort.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type {
@@ -49,9 +49,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   readonly behalf: Behalf;
   readonly #call: Call;
   readonly #owner: object | undefined;
-  /** Calls it off where the near client could not be asked (META-008). */
-  readonly #over: LazyAbort | undefined;
-  /** What the near side is to be told instead of whatever the far side says. */
+  /** What the near side is told instead, where the far side fails for want of an answer (META-008). */
   refusal: ProtocolError | undefined;
 
   constructor(call: Call, forwarding: Forwarding, method = call.method) {
@@ -70,15 +68,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
     this.behalf = this;
     this.#call = call;
     this.#owner = owner;
-    const { cancellation } = call;
-    this.signal = cancellation;
-    if (isModern && far === 'legacy') {
-      const over = new LazyAbort();
-      this.#over = over;
-      this.signal = over;
-      cancellation.addEventListener('abort', () => over.abort(cancellation.reason));
-      if (cancellation.aborted) over.abort(cancellation.reason);
-    }
+    this.signal = call.cancellation;
   }
 
   get owner(): object {
@@ -105,16 +95,17 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   }
 
   async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    const { peer } = this.#call;
+    // A client without roots has none. Servers that share their work by folders ask for them, and do without.
+    if (request.method === 'roots/list' && !peer.capabilities.roots) return { roots: [] };
     noteElicitation(this.#owner, (request.params as JsonObject | undefined)?.['elicitationId']);
     try {
-      return await this.#call.ask(nearQuestion(request, this.#call.peer.era), signal);
+      return await this.#call.ask(nearQuestion(request, peer.era), signal);
     } catch (error) {
-      if (error instanceof ProtocolError && error.code === ErrorCode.MissingClientCapability) {
-        this.refusal = asOwn(error);
-        // When the server has heard why.
-        setImmediate(() => this.#over?.abort(error));
-      }
-      throw error;
+      if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MissingClientCapability) throw error;
+      // Whether the call needs it is for the server to say: many go on without.
+      this.refusal = asOwn(error);
+      throw new IsthmusError('CAPABILITY_MISSING', error.message, { cause: error });
     }
   }
 }

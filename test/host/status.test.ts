@@ -21,6 +21,8 @@ describe('the status', () => {
           model: 'shared',
           conversations: 0,
           inFlight: 0,
+          parked: 0,
+          maxParked: 1000,
           queued: 0,
           restarts: 0,
           processes: [],

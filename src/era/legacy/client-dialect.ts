@@ -92,7 +92,7 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   }
 
   join(voice: Voice, hidden = false): Speaker {
-    const speaker = new LegacySpeaker(voice, this);
+    const speaker = new LegacySpeaker(voice, this, hidden);
     if (hidden) return speaker;
     this.#speakers.add(speaker);
     this.#questions.joined();

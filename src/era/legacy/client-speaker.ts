@@ -21,9 +21,13 @@ export class LegacySpeaker implements Speaker {
   /** What this voice asked for; the session has the most talkative level of all. */
   logLevel: LoggingLevel | undefined;
 
-  constructor(voice: Voice, line: LegacyLine) {
+  /** What the host asks for itself belongs to no principal, so that nothing can be confused with it. */
+  readonly #isHidden: boolean;
+
+  constructor(voice: Voice, line: LegacyLine, isHidden = false) {
     this.voice = voice;
     this.#line = line;
+    this.#isHidden = isHidden;
   }
 
   get revision(): LegacyRevision {
@@ -135,7 +139,8 @@ export class LegacySpeaker implements Speaker {
 
   #send(call: OutgoingCall, turn: Turn | undefined): Promise<JsonObject> {
     const { requests, turns, scopes, isShared } = this.#line;
-    const scope = isShared ? scopes.enter(call.behalf?.principal ?? this.voice.principal) : undefined;
+    const isTold = isShared && !this.#isHidden;
+    const scope = isTold ? scopes.enter(call.behalf?.principal ?? this.voice.principal) : undefined;
     return requests.request({
       what: call.method,
       owner: this,
@@ -155,10 +160,10 @@ export class LegacySpeaker implements Speaker {
         this.#line.cancel(requestId, reason);
       },
       onSettled:
-        scope &&
+        (turn || scope) &&
         (() => {
           if (turn) turns.leave(turn);
-          scopes.leave(scope);
+          if (scope) scopes.leave(scope);
         }),
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
       onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),

@@ -17,7 +17,7 @@ import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
 import type { ModernRevision } from '../revisions.js';
-import type { Speaker, Voice } from '../voice.js';
+import type { Rests, Speaker, Voice } from '../voice.js';
 import type { ModernLine } from './client-dialect.js';
 
 /** One voice on a modern connection: its identity and capabilities travel with each of its requests. */
@@ -51,14 +51,14 @@ export class ModernSpeaker implements Speaker {
     return this.#answering.size > 0;
   }
 
-  call(call: OutgoingCall): Promise<JsonObject> {
+  call(call: OutgoingCall, rests?: Rests): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
-    return call.manual ? this.#send(call, call.params) : this.#callInRounds(call);
+    return call.manual ? this.#send(call, call.params) : this.#callInRounds(call, rests);
   }
 
-  async #callInRounds(call: OutgoingCall): Promise<JsonObject> {
+  async #callInRounds(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
     const result = await this.#send(call, call.params);
-    return result['resultType'] === 'input_required' ? this.#answerRounds(call, result) : result;
+    return result['resultType'] === 'input_required' ? this.#answerRounds(call, result, rests) : result;
   }
 
   listen(
@@ -183,12 +183,12 @@ export class ModernSpeaker implements Speaker {
   }
 
   /** MRTR-016 … MRTR-024: answers in parallel, echoes the state exactly, never carries an older one along. */
-  async #answerRounds(call: OutgoingCall, first: JsonObject): Promise<JsonObject> {
+  async #answerRounds(call: OutgoingCall, first: JsonObject, rests: Rests | undefined): Promise<JsonObject> {
     call.onRound?.();
     let round = first;
     for (let count = 0; count < this.#line.maxRounds; count += 1) {
       const { inputRequests, requestState } = round;
-      const inputResponses = await this.#answer(call, inputRequests);
+      const inputResponses = await this.#answer(call, inputRequests, rests);
       const result = await this.#send(call, {
         ...call.params,
         ...(inputRequests !== undefined && { inputResponses }),
@@ -204,7 +204,7 @@ export class ModernSpeaker implements Speaker {
     );
   }
 
-  async #answer(call: OutgoingCall, requests: unknown): Promise<InputResponses> {
+  async #answer(call: OutgoingCall, requests: unknown, rests: Rests | undefined): Promise<InputResponses> {
     const questions = Object.entries(isJsonObject(requests) ? (requests as InputRequests) : {});
     const over = new AbortController();
     this.#answering.add(over);
@@ -217,11 +217,13 @@ export class ModernSpeaker implements Speaker {
       );
     if (call.signal?.aborted) abort();
     call.signal?.addEventListener('abort', abort, { once: true });
+    rests?.rest(call, (error) => over.abort(error));
     try {
       const answered = questions.map(async ([key, request]) => {
         return [key, await answerQuestion(this.#voice.answers, request, over.signal)] as const;
       });
       const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal)]);
+      rests?.resume(call);
       return Object.fromEntries(entries);
     } catch (error) {
       // The others need not go on.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../async/clock.js';
+import { FairPlaces } from '../../async/fair-places.js';
 import { IsthmusError } from '../../errors.js';
 
 /**
@@ -10,36 +11,46 @@ export class ParkedCalls<T extends Sleeper> {
   readonly #clock: Clock;
   readonly #limits: ParkingLimits;
   readonly #places = new Map<string, Place<T>>();
+  /** The tickets, by client. */
+  readonly #fair: FairPlaces<string>;
+  /** Tickets of calls that had to make room, so that their clients can be told. */
+  readonly #displaced = new Set<string>();
 
   constructor(clock: Clock, limits: ParkingLimits) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#fair = new FairPlaces(limits.maxParked);
   }
 
   get size(): number {
     return this.#places.size;
   }
 
-  /** Takes a place for the next round of `call`; throws BUSY when none is free. */
-  park(call: T): Ticket {
-    if (this.#places.size >= this.#limits.maxParked) {
-      throw new IsthmusError(
-        'BUSY',
-        `${this.#limits.maxParked} calls already wait for input; try again when some of them are answered`,
-      );
-    }
+  /**
+   * Takes a place for the next round of `call`. Where none is free, the oldest call of the client that has most of
+   * them is ended: a client that leaves its rounds unanswered loses its own, and never those of others.
+   */
+  park(call: T, client = ''): Ticket {
+    if (this.#limits.maxParked === 0) throw this.#tooMany();
     const id = randomUUID();
     const expiresAt = this.#clock.now() + this.#limits.roundTtlMs;
     const callOff = this.#clock.after(
       this.#limits.roundTtlMs,
       () => {
-        this.#places.delete(id);
+        this.leave(id);
         call.expire(new IsthmusError('TIMED_OUT', `no answer came within ${this.#limits.roundTtlMs} ms`));
       },
       { background: true },
     );
     this.#places.set(id, { call, callOff });
+    const loser = this.#fair.add(client, id);
+    if (loser !== undefined) this.#displace(loser);
     return { id, expiresAt };
+  }
+
+  /** Whether the call of this ticket was ended to make room. */
+  wasDisplaced(id: string): boolean {
+    return this.#displaced.has(id);
   }
 
   /** Who sleeps under this ticket; the place stays taken. */
@@ -51,6 +62,7 @@ export class ParkedCalls<T extends Sleeper> {
   leave(id: string): void {
     this.#places.get(id)?.callOff();
     this.#places.delete(id);
+    this.#fair.delete(id);
   }
 
   /** Ends all sleepers. */
@@ -60,7 +72,27 @@ export class ParkedCalls<T extends Sleeper> {
       call.expire(reason);
     }
   }
+
+  #displace(id: string): void {
+    const call = this.find(id);
+    this.leave(id);
+    this.#displaced.add(id);
+    const [oldest] = this.#displaced;
+    if (this.#displaced.size > MAX_DISPLACED) this.#displaced.delete(oldest!);
+    call?.expire(this.#tooMany());
+  }
+
+  #tooMany(): IsthmusError {
+    return new IsthmusError('BUSY', tooManyParked(this.#limits.maxParked));
+  }
 }
+
+export function tooManyParked(max: number): string {
+  return `${max} calls wait for input, which is the limit; this was the oldest call of the client that has most of them. Answer its rounds, then call again`;
+}
+
+/** They are remembered for nothing but a better error. */
+const MAX_DISPLACED = 1000;
 
 export interface Sleeper {
   /** Nobody will come back: end the handler. */

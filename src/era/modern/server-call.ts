@@ -1,6 +1,7 @@
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
+import { clientKey } from '../../exchange/client-key.js';
 import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
@@ -227,7 +228,7 @@ export class ModernServerCall implements Call {
     const at = this.#at;
     if (!at?.live || !this.#questions?.size) return;
     try {
-      const ticket = this.#runtime.parked.park(this);
+      const ticket = this.#runtime.parked.park(this, clientKey(this.#peer));
       const state: ParkedState = { kind: 'parked', id: ticket.id };
       const requestState = await this.#runtime.seal.seal(state, this.#binding(), ticket.expiresAt);
       // Sealing takes a moment: meanwhile the handler may have finished or the client may have cancelled.

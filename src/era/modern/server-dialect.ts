@@ -33,6 +33,7 @@ import {
 import { toWireError } from '../wire-error.js';
 import { readEnvelope, tooLateForSession, unsupportedVersion, type ValidEnvelope } from './envelope.js';
 import { Listens } from './listens.js';
+import { tooManyParked } from './parked-calls.js';
 import type { ModernRuntime } from './runtime.js';
 import { digestRequest } from './sealed-state.js';
 import { type Attachment, ModernServerCall } from './server-call.js';
@@ -153,7 +154,7 @@ export class ModernServerDialect implements ServerDialect {
         return this.#start({ method, params, mayAsk: true, answers, state: state.value }, at);
       }
       const call = this.#runtime.parked.find(state.id);
-      if (!call) throw badState('was used already, or its call is gone');
+      if (!call) throw this.#gone(state.id);
       call.checkRetry(answers, at.peer.capabilities);
       this.#runtime.parked.leave(state.id);
       at.inbound.running = call;
@@ -162,6 +163,12 @@ export class ModernServerDialect implements ServerDialect {
       at.release();
       at.refuse(error);
     }
+  }
+
+  #gone(id: string): ProtocolError {
+    const { parked, settings } = this.#runtime;
+    if (!parked.wasDisplaced(id)) return badState('was used already, or its call is gone');
+    return badState(`is of no use any more: ${tooManyParked(settings.maxParked)}`);
   }
 
   #listen(inbound: InboundCall, params: JsonObject, peer: Peer): void {
