@@ -35,7 +35,7 @@ export class FairPlaces<T> {
     if (own) own.add(item);
     else this.#clients.set(client, new Set([item]));
     if (this.#keys.size <= this.#max) return undefined;
-    const loser = this.#oldestOfGreediest();
+    const loser = this.#oldestOfGreediest(client);
     if (loser !== undefined) this.delete(loser);
     return loser;
   }
@@ -55,8 +55,9 @@ export class FairPlaces<T> {
     return this.#clients.get(client)?.size ?? 0;
   }
 
-  #oldestOfGreediest(): T | undefined {
-    let greediest: Set<T> | undefined;
+  /** Of several that have most it is `client`, so that nobody makes room for one that has as much. */
+  #oldestOfGreediest(client: string): T | undefined {
+    let greediest = this.#clients.get(client);
     for (const own of this.#clients.values()) if (own.size > (greediest?.size ?? 0)) greediest = own;
     const [oldest] = greediest ?? [];
     return oldest;

@@ -30,6 +30,15 @@ describe('fair places', () => {
     expect([...places.values()]).toEqual(['b1', 'a8', 'a9']);
   });
 
+  it('make no client lose its place for one that has as many', () => {
+    const places = new FairPlaces<string>(2);
+    places.add('a', 'a1');
+    places.add('b', 'b1');
+    expect(places.add('c', 'c1')).toBe('c1');
+    expect(places.add('b', 'b2')).toBe('b1');
+    expect([...places.values()]).toEqual(['a1', 'b2']);
+  });
+
   it('give back what is added where there are none', () => {
     const places = new FairPlaces<string>(0);
     expect(places.add('a', 'a1')).toBe('a1');

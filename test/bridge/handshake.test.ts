@@ -236,14 +236,16 @@ describe('a modern client before a legacy server', () => {
       sampling: { tools: {}, context: {} },
       roots: {},
     });
-    call.on.ask('q', 'roots/list');
+    call.on.ask('q', 'sampling/createMessage', { messages: [], maxTokens: 1 });
+    expect(await far.next()).toMatchObject({ id: 'q', error: { code: -32601 } });
+    call.on.answer(call, { content: [], isError: true });
     expect(await client.next()).toEqual({
       jsonrpc: '2.0',
       id: 1,
       error: {
         code: -32021,
-        message: 'This call needs the client capability roots',
-        data: { requiredCapabilities: { roots: {} } },
+        message: 'This call needs the client capability sampling',
+        data: { requiredCapabilities: { sampling: {} } },
       },
     });
     await far.rest();

@@ -88,7 +88,9 @@ describe('modern clients over HTTP, before a legacy server', () => {
     const { far, post } = await bridgeAt('legacy');
     const reading = post(modernCall(1, 'a'));
     const call = await far.next();
-    call.on.ask('q', 'roots/list');
+    call.on.ask('q', 'sampling/createMessage', { messages: [], maxTokens: 1 });
+    expect(await far.next()).toMatchObject({ id: 'q', error: { code: -32601 } });
+    call.on.answer(call, { content: [], isError: true });
     const stream = await reading;
     expect([stream.status, (await answered(stream)).error?.code]).toEqual([400, -32021]);
     await far.rest();

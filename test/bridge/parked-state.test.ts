@@ -204,9 +204,9 @@ describe('row 4: the state of a call that sleeps', () => {
     expect((await client.next()).id).toBe(2);
   });
 
-  it('keeps its place while others sleep, too; beyond the limit a call is refused and cancelled over there', async () => {
+  it('R1: keeps its place while others sleep, too; beyond the limit a call of a client that has as many is refused', async () => {
     const { near, far, client, call, clock, requestState } = await parked({ serving: { maxParked: 1 } });
-    const other = near.modern({ capabilities: ABLE });
+    const other = near.modern({ capabilities: ABLE, principal: 'bob' });
     clock.advance(1000);
     other.call(1, 'refund');
     const second = await far.next();

@@ -223,19 +223,41 @@ describe('row 7: a modern client that does not answer a legacy server', () => {
       { sampling: {} },
       { sampling: { tools: {} } },
     ],
-    ['roots', 'roots/list', undefined, { sampling: {} }, { roots: {} }],
   ])(
-    'cannot do %s: it hears what is missing, and the call is cancelled over there (META-008)',
+    'P1: cannot do %s: the server hears it, and when it fails for that the client hears what is missing (META-008)',
     async (_what, method, params, has, needed) => {
       const { client, call, far } = await calling({}, has);
       call.on.ask('a', method, params);
+      expect(await far.next()).toMatchObject({ id: 'a', error: { code: -32601 } });
+      call.on.answer(call, { ...DONE, isError: true });
       const { id, error } = await client.next();
       expect([id, error!.code, error!.data]).toEqual([1, -32021, { requiredCapabilities: needed }]);
-      const [refusal, cancelled] = await far.rest();
-      expect(refusal).toMatchObject({ id: 'a', error: { code: expect.any(Number) } });
-      expect(cancelled).toMatchObject({ method: 'notifications/cancelled', params: { requestId: call.id } });
     },
   );
+
+  it('P1: cannot be asked, and the server does without: the client has its result', async () => {
+    const { client, call, far } = await calling({}, { sampling: {} });
+    call.on.ask('a', 'elicitation/create', FORM);
+    expect(await far.next()).toMatchObject({ id: 'a', error: { code: -32601 } });
+    call.on.answer(call, DONE);
+    expect(await client.next()).toMatchObject({ id: 1, result: DONE });
+  });
+
+  it('P1: cannot be asked, and the server fails with an error: the client hears what is missing', async () => {
+    const { client, call, far } = await calling({}, {});
+    call.on.ask('a', 'elicitation/create', FORM);
+    await far.next();
+    call.on.refuse(call, -32603, 'I need an answer');
+    expect(await client.next()).toMatchObject({ id: 1, error: { code: -32021 } });
+  });
+
+  it('P1: has no roots: the server is told that there are none, and the call goes on', async () => {
+    const { client, call, far } = await calling({}, { sampling: {} });
+    call.on.ask('a', 'roots/list');
+    expect(await far.next()).toEqual({ jsonrpc: '2.0', id: 'a', result: { roots: [] } });
+    call.on.answer(call, DONE);
+    expect(await client.next()).toMatchObject({ id: 1, result: DONE });
+  });
 
   it('can no longer do what is still to be answered: it hears so, and may come back (META-007)', async () => {
     const { client, call, far } = await calling();

@@ -634,18 +634,23 @@ describe('time and the parked handler', () => {
     expect(await second.next()).toMatchObject({ id: 1, result: { content: [{ text: 'Hello Ada' }] } });
   });
 
-  it('says BUSY in the handler when maxParked rounds wait already, and leaves those alone', async () => {
+  it('R1: ends the oldest round of the client that has most of them when maxParked wait already', async () => {
     const client = await connect(asking(), { maxParked: 1 });
     client.send(call(1));
     const state = stateOf(await client.next());
     client.send(call(2));
-    const refused = await client.next();
-    expect(refused.id).toBe(2);
-    expect(refused.error !== undefined || refused.result?.['isError'] === true).toBe(true);
+    const newer = stateOf(await client.next());
     client.send(call(3, { state, answers: { 'elicitation-1': accept('Ada') } }));
-    expect(await client.next()).toMatchObject({ id: 3, result: { content: [{ text: 'Hello Ada' }] } });
-    client.send(call(4));
-    stateOf(await client.next());
+    expect(await client.next()).toMatchObject({
+      id: 3,
+      error: {
+        code: -32602,
+        message:
+          'requestState is of no use any more: 1 calls wait for input, which is the limit; this was the oldest call of the client that has most of them. Answer its rounds, then call again',
+      },
+    });
+    client.send(call(4, { state: newer, answers: { 'elicitation-1': accept('Bob') } }));
+    expect(await client.next()).toMatchObject({ id: 4, result: { content: [{ text: 'Hello Bob' }] } });
   });
 });
 

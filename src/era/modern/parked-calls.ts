@@ -28,10 +28,10 @@ export class ParkedCalls<T extends Sleeper> {
 
   /**
    * Takes a place for the next round of `call`. Where none is free, the oldest call of the client that has most of
-   * them is ended: a client that leaves its rounds unanswered loses its own, and never those of others.
+   * them is ended: a client that leaves its rounds unanswered loses its own, and never those of others. Throws BUSY
+   * where no client has more than this one, and this one has no other.
    */
   park(call: T, client = ''): Ticket {
-    if (this.#limits.maxParked === 0) throw this.#tooMany();
     const id = randomUUID();
     const expiresAt = this.#clock.now() + this.#limits.roundTtlMs;
     const callOff = this.#clock.after(
@@ -44,6 +44,11 @@ export class ParkedCalls<T extends Sleeper> {
     );
     this.#places.set(id, { call, callOff });
     const loser = this.#fair.add(client, id);
+    if (loser === id) {
+      this.leave(id);
+      const message = `${this.#limits.maxParked} calls already wait for input; try again when some of them are answered`;
+      throw new IsthmusError('BUSY', message);
+    }
     if (loser !== undefined) this.#displace(loser);
     return { id, expiresAt };
   }
@@ -79,11 +84,7 @@ export class ParkedCalls<T extends Sleeper> {
     this.#displaced.add(id);
     const [oldest] = this.#displaced;
     if (this.#displaced.size > MAX_DISPLACED) this.#displaced.delete(oldest!);
-    call?.expire(this.#tooMany());
-  }
-
-  #tooMany(): IsthmusError {
-    return new IsthmusError('BUSY', tooManyParked(this.#limits.maxParked));
+    call?.expire(new IsthmusError('BUSY', tooManyParked(this.#limits.maxParked)));
   }
 }
 

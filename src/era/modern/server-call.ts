@@ -63,6 +63,7 @@ export class ModernServerCall implements Call {
   #asked = 0;
   #roundDue = false;
   #outcome: Outcome | undefined;
+  #expired: IsthmusError | undefined;
 
   constructor(runtime: ModernRuntime, request: ModernRequest, at: Attachment) {
     this.#runtime = runtime;
@@ -151,8 +152,9 @@ export class ModernServerCall implements Call {
     this.#end(new IsthmusError('CANCELLED', reason));
   }
 
-  /** Nobody came back for the parked handler. */
+  /** The parked handler is not going to be woken: nobody came back, or it had to make room. */
   expire(reason: IsthmusError): void {
+    this.#expired = reason;
     this.#end(reason);
   }
 
@@ -193,7 +195,7 @@ export class ModernServerCall implements Call {
     const at = this.#at!;
     at.release();
     if (!at.live) return;
-    if (outcome.kind === 'error') at.refuse(outcome.thrown);
+    if (outcome.kind === 'error') at.refuse(this.#expired ?? outcome.thrown);
     else if (!isInputRequired(outcome.result)) at.answer(outcome.result);
     else if (this.#mayAsk) void this.#replayRound(at, outcome.result);
     else at.refuse(cannotAsk(this.method));
