@@ -24,6 +24,7 @@ export function statusFor(
   const processes = status.processes.filter((each) => each.owner === owner);
   const [only] = processes;
   if (!only) return undefined;
-  const { name, enabled, model, conversations } = status;
-  return summarize(processes, { name, enabled, model, conversations, lastExit: only.lastExit, waiting: 0 });
+  const { name, enabled, model, conversations, maxParked } = status;
+  const { lastExit } = only;
+  return summarize(processes, { name, enabled, model, conversations, maxParked, lastExit, waiting: 0 });
 }
