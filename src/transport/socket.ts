@@ -10,12 +10,13 @@ import {
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import type { Connection, Connector, Listener, Listening } from '../exchange/connection.js';
+import { ConnectionShare } from './connection-share.js';
 import { createStreamConnection } from './stream-connection.js';
 
 export interface SocketOptions {
   /** Longer lines are discarded and answered with an error. Default 16 MiB. */
   readonly maxLineBytes?: number;
-  /** Connections beyond this are closed at once. Default 1024. */
+  /** Connections beyond this are closed at once; one address has at most three quarters of them. Default 1024. */
   readonly maxConnections?: number;
 }
 
@@ -103,10 +104,13 @@ function socketListener(options: SocketOptions, bind: (server: Server) => Promis
     async listen(accept): Promise<Listening> {
       const ended = createDeferred<void>();
       let label = '';
+      const { maxConnections = 1024 } = options;
+      const share = new ConnectionShare(maxConnections);
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-        accept(socketConnection(socket, label, options));
+        if (share.admit(socket)) accept(socketConnection(socket, label, options));
+        else socket.destroy();
       });
-      server.maxConnections = options.maxConnections ?? 1024;
+      server.maxConnections = maxConnections;
       server.on('close', () => ended.resolve());
       label = await bind(server).catch((error: unknown) => {
         server.close();

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import { within } from '../../async/within.js';
 import { IsthmusError } from '../../errors.js';
+import { SharedSockets } from './shared-sockets.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 export interface NodeServerOptions {
@@ -23,7 +24,7 @@ export interface NodeServerOptions {
   readonly maxUnreadBytes?: number;
   /** How long the headers of a request may be. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** Connections at the same time; more are closed at once. Default: as many as the system gives. */
+  /** Connections at the same time; the address that has most loses those that wait for nothing. Default 16384. */
   readonly maxConnections?: number;
 }
 
@@ -70,7 +71,9 @@ export async function openNodeServer(
       else onRequest(request, response, unread);
     },
   );
-  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
+  const sockets = new SharedSockets(options.maxConnections ?? 16_384);
+  server.on('connection', (socket) => sockets.admit(socket));
+  server.on('request', (request, response) => sockets.work(request.socket, response));
   const ended = createDeferred<void>();
   await bind(server, host, port);
   server.on('close', () => ended.resolve());

@@ -1,10 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../async/clock.js';
+import { clientKey } from '../../exchange/client-key.js';
 
 export interface UnreadLimits {
   /** A connection whose client has read nothing of its answer for so long is closed. */
   readonly answerTimeoutMs: number;
-  /** What may wait to be read on all connections together; beyond it those that do not read are closed earlier. */
+  /**
+   * What may wait to be read on all connections together. Beyond it those that do not read are closed earlier: of the
+   * client that leaves most unread, the one that has not read for longest.
+   */
   readonly maxUnreadBytes: number;
   readonly clock: Clock;
 }
@@ -22,7 +26,8 @@ export class UnreadAnswers {
   /** Call when an answer is being written; `leftOf` says how much the system has yet to take. */
   watch(response: ServerResponse, leftOf: () => number): void {
     if (response.writableFinished || response.destroyed) return;
-    const unread: Unread = { response, leftOf, left: leftOf(), movedAt: this.#limits.clock.now() };
+    const who = clientKey({ principal: undefined, remote: response.socket?.remoteAddress });
+    const unread: Unread = { response, who, leftOf, left: leftOf(), movedAt: this.#limits.clock.now() };
     this.#unread.add(unread);
     response.once('close', () => this.#unread.delete(unread));
     this.#look();
@@ -40,21 +45,43 @@ export class UnreadAnswers {
       unread.left = left;
       total += left;
     }
-    // Those who have not read for longest come first.
-    for (const unread of [...this.#unread].sort((a, b) => a.movedAt - b.movedAt)) {
-      const stillMs = now - unread.movedAt;
-      const isTooMuch = total > maxUnreadBytes && stillMs >= STILL_MS;
-      if (stillMs < answerTimeoutMs && !isTooMuch) break;
+    for (const unread of this.#unread) {
+      if (now - unread.movedAt < answerTimeoutMs) continue;
       total -= unread.left;
-      this.#unread.delete(unread);
-      unread.response.destroy();
+      this.#drop(unread);
+    }
+    while (total > maxUnreadBytes) {
+      const worst = worstOf(this.#unread, now - STILL_MS);
+      if (!worst) break;
+      total -= worst.left;
+      this.#drop(worst);
     }
     if (this.#unread.size > 0) this.#callOff = clock.after(LOOK_MS, () => this.#look(), { background: true });
   }
+
+  #drop(unread: Unread): void {
+    this.#unread.delete(unread);
+    unread.response.destroy();
+  }
+}
+
+/** Of the client that leaves most unread, among those that did not read since then: the one that is still for longest. */
+function worstOf(all: Iterable<Unread>, movedBefore: number): Unread | undefined {
+  const left = new Map<string, number>();
+  for (const { who, left: own } of all) left.set(who, (left.get(who) ?? 0) + own);
+  let worst: Unread | undefined;
+  for (const unread of all) {
+    if (unread.movedAt > movedBefore) continue;
+    const more = worst ? left.get(unread.who)! - left.get(worst.who)! : 1;
+    if (more > 0 || (more === 0 && unread.movedAt < worst!.movedAt)) worst = unread;
+  }
+  return worst;
 }
 
 interface Unread {
   readonly response: ServerResponse;
+  /** The address that it goes to. */
+  readonly who: string;
   readonly leftOf: () => number;
   left: number;
   /** When something of it was read last. */
