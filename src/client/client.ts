@@ -254,7 +254,8 @@ export class Client implements AsyncDisposable {
     let cursor: string | undefined;
     do {
       const page = await this.#page(method, cursor, options);
-      items.push(...(page[key] as T[]));
+      for (const item of page[key] as T[]) items.push(item);
+      if (seen.size >= MAX_PAGES || items.length > MAX_ITEMS) throw endless(method);
       // PAGE-004: an empty string is a cursor too; only its absence ends the list.
       cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
       if (cursor !== undefined && seen.has(cursor)) {
@@ -362,4 +363,15 @@ function toCall(
     retry: options.retry,
     onRound,
   };
+}
+
+/** A server may give out cursors without end (S11). */
+const MAX_PAGES = 2000;
+const MAX_ITEMS = 100_000;
+
+function endless(method: string): IsthmusError {
+  const message =
+    `${method} did not end after ${MAX_PAGES} pages or ${MAX_ITEMS} items. ` +
+    `To read single pages, call request('${method}', { cursor })`;
+  return new IsthmusError('INVALID_RESULT', message, { sent: 'maybe' });
 }

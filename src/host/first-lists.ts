@@ -56,7 +56,7 @@ async function readAll(caller: Caller, kind: ListKind, timeoutMs: number): Promi
       timeoutMs,
       maxTimeoutMs: timeoutMs,
     });
-    if (Array.isArray(result[kind])) items.push(...result[kind]);
+    for (const item of Array.isArray(result[kind]) ? result[kind] : []) items.push(item);
     if (typeof result['nextCursor'] !== 'string') break;
     cursor = result['nextCursor'];
   }

@@ -14,7 +14,7 @@ export function oneLine(text: string): string {
 }
 
 /** Control characters except newline and tab, and those that turn the direction of text around. */
-const UNPRINTABLE = /[^\P{Cc}\n\t]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const UNPRINTABLE = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Columns that the text takes. */
 export function widthOf(text: string): number {

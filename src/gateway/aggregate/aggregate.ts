@@ -324,10 +324,17 @@ export class Aggregate implements Service {
     const { principal } = call.peer;
     if (typeof name === 'string' && this.#names.isDoubtful(name) && !this.#shortened.get(name, principal)) {
       let cursor: unknown;
+      let pages = 0;
       do {
+        pages += 1;
         const page = await this.handle(new ListCall(call, method, cursor === undefined ? {} : { cursor }));
         cursor = page['nextCursor'];
-      } while (cursor !== undefined && !this.#shortened.get(name, principal) && !call.cancellation.aborted);
+      } while (
+        cursor !== undefined &&
+        pages < MAX_PAGES &&
+        !this.#shortened.get(name, principal) &&
+        !call.cancellation.aborted
+      );
     }
     return this.#named(name, principal);
   }
@@ -380,3 +387,6 @@ const EVERYTHING = {
 /** What a client can only be told once. */
 const OPENINGS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'subscriptions/listen']);
 const NOTHING: Opening = { method: '', params: undefined };
+
+/** How many pages are read to find a name; a server may give out cursors without end (S11). */
+const MAX_PAGES = 100;

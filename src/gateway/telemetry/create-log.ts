@@ -92,5 +92,6 @@ function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undef
 }
 
 /** Our own colours are of seven bits; these come from others, in fields that JSON leaves as they are. */
-const EIGHT_BITS = /[\u007f-\u009f\u2028\u2029]/g;
-const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+const EIGHT_BITS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Also those that turn the direction of text around, so that a line would say something else (S11). */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
