@@ -7,7 +7,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line);
   const result =
     method === 'initialize'
-      ? { protocolVersion: '2025-11-25', capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'floods', version: '1' } }
+      ? {
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {}, logging: {} },
+          serverInfo: { name: 'floods', version: '1' },
+        }
       : method === 'tools/list'
         ? { tools: [{ name: 'a', inputSchema: { type: 'object' } }] }
         : undefined;

@@ -52,6 +52,20 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     sayEnded = resolve;
   });
   const since = () => clock.now() - began;
+  let kept = 0;
+  let isFull = false;
+  const keep = (frame: Frame) => {
+    kept += frame.text.length + FRAME_COST;
+    frames.push(frame);
+    lines.push({ from: frame.from, atMs: frame.atMs, text: frame.text });
+  };
+  /** A server that floods must not fill the memory (S11): past the bound only what is waited for is kept. */
+  const hasRoom = (): boolean => {
+    if (kept < MAX_KEPT) return true;
+    if (!isFull) lines.push({ from: 'note', atMs: since(), text: FULL });
+    isFull = true;
+    return false;
+  };
   return {
     label,
     frames,
@@ -63,11 +77,15 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     hasByteOrderMark: false,
     add(from, text, exchange, isEvent) {
       const frame = toFrame(from, text, since(), exchange, isEvent);
-      frames.push(frame);
-      lines.push({ from, atMs: frame.atMs, text });
+      let isAwaited = from === 'check';
       if (from === 'server') {
-        for (const waiter of [...waiting]) if (waiter.match(frame)) waiter.settle(frame);
+        for (const waiter of [...waiting]) {
+          if (!waiter.match(frame)) continue;
+          isAwaited = true;
+          waiter.settle(frame);
+        }
       }
+      if (isAwaited || hasRoom()) keep(frame);
       return frame;
     },
     note(text) {
@@ -98,6 +116,11 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     },
   };
 }
+
+/** Characters, with a rough cost for each frame around its text. */
+const MAX_KEPT = 2 * 1024 * 1024;
+const FRAME_COST = 400;
+const FULL = 'the server has sent so much that from here on only what is waited for is kept';
 
 function toFrame(
   from: Frame['from'],
