@@ -6,6 +6,7 @@ import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { withTraceOf } from '../trace-headers.js';
 import { identify } from './authentication.js';
+import { NO_ROOM } from './body-memory.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange } from './exchange.js';
 import { accepts, admit, isJson, preflightHeaders } from './guard.js';
@@ -132,13 +133,16 @@ export class Endpoint {
     if (!accepts(exchange, 'application/json', 'text/event-stream')) {
       return refuse(visit, 406, 'Accept must list application/json and text/event-stream');
     }
+    const room = this.settings.bodies.enter(visit, maxBodyBytes);
+    if (!room) return;
     const body = await exchange.body(maxBodyBytes);
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return refuse(visit, 413, `The body is longer than ${maxBodyBytes} bytes`);
     const { eras, headerParams } = this.#served!;
     const header = (name: string) => exchange.header(name);
     const message = withTraceOf(decodeLine(body.bytes), header);
-    this.#follow(classifyHttp({ header, message, eras, principal, headerParams }), visit);
+    const entered = room === NO_ROOM ? visit : { ...visit, room };
+    this.#follow(classifyHttp({ header, message, eras, principal, headerParams }), entered);
   }
 
   #follow(route: HttpRoute, visit: Visit): void {

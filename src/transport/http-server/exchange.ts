@@ -18,6 +18,8 @@ export interface HttpExchange {
   stream(status: number, headers: HttpHeaders): HttpStream;
   /** Calls back, once, when the client has gone before the answer was complete. */
   onGone(callback: () => void): void;
+  /** Calls back, once, when the answer is complete or the client has gone. */
+  onOver(callback: () => void): void;
 }
 
 export type HttpHeaders = Readonly<Record<string, string>>;

@@ -13,6 +13,7 @@ export class FetchExchange implements HttpExchange {
   #complete = false;
   #isGone = false;
   #onGone: (() => void)[] = [];
+  #onOver: (() => void)[] = [];
 
   constructor(request: Request) {
     const url = new URL(request.url);
@@ -51,7 +52,7 @@ export class FetchExchange implements HttpExchange {
   }
 
   respond(status: number, headers: HttpHeaders, body?: string): void {
-    this.#complete = true;
+    this.#isComplete();
     this.#answer.resolve(new Response(body === undefined || body === '' ? null : body, { status, headers }));
   }
 
@@ -86,7 +87,7 @@ export class FetchExchange implements HttpExchange {
       end: () => {
         if (over) return;
         over = true;
-        this.#complete = true;
+        this.#isComplete();
         controller.close();
       },
       onDrain(callback) {
@@ -100,9 +101,19 @@ export class FetchExchange implements HttpExchange {
     else this.#onGone.push(callback);
   }
 
+  onOver(callback: () => void): void {
+    if (this.#complete) queueMicrotask(callback);
+    else this.#onOver.push(callback);
+  }
+
+  #isComplete(): void {
+    this.#complete = true;
+    for (const callback of this.#onOver.splice(0)) callback();
+  }
+
   #gone(): void {
     if (this.#complete) return;
-    this.#complete = true;
+    this.#isComplete();
     this.#isGone = true;
     for (const callback of this.#onGone.splice(0)) callback();
   }

@@ -96,21 +96,48 @@ export class NodeExchange implements HttpExchange {
     const response = this.#response!;
     response.writeHead(status, headers);
     response.flushHeaders();
+    const unread = this.#unread;
+    let taken = 0;
+    let isWatched = false;
+    const onTaken = () => {
+      taken += 1;
+    };
+    /** A stream may last for hours; one that is not read is closed like any other answer. */
+    const watch = () => {
+      if (isWatched || !unread || response.writableLength <= LARGE) return;
+      isWatched = true;
+      unread.watch(
+        response,
+        () => response.writableLength,
+        () => taken,
+        () => {
+          isWatched = false;
+        },
+      );
+    };
     return {
       get waiting() {
         return response.writableLength;
       },
       write(text) {
-        if (!response.writableEnded) response.write(text);
+        if (response.writableEnded) return;
+        response.write(text, onTaken);
+        watch();
       },
-      end: () => {
+      end() {
         response.end();
-        if (response.writableLength > LARGE) this.#unread?.watch(response, () => response.writableLength);
+        watch();
       },
       onDrain(callback) {
         response.on('drain', callback);
       },
     };
+  }
+
+  onOver(callback: () => void): void {
+    const response = this.#response;
+    if (!response || response.closed) queueMicrotask(callback);
+    else response.once('close', callback);
   }
 
   onGone(callback: () => void): void {

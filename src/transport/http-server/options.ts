@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
+import { BodyMemory, PROCESS_BODIES } from './body-memory.js';
 import { type EventStoreFactory, memoryEventStore } from './event-store.js';
 
 /** What a hook may look at before anything else of a request is read. */
@@ -87,6 +88,12 @@ export interface HttpEndpointOptions {
   /** Longer bodies are refused (413). Default 4 MiB. */
   readonly maxBodyBytes?: number;
   /**
+   * What the bodies of requests at work may take together; then 503, and 429 for a client that has its share (alone
+   * nine sixteenths). Bodies up to 16 KiB are not counted. Default: 64 MiB for all endpoints of the process, or four
+   * times `maxBodyBytes` for this one where that is more.
+   */
+  readonly maxBodiesBytes?: number;
+  /**
    * Calls at work at the same time, of all clients; the next one is told to come back (503). One client alone has at
    * most three quarters of them, and one session nine sixteenths (429). Default 2048.
    */
@@ -131,8 +138,10 @@ export interface HttpEndpointSettings
       | 'pollAfterMs'
       | 'sse'
       | 'eventStore'
+      | 'maxBodiesBytes'
     >
   > {
+  readonly bodies: BodyMemory;
   readonly path: string | undefined;
   readonly allowedHosts: ReadonlySet<string> | undefined;
   readonly ownNames: ReadonlySet<string> | undefined;
@@ -164,6 +173,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
       `legacy must be sessions or stateless, got ${String(options.legacy)}`,
     );
   }
+  const { maxBodyBytes = 4 * 1024 * 1024 } = options;
   return {
     path: 'path' in options ? options.path : '/mcp',
     allowedHosts: options.allowedHosts && new Set(options.allowedHosts.map((host) => host.toLowerCase())),
@@ -174,7 +184,8 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
     authenticate: options.authenticate,
     protectedResource: options.protectedResource,
     resourcePlace: options.resourcePlace ?? placeAt('path' in options ? options.path : '/mcp'),
-    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+    maxBodyBytes,
+    bodies: bodiesOf(options.maxBodiesBytes, maxBodyBytes),
     maxRequests: options.maxRequests ?? 2048,
     maxStreams: options.maxStreams ?? 1024,
     keepAliveMs: options.keepAliveMs ?? 15_000,
@@ -197,8 +208,14 @@ function placeAt(path: string | undefined): ResourcePlace | undefined {
   return path === undefined ? undefined : { own: [path], roots: [path] };
 }
 
+function bodiesOf(maxBodiesBytes: number | undefined, maxBodyBytes: number): BodyMemory {
+  if (maxBodiesBytes !== undefined) return new BodyMemory(maxBodiesBytes);
+  return 4 * maxBodyBytes > PROCESS_BODIES.maxBytes ? new BodyMemory(4 * maxBodyBytes) : PROCESS_BODIES;
+}
+
 const COUNTS = [
   'maxBodyBytes',
+  'maxBodiesBytes',
   'maxRequests',
   'maxStreams',
   'keepAliveMs',

@@ -15,6 +15,7 @@ import {
   type RequestId,
 } from '../../wire/json-rpc.js';
 import { batchProblem, contentsOf, inFlight } from './batch.js';
+import type { BodyRoom } from './body-memory.js';
 import { PROCESS_EVENTS } from './event-memory.js';
 import type { EventStore } from './event-store.js';
 import { jsonHeaders } from './event-text.js';
@@ -158,7 +159,7 @@ export class SessionConnection implements Connection {
     const place = atWork.enter(visit, message, this.revision === undefined ? undefined : this.id, count);
     if (!place) return undefined;
     this.#isUsed ||= this.revision !== undefined;
-    return new Post(visit.exchange, place, count, message.kind === 'batch', [...refusals], now());
+    return new Post(visit, place, count, message.kind === 'batch', [...refusals], now());
   }
 
   /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
@@ -221,6 +222,7 @@ export class SessionConnection implements Connection {
     this.#over = true;
     for (const post of new Set(this.#posts.values())) {
       if (!post.stream) post.exchange.respond(404, this.#options.headers);
+      post.forget();
     }
     for (const { place } of this.#posts.values()) this.#options.atWork.leave(place);
     this.#posts = new IdMap();
@@ -331,10 +333,12 @@ class Post {
   /** What the answer will be, as long as it is no stream. */
   readonly answers: string[];
   readonly startedAt: number;
+  /** What its body takes, until the last answer: a legacy call goes on when its client has gone. */
+  readonly #room: BodyRoom | undefined;
   #open: number;
 
   constructor(
-    exchange: HttpExchange,
+    { exchange, room }: Visit,
     place: TakenPlace,
     requests: number,
     isBatch: boolean,
@@ -344,6 +348,8 @@ class Post {
     this.answers = answers;
     this.startedAt = startedAt;
     this.exchange = exchange;
+    this.#room = room;
+    room?.keep();
     this.place = place;
     this.#open = requests;
     this.isBatch = isBatch;
@@ -352,7 +358,14 @@ class Post {
   /** One more request has its answer. True when it was the last. */
   answered(): boolean {
     this.#open -= 1;
-    return this.#open <= 0;
+    if (this.#open > 0) return false;
+    this.#room?.release();
+    return true;
+  }
+
+  /** The session has ended. */
+  forget(): void {
+    this.#room?.release();
   }
 }
 

@@ -15,7 +15,7 @@ import { isJson } from './guard.js';
 import type { HttpEndpointSettings } from './options.js';
 import { relativePath } from './relative-path.js';
 import type { RequestsAtWork } from './requests-at-work.js';
-import type { Visit } from './visit.js';
+import { busy, type Visit } from './visit.js';
 
 /** The transport of 2024-11-05: one stream that everything comes back on, and a place to post to. */
 export class SseConnections {
@@ -84,13 +84,18 @@ export class SseConnections {
     const id = new URLSearchParams(exchange.target.split('?')[1] ?? '').get('sessionId') ?? '';
     const connection = this.#open.get(id);
     if (!connection || connection.principal !== principal) return exchange.respond(404, headers);
-    const body = await exchange.body(this.#settings.maxBodyBytes);
+    const { bodies, maxBodyBytes } = this.#settings;
+    if (!bodies.enter(visit, maxBodyBytes)) return;
+    const body = await exchange.body(maxBodyBytes);
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return exchange.respond(413, headers);
     const message = withTraceOf(decodeLine(body.bytes), (name) => exchange.header(name));
+    if (connection.isFull && message.kind === 'request') {
+      return busy(visit, 'The requests of this connection that wait take too much room', message.id);
+    }
     if (!connection.enter(visit, message)) return;
     exchange.respond(202, headers);
-    connection.deliver(message);
+    connection.deliver(message, body.bytes.length);
   }
 }
 
@@ -108,7 +113,9 @@ class SseConnection implements Connection {
   /** Of the requests that wait for their answers. */
   #places = new IdMap<TakenPlace>();
   lastUsedAt: number;
-  readonly #held: Decoded[] = [];
+  /** Requests that came while the receiver had enough to do. */
+  readonly #held: { readonly message: Decoded; readonly bytes: number }[] = [];
+  #heldBytes = 0;
   #isHeld = false;
   #receiver: Receiver | undefined;
   #over = false;
@@ -156,21 +163,29 @@ class SseConnection implements Connection {
     return place !== undefined;
   }
 
-  deliver(message: Decoded): void {
+  /** It has been sent more than it can work on. */
+  get isFull(): boolean {
+    return this.#heldBytes > MAX_HELD_BYTES;
+  }
+
+  deliver(message: Decoded, bytes: number): void {
     // What the client called off gets no answer.
     if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
       this.#leave(message.params?.['requestId']);
     }
-    if (this.#isHeld && message.kind === 'request') this.#held.push(message);
-    else this.#receiver?.receive(message);
+    if (this.#isHeld && message.kind === 'request') {
+      this.#held.push({ message, bytes });
+      this.#heldBytes += bytes;
+    } else this.#receiver?.receive(message, undefined, bytes);
   }
 
   hold(held: boolean): void {
     this.#isHeld = held;
     while (!this.#isHeld) {
-      const message = this.#held.shift();
-      if (!message) return;
-      this.#receiver?.receive(message);
+      const next = this.#held.shift();
+      if (!next) return;
+      this.#heldBytes -= next.bytes;
+      this.#receiver?.receive(next.message, undefined, next.bytes);
     }
   }
 
@@ -217,3 +232,4 @@ function isLessUseful(a: SseConnection, b: SseConnection): boolean {
 }
 
 const CONGESTED_AT = 1024 * 1024;
+const MAX_HELD_BYTES = 1024 * 1024;

@@ -23,13 +23,23 @@ export class UnreadAnswers {
     this.#limits = limits;
   }
 
-  /** Call when an answer is being written; `leftOf` says how much the system has yet to take. */
-  watch(response: ServerResponse, leftOf: () => number): void {
+  /**
+   * Call when an answer is being written; `leftOf` says how much the system has yet to take, `takenOf` goes up
+   * whenever it takes something. `onRead` is told when nothing is left: an answer that goes on is then to be watched
+   * anew.
+   */
+  watch(response: ServerResponse, leftOf: () => number, takenOf?: () => number, onRead?: () => void): void {
     if (response.writableFinished || response.destroyed) return;
     const who = clientKey({ principal: undefined, remote: response.socket?.remoteAddress });
-    const unread: Unread = { response, who, leftOf, left: leftOf(), movedAt: this.#limits.clock.now() };
+    const onClose = () => void this.#unread.delete(unread);
+    const unread: Unread = {
+      ...{ response, who, leftOf, takenOf, onRead, onClose },
+      left: leftOf(),
+      taken: takenOf?.() ?? 0,
+      movedAt: this.#limits.clock.now(),
+    };
     this.#unread.add(unread);
-    response.once('close', () => this.#unread.delete(unread));
+    response.once('close', onClose);
     this.#look();
   }
 
@@ -41,9 +51,15 @@ export class UnreadAnswers {
     let total = 0;
     for (const unread of this.#unread) {
       const left = unread.leftOf();
-      if (left < unread.left) unread.movedAt = now;
+      const taken = unread.takenOf?.() ?? 0;
+      if (left < unread.left || taken !== unread.taken) unread.movedAt = now;
       unread.left = left;
+      unread.taken = taken;
       total += left;
+      if (left > 0 || !unread.onRead) continue;
+      this.#unread.delete(unread);
+      unread.response.removeListener('close', unread.onClose);
+      unread.onRead();
     }
     for (const unread of this.#unread) {
       if (now - unread.movedAt < answerTimeoutMs) continue;
@@ -83,7 +99,11 @@ interface Unread {
   /** The address that it goes to. */
   readonly who: string;
   readonly leftOf: () => number;
+  readonly takenOf: (() => number) | undefined;
+  readonly onRead: (() => void) | undefined;
+  readonly onClose: () => void;
   left: number;
+  taken: number;
   /** When something of it was read last. */
   movedAt: number;
 }

@@ -1,6 +1,7 @@
 import { encodeMessage } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { errorMessage, type JsonRpcErrorBody, type RequestId } from '../../wire/json-rpc.js';
+import type { BodyRoom } from './body-memory.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 
@@ -9,6 +10,8 @@ export interface Visit {
   readonly exchange: HttpExchange;
   readonly principal: string | undefined;
   readonly headers: HttpHeaders;
+  /** What its body takes, where it has one. */
+  readonly room?: BodyRoom | undefined;
 }
 
 type Answerable = Pick<Visit, 'exchange' | 'headers'>;

@@ -1,0 +1,88 @@
+import { clientKey } from '../../exchange/client-key.js';
+import { FairPlaces, type TakenPlace } from '../../exchange/fair-places.js';
+import { busy, tooMany, type Visit } from './visit.js';
+
+/**
+ * What the bodies of requests take that are being received or worked on: a bound in bytes beside the one in requests.
+ * Small bodies are not counted, so that they cost nothing: there can only be so many of them.
+ */
+export class BodyMemory {
+  readonly #places: FairPlaces;
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+    this.#places = new FairPlaces(Math.max(1, Math.floor(maxBytes / UNIT)));
+  }
+
+  get takenBytes(): number {
+    return this.#places.taken * UNIT;
+  }
+
+  /** Room for a body; nothing for a small one. Undefined: there is none, and that was the answer. */
+  enter(visit: Visit, maxBodyBytes: number): BodyRoom | undefined {
+    const { exchange, principal } = visit;
+    const length = lengthOf(exchange.header('content-length'), maxBodyBytes);
+    if (length <= SMALL) return NO_ROOM;
+    const who = clientKey({ principal, remote: exchange.remote });
+    const count = Math.ceil(length / UNIT);
+    const place = this.#places.take({ who, part: undefined }, count);
+    if (typeof place === 'object') {
+      const room = new TakenRoom(this.#places, place, count);
+      exchange.onOver(() => room.over());
+      return room;
+    }
+    const why = `${this.maxBytes} bytes of requests may be worked on at the same time`;
+    if (place === 'full') busy(visit, why);
+    else tooMany(visit, `${why}, and this client has its share`);
+    return undefined;
+  }
+}
+
+/** What one body takes. Given back when the exchange is over, or later, by whoever keeps it. */
+export interface BodyRoom {
+  /** What was received goes on being needed when the exchange is over: until `release`. */
+  keep(): void;
+  release(): void;
+}
+
+class TakenRoom implements BodyRoom {
+  readonly #places: FairPlaces;
+  #place: TakenPlace | undefined;
+  readonly #count: number;
+  #isKept = false;
+
+  constructor(places: FairPlaces, place: TakenPlace, count: number) {
+    this.#places = places;
+    this.#place = place;
+    this.#count = count;
+  }
+
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  over(): void {
+    if (!this.#isKept) this.release();
+  }
+
+  release(): void {
+    const place = this.#place;
+    this.#place = undefined;
+    if (place) this.#places.release(place, this.#count);
+  }
+}
+
+/** A body without a length may become as long as any. */
+function lengthOf(header: string | undefined, maxBodyBytes: number): number {
+  const length = Number(header);
+  return header !== undefined && length >= 0 ? Math.min(length, maxBodyBytes) : maxBodyBytes;
+}
+
+/** Of a body that is not counted. */
+export const NO_ROOM: BodyRoom = { keep() {}, release() {} };
+const UNIT = 1024;
+const SMALL = 16 * 1024;
+
+/** One for the process: all its endpoints share it. */
+export const PROCESS_BODIES = new BodyMemory(64 * 1024 * 1024);
