@@ -107,6 +107,7 @@ class TheGateway implements Gateway {
     const pages = new Pages({
       endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpPlace(each).host), ...endpoint },
       healthPaths,
+      operators: this.#options.operators,
       status: () => this.status(),
       unready: () => this.unready(),
       metrics: async () => (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' },

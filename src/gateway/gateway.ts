@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly sse?: SsePaths | false | undefined;
   /** More paths that say whether it is alive, besides `/healthz`. */
   readonly healthPaths?: readonly string[] | undefined;
+  /** The principals that see all of `/status` and `/metrics`; others see how the servers are. */
+  readonly operators?: readonly string[] | undefined;
   readonly separator?: string | undefined;
   readonly patienceMs?: number | undefined;
   /** How long what is running may take when the gateway, or a server of it, is to end. Default 10 s. */

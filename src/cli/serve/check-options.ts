@@ -74,7 +74,16 @@ const HINTS: Readonly<Record<Serving, string>> = {
 
 const ABOUT_HTTP: readonly Name[] = [
   ...(['ssePath', 'messagePath', 'sse', 'healthPath'] as const),
-  ...(['apiKey', 'bearerFile', 'jwtJwks', 'authServer', 'resource', 'allowOrigin', 'allowHeader'] as const),
+  ...([
+    'apiKey',
+    'bearerFile',
+    'jwtJwks',
+    'operator',
+    'authServer',
+    'resource',
+    'allowOrigin',
+    'allowHeader',
+  ] as const),
   ...(['allowHost', 'maxBody', 'maxSessions', 'sessionTimeout', 'stateless', 'resumableEvents'] as const),
 ];
 

@@ -11,10 +11,10 @@ import type { ServeOptions } from './serve-options.js';
 export interface Doors {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   /** Where all is, beside the path of an address. */
-  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths'>;
+  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators'>;
   /** Callers are told apart. */
   readonly hasPrincipals: boolean;
-  /** Everybody who can reach it could as well have started it. */
+  /** Nobody but this user can reach it: they could as well have started it. A loopback port is every user's. */
   readonly isPrivate: boolean;
 }
 
@@ -25,7 +25,7 @@ export function openDoors(
 ): Doors {
   const auth = authOf(options, onWarning);
   const authenticating = auth && createAuthenticate(auth);
-  const isPrivate = addresses.every(isForThisUser);
+  const isPrivate = addresses.every((address) => address === 'stdio' || address.startsWith('unix:'));
   if (!options.allowUnauthenticated) refuseOpenAddresses(addresses, auth !== undefined);
   const { authServer, resource, jwtScope, allowHost, maxBody, maxSessions, sessionTimeout, stateless } =
     options;
@@ -48,13 +48,20 @@ export function openDoors(
   };
   return {
     endpoint,
-    places: placesOf(options),
+    places: placesOf(options, auth !== undefined),
     hasPrincipals: auth !== undefined,
     isPrivate: isPrivate && !auth,
   };
 }
 
-function placesOf({ sse, ssePath, messagePath, healthPath }: ServeOptions): Doors['places'] {
+function placesOf(options: ServeOptions, hasPrincipals: boolean): Doors['places'] {
+  const { sse, ssePath, messagePath, healthPath, operator } = options;
+  if (operator && !hasPrincipals) {
+    throw usageError(
+      '--operator names a caller, and no caller has to say who it is',
+      'Add --api-key NAME=KEY, --bearer-file or --jwt-jwks; isthmus status shows everything without',
+    );
+  }
   const isElsewhere = ssePath !== undefined || messagePath !== undefined;
   if (isElsewhere && !sse) {
     throw usageError('--no-sse, and a path for it', 'Leave one of the two out');
@@ -63,7 +70,13 @@ function placesOf({ sse, ssePath, messagePath, healthPath }: ServeOptions): Door
     ...(!sse && { sse: false as const }),
     ...(isElsewhere && { sse: { path: ssePath ?? '/sse', messagePath: messagePath ?? '/message' } }),
     ...(healthPath && { healthPaths: healthPath }),
+    ...(operator && { operators: operator.map(toPrincipal) }),
   };
+}
+
+/** A name by itself is that of a key. */
+function toPrincipal(caller: string): string {
+  return /^(key|jwt):/.test(caller) ? caller : `key:${caller}`;
 }
 
 function corsOf({ allowOrigin, allowHeader }: ServeOptions): Pick<HttpEndpointOptions, 'cors'> {
@@ -129,7 +142,7 @@ function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): vo
   // Keys and tokens are headers, which nothing but HTTP has.
   const open = addresses.find(
     (address) =>
-      REACHABLE.test(address) && !isForThisUser(address) && !(asksWho && address.startsWith('http')),
+      REACHABLE.test(address) && !isOnThisMachine(address) && !(asksWho && address.startsWith('http')),
   );
   if (open === undefined) return;
   throw usageError(
@@ -144,7 +157,7 @@ function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): vo
 const REACHABLE = /^(http|tcp):\/\//;
 
 /** Nobody but users of this machine gets there. */
-function isForThisUser(address: string): boolean {
+function isOnThisMachine(address: string): boolean {
   if (address === 'stdio' || address.startsWith('unix:')) return true;
   const host = address.startsWith('http://') ? httpPlace(address).host : hostOf(address);
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

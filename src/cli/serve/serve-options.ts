@@ -43,6 +43,7 @@ export interface ServeOptions {
   readonly jwtScope?: readonly string[];
   readonly authServer?: readonly string[];
   readonly resource?: string;
+  readonly operator?: readonly string[];
   readonly allowUnauthenticated?: boolean;
   readonly allowOrigin?: readonly string[];
   readonly allowHeader?: readonly string[];

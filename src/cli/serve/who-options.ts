@@ -36,6 +36,14 @@ export function addWho(command: Command): void {
     .option('--jwt-scope <scope>', 'and has this scope; repeatable', collect)
     .option('--auth-server <url>', 'who gives out tokens, told to clients (RFC 9728); repeatable', collect)
     .option('--resource <url>', 'this server as its clients know it, where it stands behind a proxy')
+    .addOption(
+      env(
+        '--operator <caller>',
+        'a caller that sees all of /status and /metrics: NAME of a key, or a principal; repeatable',
+        'OPERATOR',
+        collect,
+      ),
+    )
     .option('--allow-unauthenticated', 'serve an address that others can reach without asking who they are')
     .addOption(
       env(

@@ -8,8 +8,9 @@ import {
   type NodeServerOptions,
   openNodeServer,
 } from '../../transport/http-server/node-server.js';
-import type { HttpEndpointOptions, ResourcePlace } from '../../transport/http-server/options.js';
+import type { HttpEndpointOptions } from '../../transport/http-server/options.js';
 import type { Pages } from './pages.js';
+import { placeOf, resourceAt, WELL_KNOWN } from './resource-at.js';
 
 export interface FrontOptions extends NodeServerOptions {
   /** The paths that the addresses of the gateway name. */
@@ -61,9 +62,11 @@ export class Front {
   ): Listener {
     const path = inOneWay(shown);
     const sse = besidesIt ?? besides(path);
-    const paths = [path, `${WELL_KNOWN}${path}`, ...(sse ? [sse.path, sse.messagePath] : [])];
+    const paths = [path, ...(sse ? [sse.path, sse.messagePath] : [])];
+    // Where there is no metadata the pages answer, as they do for servers that do not exist.
+    if (options.protectedResource) paths.push(`${WELL_KNOWN}${path}`);
     // Clients that know no path ask there.
-    if (path === '/mcp') paths.push(WELL_KNOWN);
+    if (options.protectedResource && path === '/mcp') paths.push(WELL_KNOWN);
     return {
       ownsProcess: false,
       listen: async (accept, served) => {
@@ -103,40 +106,6 @@ function besides(path: string): SsePaths {
   return { path: `${folder}/sse`, messagePath: `${folder}/message` };
 }
 
-/** Each path is a resource of its own (RFC 9728, §3.3), under the address that clients know the gateway by. */
-function resourceAt(
-  path: string,
-  { protectedResource }: Pick<HttpEndpointOptions, 'protectedResource'>,
-): Pick<HttpEndpointOptions, 'protectedResource'> {
-  if (protectedResource?.resource === undefined) return {};
-  const base = protectedResource.resource.replace(/\/$/, '');
-  const resource = new URL(base).pathname === path ? base : `${base}${path}`;
-  return { protectedResource: { ...protectedResource, resource } };
-}
-
-/** The paths that tokens for this server may name, and those below which all servers are. */
-function placeOf(
-  path: string,
-  mainPaths: readonly string[],
-  { protectedResource }: Pick<HttpEndpointOptions, 'protectedResource'>,
-): ResourcePlace {
-  const base = protectedResource?.resource;
-  const before = base === undefined ? '' : new URL(base).pathname.replace(/\/$/, '');
-  const under = (each: string) => (each === before ? before : `${before}${each}`);
-  return {
-    own: [path, ...otherPathOf(path)].map(under),
-    roots: ['/mcp', '/servers', ...mainPaths, ...(before === '' ? [] : [before])].map(under),
-  };
-}
-
-/** `/mcp/NAME` and `/servers/NAME/mcp` are the same server. */
-function otherPathOf(path: string): string[] {
-  const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1];
-  const other = /^\/servers\/([^/]+)\/mcp$/.exec(path)?.[1];
-  if (name !== undefined) return [`/servers/${name}/mcp`];
-  return other === undefined ? [] : [`/mcp/${other}`];
-}
-
 /** Leaves the request with its path written as we write it, and gives that path. */
 function tidy(request: IncomingMessage): string {
   const { url = '/' } = request;
@@ -159,5 +128,3 @@ function inOneWay(path: string): string {
     return path;
   }
 }
-
-const WELL_KNOWN = '/.well-known/oauth-protected-resource';

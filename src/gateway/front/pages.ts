@@ -1,7 +1,7 @@
-import { identify } from '../../transport/http-server/authentication.js';
-import { jsonHeaders, NO_HEADERS } from '../../transport/http-server/event-text.js';
+import { jsonHeaders, NO_HEADERS, UNREADABLE_ELSEWHERE } from '../../transport/http-server/event-text.js';
 import type { HttpExchange, HttpHeaders } from '../../transport/http-server/exchange.js';
-import { admit } from '../../transport/http-server/guard.js';
+import { passGuard, recognise } from '../../transport/http-server/front-door.js';
+import { admit, isFromHere } from '../../transport/http-server/guard.js';
 import {
   type HttpEndpointOptions,
   type HttpEndpointSettings,
@@ -9,11 +9,15 @@ import {
 } from '../../transport/http-server/options.js';
 import { refuse } from '../../transport/http-server/visit.js';
 import type { GatewayStatus } from '../status.js';
+import { healthView, withoutWords } from '../status-views.js';
 import { isHealthy } from '../unit-state.js';
+import { resourceAt, serverPathOf } from './resource-at.js';
 
 export interface PagesOptions {
   /** Who may read what is not for everybody. */
   readonly endpoint: HttpEndpointOptions;
+  /** The principals that see all of `/status` and `/metrics`. Others see how the servers are. */
+  readonly operators?: readonly string[] | undefined;
   /** More paths that say whether it is alive. */
   readonly healthPaths?: readonly string[] | undefined;
   status(): Promise<GatewayStatus>;
@@ -26,9 +30,11 @@ export interface PagesOptions {
 export class Pages {
   readonly #options: PagesOptions;
   readonly #settings: HttpEndpointSettings;
+  readonly #operators: ReadonlySet<string>;
 
   constructor(options: PagesOptions) {
     this.#options = options;
+    this.#operators = new Set(options.operators);
     // No server is asked for here: a token is good for any path.
     this.#settings = { ...resolveEndpoint(options.endpoint), resourcePlace: undefined };
   }
@@ -44,9 +50,15 @@ export class Pages {
     void shown.catch(() => respond(exchange, 500, { error: 'Internal error' }));
   }
 
-  /** Strangers do not learn which servers there are by trying names: theirs is the same answer for all. */
+  /**
+   * Strangers do not learn which servers there are by trying names: they are answered as by a server with that name,
+   * its metadata and its challenge included.
+   */
   async #showNothing(path: string, exchange: HttpExchange): Promise<void> {
-    if (!(await this.#isWelcome(exchange))) return;
+    const own = serverPathOf(path);
+    const settings = { ...this.#settings, path: own, ...resourceAt(own, this.#options.endpoint) };
+    const headers = passGuard(exchange, path, settings);
+    if (!headers || !(await recognise(exchange, headers, settings))) return;
     const error = `There is nothing at ${path}; /status has the addresses of the servers`;
     respond(exchange, 404, { error });
   }
@@ -69,34 +81,43 @@ export class Pages {
         );
       }
       default:
-        if (await this.#isWelcome(exchange)) await this.#showInside(page, exchange);
+        return this.#showInside(page, exchange);
     }
   }
 
   async #showInside(page: 'status' | 'metrics', exchange: HttpExchange): Promise<void> {
-    if (page === 'metrics') {
-      const { type, text } = await this.#options.metrics();
-      return exchange.respond(200, { 'content-type': type, ...FRESH }, text);
+    const headers = passGuard(exchange, page, this.#settings);
+    const caller = headers && (await recognise(exchange, headers, this.#settings));
+    if (!caller) return;
+    const sight = this.#sightOf(caller.principal, exchange);
+    if (page === 'status') {
+      const status = await this.#options.status();
+      const isAnyHealthy = Object.values(status.servers).some(isHealthy);
+      return respond(exchange, isAnyHealthy ? 200 : 503, VIEWS[sight](status));
     }
-    const status = await this.#options.status();
-    const isAnyHealthy = Object.values(status.servers).some(isHealthy);
-    respond(exchange, isAnyHealthy ? 200 : 503, status);
+    if (sight === 'health' && caller.principal !== undefined) {
+      const why = 'The metrics are for operators: --operator names one';
+      return refuse({ exchange, headers: NO_HEADERS }, 403, why);
+    }
+    const { type, text } = await this.#options.metrics();
+    exchange.respond(200, { 'content-type': type, ...FRESH }, text);
   }
 
-  /** The same doors as for everybody else: pages of other sites, strange hosts, strangers. */
-  async #isWelcome(exchange: HttpExchange): Promise<boolean> {
-    const stranger = { exchange, headers: NO_HEADERS };
-    const admission = admit(exchange, this.#settings);
-    if (admission.kind === 'refused') {
-      refuse(stranger, admission.status, admission.why);
-      return false;
-    }
-    if (!this.#settings.authenticate) return true;
-    const caller = await identify(exchange, this.#settings);
-    if (caller.kind === 'refused') refuse(stranger, caller.status, caller.why, caller.headers);
-    return caller.kind === 'known';
+  /** How much a caller may see of what others do, and of what the servers say. */
+  #sightOf(principal: string | undefined, exchange: HttpExchange): Sight {
+    if (principal !== undefined) return this.#operators.has(principal) ? 'all' : 'health';
+    // Every user of this machine gets to a loopback address.
+    return isFromHere(exchange) ? 'local' : 'health';
   }
 }
+
+type Sight = 'all' | 'local' | 'health';
+
+const VIEWS: Readonly<Record<Sight, (status: GatewayStatus) => unknown>> = {
+  all: (status) => status,
+  local: withoutWords,
+  health: healthView,
+};
 
 type Page = 'healthz' | 'readyz' | 'status' | 'metrics';
 
@@ -111,7 +132,7 @@ const PAGES: Readonly<Record<string, Page>> = Object.assign(Object.create(null),
   '/metrics': 'metrics',
 });
 
-const FRESH: HttpHeaders = { 'cache-control': 'no-store' };
+const FRESH: HttpHeaders = { 'cache-control': 'no-store', ...UNREADABLE_ELSEWHERE };
 
 function respond(exchange: HttpExchange, status: number, value: unknown): void {
   exchange.respond(status, jsonHeaders(FRESH), `${JSON.stringify(value)}\n`);

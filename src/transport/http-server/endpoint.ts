@@ -5,13 +5,11 @@ import type { Connection, Listening, ServedFacts } from '../../exchange/connecti
 import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { withTraceOf } from '../trace-headers.js';
-import { identify } from './authentication.js';
 import { NO_ROOM } from './body-memory.js';
-import { jsonHeaders } from './event-text.js';
 import type { HttpExchange } from './exchange.js';
-import { accepts, admit, isJson, preflightHeaders } from './guard.js';
+import { passGuard, recognise } from './front-door.js';
+import { accepts, isJson } from './guard.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
-import { isMetadataPath, resourceMetadata } from './protected-resource.js';
 import { RequestsAtWork } from './requests-at-work.js';
 import { SessionDesk } from './session-desk.js';
 import { ShortPosts } from './short-posts.js';
@@ -73,28 +71,14 @@ export class Endpoint {
     const query = target.indexOf('?');
     const path = query < 0 ? target : target.slice(0, query);
     const { settings } = this;
-    const admission = admit(exchange, settings);
-    if (admission.kind === 'refused') {
-      return refuse({ exchange, headers: {} }, admission.status, admission.why);
-    }
-    const { headers } = admission;
+    const headers = passGuard(exchange, path, settings);
+    if (!headers) return;
     const stranger = { exchange, headers };
-    if (exchange.method === 'OPTIONS' && settings.cors) {
-      const requested = exchange.header('access-control-request-headers');
-      return exchange.respond(204, preflightHeaders(headers, settings.cors, requested));
-    }
-    if (settings.protectedResource && isMetadataPath(path, settings.path)) {
-      if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-        return refuse(stranger, 405, 'This is only to be read', { allow: 'GET' });
-      }
-      const body = JSON.stringify(resourceMetadata(exchange, settings.protectedResource, settings.path));
-      return exchange.respond(200, jsonHeaders(headers), body);
-    }
     const place = this.#placeOf(path);
     if (place === undefined) return refuse(stranger, 404, `There is nothing at ${path}`);
     if (this.#stopped || !this.#accept) return busy(stranger, 'The server is stopping');
-    const caller = settings.authenticate ? await identify(exchange, settings) : NOBODY;
-    if (caller.kind === 'refused') return refuse(stranger, caller.status, caller.why, caller.headers);
+    const caller = await recognise(exchange, headers, settings);
+    if (!caller) return;
     const visit: Visit = { exchange, headers, principal: caller.principal };
     if (place !== 'mcp') return this.#sse.handle(place, visit, this.#accept);
     switch (exchange.method) {
@@ -181,5 +165,3 @@ export class Endpoint {
     );
   }
 }
-
-const NOBODY = { kind: 'known', principal: undefined } as const;

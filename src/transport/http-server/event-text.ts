@@ -15,7 +15,17 @@ export function primingEvent(id: string, retryMs: number | undefined): string {
 /** Ignored by clients; it keeps whoever sits between from giving up on a silent stream. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
+/**
+ * For what a page could have its browser fetch without asking (`<script src>`, `<img src>`): the browser must not show
+ * the answer to pages of other sites, nor guess that it is a script.
+ */
+export const UNREADABLE_ELSEWHERE = {
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
 export const STREAM_HEADERS = {
+  ...UNREADABLE_ELSEWHERE,
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

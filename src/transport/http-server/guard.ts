@@ -15,12 +15,18 @@ export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): A
     return { kind: 'refused', status: 403, why };
   }
   const origin = exchange.header('origin')?.toLowerCase();
-  if (origin === undefined) return NO_ORIGIN;
+  if (origin === undefined) return isForeignPage(exchange, settings) ? FOREIGN_PAGE : NO_ORIGIN;
   if (settings.cors && isCorsOrigin(origin, settings.cors)) {
     return { kind: 'welcome', headers: corsHeaders(exchange.header('origin')!, settings.cors) };
   }
   if (isOriginAllowed(origin, host, exchange.isLocal, settings.allowedOrigins)) return NO_ORIGIN;
   return { kind: 'refused', status: 403, why: `Pages of ${origin} may not call this server` };
+}
+
+/** Asked for by a program of this machine under a name of this machine, and not by way of a proxy. */
+export function isFromHere(exchange: HttpExchange): boolean {
+  if (!exchange.isLocal || !LOOPBACK.has(nameOf(exchange.header('host')?.toLowerCase() ?? ''))) return false;
+  return exchange.header('x-forwarded-for') === undefined && exchange.header('forwarded') === undefined;
 }
 
 /** The answer to a browser that asks before it asks. */
@@ -107,6 +113,16 @@ function nameOf(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
+/** A page of another site that has its browser fetch something (`<script src>`): no origin is sent then. */
+function isForeignPage(exchange: HttpExchange, { cors }: HttpEndpointSettings): boolean {
+  return exchange.header('sec-fetch-site') === 'cross-site' && cors?.origins !== '*';
+}
+
+const FOREIGN_PAGE: Admission = {
+  kind: 'refused',
+  status: 403,
+  why: 'Pages of other sites may not fetch this',
+};
 const NO_ORIGIN: Admission = { kind: 'welcome', headers: NO_HEADERS };
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const PROTOCOL_HEADERS = [
