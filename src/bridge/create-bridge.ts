@@ -18,7 +18,7 @@ import type {
 import type { Connector } from '../exchange/connection.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
-import { toNearError, toWayError } from './far-errors.js';
+import { cleaned, toNearError, toWayError } from './far-errors.js';
 import { type FarFacts, toFarFacts } from './far-facts.js';
 import { FarTools } from './far-tools.js';
 import { FirstSeat, peerOf } from './first-seat.js';
@@ -47,6 +47,8 @@ export interface BridgeOptions {
   readonly idleMs?: number;
   /** Told why the server could not be spoken to for the first time, each time that it was tried, whoever tried. */
   readonly onStartFailed?: (error: unknown) => void;
+  /** Takes secrets out of what clients are told of failures on the way. */
+  readonly clean?: (text: string) => string;
   readonly clock?: Clock;
 }
 
@@ -78,7 +80,7 @@ export function createBridge(
   upstream: Upstream | Connector,
   options: BridgeOptions & UpstreamOptions = {},
 ): Bridge {
-  const { stateless, timeoutMs, maxTimeoutMs, maxSeats, idleMs, onStartFailed, ...rest } = options;
+  const { stateless, timeoutMs, maxTimeoutMs, maxSeats, idleMs, onStartFailed, clean, ...rest } = options;
   const settings = {
     stateless: stateless ?? false,
     timeoutMs: timeoutMs ?? 600_000,
@@ -86,6 +88,7 @@ export function createBridge(
     maxSeats,
     idleMs: idleMs ?? 600_000,
     onStartFailed: onStartFailed ?? (() => {}),
+    clean: clean ?? ((text: string) => text),
     clock: options.clock ?? systemClock,
   };
   for (const name of ['timeoutMs', 'maxTimeoutMs', 'maxSeats', 'idleMs'] as const) {
@@ -158,7 +161,9 @@ class BridgeService implements Bridge {
   }
 
   ready(opening: Opening, principal: string | undefined): Promise<void> | undefined {
-    return this.#far ? undefined : this.#start(peerOf(opening, principal), principal).catch(failOnTheWay);
+    return this.#far
+      ? undefined
+      : this.#start(peerOf(opening, principal), principal).catch(this.#failOnTheWay);
   }
 
   start(): Promise<void> {
@@ -177,7 +182,7 @@ class BridgeService implements Bridge {
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
     return this.#listen(peer, wanted, onChange).catch((error) => {
-      throw toNearError(error, { peer, params: {} }, this.#far!.era);
+      throw cleaned(toNearError(error, { peer, params: {} }, this.#far!.era), this.#settings.clean);
     });
   }
 
@@ -191,7 +196,7 @@ class BridgeService implements Bridge {
         far: () => this.#far!.era,
       });
     } catch (error) {
-      throw toWayError(error);
+      throw cleaned(toWayError(error), this.#settings.clean);
     }
   }
 
@@ -262,18 +267,18 @@ class BridgeService implements Bridge {
     }
   }
 
+  readonly #failOnTheWay = (error: unknown): never => {
+    throw cleaned(toWayError(error), this.#settings.clean);
+  };
+
   #learn(session: Session): void {
     const { era, revision } = session.verdict;
     const far = toFarFacts(this.#upstream.label, era, revision, session.server);
     const { timeoutMs, maxTimeoutMs } = this.#settings;
     this.#far = far;
     this.#known.resolve(far);
-    this.#context = { far, tools: this.#tools, timeoutMs, maxTimeoutMs };
+    this.#context = { far, tools: this.#tools, timeoutMs, maxTimeoutMs, clean: this.#settings.clean };
   }
-}
-
-function failOnTheWay(error: unknown): never {
-  throw toWayError(error);
 }
 
 const UNKNOWN: Implementation = { name: 'isthmus', version: '0.1.0' };

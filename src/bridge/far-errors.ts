@@ -55,6 +55,13 @@ function onTheWay(error: IsthmusError): ProtocolError {
   });
 }
 
+/** What the way there brought is said without secrets; what the server itself answered is as it was. */
+export function cleaned(error: unknown, clean: (text: string) => string): unknown {
+  if (!(error instanceof ProtocolError && isJsonObject(error.data) && 'reason' in error.data)) return error;
+  const message = clean(error.message);
+  return message === error.message ? error : new ProtocolError(error.code, message, error.data, error.status);
+}
+
 /** What a server writes to stderr is for whoever runs it, and not for clients of a bridge. */
 export function withoutStderr(message: string): string {
   const at = message.indexOf('; last stderr:');

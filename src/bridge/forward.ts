@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams } from './carried-params.js';
 import { noteRefusal } from './elicitation-ids.js';
-import { toNearError } from './far-errors.js';
+import { cleaned, toNearError } from './far-errors.js';
 import type { FarFacts } from './far-facts.js';
 import type { FarTools } from './far-tools.js';
 import { ForwardedCall } from './forwarded-call.js';
@@ -20,6 +20,8 @@ export interface ForwardContext {
   readonly tools: FarTools;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
+  /** Takes secrets out of what clients are told of failures on the way. */
+  readonly clean: (text: string) => string;
 }
 
 /** Makes a call of the near side on the far side, and hands back what comes of it. */
@@ -54,7 +56,7 @@ export async function forward(call: Call, seats: Seats, context: ForwardContext)
     return carried(result, call, era, context.tools);
   } catch (error) {
     noteRefusal(seat?.owner, error);
-    throw toNearError(error, call, far);
+    throw cleaned(toNearError(error, call, far), context.clean);
   } finally {
     if (seat) seat.uses -= 1;
   }

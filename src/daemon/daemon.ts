@@ -4,6 +4,7 @@ import { createDeferred } from '../async/deferred.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import { type AttachRequest, openControl } from '../gateway/control/index.js';
 import { createLogTail } from '../gateway/log-tail.js';
+import { secretsOf } from '../gateway/secrets.js';
 import { createRedactor } from '../gateway/telemetry/redactor.js';
 import { createHost } from '../host/create-host.js';
 import { socketConnection } from '../transport/socket.js';
@@ -14,7 +15,7 @@ import { hostedCommands } from './hosted-commands.js';
 import type { Lock } from './lock.js';
 import type { DaemonLog } from './log-file.js';
 import type { DaemonPlaces } from './places.js';
-import { secretsIn } from './secrets-in.js';
+
 import { SharedServers } from './shared-servers.js';
 
 export interface DaemonOptions {
@@ -76,7 +77,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       throw new IsthmusError('BUSY', message, { sent: 'no' });
     }
     const params = readAttachParams(request.params);
-    redactor.add(secretsIn(params));
+    redactor.add(secretsOf(params.unit));
     const seat = await servers.take(params);
     try {
       // That may have taken a while: whoever is gone by now would never be seen to go.

@@ -17,9 +17,17 @@ export class FailFast extends ServiceAround {
   override readonly ready: (opening: Opening, principal: string | undefined) => Promise<void> | undefined;
   readonly #status: () => ServerStatus | undefined;
   readonly #clock: Clock;
+  /** Takes secrets out of what clients are told. */
+  readonly #clean: (text: string) => string;
 
-  constructor(inner: Bridge, status: () => ServerStatus | undefined, clock: Clock) {
+  constructor(
+    inner: Bridge,
+    status: () => ServerStatus | undefined,
+    clock: Clock,
+    clean: (text: string) => string = (text) => text,
+  ) {
     super(inner);
+    this.#clean = clean;
     this.#status = status;
     this.#clock = clock;
     this.ready = (opening, principal) => {
@@ -40,7 +48,7 @@ export class FailFast extends ServiceAround {
     const { reason, generation } = status.lastExit;
     const next = Math.max(0, ...status.processes.map((each) => each.nextAttemptAt ?? 0));
     const retryAfterMs = Math.max(1, next - this.#clock.now());
-    const message = `${withoutStderr(reason)}; it is tried again in ${Math.ceil(retryAfterMs / 1000)} s`;
+    const message = `${this.#clean(withoutStderr(reason))}; it is tried again in ${Math.ceil(retryAfterMs / 1000)} s`;
     const data = { reason: 'CHILD_EXITED', sent: 'no', generation, status: 503, retryAfterMs };
     return new ProtocolError(ErrorCode.InternalError, message, data);
   }

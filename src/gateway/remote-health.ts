@@ -3,7 +3,7 @@ import { within } from '../async/within.js';
 import { toWayError } from '../bridge/far-errors.js';
 import type { Upstream } from '../client/upstream.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
-import type { Call, Opening, Service } from '../exchange/call.js';
+import type { Call, Service } from '../exchange/call.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { ServiceAround } from './service-around.js';
 import type { UnitState } from './unit-state.js';
@@ -120,18 +120,11 @@ const AGAIN_MS = 5500;
 
 /** A remote server whose calls say how it is, too. */
 export class WatchedRemote extends ServiceAround {
-  override readonly ready: (opening: Opening, principal: string | undefined) => Promise<void> | undefined;
   readonly #health: RemoteHealth;
-  readonly #clean: (text: string) => string;
 
-  constructor(inner: Service, health: RemoteHealth, clean: (text: string) => string) {
+  constructor(inner: Service, health: RemoteHealth) {
     super(inner);
     this.#health = health;
-    this.#clean = clean;
-    this.ready = (opening, principal) =>
-      inner.ready?.(opening, principal)?.catch((error: unknown) => {
-        throw this.#told(error);
-      });
   }
 
   override async handle(call: Call): Promise<JsonObject> {
@@ -148,14 +141,8 @@ export class WatchedRemote extends ServiceAround {
       if (error instanceof ProtocolError && isJsonObject(error.data) && AWAY.has(error.data['reason'])) {
         void this.#health.doubted();
       }
-      throw this.#told(error);
+      throw error;
     }
-  }
-
-  /** What the way there brought is said without the secrets that an address may hold. */
-  #told(error: unknown): unknown {
-    if (!(error instanceof ProtocolError && isJsonObject(error.data) && 'reason' in error.data)) return error;
-    return new ProtocolError(error.code, this.#clean(error.message), error.data, error.status);
   }
 }
 

@@ -1,26 +1,63 @@
+import type { ServerEntry } from '../config/index.js';
+import { isHarmlessHeader, isHarmlessVariable } from './harmless-names.js';
 import { isSecretName } from './telemetry/secret-patterns.js';
 import type { UnitDefinition } from './unit-definition.js';
 
-/** What a definition holds that nobody may read in logs or in the status. */
-export function secretsOf({ source }: UnitDefinition): string[] {
-  if (source.kind === 'command') {
-    const { env = {} } = source.definition;
-    return Object.entries(env).flatMap(([name, value]) => (isSecret(name, value) ? [value] : []));
-  }
+/**
+ * What a definition holds that nobody may read in logs, in the status or in errors: every value of `env` and `headers`
+ * that is long enough to be a secret, unless its name says that it is none.
+ */
+export function secretsOf({ source }: Pick<UnitDefinition, 'source'>): string[] {
+  if (source.kind === 'command') return secretVariables(source.definition.env ?? {});
   if (source.kind !== 'url') return [];
-  return [...Object.values(source.connect.headers).flatMap(withoutScheme), ...secretsInUrl(source.url)];
+  return [...secretHeaders(source.connect.headers), ...secretsInUrl(source.url)];
 }
 
-/** By its name, or because it looks like nothing that people would write. */
-function isSecret(name: string, value: string): boolean {
-  return isSecretName(name) || (/^[\w+/=.~-]{24,}$/.test(value) && /\d/.test(value));
+/** The same, of an entry of a file. */
+export function secretsOfEntry(entry: ServerEntry): string[] {
+  if (entry.kind === 'command') return secretVariables(entry.env);
+  return [...secretHeaders(entry.headers), ...secretsInUrl(entry.url)];
 }
 
-/** Some give out addresses that are keys. */
+/** The same, of what was typed: variables, `Name: value` headers, an address. */
+export function secretsOfWords(words: TypedWords): string[] {
+  const headers = (words.header ?? []).map((each) => /^([^:]*):\s*(.*)$/s.exec(each) ?? ['', '', each]);
+  return [
+    ...secretVariables(words.env ?? {}),
+    ...headers.flatMap(([, name, value]) => secretHeaders({ [name ?? '']: value ?? '' })),
+    ...secretsInUrl(words.upstream ?? ''),
+  ];
+}
+
+export interface TypedWords {
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly header?: readonly string[] | undefined;
+  readonly upstream?: string | undefined;
+}
+
+export function secretVariables(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    return isSecretName(name) || (value.length >= LONG_ENOUGH && !isHarmlessVariable(name)) ? [value] : [];
+  });
+}
+
+function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const parts = withoutScheme(value);
+    if (isSecretName(name)) return parts;
+    return isHarmlessHeader(name) ? [] : parts.filter((part) => part.length >= LONG_ENOUGH);
+  });
+}
+
+/** Some services give out addresses that are keys. */
 function secretsInUrl(text: string): string[] {
   if (!URL.canParse(text)) return [];
   const { pathname, searchParams } = new URL(text);
-  return [...searchParams.values(), ...pathname.split('/').filter((segment) => isSecret('', segment))];
+  return [...searchParams.values(), ...pathname.split('/').filter(looksRandom)];
+}
+
+function looksRandom(segment: string): boolean {
+  return /^[\w+/=.~-]{24,}$/.test(segment) && /\d/.test(segment);
 }
 
 /** `Bearer abc` is seen as a whole and as `abc`. */
@@ -28,3 +65,6 @@ function withoutScheme(value: string): string[] {
   const token = /^[A-Za-z-]+ +(\S.*)$/.exec(value)?.[1];
   return token === undefined ? [value] : [value, token];
 }
+
+/** Shorter values are in many a text by chance. */
+const LONG_ENOUGH = 8;

@@ -59,6 +59,7 @@ export class Unit implements Part {
     this.bridge = createBridge(upstream, {
       ...definition.bridge,
       clock,
+      ...(context.clean && { clean: context.clean }),
       onStartFailed: (error) => {
         void this.#health?.doubted();
         context.onStartFailed(name, error);
@@ -69,8 +70,8 @@ export class Unit implements Part {
       this.#health.isOff = unit.disabled;
     }
     const watched = this.#health
-      ? new WatchedRemote(this.bridge, this.#health, context.clean ?? asIs)
-      : new FailFast(this.bridge, () => host.snapshot(name), clock);
+      ? new WatchedRemote(this.bridge, this.#health)
+      : new FailFast(this.bridge, () => host.snapshot(name), clock, context.clean);
     const told = context.tellsStderr ? new ToldStderr(watched, () => this.#lastWords()) : watched;
     this.service = context.around(withSelection(told, unit.tools), definition);
   }

@@ -44,11 +44,12 @@ describe.each(['v1', 'v2-auto', 'v2-modern', 'v2-legacy'] as const)('the officia
   it('is told what is wrong with a server that cannot be started, and with one that ends', async () => {
     const { gateway } = house();
     // The official client of 2026 asks for the era first, and tells no more than the status of what it got.
-    const [broken, crashing] = era === 'legacy' ? [/command not found/, /missing API key/] : [/503/, /503/];
+    const [broken, crashing] =
+      era === 'legacy' ? [/command not found/, /stopped with code 1/] : [/503/, /503/];
     await expect(official(kind, gateway.at('/mcp/broken'))).rejects.toThrow(broken);
     await expect(official(kind, gateway.at('/mcp/crashing'))).rejects.toThrow(crashing);
     const session = await official(kind, gateway.url);
-    await expect(session.call('fragile__die')).rejects.toThrow(/fatal: out of luck/);
+    await expect(session.call('fragile__die')).rejects.toThrow(/fragile stopped with code 7/);
     expect(textOf(await session.call('fragile__echo', { text: 'back' }))).toBe('back');
   });
 });

@@ -1,9 +1,12 @@
 import { Command } from 'commander';
-import { usageError } from '../cli-error.js';
+import { secretsOfWords } from '../../gateway/secrets.js';
+import { createRedactor } from '../../gateway/telemetry/redactor.js';
+import { CliError, usageError } from '../cli-error.js';
 import { settleEnvironment } from '../habits/environment.js';
 import { addressesOf } from '../serve/addresses.js';
 import { refuseIdle, type Serving } from '../serve/check-options.js';
 import { DEMO, describeAddresses, describeGateway } from '../serve/describe-serving.js';
+import { discreetFailure, discreetOperator } from '../serve/discreet-operator.js';
 import { findUpstream } from '../serve/find-upstream.js';
 import { createOperator } from '../serve/operator.js';
 import { SERVE_HELP } from '../serve/serve-help.js';
@@ -82,11 +85,13 @@ async function run(
   const settings = settingsOf(options);
   // Refuses what makes no sense for this kind of target.
   connectorOf(target, settings);
+  const { text: clean } = createRedactor(secretsOfWords({ ...settings, upstream: options.upstream }));
+  const discreet = discreetOperator(operator, { text: clean });
   const isForOne = addresses.every((address) => address === 'stdio');
   if (isForOne && !needsGateway(options, isTyped)) {
     const { serveOnStdio } = await import('../serve/serve-on-stdio.js');
     const processes = options.processes ?? 'per-client';
-    return serveOnStdio(target, { ...settings, processes, quiet: quiet || isSilent(options) }, operator);
+    return serveOnStdio(target, { ...settings, processes, quiet: quiet || isSilent(options) }, discreet);
   }
   const { serveSingle } = await import('../serve/serve-single.js');
   const { openHouse } = await import('../serve/house.js');
@@ -104,8 +109,10 @@ async function run(
       quiet,
       announce: (real, what) => announce(real, describeAddresses(real, what, doors.hasPrincipals)),
     },
-    operator,
-  );
+    discreet,
+  ).catch((error: unknown) => {
+    throw error instanceof CliError ? discreetFailure(error, clean) : error;
+  });
 }
 
 /** One client on stdio can do without most of it, unless somebody asks for it. */

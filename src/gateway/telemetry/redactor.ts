@@ -1,4 +1,5 @@
 import { isSecretName, REDACTED, withoutLikelySecrets } from './secret-patterns.js';
+import { createWordFinder } from './word-finder.js';
 
 /** Takes secrets out of whatever people will read. */
 export interface Redactor {
@@ -12,19 +13,13 @@ export interface Redactor {
 
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
   const known = new Set<string>();
-  let pattern: RegExp | undefined;
-  const text = (value: string): string => {
-    const without = pattern ? value.replace(pattern, REDACTED) : value;
-    return withoutLikelySecrets(without);
-  };
+  let finder = createWordFinder([]);
+  const text = (value: string): string => withoutLikelySecrets(finder.replace(value, REDACTED));
   const redactor: Redactor = {
     add(more) {
       const before = known.size;
       for (const secret of more) for (const form of formsOf(secret)) known.add(form);
-      if (known.size === before) return;
-      // The longest first: one secret may be the beginning of another.
-      const forms = [...known].sort((a, b) => b.length - a.length);
-      pattern = new RegExp(forms.map(escaped).join('|'), 'g');
+      if (known.size > before) finder = createWordFinder(known);
     },
     text,
     json: (line) => redactJson(line, text),
@@ -33,12 +28,29 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
   return redactor;
 }
 
-/** As it is, and as it looks in a URL and within JSON. What is very short is in any text by chance. */
+/**
+ * As it is, and as it looks in a URL and within JSON. What is very short is in any text by chance. Text is often seen
+ * line by line: each line of a key counts by itself. A very long one is looked for in pieces.
+ */
 function formsOf(secret: string): string[] {
   const trimmed = secret.trim();
-  if (trimmed.length < SHORTEST) return [];
-  const quoted = JSON.stringify(trimmed).slice(1, -1);
-  return [trimmed, quoted, inUrl(trimmed)];
+  const lines = trimmed.split(/[\r\n]+/).map((line) => line.trim());
+  const parts =
+    lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE && !isFrame(line)) : [];
+  return [...(trimmed.length <= LONGEST ? [trimmed] : []), ...(lines.length > 1 ? parts : lines)]
+    .flatMap(piecesOf)
+    .filter((part) => part.length >= SHORTEST)
+    .flatMap((part) => [part, JSON.stringify(part).slice(1, -1), inUrl(part)]);
+}
+
+/** `-----BEGIN PRIVATE KEY-----` is no secret. */
+function isFrame(line: string): boolean {
+  return line.startsWith('-----');
+}
+
+function piecesOf(text: string): string[] {
+  const count = Math.ceil(text.length / LONGEST);
+  return Array.from({ length: count }, (_, at) => text.slice(at * LONGEST, (at + 1) * LONGEST));
 }
 
 function inUrl(text: string): string {
@@ -77,7 +89,5 @@ function redactJson(line: string, redact: (text: string) => string): string {
 const TOKENS = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[[\],{}]/g;
 const LONG_NAME = 16;
 const SHORTEST = 4;
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-}
+const SHORTEST_LINE = 8;
+const LONGEST = 4096;

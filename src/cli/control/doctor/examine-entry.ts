@@ -1,5 +1,7 @@
 import type { ServerEntry } from '../../../config/index.js';
 import { revisionLabel } from '../../../era/revisions.js';
+import { secretsOfEntry } from '../../../gateway/secrets.js';
+import { createRedactor } from '../../../gateway/telemetry/redactor.js';
 import { childEnvironment } from '../../../process/environment.js';
 import { toTarget } from '../../config-target.js';
 import type { ProbeReport } from '../../probe/probe-report.js';
@@ -16,12 +18,31 @@ export interface Examining {
   readonly signal: AbortSignal;
 }
 
-/** Finds out whether a server of a file can be used: what can be seen first, and if that is well, by trying it. */
+/** Finds out whether a server of a file can be used. What it says holds none of the secrets of the file. */
 export async function examineEntry(
   entry: ServerEntry,
   where: string,
   examining: Examining,
 ): Promise<Diagnosis> {
+  const diagnosis = await examine(entry, where, examining);
+  const { text } = createRedactor(secretsOfEntry(entry));
+  const { problems, stderr, odd, because, evidence } = diagnosis;
+  return {
+    ...diagnosis,
+    problems: problems.map((each) => ({
+      ...each,
+      message: text(each.message),
+      advice: text(each.advice),
+    })),
+    odd: odd.map((each) => ({ ...each, message: text(each.message) })),
+    stderr: stderr.map(text),
+    ...(because !== undefined && { because: text(because) }),
+    ...(evidence && { evidence: evidence.map(text) }),
+  };
+}
+
+/** What can be seen first, and if that is well, by trying it. */
+async function examine(entry: ServerEntry, where: string, examining: Examining): Promise<Diagnosis> {
   const about = { name: entry.name, where, odd: [], stderr: [] };
   if (entry.disabled) return { ...about, health: 'off', how: 'not started', problems: [] };
   const visible = entry.kind === 'command' ? checkCommand(entry) : [];

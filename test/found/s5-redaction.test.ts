@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectControl } from '../../src/gateway/control/index.js';
+import { secretsOf } from '../../src/gateway/secrets.js';
+import { createRedactor } from '../../src/gateway/telemetry/index.js';
+import { createWordFinder } from '../../src/gateway/telemetry/word-finder.js';
+import { freshFolder } from '../gateway/support/open.js';
+import { commandUnit, urlUnit } from '../gateway/support/units.js';
+import { openHouse } from '../gateway-security/support/house.js';
+import { modernCall } from '../http-server/support.js';
+import { ISTHMUS } from '../support/child.js';
+
+/** What found.md names, and the lines of a key. */
+const ENV = {
+  PLAIN: 'plainvalue',
+  DB_PASS: 'hunter2hunter2',
+  OPENAI_KEY: 'abcdefgh',
+  GITHUB_PAT: 'pat-for-the-hub',
+  PRIVATE_KEY: '-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----',
+  NODE_ENV: 'production',
+  SHORT: 'abc1234',
+};
+const HIDDEN = [
+  'plainvalue',
+  'hunter2hunter2',
+  'abcdefgh',
+  'pat-for-the-hub',
+  'MIIEvQIBADANBgkq',
+  'hkiG9w0BAQEFAASC',
+];
+const TELLS =
+  'for (const value of Object.values(process.env)) console.error("given " + value); process.exit(7)';
+
+const leaksIn = (text: string) => HIDDEN.filter((secret) => text.includes(secret));
+
+/** What a command of ours writes, until it ends; it is ended when it has said the last words. */
+function outputOf(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  lastWords?: string,
+): Promise<string> {
+  const child = spawn(process.execPath, [ISTHMUS, ...args], { env: { ...process.env, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  const take = (chunk: Buffer) => {
+    text += String(chunk);
+    if (lastWords !== undefined && text.includes(lastWords)) child.kill('SIGKILL');
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  return new Promise((resolve) => child.once('close', () => resolve(text)));
+}
+
+describe('S5: the values of env and headers', () => {
+  it('S5: are secrets from 8 characters on, unless the name is known to be harmless', () => {
+    const command = commandUnit('a', [], { definition: { env: ENV } });
+    expect(secretsOf(command)).toEqual([
+      ...['plainvalue', 'hunter2hunter2', 'abcdefgh', 'pat-for-the-hub'],
+      ENV.PRIVATE_KEY,
+    ]);
+    const headers = { 'X-Tenant': 'tenant-0042', 'User-Agent': 'isthmus/0.1.0', Accept: 'application/json' };
+    expect(secretsOf(urlUnit('b', 'http://127.0.0.1:1/mcp', { headers }))).toEqual(['tenant-0042']);
+  });
+
+  it('S5: are in no log, no status and no error of a gateway', async () => {
+    const house = await openHouse(
+      [commandUnit('dies', ['-e', TELLS], { definition: { env: ENV, restart: false } })],
+      { tellsStderr: true },
+    );
+    await expect.poll(() => house.operation.gateway.unit('dies').state().state).toBe('failed');
+    const control = await connectControl(house.controlPath);
+    const status = JSON.stringify(await control.status());
+    control.close();
+    const call = await house.ask('/mcp/dies', modernCall(1, 'x'));
+    expect(status).toContain('given [redacted]');
+    expect([leaksIn(status), leaksIn(call.text), leaksIn(house.logged())]).toEqual([[], [], []]);
+    expect(call.text).toContain('given [redacted]');
+    expect(house.logged()).toContain('production');
+  });
+
+  it('S5: are not in what serve passes on of a single command', async () => {
+    const variables = Object.entries(ENV).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+    const command = ['--', process.execPath, '-e', TELLS];
+    const args = ['serve', '--port', '0', '--no-control', ...variables, ...command];
+    const text = await outputOf(args, {}, 'stopped with code 7');
+    expect(text).toContain('given [redacted]');
+    expect(leaksIn(text)).toEqual([]);
+  });
+
+  it('S5: are not in what doctor says', async () => {
+    const file = join(freshFolder(), 'servers.json');
+    const server = { command: process.execPath, args: ['-e', TELLS], env: ENV };
+    writeFileSync(file, JSON.stringify({ mcpServers: { dies: server } }));
+    const text = await outputOf(['doctor', '--config', file], { ISTHMUS_RUNTIME_DIR: freshFolder() });
+    expect(text).toContain('given [redacted]');
+    expect(leaksIn(text)).toEqual([]);
+  });
+});
+
+describe('S5: many secrets in long lines', () => {
+  it('S5: take time that grows with the text, however many secrets there are and however they begin', () => {
+    const same = 'a'.repeat(500);
+    const secrets = Array.from({ length: 2000 }, (_, at) => `${same}${at}-secret`);
+    const { text } = createRedactor(secrets);
+    const began = performance.now();
+    const clean = text(`${'a'.repeat(1_000_000)} ${secrets[1999]} ${'aaab'.repeat(50_000)}`);
+    expect(clean).toContain(' [redacted] ');
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+
+  it('S5: are found where they overlap, touch, or hold one another', () => {
+    const replace = (words: string[], text: string) => createWordFinder(words).replace(text, '*');
+    expect(replace(['secret', 'secretary'], 'a secretary has a secret')).toBe('a * has a *');
+    expect(replace(['abcdef', 'defghi'], 'xabcdefghix')).toBe('x*x');
+    expect(replace(['abc', 'xabcd'], 'xabcabcd')).toBe('x**d');
+    expect(replace(['cde', 'abcdef'], 'abcdef cde')).toBe('* *');
+    expect(replace([], 'as it is')).toBe('as it is');
+    expect(replace(['🗝️🗝️'], 'a 🗝️🗝️ b')).toBe('a * b');
+  });
+
+  it('S5: of a size beyond reason are looked for in pieces', () => {
+    const huge = Array.from({ length: 20_000 }, (_, at) => String(at)).join('');
+    expect(createRedactor([huge]).text(`<${huge}>`).length).toBeLessThan(huge.length / 50);
+  });
+});
