@@ -79,6 +79,10 @@ export class ForwardedCall implements OutgoingCall, Behalf {
     return this.#call.peer.principal;
   }
 
+  get session(): object | undefined {
+    return this.#owner;
+  }
+
   get client(): string {
     return clientKey(this.#call.peer);
   }

@@ -69,6 +69,8 @@ export interface Behalf extends Identity {
   readonly principal?: string | undefined;
   /** The name under which fair limits count it, see `clientKey`. */
   readonly client?: string | undefined;
+  /** Which session of that client it belongs to, if it belongs to one. */
+  readonly session?: object | undefined;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 

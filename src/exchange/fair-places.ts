@@ -62,6 +62,16 @@ export class FairPlaces {
     return this.#hold(this.#partOf(origin), 1);
   }
 
+  /** How many places this session of the client has taken. */
+  heldByPart({ who, part }: Origin): number {
+    return this.#groups.get(who)?.parts.get(part)?.held ?? 0;
+  }
+
+  /** Gives back a place without what was given for it. */
+  releaseOf(origin: Origin): void {
+    this.#hold(this.#partOf(origin), -1);
+  }
+
   release(place: TakenPlace, count = 1): void {
     this.#hold(place as Part, -count);
   }

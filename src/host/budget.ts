@@ -1,13 +1,21 @@
 import { IsthmusError } from '../errors.js';
+import { FairPlaces } from '../exchange/fair-places.js';
+import type { Origin } from '../exchange/origin.js';
 
-/** A number of places, of processes or of calls, and a bounded queue of those who wait for one, in order. */
+/**
+ * A number of places, of processes or of calls, and a bounded queue of those who wait for one. What is taken for nobody
+ * in particular is served in order. What is taken for a client is shared: no client has all places, the client that has
+ * least is next, and in a full queue the client that has most gives way.
+ */
 export class Budget {
   readonly #what: string;
   readonly #onQueue: (queued: number, refused: boolean) => void;
-  #places: number;
+  readonly #places: FairPlaces;
   #maxQueue: number;
-  #taken = 0;
   readonly #waiting: Waiting[] = [];
+  /** When each client had its last turn, while there is a queue. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
 
   /** `what` ends the sentence "… is busy: all 4 places are taken and 16 wait" in errors. */
   constructor(
@@ -17,17 +25,17 @@ export class Budget {
     onQueue: (queued: number, refused: boolean) => void = () => {},
   ) {
     this.#what = what;
-    this.#places = places;
+    this.#places = new FairPlaces(places);
     this.#maxQueue = maxQueue;
     this.#onQueue = onQueue;
   }
 
   get taken(): number {
-    return this.#taken;
+    return this.#places.taken;
   }
 
   get places(): number {
-    return this.#places;
+    return this.#places.max;
   }
 
   get queued(): number {
@@ -35,34 +43,39 @@ export class Budget {
   }
 
   get hasRoom(): boolean {
-    return this.#taken < this.#places && this.#waiting.length === 0;
+    return this.#places.taken < this.#places.max && this.#waiting.length === 0;
   }
 
   /** At once, or not at all. */
-  tryTake(): boolean {
+  tryTake(origin: Origin = NOBODY): boolean {
+    // Whoever waits for a client waits because of its share, and holds up no other client.
+    if (origin !== NOBODY) return typeof this.#places.take(origin) === 'object';
     if (!this.hasRoom) return false;
-    this.#taken += 1;
+    this.#places.takeAnyway(origin);
     return true;
   }
 
   /** For those who would wait for themselves: as many again as there are places. */
-  tryOverdraw(): boolean {
-    if (this.#taken >= this.#places * 2) return false;
-    this.#taken += 1;
+  tryOverdraw(origin: Origin = NOBODY): boolean {
+    if (this.#places.taken >= this.#places.max * 2) return false;
+    this.#places.takeAnyway(origin);
     return true;
   }
 
   /** For those who had a place, and gave it back for a while. */
-  takeAnyway(): void {
-    this.#taken += 1;
+  takeAnyway(origin: Origin = NOBODY): void {
+    this.#places.takeAnyway(origin);
   }
 
   /** Rejects with `BUSY` when too many wait already; with the signal's reason when it is aborted. */
-  take(signal?: AbortSignal): Promise<void> {
-    if (this.tryTake()) return Promise.resolve();
+  take(signal?: AbortSignal, origin: Origin = NOBODY): Promise<void> {
+    if (this.tryTake(origin)) return Promise.resolve();
     if (this.#waiting.length >= this.#maxQueue) {
       this.#onQueue(this.#waiting.length, true);
-      return Promise.reject(this.#busy());
+      const displaced = this.#displacedBy(origin);
+      if (!displaced) return Promise.reject(this.#busy());
+      this.#waiting.splice(this.#waiting.indexOf(displaced), 1);
+      displaced.refuse(this.#busy());
     }
     return new Promise((resolve, reject) => {
       const onAbort = () => {
@@ -71,6 +84,7 @@ export class Budget {
         reject(signal!.reason);
       };
       const waiting: Waiting = {
+        origin,
         go: () => {
           signal?.removeEventListener('abort', onAbort);
           resolve();
@@ -87,13 +101,13 @@ export class Budget {
     });
   }
 
-  release(): void {
-    this.#taken -= 1;
-    this.#admit();
+  release(origin: Origin = NOBODY): void {
+    this.#places.releaseOf(origin);
+    if (this.#waiting.length > 0) this.#admit();
   }
 
   resize(places: number, maxQueue: number): void {
-    this.#places = places;
+    this.#places.resize(places);
     this.#maxQueue = maxQueue;
     this.#admit();
   }
@@ -104,21 +118,54 @@ export class Budget {
   }
 
   #admit(): void {
-    while (this.#taken < this.#places) {
-      const next = this.#waiting.shift();
-      if (!next) return;
-      this.#taken += 1;
+    while (this.#waiting.length > 0 && this.#places.taken < this.#places.max) {
+      const next = this.#next();
+      const { origin } = next;
+      if (origin === NOBODY) this.#places.takeAnyway(origin);
+      else if (typeof this.#places.take(origin) === 'string') return;
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      this.#turn += 1;
+      this.#turns.set(origin.who, this.#turn);
       next.go();
     }
+    if (this.#waiting.length === 0) this.#turns.clear();
+  }
+
+  /** The first of the client that has least, or whose turn is longest ago; and of its session that has least. */
+  #next(): Waiting {
+    let next = this.#waiting[0]!;
+    for (const each of this.#waiting) if (this.#isBefore(each, next)) next = each;
+    return next;
+  }
+
+  #isBefore({ origin: a }: Waiting, { origin: b }: Waiting): boolean {
+    if (a === b) return false;
+    if (a.who === b.who) return this.#places.heldByPart(a) < this.#places.heldByPart(b);
+    const more = this.#places.heldBy(a.who) - this.#places.heldBy(b.who);
+    return more < 0 || (more === 0 && (this.#turns.get(a.who) ?? 0) < (this.#turns.get(b.who) ?? 0));
+  }
+
+  /** The latest call of the client that has most of them waiting, if that is more than the newcomer will have. */
+  #displacedBy(newcomer: Origin): Waiting | undefined {
+    const counts = new Map<string, number>();
+    for (const { origin } of this.#waiting) counts.set(origin.who, (counts.get(origin.who) ?? 0) + 1);
+    let most = newcomer.who;
+    for (const [who, count] of counts) if (count > (counts.get(most) ?? 0)) most = who;
+    if ((counts.get(most) ?? 0) <= (counts.get(newcomer.who) ?? 0) + 1) return undefined;
+    return this.#waiting.findLast(({ origin }) => origin.who === most);
   }
 
   #busy(): IsthmusError {
-    const message = `${this.#what} is busy: all ${this.#places} places are taken and ${this.#waiting.length} wait; try again later`;
+    const message = `${this.#what} is busy: all ${this.places} places are taken and ${this.#waiting.length} wait; try again later`;
     return new IsthmusError('BUSY', message, { sent: 'no' });
   }
 }
 
 interface Waiting {
+  readonly origin: Origin;
   go(): void;
   refuse(error: IsthmusError): void;
 }
+
+/** Taken for nobody in particular: nothing is shared. */
+const NOBODY: Origin = { who: '', part: undefined };

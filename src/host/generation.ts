@@ -7,6 +7,7 @@ import type { Speaker, Voice } from '../era/voice.js';
 import { IsthmusError } from '../errors.js';
 import type { Caller, OutgoingCall } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';
+import type { Origin } from '../exchange/origin.js';
 import type { ChildConnection } from '../transport/child.js';
 import type { LogEntry } from '../wire/model.js';
 import { Budget } from './budget.js';
@@ -175,8 +176,8 @@ export class Generation {
   }
 
   /** A call has ended. */
-  settled(call: OutgoingCall): void {
-    if (!this.resting.settled(call)) this.calls.release();
+  settled(call: OutgoingCall, origin: Origin | undefined): void {
+    if (!this.resting.settled(call)) this.calls.release(origin);
     if (this.inFlight === 0) this.rest();
   }
 

@@ -9,6 +9,7 @@ import type {
   OutgoingCall,
   ServerFacts,
 } from '../exchange/call.js';
+import type { Origin } from '../exchange/origin.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../wire/model.js';
 import type { Generation } from './generation.js';
@@ -30,8 +31,8 @@ export class LeasedCaller implements Caller {
     this.#onLog = onLog;
     const { resting } = generation;
     this.#rests = {
-      rest: (call, end) => resting.rest(call.behalf?.client ?? client, call, end),
-      resume: (call) => resting.resume(call),
+      rest: (call, end) => resting.rest(call.behalf?.client ?? client, call, originOf(call), end),
+      resume: (call) => resting.resume(call, originOf(call)),
     };
   }
 
@@ -50,10 +51,13 @@ export class LeasedCaller implements Caller {
   call(call: OutgoingCall): Promise<JsonObject> {
     const generation = this.#generation;
     if (generation.isRetired) return Promise.reject(this.#retired());
-    if (generation.calls.tryTake()) return this.#now(call);
+    const origin = originOf(call);
+    if (generation.calls.tryTake(origin)) return this.#now(call, origin);
     // The server may do nothing else before it has the answer to a question, and the answer may need this call.
-    if (!this.#speaker.isAsked(call) || !generation.calls.tryOverdraw()) return this.#later(call);
-    return this.#now(call);
+    if (!this.#speaker.isAsked(call) || !generation.calls.tryOverdraw(origin)) {
+      return this.#later(call, origin);
+    }
+    return this.#now(call, origin);
   }
 
   /** The conversation has ended: what waits for room is not made any more. */
@@ -90,16 +94,16 @@ export class LeasedCaller implements Caller {
     this.#speaker.rootsChanged?.();
   }
 
-  #now(call: OutgoingCall): Promise<JsonObject> {
+  #now(call: OutgoingCall, origin: Origin | undefined): Promise<JsonObject> {
     const generation = this.#generation;
     const made = call.onLog ? this.#overheard(call) : call;
     return this.#speaker.call(made, this.#rests).then(
       (result) => {
-        generation.settled(made);
+        generation.settled(made, origin);
         return result;
       },
       (error) => {
-        generation.settled(made);
+        generation.settled(made, origin);
         throw error instanceof IsthmusError ? generation.blame(error) : error;
       },
     );
@@ -117,7 +121,7 @@ export class LeasedCaller implements Caller {
   }
 
   /** Waits for room in the process; the wait counts against the call's own time. */
-  async #later(call: OutgoingCall): Promise<JsonObject> {
+  async #later(call: OutgoingCall, origin: Origin | undefined): Promise<JsonObject> {
     const { clock, calls } = this.#generation;
     const began = clock.now();
     const over = new AbortController();
@@ -133,7 +137,7 @@ export class LeasedCaller implements Caller {
     call.signal?.addEventListener('abort', onAbort, { once: true });
     this.#waiting.add(over);
     try {
-      await calls.take(over.signal);
+      await calls.take(over.signal, origin);
     } finally {
       this.#waiting.delete(over);
       callOff();
@@ -141,7 +145,10 @@ export class LeasedCaller implements Caller {
     }
     const waited = clock.now() - began;
     const timeoutMs = Math.max(1, call.timeoutMs - waited);
-    return this.#now({ ...call, timeoutMs, maxTimeoutMs: Math.max(timeoutMs, call.maxTimeoutMs - waited) });
+    return this.#now(
+      { ...call, timeoutMs, maxTimeoutMs: Math.max(timeoutMs, call.maxTimeoutMs - waited) },
+      origin,
+    );
   }
 
   #retired(): IsthmusError {
@@ -151,4 +158,9 @@ export class LeasedCaller implements Caller {
       generation: this.#generation.number,
     });
   }
+}
+
+/** Whom the process works for, where it is for a client of ours: undefined for calls that an application makes itself. */
+function originOf({ behalf }: OutgoingCall): Origin | undefined {
+  return behalf?.client === undefined ? undefined : { who: behalf.client, part: behalf.session };
 }

@@ -1,6 +1,7 @@
 import { FairPlaces } from '../async/fair-places.js';
 import { IsthmusError } from '../errors.js';
 import type { OutgoingCall } from '../exchange/call.js';
+import type { Origin } from '../exchange/origin.js';
 import type { Budget } from './budget.js';
 
 /**
@@ -32,16 +33,21 @@ export class RestingCalls {
     return this.#parked.size;
   }
 
-  rest(client: string, call: OutgoingCall, end?: (error: IsthmusError) => void): void {
+  rest(
+    client: string,
+    call: OutgoingCall,
+    origin: Origin | undefined,
+    end?: (error: IsthmusError) => void,
+  ): void {
     if (this.#resting.has(call)) return;
     this.#resting.set(call, end);
-    this.#calls.release();
+    this.#calls.release(origin);
     if (end) this.#park(client, call);
   }
 
   /** It goes on at once, above the limit if need be: it has begun, and others may wait for what it holds there. */
-  resume(call: OutgoingCall): void {
-    if (this.settled(call)) this.#calls.takeAnyway();
+  resume(call: OutgoingCall, origin: Origin | undefined): void {
+    if (this.settled(call)) this.#calls.takeAnyway(origin);
   }
 
   /** The call is over. True when it was resting, so that it has no place to give back. */

@@ -261,6 +261,7 @@ describe('the definition of a server', () => {
       processes: 'shared',
       maxProcesses: 1,
       maxInFlight: 256,
+      maxParked: 1000,
       maxQueue: 1024,
       idleMs: undefined,
       maxAgeMs: undefined,
