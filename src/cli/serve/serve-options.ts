@@ -96,7 +96,11 @@ export function addServeOptions(command: Command): Command {
   command
     .optionsGroup('Limits:')
     .option('--max-body <bytes>', 'the longest body of a request (default: 4194304)', toCount)
-    .option('--max-sessions <count>', 'legacy sessions at each address (default: 1000)', toCount)
+    .option(
+      '--max-sessions <count>',
+      'legacy sessions at each address; the client with most gives way (default: 1000)',
+      toCount,
+    )
     .option(
       '--session-timeout <ms>',
       'forget a legacy session after so long without use (default: 1800000)',
@@ -112,7 +116,7 @@ export function addServeOptions(command: Command): Command {
       toCountOrNone,
     )
     .option('--max-concurrent <count>', 'calls that a server is given at the same time', toCount)
-    .option('--rate-limit <count>', 'calls per minute of each caller', toCount)
+    .option('--rate-limit <count>', 'calls and new sessions per minute of each caller', toCount)
     .option(
       '--grace <ms>',
       'how long running calls may take when it is to end (default: 2500 after a signal, 10000 after the end of stdin)',
