@@ -2,6 +2,7 @@
 //   npm run soak -- --calls 100000 --era modern
 //   npm run soak -- --serve                       a million calls through `isthmus serve`: soak-serve.js
 //   npm run soak -- --storms 10                   ten minutes of storms over a gateway: soak-storms.js
+//   npm run soak -- --attacks                     one client attacks, another one must not notice: soak-attacks.js
 
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -9,6 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { SetupError } from './setup/main.js';
 import { inRoot } from './setup/paths.js';
 import { ensureBuilt, ensureInstalled, runMain } from './setup.js';
+import { soakAttacks } from './soak-attacks.js';
 import { soakServe } from './soak-serve.js';
 import { soakStorms } from './soak-storms.js';
 
@@ -30,6 +32,7 @@ await runMain(async () => {
       era: { type: 'string' },
       serve: { type: 'boolean', default: false },
       storms: { type: 'string' },
+      attacks: { type: 'boolean', default: false },
       seed: { type: 'string' },
     },
   });
@@ -37,6 +40,12 @@ await runMain(async () => {
     await ensureInstalled();
     const seed = values.seed === undefined ? undefined : Number(values.seed);
     if (!(await soakStorms(Number(values.storms), seed))) process.exitCode = 1;
+    return;
+  }
+  if (values.attacks) {
+    await ensureInstalled();
+    await ensureBuilt();
+    if (!(await soakAttacks())) process.exitCode = 1;
     return;
   }
   const calls = Number(values.calls ?? (values.serve ? 1_000_000 : 100_000));
