@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { ask, initialize, legacy, legacyCall, openSession, send } from '../http-server/support.js';
+
+const PROGRAM = fileURLToPath(new URL('programs/attacked-server.mjs', import.meta.url));
+const ISTHMUS = fileURLToPath(new URL('../../bin/isthmus.js', import.meta.url));
+const MALLORY = '127.0.0.66';
+
+async function gateway(): Promise<{ url: string; pid: number }> {
+  const args = [ISTHMUS, 'serve', '--listen', 'http://127.0.0.1:0/mcp', '--', process.execPath, PROGRAM];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
+  for await (const line of createInterface({ input: child.stderr })) {
+    const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(line)?.[0];
+    if (url !== undefined) return { url, pid: child.pid! };
+  }
+  throw new Error('the gateway ended');
+}
+
+function memoryOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+}
+
+it('S7, S6, R4: while one client abandons 1,100 sessions, holds slow calls and makes large answers, others go on', async () => {
+  const { url, pid } = await gateway();
+  const v1 = new ClientV1({ name: 'bob', version: '1' });
+  await v1.connect(new HttpV1(new URL(url)));
+  const echo = { name: 'echo', arguments: { text: 'hello' } };
+  const said = { content: [{ type: 'text', text: 'hello' }] };
+  expect(await v1.callTool(echo)).toMatchObject(said);
+
+  const session = await openSession(url, { from: MALLORY });
+  for (let at = 0; at < 400; at += 1) {
+    send(url, { ...legacy(legacyCall(`h${at}`, 'hold'), session.headers), from: MALLORY });
+  }
+  for (let at = 0; at < 1100; at += 50) {
+    const some = Array.from({ length: 50 }, () => ask(url, { ...legacy(initialize(1)), from: MALLORY }));
+    await Promise.all(some);
+    expect(await v1.callTool(echo)).toMatchObject(said);
+  }
+  const other = await openSession(url, { from: MALLORY });
+  for (let id = 0; id < 8; id += 1) {
+    const big = await other.post(legacyCall(id, 'big', { bytes: 8_000_000 }, { progressToken: id }));
+    expect(big.text.length).toBeGreaterThan(8_000_000);
+    expect(await v1.callTool(echo)).toMatchObject(said);
+  }
+  const v2 = new ClientV2({ name: 'carol', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await v2.connect(new HttpV2(new URL(url)));
+  for (let at = 0; at < 20; at += 1) expect(await v2.callTool(echo)).toMatchObject(said);
+  expect(await v1.callTool(echo)).toMatchObject(said);
+  if (process.platform === 'linux') expect(memoryOf(pid)).toBeLessThan(300);
+  await Promise.all([v1.close(), v2.close()]);
+}, 120_000);
