@@ -70,6 +70,10 @@ export interface Finding {
   readonly ms: number;
   /** In the baseline: known, and not counted. */
   readonly accepted?: boolean;
+  /** Names of findings that broke only because of the fault that this one is about. */
+  readonly consequences?: readonly string[];
+  /** Of such a finding, which is `skip`: the name of the one that is about the fault. */
+  readonly causedBy?: string;
 }
 
 export interface WireLine {

@@ -17,6 +17,8 @@ export function aServer(given: Partial<Facts> = {}): Facts {
     resources: [{ uri: 'weather://today', name: 'today' }],
     templates: [],
     prompts: [{ name: 'plan' }],
+    failedLists: [],
+    hasLooseErrors: false,
     callable: [],
     objections: [],
     tour: [aStop()],

@@ -27,7 +27,9 @@ describe('the clock of a run', () => {
     });
     base.advance(19_000);
     expect(isOver).toBe(false);
-    expect(clock.now() - began).toBe(4750);
+    // Time is taken away every 200 ms, and stands still until that is made up for.
+    expect(clock.now() - began).toBeGreaterThanOrEqual(4750);
+    expect(clock.now() - began).toBeLessThanOrEqual(4950);
     base.advance(1400);
     expect(isOver).toBe(true);
     clock.stop();

@@ -27,6 +27,7 @@ export function describeFinding(finding: Finding): string {
     ['Why', reason ?? ''],
     ['Fix', hint],
     ['Input', input ?? ''],
+    ['With it', (finding.consequences ?? []).join(', ')],
   ].filter(([, text]) => text !== '');
   return [
     cleanLine(title),

@@ -84,7 +84,9 @@ function whyStale(entry: Accepted, findings: readonly Finding[], scope: Scope): 
   const met = findings.filter((finding) => isAbout(entry, finding));
   // An entry for both eras may be about the one that was left out.
   if (scope.eras && (era ? !scope.eras.has(era) : met.every((finding) => finding.era))) return undefined;
-  if (met.some((finding) => isBroken(finding) || finding.outcome === 'error')) return undefined;
+  // What was not judged because of another fault says nothing about its entry, either.
+  if (met.some((each) => isBroken(each) || each.outcome === 'error' || each.causedBy !== undefined))
+    return undefined;
   if (met.some(({ outcome }) => outcome === 'pass')) return 'holds now: take it out of the baseline';
   const skipped = met[0];
   return skipped

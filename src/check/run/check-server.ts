@@ -7,12 +7,14 @@ import type { Check, Finding, Report } from '../model.js';
 import { CHECKS } from '../suites/index.js';
 import type { Facts } from '../survey/facts.js';
 import { findEras } from '../survey/find-eras.js';
+import { createManners } from '../talk/manners.js';
 import type { Target } from '../wire/target.js';
 import { applyBaseline, type Baseline } from './baseline.js';
 import { toEraReport } from './era-report.js';
 import { createFairClock } from './fair-clock.js';
 import { findingOf } from './finding-of.js';
 import { countsOf, gradeOf } from './grade.js';
+import { groupFindings } from './group-findings.js';
 import { openHouse } from './house.js';
 import { ownVersion } from './own-version.js';
 import { type Choice, choose, type Planned, planRun } from './plan.js';
@@ -78,7 +80,7 @@ export async function surveyAndCheck(
   const house = await enter(target, options);
   try {
     const plan = planRun(chosen, target.transport, [...house.facts.keys()], house.facts.get('legacy')?.isSse);
-    const found = await runAll(plan, house, options);
+    const found = groupFindings(await runAll(plan, house, options), [...house.facts.values()]);
     const { findings, stale } = options.baseline
       ? applyBaseline(found, options.baseline, {
           chosen: new Set(chosen.map(({ id }) => id)),
@@ -136,7 +138,8 @@ async function enterBy(
 ): Promise<House & { close(): Promise<void> }> {
   const patience: Patience = { ...PATIENCE, ...options.patience };
   const { helloMs, answerMs } = patience;
-  const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs });
+  const manners = createManners();
+  const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs, manners });
   const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
   if (talks.length === 0) throw speaksNothing(target, verdicts);
   const opening = openHouse({
@@ -154,6 +157,7 @@ async function enterBy(
       args: options.args ?? {},
       visit: options.visit,
       stopMs: Math.min(2000, answerMs),
+      manners,
     },
   });
   // Without a house nobody else would.

@@ -34,7 +34,12 @@ export function createFairClock(base: Clock, readCrowd: () => number = crowd): F
     );
   };
   goOn();
-  const now = () => base.now() - lost;
+  let last = Number.NEGATIVE_INFINITY;
+  // Time is taken away afterwards; until that is made up for, it stands still.
+  const now = () => {
+    last = Math.max(last, base.now() - lost);
+    return last;
+  };
   return {
     now,
     after(ms, action, options) {

@@ -48,11 +48,13 @@ export async function openHouse(options: HouseOptions): Promise<House & { close(
       clock,
       helloMs: patience.helloMs,
       answerMs: patience.answerMs,
+      manners: options.tour.manners,
     });
   const rough = new Map(talks.map(({ era }) => [era, createRoughTalk(era, open)]));
 
   return {
     ...options,
+    manners: options.tour.manners,
     facts,
     transcripts: (era) => transcripts.get(era) ?? [],
     openPipe: spares.take,

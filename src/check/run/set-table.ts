@@ -4,6 +4,7 @@ import type { Era } from '../../exchange/call.js';
 import type { WireLine } from '../model.js';
 import { type Facts, hasCapability } from '../survey/facts.js';
 import type { EraVerdict } from '../survey/find-eras.js';
+import type { Manners } from '../talk/manners.js';
 import { openTalk } from '../talk/open-talk.js';
 import type { Talk } from '../talk/talk.js';
 import { excerptOf, KEPT } from '../wire/excerpt.js';
@@ -30,6 +31,8 @@ export interface House {
   /** Makes room for a new one, unless it had borne nothing before the check that has just ended; says which. */
   renewRoughTalk(era: Era): Promise<boolean>;
   roughTranscripts(era: Era): readonly Transcript[];
+  /** What is known to spoil conversations with it. */
+  readonly manners: Manners;
   /** A connection, perhaps one that was opened before it was needed. */
   openPipe(): Promise<Pipe>;
   transcripts(era: Era): readonly Transcript[];
@@ -98,6 +101,7 @@ export function setTable(house: House, era: Era): SetTable {
         clock,
         helloMs: patience.helloMs,
         answerMs: patience.answerMs,
+        manners: house.manners,
         ...(options.capabilities && { capabilities: options.capabilities }),
         ...(target.transport !== 'http' && { openStream }),
       });

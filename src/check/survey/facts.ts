@@ -18,6 +18,10 @@ export interface Facts {
   readonly resources: readonly JsonObject[];
   readonly templates: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
+  /** Lists that are announced and cannot be had, with what was answered instead. */
+  readonly failedLists: readonly { readonly method: string; readonly said: string }[];
+  /** An error came without the id of its request. */
+  readonly hasLooseErrors: boolean;
   /** Tools that may be called, with arguments to call them with. */
   readonly callable: readonly CallableTool[];
   /** Why the others are not. */

@@ -1,7 +1,8 @@
 import { META } from '../../era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { Manners } from '../talk/manners.js';
 import type { Reply, ServerAnswer, Talk } from '../talk/talk.js';
-import type { Frame } from '../wire/transcript.js';
+import { type Frame, membersOf } from '../wire/transcript.js';
 import { type Consent, objectionTo } from './consent.js';
 import { type CallableTool, type Facts, hasCapability, type TourStop } from './facts.js';
 import { quickArguments } from './known-tools.js';
@@ -14,15 +15,24 @@ export interface TourOptions extends Consent {
   readonly visit?: readonly string[] | undefined;
   /** How long one request of the tour may take before it is called off. */
   readonly stopMs: number;
+  /** What spoils every conversation is noted here. */
+  readonly manners: Manners;
 }
 
 /** Looks around: all lists, and one of everything that is harmless. What it hears, all checks may judge. */
 export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts> {
   talk.answerWith(answerPolitely);
-  const tools = await listAll(talk, 'tools', 'tools/list', 'tools');
-  const resources = await listAll(talk, 'resources', 'resources/list', 'resources');
-  const templates = await listAll(talk, 'resources', 'resources/templates/list', 'resourceTemplates');
-  const prompts = await listAll(talk, 'prompts', 'prompts/list', 'prompts');
+  const failedLists: { method: string; said: string }[] = [];
+  const failed = (method: string, reply: Reply) => {
+    if (reply.kind === 'silence' && talk.isOpen) options.manners.silent.add(`${talk.era} ${method}`);
+    failedLists.push({ method, said: describe(reply) });
+  };
+  const tools = await listAll(talk, 'tools', 'tools/list', 'tools', failed);
+  const resources = await listAll(talk, 'resources', 'resources/list', 'resources', failed);
+  const templates = await listAll(talk, 'resources', 'resources/templates/list', 'resourceTemplates', failed);
+  const prompts = await listAll(talk, 'prompts', 'prompts/list', 'prompts', failed);
+  const hasLooseErrors = await findLooseErrors(talk);
+  if (hasLooseErrors) options.manners.looseErrors.add(talk.era);
   const callable = tools
     .filter((tool) => objectionTo(tool, options) === undefined)
     .map((tool) => callableOf(tool, options));
@@ -56,6 +66,8 @@ export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts>
     resources,
     templates,
     prompts,
+    failedLists,
+    hasLooseErrors,
     callable,
     objections: tools.flatMap((tool) => objectionTo(tool, options) ?? []),
     tour,
@@ -68,18 +80,41 @@ async function listAll(
   capability: string,
   method: string,
   member: string,
+  failed: (method: string, reply: Reply) => void,
 ): Promise<JsonObject[]> {
   if (!hasCapability(talk.capabilities, capability)) return [];
   const items: JsonObject[] = [];
   let cursor: unknown;
   for (let page = 0; page < MOST_PAGES; page++) {
     const reply = await talk.request(method, cursor === undefined ? {} : { cursor });
+    // Some servers announce resources and have no templates: clients put up with it.
+    if (reply.kind !== 'result' && page === 0 && !isUnknownMethod(reply)) failed(method, reply);
     if (reply.kind !== 'result' || !Array.isArray(reply.result[member])) break;
     items.push(...reply.result[member].filter(isJsonObject));
     cursor = reply.result['nextCursor'];
     if (cursor === undefined || cursor === null) break;
   }
   return items;
+}
+
+function isUnknownMethod(reply: Reply): boolean {
+  return reply.kind === 'error' && reply.error.code === -32601;
+}
+
+function describe(reply: Reply): string {
+  if (reply.kind === 'error') return `error ${reply.error.code}: ${reply.error.message}`;
+  return reply.kind === 'silence' ? reply.why : 'a result';
+}
+
+/** Asks for what no server has: silence, and an error without that id instead, is the error of a server that loses ids. */
+async function findLooseErrors(talk: Talk): Promise<boolean> {
+  if (!talk.peer || !talk.isOpen) return false;
+  const from = talk.transcript.frames.length;
+  const { kind, id } = await talk.request('isthmus-check/unknown', {});
+  if (kind !== 'silence') return false;
+  return talk.transcript.frames
+    .slice(from)
+    .some((frame) => frame.from === 'server' && frame.kind === 'error' && membersOf(frame)['id'] !== id);
 }
 
 async function stopAt(

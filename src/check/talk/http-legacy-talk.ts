@@ -5,6 +5,7 @@ import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js
 import { legacyParams } from './envelope.js';
 import { fetchRest } from './fetch-rest.js';
 import type { HttpTalkOptions } from './http-modern-talk.js';
+import { patienceFor } from './manners.js';
 import { replyOf, silenceOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
 
@@ -12,7 +13,7 @@ import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
 export function createHttpLegacyTalk(
   options: HttpTalkOptions & { readonly sessionId: string | undefined },
 ): Talk {
-  const { peer, revision, hello, answerMs, clock, sessionId } = options;
+  const { peer, revision, hello, answerMs, clock, sessionId, manners } = options;
   const { transcript } = peer;
   const open = new Set<HttpAnswer>();
   let nextId = 2;
@@ -54,7 +55,7 @@ export function createHttpLegacyTalk(
   function start(method: string, params: JsonObject = {}, given: RequestOptions = {}): Pending {
     const id = given.id ?? nextId++;
     const began = clock.now();
-    const ms = given.ms ?? answerMs;
+    const ms = patienceFor(manners, 'legacy', method, given.ms ?? answerMs);
     const from = transcript.frames.length;
     const all = legacyParams(Object.keys(params).length === 0 ? undefined : params, given);
     const body = { jsonrpc: '2.0', id, method, ...(all && { params: all }) };

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { HttpAnswer, HttpPeer } from '../wire/http-peer.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
 import { modernParams } from './envelope.js';
+import { type Manners, patienceFor } from './manners.js';
 import { replyOf, silenceOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
 
@@ -18,11 +19,12 @@ export interface HttpTalkOptions {
   readonly hello: JsonObject;
   readonly answerMs: number;
   readonly clock: Clock;
+  readonly manners: Manners;
 }
 
 /** Requests of the modern era over HTTP: each is a POST of its own. */
 export function createHttpModernTalk(options: HttpTalkOptions): Talk {
-  const { peer, revision, hello, answerMs, clock } = options;
+  const { peer, revision, hello, answerMs, clock, manners } = options;
   const schemas = new Map<string, unknown>();
   const open = new Set<HttpAnswer>();
   let nextId = 1;
@@ -31,7 +33,7 @@ export function createHttpModernTalk(options: HttpTalkOptions): Talk {
   function start(method: string, params: JsonObject = {}, given: RequestOptions = {}): Pending {
     const id = given.id ?? nextId++;
     const began = clock.now();
-    const ms = given.ms ?? answerMs;
+    const ms = patienceFor(manners, 'modern', method, given.ms ?? answerMs);
     const body = { jsonrpc: '2.0', id, method, params: modernParams(params, revision, given) };
     const headers = { ...modernHeaders(body, revision, schemas), ...given.headers };
     let isCancelled = false;

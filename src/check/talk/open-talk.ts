@@ -8,6 +8,7 @@ import { membersOf } from '../wire/transcript.js';
 import { helloMessage } from './hello.js';
 import { createHttpLegacyTalk, legacyHeaders } from './http-legacy-talk.js';
 import { createHttpModernTalk, modernHeaders } from './http-modern-talk.js';
+import { createManners, type Manners } from './manners.js';
 import { replyOf } from './reply.js';
 import { openSsePeer } from './sse-peer.js';
 import { createStreamTalk } from './stream-talk.js';
@@ -24,6 +25,8 @@ export interface OpenTalkOptions {
   readonly capabilities?: JsonObject;
   /** Settles when there is no more point in waiting for the greeting. Streams only. */
   readonly giveUp?: Promise<void>;
+  /** What is known to spoil conversations. */
+  readonly manners?: Manners;
   /** Another connection than the target would open. */
   readonly openStream?: () => Promise<StreamPeer>;
 }
@@ -71,6 +74,7 @@ async function openOnPeer(peer: StreamPeer, options: OpenTalkOptions): Promise<T
       answerMs,
       clock,
       nextId: 2,
+      ...(options.manners && { manners: options.manners }),
     });
   } catch (error) {
     await peer.close();
@@ -79,7 +83,7 @@ async function openOnPeer(peer: StreamPeer, options: OpenTalkOptions): Promise<T
 }
 
 async function openHttpTalk(target: HttpTarget, options: OpenTalkOptions): Promise<Talk> {
-  const { era, clock, answerMs, helloMs } = options;
+  const { era, clock, answerMs, helloMs, manners = createManners() } = options;
   const peer = createHttpPeer(target, clock, `http, ${era}`);
   try {
     const body = helloOf(options);
@@ -93,14 +97,14 @@ async function openHttpTalk(target: HttpTarget, options: OpenTalkOptions): Promi
     }
     const hello = accept(reply, era);
     const revision = revisionOf(hello, options.revision);
-    if (era === 'modern') return createHttpModernTalk({ peer, revision, hello, answerMs, clock });
+    if (era === 'modern') return createHttpModernTalk({ peer, revision, hello, answerMs, clock, manners });
     const http = await peer.request({
       body: { jsonrpc: '2.0', method: 'notifications/initialized' },
       headers: legacyHeaders(revision, sessionId),
       ms: answerMs,
     });
     await http.whole(answerMs);
-    return createHttpLegacyTalk({ peer, revision, hello, answerMs, clock, sessionId });
+    return createHttpLegacyTalk({ peer, revision, hello, answerMs, clock, sessionId, manners });
   } catch (error) {
     peer.close();
     throw error;

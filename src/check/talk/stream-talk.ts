@@ -4,8 +4,10 @@ import type { Era } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
+import { aliveMethod } from './alive.js';
 import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js';
 import { legacyParams, modernParams } from './envelope.js';
+import { createManners, type Manners, patienceFor } from './manners.js';
 import { replyOf } from './reply.js';
 import type { Pending, Reply, RequestOptions, Talk } from './talk.js';
 
@@ -19,11 +21,13 @@ export interface StreamTalkOptions {
   readonly clock: Clock;
   /** The first id that is free. */
   readonly nextId: number;
+  readonly manners?: Manners;
 }
 
 /** A conversation on a stream whose era has been found out already. */
 export function createStreamTalk(options: StreamTalkOptions): Talk {
-  const { peer, era, revision, hello, answerMs, clock } = options;
+  const { peer, era, revision, hello, answerMs, clock, manners = createManners() } = options;
+  const underWay = new Set<RequestId>();
   const { transcript } = peer;
   let nextId = options.nextId;
   let isOpen = true;
@@ -44,7 +48,14 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
     const isOwn = ownNotifications(id, given.progressToken);
     const notifications = () =>
       transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isOwn(frame));
-    const answered = transcript.waitFor((frame) => isAnswerTo(frame, id), given.ms ?? answerMs, from);
+    const ms = patienceFor(manners, era, method, given.ms ?? answerMs);
+    underWay.add(id);
+    const answered = transcript.waitFor(
+      (frame) => isAnswerTo(frame, id) || (isLoose(method, frame) && underWay.size === 1),
+      ms,
+      from,
+    );
+    void answered.then(() => underWay.delete(id));
     return {
       id,
       get notifications() {
@@ -53,9 +64,7 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
       reply: answered.then((frame): Reply => {
         const about = { id, notifications: notifications(), ms: clock.now() - began };
         if (frame) return replyOf(frame, about);
-        const why = transcript.hasEnded
-          ? 'the connection ended'
-          : `no answer within ${given.ms ?? answerMs} ms`;
+        const why = transcript.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`;
         return { kind: 'silence', why, ...about };
       }),
       waitFor: (match, ms = answerMs) =>
@@ -68,6 +77,15 @@ export function createStreamTalk(options: StreamTalkOptions): Talk {
         });
       },
     };
+  }
+
+  /**
+   * An error that names no request, of a server that is known to send them. A sign of life is asked for after all kinds of
+   * input, and what comes first is the answer to that.
+   */
+  function isLoose(method: string, frame: Frame): boolean {
+    if (!manners.looseErrors.has(era) || method === aliveMethod({ era })) return false;
+    return frame.kind === 'error' && frame.id === undefined;
   }
 
   return {

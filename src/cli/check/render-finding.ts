@@ -27,6 +27,7 @@ export function renderFinding(finding: Finding, looks: Looks): string {
     ['why', reason ?? ''],
     ['fix', hint],
     ['input', input ?? ''],
+    ['with it', withIt(finding)],
     ['check', seed === undefined ? finding.id : ''],
     [
       'again',
@@ -45,6 +46,13 @@ export function renderFinding(finding: Finding, looks: Looks): string {
     },
   );
   return `${renderTitle(finding, looks)}${lines}${renderWire(finding, looks)}`;
+}
+
+/** What broke only because of this, and was not judged by itself. */
+function withIt({ consequences = [] }: Finding): string {
+  return consequences.length === 0
+    ? ''
+    : `${consequences.length} ${consequences.length === 1 ? 'check' : 'checks'} could not be judged: ${consequences.join(', ')}`;
 }
 
 /** A line: `✗ Answers ping with an empty result (legacy)`. */

@@ -54,6 +54,7 @@ function card(finding: Finding): Markup {
 <p class="name"><a href="#${anchorOf(finding)}"><code>${finding.id}</code></a>${finding.rules.map((rule) => html` <code class="rule">${rule}</code>`)} <span class="took">${duration(ms)}</span></p>
 <dl>
 ${entry('Seen', seen)}${entry('Expected', expected)}${ruleEntries(finding)}${entry('Why', reason)}${entry('How to fix it', hint)}
+${entry('Not judged because of it', finding.consequences?.join(', '))}
 ${when(input !== undefined, () => html`<dt>Smallest input</dt><dd><pre>${shortened(input!, MAX_TEXT)}</pre></dd>`)}
 </dl>
 ${when(wire.length > 0, () => wireFold(wire))}

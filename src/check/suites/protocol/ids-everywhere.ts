@@ -57,7 +57,9 @@ function askable(table: Table): readonly Asked[] {
   });
   return [
     { method: harmless(table), params: {} },
-    ...listsOf(table).map(({ method }) => ({ method, params: {} })),
+    ...listsOf(table)
+      .filter(({ method }) => !table.facts.failedLists.some((list) => list.method === method))
+      .map(({ method }) => ({ method, params: {} })),
     ...served,
     { method: 'isthmus-check/unknown', params: {} },
     ...(table.facts.capabilities['tools'] === undefined

@@ -62,6 +62,11 @@ async function handle({ id, method, params = {} }) {
     return;
   }
   const handler = handlers[method];
+  if (has('list-fails') && method === 'tools/list')
+    return send({ id, error: { code: -32603, message: 'The list is broken' } });
+  if (has('list-hangs') && method === 'tools/list') return;
+  if (!handler && has('error-ids'))
+    return send({ id: null, error: { code: -32601, message: 'Method not found' } });
   if (!handler) return send({ id, error: { code: -32601, message: 'Method not found' } });
   const result = await handler(params);
   const isModern = params._meta?.['io.modelcontextprotocol/protocolVersion'] !== undefined;
@@ -130,5 +135,6 @@ if (has('orphans')) {
 if (has('stale-lock')) lock((pid) => !existsSync(`/proc/${pid}`));
 // Of many at once only some are let in: the referee itself needs a few.
 if (has('single')) lock(() => readdirSync(folder).length >= 2);
+if (has('banner')) console.log(`small server ${process.pid} is ready`);
 if (has('late')) setTimeout(listen, 1800);
 else listen();
