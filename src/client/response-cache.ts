@@ -11,6 +11,8 @@ export class ResponseCache {
   readonly #clock: Clock;
   readonly #principal: string | undefined;
   readonly #entries = new Map<string, Entry>();
+  /** Of all texts. */
+  #chars = 0;
   /** Counts the changes heard of, by kind: an answer that was under way meanwhile is not kept (CACHE-015). */
   readonly #changes = { tools: 0, prompts: 0, resources: 0, resource: 0 };
 
@@ -25,7 +27,7 @@ export class ResponseCache {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     if (this.#clock.now() < entry.until) return JSON.parse(entry.text) as JsonObject;
-    this.#entries.delete(key);
+    this.#delete(key);
     return undefined;
   }
 
@@ -39,19 +41,22 @@ export class ResponseCache {
     if (typeof ttlMs !== 'number' || !(ttlMs > 0) || resultType === 'input_required') return;
     if (cacheScope !== 'public' && this.#principal === undefined) return;
     if (stamp !== this.stamp(method)) return;
-    if (this.#entries.size >= MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!);
+    const key = keyOf(method, params);
+    const text = JSON.stringify(result);
     const until = this.#clock.now() + ttlMs;
-    this.#entries.set(keyOf(method, params), {
-      text: JSON.stringify(result),
-      method,
-      uri: params['uri'],
-      until,
-    });
+    this.#delete(key);
+    if (text.length > MAX_ENTRY_CHARS) return;
+    this.#entries.set(key, { text, method, uri: params['uri'], until });
+    this.#chars += text.length;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= MAX_ENTRIES && this.#chars <= MAX_CHARS) break;
+      this.#delete(oldest);
+    }
   }
 
   changed(change: Change): void {
     this.#changes[change.kind] += 1;
-    for (const [key, entry] of this.#entries) if (concerns(change, entry)) this.#entries.delete(key);
+    for (const [key, entry] of this.#entries) if (concerns(change, entry)) this.#delete(key);
   }
 
   has(method: string): boolean {
@@ -60,15 +65,23 @@ export class ResponseCache {
 
   /** All pages of a list. */
   drop(method: string): void {
-    for (const [key, entry] of this.#entries) if (entry.method === method) this.#entries.delete(key);
+    for (const [key, entry] of this.#entries) if (entry.method === method) this.#delete(key);
   }
 
   clear(): void {
     this.#entries.clear();
+    this.#chars = 0;
+  }
+
+  #delete(key: string): void {
+    this.#chars -= this.#entries.get(key)?.text.length ?? 0;
+    this.#entries.delete(key);
   }
 }
 
 const MAX_ENTRIES = 1000;
+const MAX_CHARS = 16 * 1024 * 1024;
+const MAX_ENTRY_CHARS = 4 * 1024 * 1024;
 
 interface Entry {
   readonly text: string;

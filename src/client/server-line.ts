@@ -32,6 +32,7 @@ export class ServerLine implements Receiver {
   #closing = false;
   #isOver = false;
   readonly #early: { readonly message: Decoded; readonly about: RequestId | undefined }[] = [];
+  #earlyBytes = 0;
   /** While the era is being found out: an error without id can only mean the probe. */
   onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
 
@@ -56,7 +57,7 @@ export class ServerLine implements Receiver {
     for (const { message, about } of this.#early.splice(0)) this.receive(message, about);
   }
 
-  receive(message: Decoded, about?: RequestId): void {
+  receive(message: Decoded, about?: RequestId, bytes = 0): void {
     this.heard += 1;
     switch (message.kind) {
       case 'batch':
@@ -66,11 +67,11 @@ export class ServerLine implements Receiver {
         if (this.#dialect) this.#dialect.request(message, about);
         else if (message.method === 'ping') this.connection.send(resultMessage(message.id, {}));
         else if (OURS.has(message.method)) this.#lost(isEcho(this.connection.label));
-        else this.#keep(message, about);
+        else this.#keep(message, about, bytes);
         return;
       case 'notification':
         if (this.#dialect) this.#dialect.notification(message, about);
-        else this.#keep(message, about);
+        else this.#keep(message, about, bytes);
         return;
       case 'invalid':
         return this.#noise(message);
@@ -109,8 +110,10 @@ export class ServerLine implements Receiver {
     await this.connection.closed;
   }
 
-  #keep(message: Decoded, about: RequestId | undefined): void {
-    if (this.#early.length < MAX_EARLY) this.#early.push({ message, about });
+  #keep(message: Decoded, about: RequestId | undefined, bytes: number): void {
+    if (this.#early.length >= MAX_EARLY || this.#earlyBytes + bytes > MAX_EARLY_BYTES) return;
+    this.#early.push({ message, about });
+    this.#earlyBytes += bytes;
   }
 
   /** Noise on the line costs at most the call that it was the answer to. */
@@ -159,6 +162,7 @@ export class ServerLine implements Receiver {
 
 /** Messages kept until the era is known; more than any server says before it is spoken to. */
 const MAX_EARLY = 1000;
+const MAX_EARLY_BYTES = 1024 * 1024;
 /** How long what was sent last may take to leave when the client closes. */
 const FAREWELL_MS = 250;
 /** Requests that only a client sends. */

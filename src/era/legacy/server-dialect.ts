@@ -36,6 +36,7 @@ import {
   sendResult,
   settleWith,
 } from '../serving-side.js';
+import { keepOverdue, SubscribedUris } from '../subscribed-uris.js';
 import { toWireError } from '../wire-error.js';
 import type { Handshake } from './handshake.js';
 import { usableCapabilities } from './project-questions.js';
@@ -51,7 +52,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   readonly peer: Peer;
   readonly #side: ServingSide;
   readonly #questions: ServerQuestions;
-  readonly #subscribed = new Set<string>();
+  readonly #subscribed = new SubscribedUris();
   /** Changes that wait for room in the output, by what they are about. */
   readonly #overdue = new Map<string, Change>();
   /** INIT-012: what was not declared in the handshake is not used in the session. */
@@ -259,10 +260,9 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         this.#requireCapability(method, !connection.brief && service.capabilities().resources?.subscribe);
         const uri = params['uri'];
         if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'uri must be a string');
-        if (this.#keeper) return this.#subscribeThere(this.#keeper, method, uri);
         if (method === 'resources/subscribe') this.#subscribed.add(uri);
         else this.#subscribed.delete(uri);
-        return {};
+        return this.#keeper ? this.#subscribeThere(this.#keeper, method, uri) : {};
       }
       default:
         return undefined;
@@ -281,8 +281,16 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
   }
 
   async #subscribeThere(keeper: SessionKeeper, method: string, uri: string): Promise<JsonObject> {
-    if (method === 'resources/subscribe') await keeper.subscribe(uri);
-    else await keeper.unsubscribe(uri);
+    if (method !== 'resources/subscribe') {
+      await keeper.unsubscribe(uri);
+      return {};
+    }
+    try {
+      await keeper.subscribe(uri);
+    } catch (error) {
+      this.#subscribed.delete(uri);
+      throw error;
+    }
     return {};
   }
 
@@ -331,7 +339,7 @@ export class LegacyServerDialect implements ServerDialect, LegacySession {
         : this.#declared?.[change.kind] !== undefined;
     if (!isWanted) return;
     if (this.#side.connection.congested) {
-      this.#overdue.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+      keepOverdue(this.#overdue, change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
       return;
     }
     this.#side.connection.send(

@@ -6,6 +6,7 @@ import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject, notificationMessage } from '../../wire/json-rpc.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
 import { META } from '../meta-keys.js';
+import { keepOverdue, urisProblem } from '../subscribed-uris.js';
 
 /**
  * The open `subscriptions/listen` requests of one connection. Each is acknowledged before anything else is
@@ -120,7 +121,8 @@ export class Listens {
 
   #deliver(listen: Listen, change: Change): void {
     if (this.#connection.congested) {
-      listen.overdue.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+      const key = change.kind === 'resource' ? `resource ${change.uri}` : change.kind;
+      keepOverdue(listen.overdue, key, change);
       return;
     }
     const _meta = { [META.subscriptionId]: listen.inbound.id };
@@ -164,6 +166,13 @@ function readFilter(value: unknown): SubscriptionFilter {
   if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === 'string'))) {
     throw invalid('params.notifications.resourceSubscriptions must be an array of URIs');
   }
+  const problem =
+    uris &&
+    urisProblem(
+      uris.length,
+      uris.reduce((sum, uri) => sum + uri.length, 0),
+    );
+  if (problem) throw invalid(`params.notifications.resourceSubscriptions: ${problem}`);
   return value as SubscriptionFilter;
 }
 

@@ -9,7 +9,7 @@ import { traceHeaders } from '../trace-headers.js';
 import type { Asker } from './asker.js';
 import { createDeadline, type Deadline } from './deadline.js';
 import { Delivery } from './delivery.js';
-import { lost, networkFailure, noAnswer, notBegun, sessionLost, silent } from './failures.js';
+import { lost, networkFailure, noAnswer, notBegun, sessionLost, silent, tooManyWait } from './failures.js';
 import { Flight } from './flight.js';
 import { Flights } from './flights.js';
 import { Cursor } from './follow-stream.js';
@@ -134,7 +134,8 @@ export class HttpConnection implements Connection {
     if (this.#isLost) return this.#fail(flight, sessionLost(this.label));
     if (flight.request.method === 'initialize') this.session.begin();
     this.#flights.add(flight);
-    this.#places.admit(flight, () => void this.#fly(flight));
+    if (!this.#places.admit(flight, () => void this.#fly(flight)))
+      this.#fail(flight, tooManyWait(this.label));
   }
 
   async #fly(flight: Flight): Promise<void> {

@@ -116,3 +116,9 @@ const NEVER_CONNECTED =
 const NOT_PROCESSED: ReadonlySet<number> = new Set([
   301, 302, 303, 307, 308, 401, 403, 404, 405, 406, 413, 415, 429, 503,
 ]);
+
+/** More waits for this server than may. */
+export function tooManyWait(label: string): IsthmusError {
+  const message = `Too much waits to be sent to ${label}; the request was not sent, try again later`;
+  return new IsthmusError('BUSY', message, { sent: 'no' });
+}

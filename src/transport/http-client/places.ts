@@ -3,7 +3,8 @@ import type { Flight } from './flight.js';
 /** A bounded number of flights at a time; the others wait in line. */
 export class Places {
   #free: number;
-  readonly #waiting = new Set<{ readonly flight: Flight; readonly start: () => void }>();
+  readonly #waiting = new Set<Waiting>();
+  #waitingChars = 0;
 
   constructor(size: number) {
     this.#free = size;
@@ -13,12 +14,25 @@ export class Places {
     return this.#waiting.size;
   }
 
-  /** Starts it now or when a place is free; one that is called off before never starts. */
-  admit(flight: Flight, start: () => void): void {
-    if (this.#free > 0) return this.#start(flight, start);
+  /**
+   * Starts it now or when a place is free; one that is called off before never starts. False: those that wait take
+   * too much already, and it will not start.
+   */
+  admit(flight: Flight, start: () => void): boolean {
+    if (this.#free > 0) {
+      this.#start(flight, start);
+      return true;
+    }
+    if (this.#waiting.size > 0 && this.#waitingChars + flight.text.length > MAX_WAITING_CHARS) return false;
     const entry = { flight, start };
     this.#waiting.add(entry);
-    flight.onLanded = () => this.#waiting.delete(entry);
+    this.#waitingChars += flight.text.length;
+    flight.onLanded = () => this.#leave(entry);
+    return true;
+  }
+
+  #leave(entry: Waiting): void {
+    if (this.#waiting.delete(entry)) this.#waitingChars -= entry.flight.text.length;
   }
 
   #start(flight: Flight, start: () => void): void {
@@ -31,7 +45,14 @@ export class Places {
     this.#free += 1;
     const [next] = this.#waiting;
     if (!next) return;
-    this.#waiting.delete(next);
+    this.#leave(next);
     this.#start(next.flight, next.start);
   }
 }
+
+interface Waiting {
+  readonly flight: Flight;
+  readonly start: () => void;
+}
+
+const MAX_WAITING_CHARS = 32 * 1024 * 1024;

@@ -1,0 +1,39 @@
+import { IsthmusError } from '../errors.js';
+
+/** The resources that one connection is subscribed to: bounded, since their names are the client's. */
+export class SubscribedUris {
+  readonly #uris = new Set<string>();
+  #chars = 0;
+
+  has(uri: string): boolean {
+    return this.#uris.has(uri);
+  }
+
+  /** Throws `BUSY` when there are too many. */
+  add(uri: string): void {
+    if (this.#uris.has(uri)) return;
+    const problem = urisProblem(this.#uris.size + 1, this.#chars + uri.length);
+    if (problem) throw new IsthmusError('BUSY', `${problem}; unsubscribe from some of them first`);
+    this.#uris.add(uri);
+    this.#chars += uri.length;
+  }
+
+  delete(uri: string): void {
+    if (this.#uris.delete(uri)) this.#chars -= uri.length;
+  }
+}
+
+/** Why one connection cannot be subscribed to so many resources; undefined: it can. */
+export function urisProblem(count: number, chars: number): string | undefined {
+  if (count <= MAX_URIS && chars <= MAX_CHARS) return undefined;
+  return `one subscriber can name at most ${MAX_URIS} resources, with ${MAX_CHARS} characters in all`;
+}
+
+/** The same bound for news of them that wait until the client reads; the oldest are dropped. */
+export function keepOverdue<T>(overdue: Map<string, T>, key: string, news: T): void {
+  overdue.set(key, news);
+  if (overdue.size > MAX_URIS) overdue.delete(overdue.keys().next().value!);
+}
+
+const MAX_URIS = 10_000;
+const MAX_CHARS = 1024 * 1024;

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { ResponseCache } from '../../src/client/response-cache.js';
+import { keepOverdue, SubscribedUris } from '../../src/era/subscribed-uris.js';
+import { Flight } from '../../src/transport/http-client/flight.js';
+import { Places } from '../../src/transport/http-client/places.js';
+import { Outbox } from '../../src/transport/outbox.js';
+import { requestMessage } from '../../src/wire/json-rpc.js';
+import { initialize, legacy, modern } from '../support/eras.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { bare, createStarter } from '../support/sessions.js';
+
+const start = createStarter();
+const MIB = 1024 * 1024;
+
+describe('R3: limits of what a peer can fill', () => {
+  it('R3: the response cache holds 16 MiB of text, and the oldest go first', () => {
+    const cache = new ResponseCache(new FakeClock(), 'me');
+    const put = (uri: string, chars: number) =>
+      cache.put('resources/read', { uri }, { ttlMs: 1000, text: 'x'.repeat(chars) }, 0);
+    for (let at = 0; at < 8; at += 1) put(`r${at}`, 3 * MIB);
+    const kept = Array.from(
+      { length: 8 },
+      (_, at) => cache.get('resources/read', { uri: `r${at}` }) !== undefined,
+    );
+    expect(kept).toEqual([false, false, false, true, true, true, true, true]);
+    // One that is too large is not kept, and costs the others nothing.
+    put('large', 5 * MIB);
+    expect(cache.get('resources/read', { uri: 'large' })).toBeUndefined();
+    expect(cache.get('resources/read', { uri: 'r7' })).toBeDefined();
+  });
+
+  it('R3: requests that wait for a place at an HTTP server take at most 32 MiB; what is called off frees its own', () => {
+    const places = new Places(1);
+    const flight = (id: number, chars: number) => {
+      const request = requestMessage(id, 'tools/call', {});
+      return new Flight(request as never, 'x'.repeat(chars));
+    };
+    const first = flight(0, 10 * MIB);
+    expect(places.admit(first, () => {})).toBe(true);
+    const waiting = [1, 2, 3].map((id) => flight(id, 10 * MIB));
+    expect(waiting.map((each) => places.admit(each, () => {}))).toEqual([true, true, true]);
+    expect(places.admit(flight(4, 10 * MIB), () => {})).toBe(false);
+    waiting[1]!.land();
+    const started: number[] = [];
+    expect(places.admit(flight(5, 10 * MIB), () => started.push(5))).toBe(true);
+    first.land();
+    waiting[0]!.land();
+    waiting[2]!.land();
+    expect(started).toEqual([5]);
+    expect(places.waiting).toBe(0);
+  });
+
+  it('R3: one connection subscribes to at most 10,000 resources, with 1 MiB of names', () => {
+    const uris = new SubscribedUris();
+    for (let at = 0; at < 10_000; at += 1) uris.add(`r${at}`);
+    uris.add('r0');
+    expect(() => uris.add('one more')).toThrow(
+      'one subscriber can name at most 10000 resources, with 1048576 characters in all',
+    );
+    uris.delete('r0');
+    uris.add('one more');
+    const long = new SubscribedUris();
+    long.add('x'.repeat(MIB));
+    expect(() => long.add('y')).toThrow(/at most/);
+    long.delete('x'.repeat(MIB));
+    long.add('y');
+  });
+
+  it('R3: a subscription past the bound is refused in both eras, and the connection lives on', async () => {
+    const server = bare();
+    server.resource('memo://1', {}, () => 'memo');
+    const client = (await start(server)).connect();
+    const resourceSubscriptions = Array.from({ length: 10_001 }, (_, at) => `memo://${at}`);
+    client.send(modern(1, 'subscriptions/listen', { notifications: { resourceSubscriptions } }));
+    expect(await client.next()).toMatchObject({
+      id: 1,
+      error: { code: -32602, message: expect.stringContaining('at most 10000 resources') },
+    });
+    client.send(modern(2, 'server/discover'));
+    expect(await client.next()).toMatchObject({ id: 2, result: {} });
+
+    const old = (await start(server)).connect();
+    await initialize(old);
+    old.send(legacy(1, 'resources/subscribe', { uri: 'x'.repeat(MIB) }));
+    expect(await old.next()).toMatchObject({ id: 1, result: {} });
+    old.send(legacy(2, 'resources/subscribe', { uri: 'memo://1' }));
+    expect(await old.next()).toMatchObject({ id: 2, error: { message: expect.stringContaining('at most') } });
+    old.send(legacy(3, 'ping'));
+    expect(await old.next()).toMatchObject({ id: 3, result: {} });
+  });
+
+  it('R3: news that wait for a reader are bounded; the oldest are dropped', () => {
+    const overdue = new Map<string, number>();
+    for (let at = 0; at < 20_000; at += 1) keepOverdue(overdue, `r${at}`, at);
+    expect(overdue.size).toBe(10_000);
+    expect(overdue.keys().next().value).toBe('r10000');
+  });
+
+  it('R3: the outbox gives messages in slices of 256 KiB, and never splits its count', () => {
+    const outbox = new Outbox();
+    for (let at = 0; at < 10; at += 1) outbox.add(`${at}`.repeat(100 * 1024));
+    outbox.withdraw(1);
+    outbox.withdraw(4);
+    const sizes: number[] = [];
+    for (let text = outbox.take(); text !== undefined; text = outbox.take()) sizes.push(text.length / 1024);
+    expect(sizes).toEqual([200, 200, 200, 200]);
+    expect(outbox.taken).toBe(10);
+    expect(outbox.size).toBe(0);
+    expect(outbox.overhead).toBe(0);
+  });
+});
