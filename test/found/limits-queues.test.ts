@@ -68,7 +68,7 @@ describe('R3: limits of what a peer can fill', () => {
 
   it('R3: a subscription past the bound is refused in both eras, and the connection lives on', async () => {
     const server = bare();
-    server.resource('memo://1', {}, () => 'memo');
+    server.resource('memo://1', { name: 'memo' }, () => 'memo');
     const client = (await start(server)).connect();
     const resourceSubscriptions = Array.from({ length: 10_001 }, (_, at) => `memo://${at}`);
     client.send(modern(1, 'subscriptions/listen', { notifications: { resourceSubscriptions } }));
