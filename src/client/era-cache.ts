@@ -37,6 +37,7 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   const { folder = defaultFolder(), ttlMs = TTL_MS, clock = systemClock } = options;
   const isFresh = freshness(ttlMs, clock);
   let sets = 0;
+  let hasSwept = false;
   if (folder === undefined) return memoryEraCache(options);
 
   const read = async (file: string): Promise<CachedEra | undefined> => {
@@ -53,7 +54,12 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   };
 
   return {
-    get: (key) => read(join(folder, fileName(key))),
+    get(key) {
+      // Once a process, and beside the rest: where all verdicts are known none is written, and nothing would be pruned.
+      if (!hasSwept) void removeDrafts(folder, clock);
+      hasSwept = true;
+      return read(join(folder, fileName(key)));
+    },
     async set(key, verdict) {
       const name = fileName(key);
       if (await replace(folder, name, encodeEntry(verdict))) {
@@ -157,7 +163,15 @@ async function pruneExpired(
   for (const name of [...names.slice(start), ...names.slice(0, start)].slice(0, MAX_PRUNED)) {
     const file = join(folder, name);
     if (ENTRY_NAME.test(name)) await read(file);
-    else if (name.endsWith(DRAFT) && (await ageOf(file, clock)) > DRAFT_TTL_MS) await remove(file);
+  }
+  await removeDrafts(folder, clock);
+}
+
+/** What processes left that were killed between write and rename. */
+async function removeDrafts(folder: string, clock: Clock): Promise<void> {
+  for (const name of await list(folder)) {
+    const file = join(folder, name);
+    if (name.endsWith(DRAFT) && (await ageOf(file, clock)) > DRAFT_TTL_MS) await remove(file);
   }
 }
 
@@ -203,7 +217,7 @@ const MAX_IN_MEMORY = 1000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 const DRAFT = '.tmp';
 /** A draft lives for milliseconds, unless its process was killed between write and rename. */
-const DRAFT_TTL_MS = 60 * 60 * 1000;
+const DRAFT_TTL_MS = 10 * 60 * 1000;
 const SETS_PER_PRUNE = 32;
 const MAX_PRUNED = 32;
 const MAX_LISTED = 1024;

@@ -16,9 +16,9 @@ export function endWithHost(connection: Connection): Connection {
 
 function shimReceiver(connection: Connection, receiver: Receiver): Receiver {
   return {
-    receive(message, about) {
+    receive(message, about, bytes) {
       if (isInputEnded(message)) receiver.inputEnded();
-      else receiver.receive(message, about);
+      else receiver.receive(message, about, bytes);
     },
     inputEnded: () => connection.close(),
     drained: () => receiver.drained(),

@@ -3,6 +3,7 @@ import { IsthmusError } from '../errors.js';
 import type { Era } from '../exchange/call.js';
 import type { InboundLimits } from '../exchange/inbound-calls.js';
 import type { ParkingLimits } from './modern/parked-calls.js';
+import type { StateKey } from './modern/state-keys.js';
 import { ALL_ERAS } from './revisions.js';
 
 /** Everything the serving side lets you set, resolved once in `serve()`. */
@@ -17,8 +18,8 @@ export interface ServingSettings extends InboundLimits, ParkingLimits {
   readonly maxListens: number;
   /** Legacy connections are pinged this often and closed when they stay silent; 0 is never. */
   readonly pingIntervalMs: number;
-  /** 32 bytes that seal `requestState`; share it between replicas. */
-  readonly stateKey: string | Uint8Array | undefined;
+  /** 32 bytes that seal `requestState`; share it between replicas. Of several the first seals, and all open. */
+  readonly stateKey: StateKey | readonly StateKey[] | undefined;
 }
 
 /** Fills in what was not set and refuses what makes no sense. */

@@ -13,6 +13,7 @@ import { Aggregate } from './aggregate/aggregate.js';
 import { openFronts } from './front/fronts.js';
 import { Pages } from './front/pages.js';
 import type { Applied, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
+import { placeKeys } from './place-keys.js';
 import { soundUnit } from './sound-unit.js';
 import type { GatewayStatus, UnitStatus } from './status.js';
 import { Unit, type UnitContext } from './unit.js';
@@ -124,7 +125,7 @@ class TheGateway implements Gateway {
       const streams = addresses.filter((address) => !isHttp(address)).map((address) => listenerFor(address));
       if (streams.length > 0) {
         const service = single ? this.#units.values().next().value!.unit.service : this.#aggregate;
-        this.#streams = await this.#serve(service, streams);
+        this.#streams = await this.#serve(service, streams, MAIN);
         void this.#streams.closed.then(() => this.close());
       }
     } catch (error) {
@@ -243,7 +244,8 @@ class TheGateway implements Gateway {
     const { maxSessions } = placed.unit.definition.unit.limits;
     const own = maxSessions === undefined ? {} : { maxSessions };
     const listeners = placed.paths.flatMap((path) => this.#fronts!.at(path, own));
-    if (listeners.length > 0) placed.served = await this.#serve(placed.unit.service, listeners);
+    if (listeners.length > 0)
+      placed.served = await this.#serve(placed.unit.service, listeners, `server ${placed.unit.name}`);
   }
 
   /** The only server as it is, or all of them as one. */
@@ -252,7 +254,7 @@ class TheGateway implements Gateway {
     const service = only && others.length === 0 ? only.unit.service : this.#aggregate;
     const before = this.#main;
     if (before?.service === service || this.#fronts!.isEmpty) return;
-    this.#main = { service, served: await this.#serve(service, this.#fronts!.main()) };
+    this.#main = { service, served: await this.#serve(service, this.#fronts!.main(), MAIN) };
     if (before) await this.#leave(before.served);
   }
 
@@ -270,9 +272,11 @@ class TheGateway implements Gateway {
     this.#leaving.delete(served);
   }
 
-  #serve(service: Service, listeners: readonly Listener[]): Promise<Served> {
+  /** `place` is what the states of rounds are bound to. */
+  #serve(service: Service, listeners: readonly Listener[], place: string): Promise<Served> {
     const graceMs = this.#options.graceMs ?? GRACE_MS;
-    return serve(service, listeners, { ownsProcess: false, graceMs, clock: this.#clock });
+    const keys = placeKeys(this.#options.stateKeys, place);
+    return serve(service, listeners, { ownsProcess: false, graceMs, clock: this.#clock, ...keys });
   }
 
   #startIfEager(unit: Unit): void {
@@ -303,4 +307,5 @@ const ABOUT_STATE: ReadonlySet<string> = new Set([
   'drain',
 ]);
 const GRACE_MS = 10_000;
+const MAIN = 'main';
 const GATEWAY: Implementation = { name: 'isthmus', version: '0.1.0' };

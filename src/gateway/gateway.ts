@@ -34,6 +34,11 @@ export interface GatewayOptions {
   readonly patienceMs?: number | undefined;
   /** How long what is running may take when the gateway, or a server of it, is to end. Default 10 s. */
   readonly graceMs?: number | undefined;
+  /**
+   * Keys of 32 bytes as base64url that seal `requestState`, so that replicas can go on with each other's rounds. The
+   * first seals, all open. Default: a random one.
+   */
+  readonly stateKeys?: readonly string[] | undefined;
   /** Clients may read what a process wrote to stderr before it ended: they are those who run it. */
   readonly tellsStderr?: boolean;
   /** Puts limits, logs and counts around each server. */

@@ -2,7 +2,13 @@ import type { Logger } from 'pino';
 import { systemClock } from '../async/clock.js';
 import { IsthmusError, messageOf } from '../errors.js';
 import type { HostEvent } from '../host/host-event.js';
-import { type Control, type Controlled, openControl, type ReloadReport } from './control/index.js';
+import {
+  type Control,
+  type Controlled,
+  openControl,
+  type ReloadReport,
+  sweepSockets,
+} from './control/index.js';
 import { createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';
 import type { CloseOptions } from './gateway.js';
 import { limitService, type RateLimit, withUnitLimits } from './limits/index.js';
@@ -147,6 +153,7 @@ export async function operateGateway(options: OperationOptions): Promise<Operati
       return undefined;
     });
   }
+  if (control) void sweepSockets(control.path);
   const closed = gateway.closed.then(() => control?.close());
   const close: Operation['close'] = async (how) => {
     await gateway.close(how);

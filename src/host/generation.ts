@@ -49,6 +49,8 @@ export class Generation {
   readonly closed: Promise<unknown>;
   readonly calls: Budget;
   readonly resting: RestingCalls;
+  /** How many calls it has answered. */
+  served = 0;
   readonly #options: GenerationOptions;
   readonly #link: Negotiated;
   readonly #child: ChildConnection;

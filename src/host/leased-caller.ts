@@ -99,6 +99,7 @@ export class LeasedCaller implements Caller {
     const made = call.onLog ? this.#overheard(call) : call;
     return this.#speaker.call(made, this.#rests).then(
       (result) => {
+        generation.served += 1;
         generation.settled(made, origin);
         return result;
       },

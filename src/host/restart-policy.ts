@@ -7,7 +7,7 @@ export interface RestartPolicy {
   readonly maxDelayMs: number;
   /** By how much of itself a delay may differ either way, so that many do not start at the same moment. */
   readonly jitter: number;
-  /** A process that has run this long starts with a clean slate. */
+  /** After a process that has run this long, or has answered ten calls, the count begins anew. */
   readonly stableMs: number;
 }
 
@@ -23,10 +23,20 @@ export type Restart =
   | { readonly kind: 'after'; readonly delayMs: number; readonly attempt: number }
   | { readonly kind: 'give-up'; readonly attempts: number };
 
-/** How many failures in a row there are now, after a life of `ranMs`. */
-export function countFailure(policy: RestartPolicy, failuresBefore: number, ranMs: number): number {
-  return ranMs >= policy.stableMs ? 1 : failuresBefore + 1;
+/**
+ * How many failures in a row there are now, after a life of `ranMs` with `served` answered calls. A process that was
+ * of use is not part of a loop, however short its life was: its callers are better off with the next one.
+ */
+export function countFailure(
+  policy: RestartPolicy,
+  failuresBefore: number,
+  { ranMs, served }: { readonly ranMs: number; readonly served: number },
+): number {
+  return ranMs >= policy.stableMs || served >= USEFUL_CALLS ? 1 : failuresBefore + 1;
 }
+
+/** Enough to tell a server that fails now and then from one that fails as soon as it is used. */
+export const USEFUL_CALLS = 10;
 
 /** What to do about the latest of `failures` in a row. `random` is from 0 to 1. */
 export function decideRestart(policy: RestartPolicy, failures: number, random: number): Restart {

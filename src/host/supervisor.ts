@@ -270,7 +270,7 @@ export class Supervisor {
     this.#exits.record(error, 'start', number, this.#pidOf(number));
     const refused = error.code === 'CANNOT_START' && why !== 'crash';
     if (refused) this.#go('rested');
-    else this.#afterFailure(0, error);
+    else this.#afterFailure({ ranMs: 0, served: 0 }, error);
     this.#settleNext(error);
   }
 
@@ -281,16 +281,17 @@ export class Supervisor {
     this.#callOffAge();
     if (this.#state !== 'ready') return;
     this.#exits.record(error, 'run', generation.number, generation.pid);
-    this.#afterFailure(this.#context.clock.now() - generation.startedAt, error);
+    const ranMs = this.#context.clock.now() - generation.startedAt;
+    this.#afterFailure({ ranMs, served: generation.served }, error);
   }
 
-  #afterFailure(ranMs: number, error: IsthmusError): void {
+  #afterFailure(life: { ranMs: number; served: number }, error: IsthmusError): void {
     const { label, settings, clock, random, emit } = this.#context;
     if (!settings.restart) {
       this.#go('rested');
       return;
     }
-    this.#failures = countFailure(settings.restart, this.#failures, ranMs);
+    this.#failures = countFailure(settings.restart, this.#failures, life);
     const decision = decideRestart(settings.restart, this.#failures, random());
     if (decision.kind === 'give-up') {
       this.#go('gave-up');

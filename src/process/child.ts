@@ -18,7 +18,7 @@ export interface ChildOptions {
   /** How much of stderr is kept. Default 64 KiB. */
   readonly stderrBytes?: number;
   readonly shutdown?: Partial<ShutdownTimes>;
-  /** Who is told of the process, such as a guard that outlives us. */
+  /** Who is told of the process. Default: a guard that outlives us, and ends it when we are killed. */
   readonly watchers?: readonly ChildWatcher[];
   readonly clock?: Clock;
 }

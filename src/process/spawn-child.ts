@@ -7,6 +7,7 @@ import { tellWatchers } from './child-watcher.js';
 import { createTreeEnd } from './end-tree.js';
 import { onFirstSign } from './first-sign.js';
 import { guardAgainstOrphaning } from './orphan-guard.js';
+import { ownDeathWatch } from './own-death-watch.js';
 import { type LeaderEnd, startProcess } from './start-process.js';
 import { createStderrRing } from './stderr-ring.js';
 
@@ -44,7 +45,7 @@ export function spawnChild(options: ChildOptions): Child {
   const child = { pid, stdin, stdout, stderr, life: alive.promise, exited };
   if (pid === undefined) return { ...child, isGone, stop: () => exited, kill: () => exited };
 
-  const sayEnded = tellWatchers(options.watchers ?? [], pid);
+  const sayEnded = tellWatchers(options.watchers ?? [ownDeathWatch], pid);
   const release = guardAgainstOrphaning(pid);
   const tree = createTreeEnd({ pid, leaderExit: started.ended, endInput: () => stdin.end() }, times, clock);
 

@@ -104,10 +104,15 @@ class StreamConnection implements Connection {
   open(receiver: Receiver): void {
     const { input, output, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
     this.#receiver = receiver;
+    let isEnding = false;
     const reader = createLineReader({
       maxLineBytes,
       onLine: (bytes) => {
-        if (this.#state === 'open') receiver.receive(decodeLine(bytes), undefined, bytes.length);
+        if (this.#state !== 'open') return;
+        const message = decodeLine(bytes);
+        // A server that dies in the middle of a line has not said it; that it is gone is told in a moment.
+        if (isEnding && this.#options.alwaysReads && message.kind === 'invalid') return;
+        receiver.receive(message, undefined, bytes.length);
       },
       onOversize: (head, tail) => {
         if (this.#state === 'open') receiver.receive(oversizeMessage(head, tail, maxLineBytes));
@@ -118,6 +123,7 @@ class StreamConnection implements Connection {
       if (this.congested) this.#pause();
     });
     input.on('end', () => {
+      isEnding = true;
       reader.end();
       if (this.#state !== 'closed') receiver.inputEnded();
     });

@@ -47,9 +47,10 @@ describe('the restart policy', () => {
   });
 
   it('forgets earlier failures after five stable minutes, not a millisecond before', () => {
-    expect(countFailure(DEFAULT_RESTART, 4, 299_999)).toBe(5);
-    expect(countFailure(DEFAULT_RESTART, 4, 300_000)).toBe(1);
-    expect(countFailure(DEFAULT_RESTART, 0, 0)).toBe(1);
+    expect(countFailure(DEFAULT_RESTART, 4, { ranMs: 299_999, served: 9 })).toBe(5);
+    expect(countFailure(DEFAULT_RESTART, 4, { ranMs: 300_000, served: 0 })).toBe(1);
+    expect(countFailure(DEFAULT_RESTART, 4, { ranMs: 0, served: 10 })).toBe(1);
+    expect(countFailure(DEFAULT_RESTART, 0, { ranMs: 0, served: 0 })).toBe(1);
   });
 });
 

@@ -79,7 +79,8 @@ async function run(
   if (!target) {
     const { serveDemo } = await import('../serve/serve-demo.js');
     const doors = await open();
-    const real = await serveDemo(addresses, doors);
+    const { readStateKeys } = await import('../serve/state-keys.js');
+    const real = await serveDemo(addresses, doors, readStateKeys(options.stateKey));
     return announce(real, describeAddresses(real, DEMO, doors.hasPrincipals));
   }
   const settings = settingsOf(options);
@@ -89,6 +90,8 @@ async function run(
   const discreet = discreetOperator(operator, { text: clean });
   const isForOne = addresses.every((address) => address === 'stdio');
   if (isForOne && !needsGateway(options, isTyped)) {
+    // One client on one process has no replicas; and children do not get the keys.
+    delete process.env['ISTHMUS_STATE_KEY'];
     const { serveOnStdio } = await import('../serve/serve-on-stdio.js');
     const processes = options.processes ?? 'per-client';
     return serveOnStdio(target, { ...settings, processes, quiet: quiet || isSilent(options) }, discreet);
@@ -117,7 +120,7 @@ async function run(
 
 /** One client on stdio can do without most of it, unless somebody asks for it. */
 function needsGateway({ logLevel }: ServeOptions, isTyped: (name: keyof ServeOptions) => boolean): boolean {
-  const names = ['name', 'maxConcurrent', 'rateLimit', 'grace', 'logFormat', 'debug'] as const;
+  const names = ['stateKey', 'name', 'maxConcurrent', 'rateLimit', 'grace', 'logFormat', 'debug'] as const;
   return names.some(isTyped) || logLevel === 'debug' || logLevel === 'trace';
 }
 

@@ -36,7 +36,7 @@ const ABOUT_ONE: readonly Name[] = [
   ] as const),
   ...(['statelessServer', 'ignoreTool', 'timeout', 'connectTimeout'] as const),
 ];
-const ABOUT_MANY: readonly Name[] = ['separator', 'watch'];
+const ABOUT_MANY: readonly Name[] = ['separator', 'watch', 'input'];
 
 /** Whatever else a kind of server has no use for is refused when it is opened. */
 const IDLE: Readonly<Record<Serving, readonly Name[]>> = {

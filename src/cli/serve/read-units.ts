@@ -49,7 +49,12 @@ export function toUnits(
 ): ReadUnits {
   const { servers } = change;
   const warnings = servers.problems.filter(({ server }) => server !== undefined || change.kind === 'read');
-  const lines = warnings.map(describeProblem);
+  // What only needs a value is no fault of the file, and whoever runs it can give that value.
+  const lines = warnings.map((problem) =>
+    problem.missing !== undefined && problem.hint !== undefined
+      ? `${describeProblem(problem)}; ${problem.hint}`
+      : describeProblem(problem),
+  );
   if (change.kind === 'broken') {
     const problem = change.problems.map(describeProblem).join('; ');
     return { units: before, problem, kept: undefined, warnings: [] };

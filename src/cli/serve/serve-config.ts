@@ -4,7 +4,11 @@ import { type Operation, operateGateway, type ReadUnits } from '../../gateway/op
 import type { UnitDefinition } from '../../gateway/unit-definition.js';
 import { ownProcess } from '../../server/own-process.js';
 import { usageError } from '../cli-error.js';
+import { EXIT } from '../exit-codes.js';
+import { createPrompter, type Prompter } from '../terminal/prompter.js';
+import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf } from './addresses.js';
+import { askInputs } from './ask-inputs.js';
 import { openDoors } from './doors.js';
 import { openHouse } from './house.js';
 import { cannotListen } from './listen-at.js';
@@ -12,6 +16,7 @@ import { missingConfigHint } from './missing-config.js';
 import { namedUnits } from './named-units.js';
 import { filesOf, labelOf, toUnits } from './read-units.js';
 import type { ServeOptions } from './serve-options.js';
+import { tellDescriptors } from './tell-descriptors.js';
 
 /** It can be used there. */
 export type Announce = (addresses: readonly string[], names: readonly string[]) => void;
@@ -23,10 +28,16 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
   const { log } = house;
   let operation: Operation | undefined;
   let departure: Departure;
+  const { inputs, secrets } = await askInputs(files, options.input ?? {}, prompterFor(options), NEVER);
+  house.redactor.add(secrets);
   let read: ((change: ServersChange) => ReadUnits) | undefined;
-  const watch = await watchServers(files, { skipMissing, lookMs: options.watch ? 5000 : false }, (change) => {
-    if (options.watch && read) operation?.adopt(read(change));
-  });
+  const watch = await watchServers(
+    files,
+    { skipMissing, inputs, lookMs: options.watch ? 5000 : false },
+    (change) => {
+      if (options.watch && read) operation?.adopt(read(change));
+    },
+  );
   try {
     const { servers } = usable(watch.current, files);
     const { gateway: settings = {} } = servers;
@@ -61,9 +72,20 @@ export async function serveConfig(options: ServeOptions, announce: Announce): Pr
   }
   const { gateway, closed, reload } = operation;
   void closed.then(() => watch.close());
+  tellDescriptors((line) => log.warn({}, line));
   ownProcess(operation, departure, () => void reload());
   announce(gateway.addresses, gateway.names);
 }
+
+/** Only where somebody is at the terminal, and stdin does not belong to the protocol. */
+function prompterFor(options: ServeOptions): Prompter | undefined {
+  const { canAsk, stdin, stderr } = processTerminal();
+  if (!canAsk || addressesOf(options).includes('stdio')) return undefined;
+  const onInterrupt = () => process.exit(EXIT.interrupted);
+  return createPrompter(stdin, stderr, { terminal: true, onInterrupt });
+}
+
+const NEVER = new AbortController().signal;
 
 /** Where there is nothing to go on with, a file that cannot be read is the end of it. */
 function usable(change: ServersChange, files: readonly string[]): ServersChange {

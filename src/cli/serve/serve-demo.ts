@@ -10,6 +10,7 @@ import { cannotListen, listenAt } from './listen-at.js';
 export async function serveDemo(
   addresses: readonly string[],
   { endpoint, places }: Doors,
+  stateKey: readonly string[] | undefined,
 ): Promise<readonly string[]> {
   const startedAt = new Date().toISOString();
   const isHttp = (address: string) => address.startsWith('http://');
@@ -39,12 +40,14 @@ export async function serveDemo(
   };
   const mains = [...fronts.main()];
   const listeners = addresses.map((address) => (isHttp(address) ? mains.shift()! : listenAt(address)));
-  const served = await serve(createDemoServer(), listeners, { ownsProcess: true, onClose: close }).catch(
-    async (error: unknown) => {
-      await close();
-      throw error;
-    },
-  );
+  const served = await serve(createDemoServer(), listeners, {
+    ownsProcess: true,
+    onClose: close,
+    ...(stateKey && { stateKey }),
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   return served.addresses;
 }
 

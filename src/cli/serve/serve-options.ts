@@ -22,6 +22,7 @@ export interface ServeOptions {
   readonly import?: readonly string[];
   /** `NAME=COMMAND`. */
   readonly namedServer?: readonly string[];
+  readonly input?: Readonly<Record<string, string>>;
   readonly watch: boolean;
   readonly separator?: string;
   readonly name?: string;
@@ -56,6 +57,7 @@ export interface ServeOptions {
   readonly maxConcurrent?: number;
   readonly rateLimit?: number;
   readonly grace?: number;
+  readonly stateKey?: string;
   readonly logLevel?: string;
   readonly logFormat?: 'pretty' | 'json';
   readonly debug?: boolean;
@@ -121,6 +123,11 @@ export function addServeOptions(command: Command): Command {
       '--grace <ms>',
       'how long running calls may take when it is to end (default: 2500 after a signal, 10000 after the end of stdin)',
       toMs,
+    )
+    .optionsGroup('Replicas:')
+    .option(
+      '--state-key <file>',
+      'a file with keys that seal requestState, one a line, so that replicas with the same keys accept the rounds of each other; the first seals, all open. Or ISTHMUS_STATE_KEY. A key itself does not belong on the command line',
     )
     .optionsGroup('What it says:')
     .addOption(

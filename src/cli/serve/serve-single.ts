@@ -9,6 +9,7 @@ import type { House } from './house.js';
 import { cannotListen } from './listen-at.js';
 import type { Operator } from './operator.js';
 import { startFarSide } from './start-far-side.js';
+import { tellDescriptors } from './tell-descriptors.js';
 import { type SingleSettings, unitOfTarget } from './unit-of-target.js';
 
 export interface SingleServing extends SingleSettings {
@@ -57,6 +58,7 @@ export async function serveSingle(target: Target, serving: SingleServing, operat
   const { gateway } = operation;
   const { bridge } = gateway.unit(name);
   const { closing: over } = gateway;
+  tellDescriptors((line) => operator.say(`isthmus: warning: ${line}`));
   ownProcess(operation, planDeparture({ isStdio: addresses.includes('stdio'), graceMs }));
   const label = target.kind === 'command' ? oneLabel([target.command, ...target.args]) : name;
   const tell = () => {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { collect, toMs, toVariable } from '../common-options.js';
+import { collect, toInput, toMs, toVariable } from '../common-options.js';
 import { env } from './env-option.js';
 import { toEra } from './values.js';
 
@@ -24,6 +24,11 @@ export function addWhat(command: Command): void {
       '--named-server <name=command>',
       'one of many servers, its command in one word; repeatable, and goes with --config',
       collect,
+    )
+    .option(
+      '--input <id=value>',
+      'a value that a file leaves to its editor to ask for (input:id); repeatable. On a terminal the rest is asked for',
+      toInput,
     )
     .option('--no-watch', 'do not read the files again when they change')
     .option('--separator <text>', 'between server and tool in the list of all (default: __)')

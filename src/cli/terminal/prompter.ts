@@ -1,11 +1,15 @@
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 
 /** Somebody who can be asked, one line at a time. */
 export interface Prompter {
   say(text: string): void;
-  /** The line that was typed, or `undefined` when nothing more will be (Ctrl-D, or `signal`). */
-  ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+  /** The line that was typed, or `undefined` when nothing more will be (Ctrl-D, or `signal`). `hidden`: it is not shown. */
+  ask(
+    prompt: string,
+    signal: AbortSignal,
+    options?: { readonly hidden?: boolean },
+  ): Promise<string | undefined>;
 }
 
 /** Ctrl-C at a prompt does not reach the process as a signal: `onInterrupt` is told instead. */
@@ -16,11 +20,13 @@ export function createPrompter(
 ): Prompter {
   return {
     say: (text) => void output.write(text),
-    ask: (prompt, signal) =>
+    ask: (prompt, signal, { hidden = false } = {}) =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve(undefined);
         // One for each question: between questions nobody reads, so that the process can end.
-        const lines = createInterface({ input, output, terminal: options.terminal, historySize: 0 });
+        const shown = hidden ? nowhere() : output;
+        const lines = createInterface({ input, output: shown, terminal: options.terminal, historySize: 0 });
+        if (hidden) output.write(prompt);
         let line: string | undefined;
         const stop = () => lines.close();
         signal.addEventListener('abort', stop, { once: true });
@@ -31,7 +37,7 @@ export function createPrompter(
         });
         lines.once('close', () => {
           signal.removeEventListener('abort', stop);
-          if (line === undefined && !signal.aborted) output.write('\n');
+          if (hidden || (line === undefined && !signal.aborted)) output.write('\n');
           input.pause();
           resolve(line);
         });
@@ -41,4 +47,9 @@ export function createPrompter(
         });
       }),
   };
+}
+
+/** A terminal echoes what is typed by way of the interface, so that is given nothing to write to. */
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

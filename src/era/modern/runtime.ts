@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { IsthmusError } from '../../errors.js';
 import type { Service } from '../../exchange/call.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
@@ -12,6 +13,8 @@ export interface ModernRuntime {
   readonly settings: ServingSettings;
   readonly parked: ParkedCalls<ModernServerCall>;
   readonly seal: StateSeal;
+  /** Names this server among replicas that share a key. */
+  readonly home: string;
   /** What every result of a service carries, built once. */
   resultMeta(service: Service): JsonObject;
   close(): void;
@@ -28,6 +31,7 @@ export function createModernRuntime(settings: ServingSettings): ModernRuntime {
     settings,
     parked,
     seal: createStateSeal(settings.stateKey),
+    home: randomUUID(),
     close: () => parked.close(new IsthmusError('CONNECTION_CLOSED', 'the server stopped')),
   };
 }

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { IsthmusError } from '../../errors.js';
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import { createStateKeys, type NamedKey, type StateKey } from './state-keys.js';
 
 /**
  * What travels in `requestState`, encrypted: the client carries it, but can neither read, change nor move it
@@ -12,6 +12,8 @@ export type RequestState = ParkedState | ReplayState;
 export interface ParkedState {
   readonly kind: 'parked';
   readonly id: string;
+  /** The server in which the handler sleeps: replicas open each other's states, and cannot wake each other's handlers. */
+  readonly home: string;
 }
 
 /** The handler's own state; nothing is remembered here. */
@@ -32,22 +34,22 @@ export interface StateSeal {
   open(text: string, binding: StateBinding, now: number): Promise<RequestState | undefined>;
 }
 
-/** JWE, direct AES-256-GCM. Replicas that share `key` can open each other's replay states. */
-export function createStateSeal(key?: string | Uint8Array): StateSeal {
-  const secret = key === undefined ? randomBytes(32) : toSecret(key);
+/** JWE, direct AES-256-GCM. Replicas that share a key can go on with each other's replay states. */
+export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSeal {
+  const keys = createStateKeys(given);
   return {
     async seal(state, binding, expiresAt) {
       const { CompactEncrypt } = await import('jose/jwe/compact/encrypt');
       const body = { ...state, digest: binding.digest, principal: binding.principal ?? null, expiresAt };
       return new CompactEncrypt(Buffer.from(JSON.stringify(body)))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-        .encrypt(secret);
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: keys.sealing.name })
+        .encrypt(keys.sealing.secret);
     },
     async open(text, binding, now) {
       const { compactDecrypt } = await import('jose/jwe/compact/decrypt');
       let body: unknown;
       try {
-        const { plaintext } = await compactDecrypt(text, secret, {
+        const { plaintext } = await compactDecrypt(text, ({ kid }) => secretOf(keys.find(kid)), {
           keyManagementAlgorithms: ['dir'],
           contentEncryptionAlgorithms: ['A256GCM'],
         });
@@ -83,16 +85,7 @@ function canonicalJson(value: unknown): string {
   });
 }
 
-function toSecret(key: string | Uint8Array): Uint8Array {
-  const bytes = typeof key === 'string' ? Buffer.from(key, 'base64url') : key;
-  if (bytes instanceof Uint8Array && bytes.length === 32) return bytes;
-  throw new IsthmusError(
-    'INVALID_OPTION',
-    `stateKey must be 32 bytes (as bytes, or base64url text), this is ${describeKey(bytes)}; ` +
-      `make one with: node -p "require('crypto').randomBytes(32).toString('base64url')"`,
-  );
-}
-
-function describeKey(bytes: unknown): string {
-  return bytes instanceof Uint8Array ? `${bytes.length} bytes` : typeof bytes;
+function secretOf(key: NamedKey | undefined): Uint8Array {
+  if (key) return key.secret;
+  throw new Error('no such key');
 }

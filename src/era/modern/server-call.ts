@@ -231,7 +231,7 @@ export class ModernServerCall implements Call {
     if (!at?.live || !this.#questions?.size) return;
     try {
       const ticket = this.#runtime.parked.park(this, clientKey(this.#peer));
-      const state: ParkedState = { kind: 'parked', id: ticket.id };
+      const state: ParkedState = { kind: 'parked', id: ticket.id, home: this.#runtime.home };
       const requestState = await this.#runtime.seal.seal(state, this.#binding(), ticket.expiresAt);
       // Sealing takes a moment: meanwhile the handler may have finished or the client may have cancelled.
       if (!at.live || !this.#questions?.size) return this.#runtime.parked.leave(ticket.id);

@@ -153,6 +153,7 @@ export class ModernServerDialect implements ServerDialect {
       if (state.kind === 'replay') {
         return this.#start({ method, params, mayAsk: true, answers, state: state.value }, at);
       }
+      if (state.home !== this.#runtime.home) throw badState(ELSEWHERE);
       const call = this.#runtime.parked.find(state.id);
       if (!call) throw this.#gone(state.id);
       call.checkRetry(answers, at.peer.capabilities);
@@ -315,6 +316,10 @@ function readAnswers(value: unknown): InputResponses {
   }
   return value as InputResponses;
 }
+
+/** Where replicas share a key, and the one with the handler has not been asked (or has been started anew). */
+const ELSEWHERE =
+  'belongs to a call that waits in another process. Only that one can go on with it: send all rounds of a call to the same replica, or make the call again';
 
 function badState(why: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `requestState ${why}`);

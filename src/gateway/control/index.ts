@@ -12,3 +12,4 @@ export { type FoundGateway, type ListGatewaysOptions, listGateways } from './lis
 export { type Control, type OpenControlOptions, openControl } from './open-control.js';
 export { withPathLock } from './path-lock.js';
 export { type ControlPlace, controlFolders, controlPath } from './place.js';
+export { sweepSockets } from './sweep-sockets.js';
