@@ -4,11 +4,16 @@ import { ensureInstalled, runMain } from './setup.js';
 import { build, tests } from './steps.js';
 
 process.env.ISTHMUS_LONG = '1';
+const LIMIT_MS = 28 * 60_000;
 
 await runMain(async () => {
   await ensureInstalled();
   await runSteps([
     { title: 'build', step: build },
-    { title: 'tests', step: () => tests(process.argv.slice(2)), needs: ['build'] },
+    {
+      title: 'tests',
+      step: () => tests(process.argv.slice(2), { retry: true, limitMs: LIMIT_MS }),
+      needs: ['build'],
+    },
   ]);
 });
