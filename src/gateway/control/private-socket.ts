@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import { IsthmusError, messageOf } from '../../errors.js';
@@ -32,15 +32,19 @@ export async function removeStaleSocket(path: string): Promise<void> {
   });
 }
 
-/** Why a socket at this path should not be trusted; undefined where it is this user's (or root's) own. */
+/**
+ * Why a socket at this path should not be trusted; undefined where it is this user's own, or root's. Root trusts its
+ * own alone: whoever owns a socket, or the folder that it is in, decides who answers.
+ */
 export function socketProblem(path: string, uid = process.getuid?.()): string | undefined {
   if (process.platform === 'win32' || uid === undefined) return undefined;
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return 'nobody listens there';
   if (!stats.isSocket()) return 'that is no socket';
-  return stats.uid === uid || stats.uid === 0 || uid === 0
-    ? undefined
-    : `it belongs to somebody else (user ${stats.uid})`;
+  const owner = [stats, statSync(dirname(path))].find((each) => each.uid !== uid && each.uid !== 0)?.uid;
+  if (owner === undefined) return undefined;
+  const advice = uid === 0 ? `; run the command as that user: sudo -u '#${owner}' isthmus …` : '';
+  return `it belongs to somebody else (user ${owner})${advice}`;
 }
 
 async function judgeSocket(path: string): Promise<'none' | 'stale' | 'living'> {
