@@ -8,6 +8,8 @@ import { withTraceOf } from '../trace-headers.js';
 import { NO_ROOM } from './body-memory.js';
 import type { HttpExchange } from './exchange.js';
 import { passGuard, recognise } from './front-door.js';
+import { GrantWatch } from './grant-watch.js';
+import { GrantedExchange } from './granted-exchange.js';
 import { accepts, isJson } from './guard.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
 import { RequestsAtWork } from './requests-at-work.js';
@@ -22,6 +24,7 @@ export class Endpoint {
   readonly #sessions: SessionDesk;
   readonly #posts: ShortPosts;
   readonly #sse: SseConnections;
+  readonly #grants = new GrantWatch();
   #accept: ((connection: Connection) => void) | undefined;
   #served: ServedFacts | undefined;
   #callOffTick: (() => void) | undefined;
@@ -79,7 +82,10 @@ export class Endpoint {
     if (this.#stopped || !this.#accept) return busy(stranger, 'The server is stopping');
     const caller = await recognise(exchange, headers, settings);
     if (!caller) return;
-    const visit: Visit = { exchange, headers, principal: caller.principal };
+    const { principal, grant } = caller;
+    const visit: Visit = grant
+      ? { exchange: new GrantedExchange(exchange, grant, this.#grants), headers, principal, grant }
+      : { exchange, headers, principal };
     if (place !== 'mcp') return this.#sse.handle(place, visit, this.#accept);
     switch (exchange.method) {
       case 'POST':
@@ -159,6 +165,7 @@ export class Endpoint {
         this.#posts.keepAlive(now, keepAliveMs);
         this.#sessions.tick(now, keepAliveMs);
         this.#sse.keepAlive(now);
+        void this.#grants.review(this.#sessions.all);
         if (!this.#stopped) this.#tick();
       },
       { background: true },

@@ -20,6 +20,7 @@ import { PROCESS_EVENTS } from './event-memory.js';
 import type { EventStore } from './event-store.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
+import type { Grant } from './options.js';
 import type { RequestsAtWork } from './requests-at-work.js';
 import { SessionStream } from './session-stream.js';
 import { Unheard } from './unheard.js';
@@ -77,6 +78,8 @@ export class SessionConnection implements Connection {
   /** Known with the answer to initialize. */
   revision: string | undefined;
   lastUsedAt: number;
+  /** What its last request was allowed with, where that can end. */
+  grant: Grant | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;

@@ -6,6 +6,7 @@ import type { Decoded, DecodedRequest, JsonRpcErrorBody } from '../../wire/json-
 import { accepts } from './guard.js';
 import type { HttpEndpointSettings } from './options.js';
 import type { RequestsAtWork } from './requests-at-work.js';
+import type { SessionConnection } from './session-connection.js';
 import { Sessions } from './sessions.js';
 import { busy, refuse, respondError, type Visit } from './visit.js';
 
@@ -19,9 +20,14 @@ export class SessionDesk {
     this.#sessions = new Sessions(settings, atWork);
   }
 
+  get all(): Iterable<SessionConnection> {
+    return this.#sessions.all;
+  }
+
   initialize(request: DecodedRequest, visit: Visit, accept: (connection: Connection) => void): void {
     const session = this.#sessions.create(visit);
     if (!session) return busy(visit, `All ${this.#settings.maxSessions} sessions are taken`, request.id);
+    session.grant = visit.grant;
     accept(session);
     if (!session.post(visit, request)) session.close();
   }
@@ -32,6 +38,7 @@ export class SessionDesk {
     if (sessionId === undefined) return respondError(visit, 400, id, NO_SESSION);
     const session = this.#sessions.find(sessionId, visit.principal);
     if (!session) return respondError(visit, 404, id, UNKNOWN_SESSION);
+    session.grant = visit.grant;
     session.post(visit, message);
   }
 
@@ -56,6 +63,7 @@ export class SessionDesk {
     }
     const session = this.#sessions.find(sessionId, principal);
     if (!session) return respondError(visit, 404, undefined, UNKNOWN_SESSION);
+    session.grant = visit.grant;
     if (exchange.method === 'DELETE') {
       session.close();
       return exchange.respond(204, headers);

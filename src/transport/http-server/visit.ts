@@ -4,11 +4,14 @@ import { errorMessage, type JsonRpcErrorBody, type RequestId } from '../../wire/
 import type { BodyRoom } from './body-memory.js';
 import { jsonHeaders } from './event-text.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
+import type { Grant } from './options.js';
 
 /** A request that was let in: who asks, and what goes on every answer. */
 export interface Visit {
   readonly exchange: HttpExchange;
   readonly principal: string | undefined;
+  /** What it was allowed with, where that can end. */
+  readonly grant?: Grant | undefined;
   readonly headers: HttpHeaders;
   /** What its body takes, where it has one. */
   readonly room?: BodyRoom | undefined;
