@@ -27,6 +27,8 @@ export interface CheckOptions extends Choice {
   readonly eras?: readonly Era[];
   /** Calls tools that do not say that they only read, unless they say that they destroy something. */
   readonly callTools?: boolean;
+  /** Calls no tools but those of `allow`, not even those that say that they only read. */
+  readonly noTools?: boolean;
   /** Calls these tools, whatever they say. */
   readonly allow?: readonly string[];
   /** Arguments for tools, by name, where their schema does not tell enough. */
@@ -153,6 +155,7 @@ async function enterBy(
     inTurn: options.inTurn ?? false,
     tour: {
       callTools: options.callTools ?? false,
+      noTools: options.noTools ?? false,
       allow: options.allow ?? [],
       args: options.args ?? {},
       visit: options.visit,

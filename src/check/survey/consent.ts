@@ -6,12 +6,15 @@ export interface Consent {
   readonly callTools: boolean;
   /** These, whatever they say. */
   readonly allow: readonly string[];
+  /** None but those of `allow`, not even tools that say that they only read: they may reach out, or cost money. */
+  readonly noTools: boolean;
 }
 
 /** Why a tool is not called; undefined when it may be. */
-export function objectionTo(tool: JsonObject, { callTools, allow }: Consent): string | undefined {
+export function objectionTo(tool: JsonObject, { callTools, allow, noTools }: Consent): string | undefined {
   const name = String(tool['name']);
   if (allow.includes(name)) return undefined;
+  if (noTools) return `${name} is not called because of --no-tools`;
   const annotations = isJsonObject(tool['annotations']) ? tool['annotations'] : {};
   if (annotations['readOnlyHint'] === true) return undefined;
   if (annotations['destructiveHint'] === true)

@@ -10,6 +10,8 @@ export interface CheckCommandOptions extends CommonOptions, ReportFiles {
   readonly skip?: readonly string[];
   readonly era?: Era;
   readonly callTools?: boolean;
+  /** `false` with --no-tools. */
+  readonly tools?: boolean;
   readonly allow?: readonly string[];
   readonly args?: readonly string[];
   readonly seed?: number;
@@ -41,6 +43,7 @@ export function withCheckOptions(command: Command): Command {
       '--call-tools',
       'also call tools that do not say that they only read, unless they say that they destroy',
     )
+    .option('--no-tools', 'call no tools but those of --allow, not even those that say that they only read')
     .option('--allow <tool>', 'call this tool, whatever it says of itself; repeatable', collect)
     .option('--args <tool=json>', 'arguments to call a tool with; repeatable', collect)
     .option('--seed <number>', 'makes up the same input again', toWhole)

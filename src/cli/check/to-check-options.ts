@@ -8,7 +8,7 @@ import type { CheckCommandOptions } from './check-options.js';
 
 /** What the options mean for the run; complaints about names that nothing has. */
 export function toCheckOptions(options: CheckCommandOptions): CheckOptions {
-  const { suite, only, skip, era, callTools, allow, seed, fuzz, timeout } = options;
+  const { suite, only, skip, era, callTools, tools, allow, seed, fuzz, timeout } = options;
   for (const pattern of [...(only ?? []), ...(skip ?? [])]) checkPattern(pattern);
   if (options.updateBaseline && options.baseline === undefined) {
     throw usageError(
@@ -23,6 +23,7 @@ export function toCheckOptions(options: CheckCommandOptions): CheckOptions {
     ...(skip && { skip }),
     ...(era && { eras: [era] }),
     ...(callTools && { callTools }),
+    ...(tools === false && { noTools: true }),
     ...(allow && { allow }),
     ...(options.args && { args: toArguments(options.args) }),
     ...(seed !== undefined && { seed }),

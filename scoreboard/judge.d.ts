@@ -1,0 +1,7 @@
+import type { ClientReport } from '../src/check/client/run/check-client.js';
+import type { RealClient } from './real-clients.js';
+
+export function judgeClient(
+  client: RealClient,
+  options?: { readonly only?: readonly string[]; readonly jobs?: number },
+): Promise<ClientReport>;
