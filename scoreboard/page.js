@@ -97,6 +97,7 @@ function toFailures({ subject, report }, reasons) {
 function toLine(text) {
   return text
     .replaceAll(inRoot(), '')
+    .replaceAll(inRoot().replace(/[\\/]$/, ''), '.')
     .replaceAll(/\s+/g, ' ')
     .replaceAll('|', '\\|')
     .replaceAll('`', "'")

@@ -10,7 +10,11 @@ export const REAL_SERVERS = [
   real('@notionhq/notion-mcp-server', 'bin/cli.mjs', { env: { NOTION_TOKEN: 'ntn_dummy' } }),
   real('@upstash/context7-mcp', 'dist/index.js'),
   real('firecrawl-mcp', 'dist/index.js', { env: { FIRECRAWL_API_KEY: 'fc-dummy' } }),
-  real('@supabase/mcp-server-supabase', 'dist/cli.js', { env: { SUPABASE_ACCESS_TOKEN: 'sbp_dummy' } }),
+  // Its feature `docs` asks the network for the list of its tools.
+  real('@supabase/mcp-server-supabase', 'dist/cli.js', {
+    args: ['--features=account,database,debugging,development,functions,branching,storage'],
+    env: { SUPABASE_ACCESS_TOKEN: 'sbp_dummy' },
+  }),
   real('figma-developer-mcp', 'dist/bin.js', { args: ['--stdio'], env: { FIGMA_API_KEY: 'dummy' } }),
   real('@sentry/mcp-server', 'dist/index.js', { env: { SENTRY_ACCESS_TOKEN: 'dummy' } }),
   real('@playwright/mcp', 'cli.js', { args: ['--headless'] }),

@@ -1,10 +1,9 @@
 // Which servers are judged: our own, the official ones, those of real-servers.js, and bridges.
-// The bridges come from benchmarks/, which has them installed after `npm run bench`.
+// The bridges come from benchmarks/.
 
-import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inRoot } from '../scripts/setup/paths.js';
 import { REAL_SERVERS } from './real-servers.js';
 
 /**
@@ -120,5 +119,5 @@ function bridges(everything) {
         everything.join(' '),
       ],
     },
-  ].filter(({ at: folder }) => folder === undefined || existsSync(inRoot(folder)));
+  ];
 }

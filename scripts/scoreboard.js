@@ -1,6 +1,6 @@
 // npm run scoreboard: judges our own server, the official ones, twelve that people use, bridges, and six clients, and writes
 // docs/scoreboard.md with versions, commands, every failure, and why each failure of a MUST is the peer's. It fails when
-// such a reason is missing or stale (scoreboard/reasons.json). About 20 minutes on two cores. Not part of npm test.
+// such a reason is missing or stale (scoreboard/reasons.json). Up to half an hour on two cores. Not part of npm test.
 //   npm run scoreboard                 all of them
 //   npm run scoreboard -- everything   those whose name has the word in it; the page is not written
 
@@ -20,6 +20,8 @@ const LONGEST_MS = 600_000;
 await runMain(async () => {
   await ensureInstalled();
   await ensureInstalled('scoreboard');
+  // The bridges.
+  await ensureInstalled('benchmarks');
   await ensureBuilt();
   const word = process.argv[2];
   const isMeant = ({ name }) => word === undefined || name.includes(word);
