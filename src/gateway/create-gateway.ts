@@ -111,6 +111,7 @@ class TheGateway implements Gateway {
       operators: this.#options.operators,
       status: () => this.status(),
       unready: () => this.unready(),
+      parked: () => this.#parked(),
       metrics: async () => (await metrics?.(() => this.#host.status())) ?? { type: 'text/plain', text: '' },
     });
     try {
@@ -180,6 +181,14 @@ class TheGateway implements Gateway {
     return units
       .filter((unit) => !isNotMissed({ needed: unit.definition.unit.needed, state: unit.state().state }))
       .map(({ name }) => name);
+  }
+
+  #parked(): { readonly count: number; readonly isFull: boolean } {
+    const known = this.names.flatMap((name) => this.#host.snapshot(name) ?? []);
+    return {
+      count: known.reduce((sum, { parked }) => sum + parked, 0),
+      isFull: known.some(({ processes, maxParked }) => processes.some((each) => each.parked >= maxParked)),
+    };
   }
 
   get closing(): AbortSignal {

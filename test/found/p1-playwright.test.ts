@@ -8,7 +8,8 @@ import { createBridge, createHost, http, serve } from '../../src/index.js';
 
 const PLAYWRIGHT = fileURLToPath(new URL('../../node_modules/@playwright/mcp/cli.js', import.meta.url));
 
-const BROWSER = process.env['ISTHMUS_BROWSER'] ?? '/usr/bin/chromium';
+const named = process.env['ISTHMUS_BROWSER'] ?? 'required';
+const BROWSER = named === 'required' ? '/usr/bin/chromium' : named;
 
 /** The result of a tool call, made by an official v2 client without roots. */
 async function call(browser: string, tool: string, args: Record<string, unknown>) {

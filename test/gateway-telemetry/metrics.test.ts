@@ -171,7 +171,7 @@ describe('the lives of processes', () => {
 
   it('are left out when nobody can be asked, and the rest is told', async () => {
     const metrics = createMetrics({ process: false });
-    const status = { name: 'a', ready: true, queued: 1, processes: [] };
+    const status = { name: 'a', ready: true, queued: 1, parked: 0, maxParked: 1000, processes: [] };
     const servers = { a: status } as never;
     expect(
       await samples(metrics, 'isthmus_server_ready', async () => ({

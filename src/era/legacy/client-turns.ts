@@ -84,16 +84,21 @@ export class Turns {
     if (!isStrict && this.#line.isFull) return Promise.resolve(this.#begin(entrant, false));
     const { timeoutMs, signal } = patience;
     const waiting = { owner, speaker, client: behalf?.client ?? speaker, what: key, timeoutMs, signal };
-    return this.#line.join<Turn>(
-      waiting,
-      (go, isOverdue) => {
-        const alone = this.#runsAlone(key);
-        if (alone && !isOverdue && this.#isBlocked(owner)) return false;
-        go(this.#begin(entrant, alone && !isOverdue));
-        return true;
-      },
-      isStrict ? undefined : this.#habits.surelyAsks(key) ? MAX_WAIT_MS : MAX_SUSPECT_WAIT_MS,
-    );
+    // It may turn out meanwhile that it surely asks.
+    let left = this.#habits.surelyAsks(key) ? 1 : MAX_WAIT_MS / MAX_SUSPECT_WAIT_MS;
+    const hasToGo = () => {
+      left -= 1;
+      return left <= 0 || !this.#habits.surelyAsks(key);
+    };
+    const tryGo = (go: (turn: Turn) => void, isOverdue: boolean) => {
+      const goesAnyway = isOverdue && hasToGo();
+      const alone = this.#runsAlone(key);
+      if (alone && !goesAnyway && this.#isBlocked(owner)) return false;
+      go(this.#begin(entrant, alone && !goesAnyway));
+      return true;
+    };
+    const overdueMs = left === 1 ? MAX_WAIT_MS : MAX_SUSPECT_WAIT_MS;
+    return this.#line.join<Turn>(waiting, tryGo, isStrict ? undefined : overdueMs);
   }
 
   leave(turn: Turn): void {
@@ -371,7 +376,7 @@ const SEVERAL_QUIET_MS = 1000;
 /** How long they wait for a call that has yet to ask. */
 const ALONE_MS = 2000;
 /** How long a call that is known to ask waits for its turn in all, behind however many others. */
-const MAX_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 30_000;
 /** The same for a call that may not ask at all. */
 const MAX_SUSPECT_WAIT_MS = 1000;
 /** How long a question waits for it to become clear who is meant. */

@@ -39,8 +39,8 @@ export class WaitingLine {
   }
 
   /**
-   * `tryGo` is called whenever it may have become possible; it goes, with a value, or says that it cannot yet. After
-   * `overdueMs` it is called once more, and has to go.
+   * `tryGo` is called whenever it may have become possible; it goes, with a value, or says that it cannot yet. Each
+   * `overdueMs` it is told that it has waited for long enough.
    */
   join<T>(
     waiting: Waiting,
@@ -59,10 +59,12 @@ export class WaitingLine {
             leave(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
           })
         : () => {};
-      const callOffOverdue =
-        overdueMs === undefined
-          ? () => {}
-          : this.#clock.after(overdueMs, () => place.tryGo(true), { background: true });
+      let callOffOverdue = () => {};
+      const arm = (ms: number) => {
+        const look = () => place.tryGo(true) || arm(ms);
+        callOffOverdue = this.#clock.after(ms, look, { background: true });
+      };
+      if (overdueMs !== undefined) arm(overdueMs);
       const onAbort = () =>
         leave(new IsthmusError('CANCELLED', `${what} was cancelled`, { cause: signal?.reason, sent: 'no' }));
       const settle = () => {

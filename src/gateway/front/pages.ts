@@ -23,6 +23,8 @@ export interface PagesOptions {
   status(): Promise<GatewayStatus>;
   /** The names of the servers that are needed and are not ready. */
   unready(): Promise<readonly string[]>;
+  /** How many calls wait for an answer to a question, and whether that is the limit at any server. */
+  parked?(): { readonly count: number; readonly isFull: boolean };
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
@@ -74,11 +76,10 @@ export class Pages {
         const isStranger =
           this.#settings.authenticate !== undefined || admit(exchange, this.#settings).kind === 'refused';
         const waitingFor = isStranger ? unready.length : unready;
-        return respond(
-          exchange,
-          isReady ? 200 : 503,
-          isReady ? { ready: true } : { ready: false, waitingFor },
-        );
+        const { count = 0, isFull = false } = this.#options.parked?.() ?? {};
+        const parked = count > 0 ? { parked: count, ...(isFull && { parkedFull: true }) } : {};
+        const answer = isReady ? { ready: true } : { ready: false, waitingFor };
+        return respond(exchange, isReady ? 200 : 503, { ...answer, ...parked });
       }
       default:
         return this.#showInside(page, exchange);

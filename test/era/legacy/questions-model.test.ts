@@ -7,7 +7,8 @@ import { session, settle, toolCall } from './session-support.js';
 
 /**
  * Chance decides what happens next on a shared session: who calls what, who asks, answers, cancels or takes back.
- * Whatever it is, a question reaches nobody but the owner of the call that led to it, and everything ends.
+ * Whatever it is, a question reaches nobody but the owner of the call that led to it, everything ends, and no call
+ * keeps those of others waiting for long (decision 10).
  */
 
 /** What the tools of the server do, one step after the other. A question waits for its answer, `two` for both. */
@@ -20,7 +21,15 @@ const TOOLS: Record<string, readonly Step[]> = {
   form: ['work', 'two', 'work'],
 };
 
-type Step = 'work' | 'ask' | 'two';
+/** These also ask while an earlier question is open, or when they have answered. Nobody can tell from the wire. */
+const LATE_TOOLS: Record<string, readonly Step[]> = {
+  ...TOOLS,
+  forms: ['two', 'more', 'work'],
+  stagger: ['ask', 'more', 'work', 'more'],
+  after: ['work', 'done', 'more'],
+};
+
+type Step = 'work' | 'ask' | 'two' | 'more' | 'done';
 
 /** A call as the server sees it. */
 interface Running {
@@ -48,7 +57,14 @@ class World {
   answered = 0;
   refused = 0;
 
+  /** Calls that were made and have not been sent, with the time from which on they waited too long. */
+  readonly #unsent = new Map<number, number>();
+  readonly #tools: Record<string, readonly Step[]>;
+  readonly #policy: QuestionPolicy;
+
   constructor(policy: QuestionPolicy, callers: Callers, seed: number) {
+    this.#policy = policy;
+    this.#tools = callers === 'principals' ? LATE_TOOLS : TOOLS;
     this.#session = session(policy);
     this.#chance = random(seed);
     // What was given up on behalf of somebody is feared for a moment only.
@@ -57,7 +73,10 @@ class World {
     for (const owner of ['ada', 'bob', 'cyd']) {
       const elicit = ({ message }: { message: string }) => this.#isAsked(owner, message);
       if (!voice) this.#callers.set(owner, { speaker: this.#session.join({ elicit }) });
-      else this.#callers.set(owner, { speaker: voice, behalf: behalf(elicit) });
+      else {
+        const principal = callers === 'principals' ? owner : undefined;
+        this.#callers.set(owner, { speaker: voice, behalf: { ...behalf(elicit), principal } });
+      }
     }
   }
 
@@ -96,6 +115,8 @@ class World {
     }
     await settle();
     this.#hear();
+    const now = this.#session.clock.now();
+    for (const [call, due] of this.#unsent) if (now > due) this.mistakes.push(`call ${call} waited too long`);
   }
 
   #call(owner: string): void {
@@ -104,11 +125,19 @@ class World {
     this.#calls += 1;
     const { signal } = over;
     const { speaker, behalf } = this.#callers.get(owner)!;
-    const params = { name: this.#pick(Object.keys(TOOLS)), arguments: { owner } };
+    const number = this.#calls;
+    const params = { name: this.#pick(Object.keys(this.#tools)), arguments: { owner, number } };
+    // With `queue` every call waits for all others, as it says.
+    if (this.#policy !== 'queue') {
+      const neverAsks = params.name === 'echo' || params.name === 'slow';
+      // A call that never asks may be suspected once, by mistake.
+      this.#unsent.set(number, this.#session.clock.now() + (neverAsks ? 1000 : 30_000));
+    }
     const call = { ...toolCall('', { timeoutMs: 10_000_000, signal, behalf }), params };
     const note = () => {
       this.settled += 1;
       this.#overs.delete(over);
+      this.#unsent.delete(number);
     };
     void speaker.call(call).then(note, note);
   }
@@ -118,8 +147,10 @@ class World {
     for (const message of this.#session.said()) {
       const { id, method, params } = message as { id: RequestId; method?: string; params: JsonObject };
       if (method === 'tools/call') {
-        const { owner } = params['arguments'] as { owner: string };
-        this.#running.set(id, { id, owner, steps: [...TOOLS[params['name'] as string]!], open: new Set() });
+        const { owner, number } = params['arguments'] as { owner: string; number: number };
+        this.#unsent.delete(number);
+        const steps = [...this.#tools[params['name'] as string]!];
+        this.#running.set(id, { id, owner, steps, open: new Set() });
       } else if (method === 'notifications/cancelled') {
         if (this.#isObedient) this.#running.delete(params['requestId'] as RequestId);
       } else if (method === undefined) {
@@ -132,14 +163,16 @@ class World {
 
   /** One of the calls that do not wait for an answer goes on. */
   #serve(): void {
-    const call = this.#pick([...this.#running.values()].filter(({ open }) => open.size === 0));
+    const mayGoOn = ({ open, steps }: Running) => open.size === 0 || steps[0] === 'more';
+    const call = this.#pick([...this.#running.values()].filter(mayGoOn));
     if (!call) return;
     const step = call.steps.shift();
+    if (step === 'done') return this.#session.done(call.id);
     if (step === undefined) {
       this.#running.delete(call.id);
       return this.#session.done(call.id);
     }
-    for (let count = { work: 0, ask: 1, two: 2 }[step]; count > 0; count -= 1) {
+    for (let count = { work: 0, ask: 1, two: 2, more: 1 }[step]; count > 0; count -= 1) {
       this.#questions += 1;
       const id = `${call.owner} ${this.#questions}`;
       call.open.add(id);
@@ -178,7 +211,7 @@ function random(seed: number): () => number {
   };
 }
 
-type Callers = 'voices' | 'those for whom a voice speaks';
+type Callers = 'voices' | 'those for whom a voice speaks' | 'principals';
 
 function behalf(elicit: (question: { message: string }) => Promise<InputResponse>): Behalf {
   return {
@@ -205,4 +238,20 @@ describe.each(['adaptive', 'queue', 'refuse'] as const)('%s, whatever happens', 
       expect(answered).toBeGreaterThan(60);
     },
   );
+});
+
+describe.each(['adaptive', 'queue', 'refuse'] as const)('S2: %s, whatever happens', (policy) => {
+  it('no question reaches another principal, not even one that is asked late, and calls of others run', async () => {
+    let [refused, settled] = [0, 0];
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const world = new World(policy, 'principals', seed);
+      await world.live(150);
+      expect([seed, world.mistakes]).toEqual([seed, []]);
+      expect([seed, world.settled]).toEqual([seed, world.calls]);
+      refused += world.refused;
+      settled += world.settled;
+    }
+    expect(refused).toBeGreaterThan(60);
+    expect(settled).toBeGreaterThan(60);
+  });
 });
