@@ -4,6 +4,7 @@ import type { Report } from '../../check/model.js';
 import { toHtml, toJunit, toSarif } from '../../check/report/index.js';
 import type { FailOn } from '../../check/run/judge-run.js';
 import { usageError } from '../cli-error.js';
+import { writeHint } from '../explain-write.js';
 import { oneLine } from '../terminal/text.js';
 
 /** Where reports are wanted, by the names of the options. */
@@ -43,6 +44,7 @@ export async function write(option: string, file: string, text: string): Promise
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (cause) {
-    throw usageError(`Cannot write ${option} ${oneLine(file)}: ${oneLine((cause as Error).message)}`);
+    const why = oneLine((cause as Error).message);
+    throw usageError(`Cannot write ${option} ${oneLine(file)}: ${why}`, writeHint(cause));
   }
 }

@@ -3,8 +3,8 @@ import { realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { knownFiles, type Whereabouts } from '../../config/index.js';
 import { messageOf } from '../../errors.js';
-import { CliError, usageError } from '../cli-error.js';
-import { EXIT } from '../exit-codes.js';
+import { usageError } from '../cli-error.js';
+import { writeHint } from '../explain-write.js';
 
 /** Writes a new file, for its owner only: what was copied into it may be secret. */
 export async function writeDocument(
@@ -26,7 +26,7 @@ export async function writeDocument(
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
       throw usageError(`${file} is there already`, 'Give another name, or --force to replace it');
     }
-    throw new CliError(EXIT.usage, `${file} cannot be written: ${messageOf(error)}`);
+    throw usageError(`${file} cannot be written: ${messageOf(error)}`, writeHint(error));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { messageOf } from '../../errors.js';
 import { controlPath } from '../../gateway/control/index.js';
 import { createRateLimit } from '../../gateway/limits/index.js';
 import type { OperationOptions } from '../../gateway/operation.js';
@@ -24,8 +25,22 @@ export function openHouse(options: ServeOptions, speaks: boolean): House {
     redactor,
     stateKeys,
     rate: rateLimit === undefined ? undefined : createRateLimit({ perMinute: rateLimit }),
-    controlPath: control ? controlPath(`gateway-${process.pid}`) : undefined,
+    controlPath: control ? placeOfControl() : undefined,
   };
+}
+
+/** A gateway serves as well without its control socket, as in a container whose file system is read-only. */
+function placeOfControl(): string | undefined {
+  try {
+    return controlPath(`gateway-${process.pid}`);
+  } catch (error) {
+    const hint =
+      'ISTHMUS_RUNTIME_DIR names a folder that can be written to; --no-control says that none is needed';
+    process.stderr.write(
+      `isthmus: warning: isthmus status, restart and logs cannot reach this gateway. ${messageOf(error)}. ${hint}\n`,
+    );
+    return undefined;
+  }
 }
 
 function levelOf({ logLevel, logFormat, debug, quiet }: ServeOptions, speaks: boolean): LogLevel {
