@@ -45,7 +45,7 @@ export function discreetOperator(
 
 export function discreetFailure(failure: CliError, clean: (text: string) => string): CliError {
   const { exitCode, message, evidence, hint } = failure;
-  const more = { evidence: evidence.map(clean), ...(hint !== undefined && { hint: clean(hint) }) };
+  const more = { evidence: evidence.map(clean), ...(hint !== undefined && { hint }) };
   return new CliError(exitCode, clean(message), more);
 }
 

@@ -29,11 +29,8 @@ export async function examineEntry(
   const { problems, stderr, odd, because, evidence } = diagnosis;
   return {
     ...diagnosis,
-    problems: problems.map((each) => ({
-      ...each,
-      message: text(each.message),
-      advice: text(each.advice),
-    })),
+    // The advice is in our own words, and shows how a header is written.
+    problems: problems.map((each) => ({ ...each, message: text(each.message) })),
     odd: odd.map((each) => ({ ...each, message: text(each.message) })),
     stderr: stderr.map(text),
     ...(because !== undefined && { because: text(because) }),
