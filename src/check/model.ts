@@ -120,6 +120,8 @@ export interface Report {
   readonly findings: readonly Finding[];
   readonly counts: Counts;
   readonly grade: Grade;
+  /** What had ended the server, where it was not there any more at the end: `tools/call of reset`. */
+  readonly goneAfter?: string;
   /** Of the baseline: what it lists and did not fail any more. Each is a reason to fail the run. */
   readonly stale: readonly string[];
   readonly seed: number;

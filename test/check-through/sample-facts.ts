@@ -19,6 +19,7 @@ export function aServer(given: Partial<Facts> = {}): Facts {
     prompts: [{ name: 'plan' }],
     failedLists: [],
     hasLooseErrors: false,
+    killedBy: undefined,
     callable: [],
     objections: [],
     tour: [aStop()],

@@ -19,6 +19,7 @@ import { openHouse } from './house.js';
 import { ownVersion } from './own-version.js';
 import { type Choice, choose, type Planned, planRun } from './plan.js';
 import { runCheck } from './run-check.js';
+import { createServerWatch } from './server-watch.js';
 import type { House } from './set-table.js';
 import type { Patience } from './table.js';
 
@@ -95,7 +96,8 @@ export async function surveyAndCheck(
       eras: [...house.facts.values()].map(toEraReport),
       findings,
       counts: countsOf(findings),
-      grade: gradeOf(findings),
+      grade: gradeOf(findings, house.watch.goneAfter),
+      ...(house.watch.goneAfter !== undefined && { goneAfter: house.watch.goneAfter }),
       // Checks that were called off say nothing about their entries.
       stale: options.signal?.aborted ? [] : stale,
       seed: house.seed,
@@ -144,15 +146,20 @@ async function enterBy(
   const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs, manners });
   const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
   if (talks.length === 0) throw speaksNothing(target, verdicts);
+  const watch = createServerWatch(target, clock);
+  // Of calls in two eras at once nobody could say which of them ended the server.
+  const isBold =
+    target.transport !== 'command' && (options.callTools === true || options.allow !== undefined);
   const opening = openHouse({
     target,
+    watch,
     clock,
     patience,
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
     fuzzRuns: options.fuzzRuns ?? 100,
     verdicts,
     talks,
-    inTurn: options.inTurn ?? false,
+    inTurn: options.inTurn ?? isBold,
     tour: {
       callTools: options.callTools ?? false,
       noTools: options.noTools ?? false,
@@ -161,6 +168,7 @@ async function enterBy(
       visit: options.visit,
       stopMs: Math.min(2000, answerMs),
       manners,
+      isGone: watch.look,
     },
   });
   // Without a house nobody else would.
@@ -200,11 +208,24 @@ async function runAll(plan: readonly Planned[], house: House, options: CheckOpti
 
 /** On a connection that others have ill-treated, a check that does not hold gets a second chance on a new one. */
 async function runFairly({ check, era }: Planned, house: House): Promise<Finding> {
+  const isGoneBefore = house.watch.goneAfter !== undefined;
   const finding = await runCheck(check, era, house);
   const holds = finding.outcome === 'pass' || finding.outcome === 'skip';
+  if (isGoneBefore && finding.outcome === 'error')
+    return findingOf(check, era, 'skip', { seen: goneWhy(house), ms: finding.ms });
+  // Checks that only read what was heard are judged all the same: they have no use for the server.
+  if (!holds && !isGoneBefore && (await house.watch.look(`the check ${check.id}`))) {
+    const isCulprit = house.watch.goneAfter === `the check ${check.id}`;
+    if (isCulprit) return { ...finding, seen: `${finding.seen}; the server was gone after this check` };
+    return findingOf(check, era, 'skip', { seen: goneWhy(house), ms: finding.ms });
+  }
   if (check.lane !== 'rough' || holds || !(await house.renewRoughTalk(era))) return finding;
   const again = await runCheck(check, era, house);
   return { ...again, ms: again.ms + finding.ms };
+}
+
+function goneWhy({ watch }: House): string {
+  return `the server was gone after ${watch.goneAfter}`;
 }
 
 function notRun({ check, era, obstacle = '' }: Planned): Finding {

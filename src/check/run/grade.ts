@@ -7,7 +7,18 @@ import { isOpinion } from '../rules/cite.js';
  * baseline changes nothing: a known failure is still one. An opinion (a SHOULD without a rule) counts as a SHOULD, so
  * it can cost the `+` and no more. docs/check-ci.md explains the letters.
  */
-export function gradeOf(findings: readonly Finding[]): Grade {
+export function gradeOf(findings: readonly Finding[], goneAfter?: string): Grade {
+  const grade = gradeOfSeen(findings);
+  if (goneAfter === undefined) return grade;
+  const letter = grade.letter === 'F' ? 'F' : 'D';
+  return {
+    ...grade,
+    letter,
+    why: `The server was gone after ${goneAfter}, and only what was seen before counts; ${letter} is the best that it can have. ${grade.why}`,
+  };
+}
+
+function gradeOfSeen(findings: readonly Finding[]): Grade {
   const must = shareOf(findings.filter(isMust));
   const should = shareOf(findings.filter((finding) => !isMust(finding)));
   const shares = { must: percent(must), should: percent(should) };

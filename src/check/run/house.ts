@@ -8,6 +8,7 @@ import type { Talk } from '../talk/talk.js';
 import type { Target } from '../wire/target.js';
 import type { Transcript } from '../wire/transcript.js';
 import { createRoughTalk } from './rough-talk.js';
+import type { ServerWatch } from './server-watch.js';
 import type { House } from './set-table.js';
 import { createSpares } from './spares.js';
 import type { Patience } from './table.js';
@@ -16,6 +17,7 @@ export interface HouseOptions {
   readonly target: Target;
   readonly clock: Clock;
   readonly patience: Patience;
+  readonly watch: ServerWatch;
   readonly seed: number;
   readonly fuzzRuns: number;
   readonly verdicts: readonly EraVerdict[];

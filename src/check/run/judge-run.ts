@@ -11,12 +11,15 @@ export interface Verdict {
 
 /** Whether the run is green. What could not be finished, or did not happen at all, is never green. */
 export function verdictOf(
-  { counts, stale }: Pick<Report, 'counts' | 'stale'>,
+  { counts, stale, goneAfter }: Pick<Report, 'counts' | 'stale' | 'goneAfter'>,
   failOn: FailOn = 'must',
 ): Verdict {
   const { pass, fail, warn, error, accepted } = counts;
   const applied = pass + fail + warn + error + accepted;
   const reasons = [
+    ...(goneAfter === undefined
+      ? []
+      : [`the server was gone after ${goneAfter}, so only what was seen before is judged`]),
     ...(applied === 0 ? ['no check applied'] : []),
     ...(fail > 0 ? [`${fail} MUST ${fail === 1 ? 'is' : 'are'} broken`] : []),
     ...(failOn === 'should' && warn > 0 ? [`${warn} SHOULD ${warn === 1 ? 'is' : 'are'} broken`] : []),

@@ -12,6 +12,7 @@ import { createHttpPeer } from '../wire/http-peer.js';
 import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
 import type { Pipe, Target } from '../wire/target.js';
 import type { Transcript } from '../wire/transcript.js';
+import type { ServerWatch } from './server-watch.js';
 import type { Patience, Table } from './table.js';
 import { Failed, Skipped } from './verdict.js';
 
@@ -31,6 +32,8 @@ export interface House {
   /** Makes room for a new one, unless it had borne nothing before the check that has just ended; says which. */
   renewRoughTalk(era: Era): Promise<boolean>;
   roughTranscripts(era: Era): readonly Transcript[];
+  /** Knows whether it is still there. */
+  readonly watch: ServerWatch;
   /** What is known to spoil conversations with it. */
   readonly manners: Manners;
   /** A connection, perhaps one that was opened before it was needed. */
@@ -62,7 +65,12 @@ export function setTable(house: House, era: Era): SetTable {
   const fail: Table['fail'] = (seen, expected, more) => {
     throw new Failed(seen, expected, more);
   };
+  const needServer = () => {
+    const { goneAfter } = house.watch;
+    if (goneAfter !== undefined) skip(`the server was gone after ${goneAfter}`);
+  };
   const openStream = async (): Promise<StreamPeer> => {
+    needServer();
     const peer = streamPeerOn(await house.openPipe(), clock, `${target.transport}, ${era}`);
     endings.push(() => peer.close());
     watch(peer.transcript);
@@ -81,16 +89,19 @@ export function setTable(house: House, era: Era): SetTable {
     seed: house.seed,
     fuzzRuns: house.fuzzRuns,
     async talk() {
+      needServer();
       const talk = await house.sharedTalk(era);
       watch(talk.transcript);
       return talk;
     },
     async roughTalk() {
+      needServer();
       const talk = await house.roughTalk(era);
       watch(talk.transcript);
       return talk;
     },
     async openTalk(options = {}) {
+      needServer();
       const asked = options.era ?? era;
       const talk = await openTalk(target, {
         era: asked,
@@ -111,6 +122,7 @@ export function setTable(house: House, era: Era): SetTable {
     },
     openStream,
     openHttp({ sse = false } = {}) {
+      needServer();
       if (facts.isSse && !sse)
         return skip('the target speaks HTTP with SSE (2024-11-05), not Streamable HTTP');
       if (target.transport !== 'http') return skip('the target is not at a URL');

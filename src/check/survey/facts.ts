@@ -24,6 +24,8 @@ export interface Facts {
   readonly hasLooseErrors: boolean;
   /** Tools that may be called, with arguments to call them with. */
   readonly callable: readonly CallableTool[];
+  /** The tool whose call ended the server, or the connection. */
+  readonly killedBy: string | undefined;
   /** Why the others are not. */
   readonly objections: readonly string[];
   /** Ordinary requests that were made, and what came of them. */

@@ -17,6 +17,8 @@ export interface TourOptions extends Consent {
   readonly stopMs: number;
   /** What spoils every conversation is noted here. */
   readonly manners: Manners;
+  /** Looks whether the server is gone, after a call that was not answered. */
+  readonly isGone: (after: string) => Promise<boolean>;
 }
 
 /** Looks around: all lists, and one of everything that is harmless. What it hears, all checks may judge. */
@@ -49,10 +51,20 @@ export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts>
       await visit('prompts/get', { name: prompt['name'], arguments: promptArguments(prompt) });
     }
   }
+  let killedBy: string | undefined;
   const visited = callable.filter(({ name }) => options.visit?.includes(name) ?? true);
   for (const { name, args } of visited.slice(0, MOST_TOOLS)) {
     await visit('tools/call', { name, arguments: args });
-    if (!talk.isOpen) break;
+    const { reply } = tour.at(-1)!;
+    if (reply.kind !== 'silence' && talk.isOpen) continue;
+    // A call that found nobody there did not end the server: the one before it did.
+    const before = tour.at(-2);
+    const isLate =
+      reply.kind === 'silence' && /ECONNREFUSED/.test(reply.why) && before?.method === 'tools/call';
+    const culprit = isLate ? String(before.params['name']) : name;
+    const isGone = await options.isGone(`tools/call of ${culprit}`);
+    if (isGone || !talk.isOpen) killedBy = culprit;
+    if (killedBy !== undefined) break;
   }
   const { era, revision, hello, capabilities } = talk;
   return {
@@ -68,8 +80,13 @@ export async function takeTour(talk: Talk, options: TourOptions): Promise<Facts>
     prompts,
     failedLists,
     hasLooseErrors,
-    callable,
-    objections: tools.flatMap((tool) => objectionTo(tool, options) ?? []),
+    // What has ended the server once is not called again.
+    callable: callable.filter(({ name }) => name !== killedBy),
+    killedBy,
+    objections: [
+      ...tools.flatMap((tool) => objectionTo(tool, options) ?? []),
+      ...(killedBy === undefined ? [] : [`${killedBy} ended the server when it was called`]),
+    ],
     tour,
   };
 }

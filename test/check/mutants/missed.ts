@@ -41,6 +41,13 @@ export const missedMutants: readonly AnyMutant[] = [
     }),
   },
   {
+    check: 'tools/calls-survived',
+    vice: 'dies of a call',
+    seen: /tools\/call of echo with .* ended the server/,
+    options: { callTools: true, visit: ['echo'] },
+    program: ['small-server.js', 'dies-of-echo'],
+  },
+  {
     check: 'ids/newlines',
     vice: 'writes line breaks as they are',
     options: { ...SOON, eras: ['legacy'] },

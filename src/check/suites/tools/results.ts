@@ -8,6 +8,28 @@ import { problemOfValue } from './validator.js';
 /** What tools gave back when they were called on the way in. */
 export const toolResultChecks: readonly Check[] = [
   {
+    id: 'tools/calls-survived',
+    suite: 'tools',
+    title: 'Is still there after its tools were called',
+    level: 'SHOULD',
+    rules: ['TOOL-017'],
+    reason: 'A call that ends the server ends the work of every other client, and nobody is told why.',
+    hint: 'Catch what a tool throws, and answer with isError. A tool that ends the server on purpose says destructiveHint: true, and is not called.',
+    run(table) {
+      const { killedBy, tour } = table.facts;
+      const calls = tour.filter(({ method }) => method === 'tools/call');
+      if (killedBy !== undefined) {
+        const args = calls.find(({ params }) => params['name'] === killedBy)?.params['arguments'];
+        table.fail(
+          `tools/call of ${killedBy} with ${JSON.stringify(args)} ended the server; it was the last call`,
+          'an answer, and the server goes on',
+        );
+      }
+      if (calls.length === 0) table.skip('no tool was called');
+      return `${calls.length} calls, and the server is still there`;
+    },
+  },
+  {
     id: 'tools/results-well-formed',
     suite: 'tools',
     title: 'Answers tools/call with well-formed content',

@@ -44,6 +44,7 @@ const handlers = {
   }),
   'tools/list': () => ({ tools, ttlMs: 0, cacheScope: 'public' }),
   async 'tools/call'({ name, arguments: args }) {
+    if (has('dies-of-echo') && name === 'echo') process.exit(1);
     if (name === 'echo') return { content: [{ type: 'text', text: String(args?.text) }] };
     if (has('waits-for-calls')) keepAlive();
     return new Promise((resolve) => setTimeout(resolve, Number(args?.ms ?? 0), { content: [] }).unref());

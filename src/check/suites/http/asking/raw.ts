@@ -21,10 +21,10 @@ export async function openRaw(table: Table): Promise<RawConnection> {
   if (target.transport !== 'http') return table.skip('the target is not at a URL');
   const { url } = target;
   if (url.protocol !== 'http:') return table.skip('bytes are only laid by hand on plain HTTP');
+  const peer = table.openHttp();
   const socket = await connected(url);
   socket.on('error', () => {});
   table.atEnd(() => socket.destroy());
-  const peer = table.openHttp();
   const ready: RawAnswer[] = [];
   let wake = () => {};
   let hasEnded = false;
