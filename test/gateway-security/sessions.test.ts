@@ -93,7 +93,7 @@ describe('a stream of 2024-11-05', () => {
   it('takes no messages of another caller', async () => {
     const house = await opened();
     const stream = await oldStream(house, ALICE);
-    const endpoint = new URL(stream.events[0]!.data!, house.origin);
+    const endpoint = new URL(stream.events[0]!.data!, house.at('/mcp/a/sse'));
     const path = endpoint.pathname + endpoint.search;
     expect((await house.ask(path, legacy(PING, BOB))).status).toBe(404);
     expect((await house.ask(path, legacy(PING))).status).toBe(401);
@@ -112,7 +112,7 @@ describe('a server that cannot be started', () => {
     // A promise that nobody waits for would be the end of the run.
     const house = await openHouse([never, tellsAll('b')]);
     const stream = await oldStream(house, {});
-    const { pathname, search } = new URL(stream.events[0]!.data!, house.origin);
+    const { pathname, search } = new URL(stream.events[0]!.data!, house.at('/mcp/a/sse'));
     const post = (message: object) => house.ask(pathname + search, legacy(message));
     const early = { jsonrpc: '2.0', method: 'notifications/early' };
     await Promise.all([post(PING), post(initialize(1)), ...Array.from({ length: 300 }, () => post(early))]);
