@@ -59,6 +59,11 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     frames.push(frame);
     lines.push({ from: frame.from, atMs: frame.atMs, text: frame.text });
   };
+  const forgetLast = (frame: Frame) => {
+    kept -= frame.text.length + FRAME_COST;
+    frames.pop();
+    lines.pop();
+  };
   /** A server that floods must not fill the memory (S11): past the bound only what is waited for is kept. */
   const hasRoom = (): boolean => {
     if (kept < MAX_KEPT) return true;
@@ -77,6 +82,9 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     hasByteOrderMark: false,
     add(from, text, exchange, isEvent) {
       const frame = toFrame(from, text, since(), exchange, isEvent);
+      const hasPlace = hasRoom();
+      // Those who wait may ask where it is among the others.
+      keep(frame);
       let isAwaited = from === 'check';
       if (from === 'server') {
         for (const waiter of [...waiting]) {
@@ -85,7 +93,7 @@ export function createTranscript(label: string, clock: Clock): Transcript {
           waiter.settle(frame);
         }
       }
-      if (isAwaited || hasRoom()) keep(frame);
+      if (!hasPlace && !isAwaited) forgetLast(frame);
       return frame;
     },
     note(text) {
@@ -117,8 +125,11 @@ export function createTranscript(label: string, clock: Clock): Transcript {
   };
 }
 
-/** Characters, with a rough cost for each frame around its text. */
-const MAX_KEPT = 2 * 1024 * 1024;
+/**
+ * Characters, with a rough cost for each frame around its text. Checks that ask for much at once, to see whether all of it
+ * comes, ask for a few megabytes.
+ */
+const MAX_KEPT = 16 * 1024 * 1024;
 const FRAME_COST = 400;
 const FULL = 'the server has sent so much that from here on only what is waited for is kept';
 
