@@ -20,6 +20,7 @@ const LONG = [
   'test/bridge-load/unread-answers.test.ts',
   'test/bridge-matrix/direct.test.ts',
   'test/check-client/official.test.ts',
+  'test/check-load/busy-machine.test.ts',
   'test/check-client/real-clients.test.ts',
   'test/cli/attach-crash.test.ts',
   'test/conformance/runner.test.ts',
