@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,8 +16,11 @@ const BROWSER = named === 'required' ? '/usr/bin/chromium' : named;
 /** The result of a tool call, made by an official v2 client without roots. */
 async function call(browser: string, tool: string, args: Record<string, unknown>) {
   const program = [PLAYWRIGHT, '--headless', '--isolated', '--no-sandbox', '--executable-path', browser];
+  // It writes files into the folder that it is started in.
+  const cwd = mkdtempSync(join(tmpdir(), 'isthmus-playwright-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const host = createHost({
-    servers: { it: { command: process.execPath, args: program } },
+    servers: { it: { command: process.execPath, args: program, cwd } },
     cache: false,
     ledger: false,
   });

@@ -253,7 +253,8 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
   #logOwner(): LegacySpeaker | undefined {
     if (this.#speakers.size === 1) {
       const [only] = this.#speakers;
-      return this.turns.lingersOfOthers(only!) ? undefined : only;
+      const isOther = this.turns.lingersOfOthers(only!) || this.scopes.mayBeOther(only!.voice.principal);
+      return isOther ? undefined : only;
     }
     const inFlight = new Set(this.requests.open().map(({ owner }) => owner));
     const [owner, another] = [...this.#speakers].filter((speaker) => inFlight.has(speaker));

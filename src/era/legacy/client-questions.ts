@@ -164,12 +164,7 @@ export class LegacyQuestions {
     const { houseAnswers } = this.#side;
     if (canAnswer(houseAnswers, request) && this.#turns.attribute().kind === 'nobody')
       return byHouse(houseAnswers);
-    return {
-      kind: 'refused',
-      why:
-        'several principals share this process, and the question does not say whose call it belongs to; ' +
-        'give each principal its own process',
-    };
+    return OF_SEVERAL_PRINCIPALS;
   }
 
   /** No call is in flight that could have led to it (servers ask for roots right after the handshake). */
@@ -177,7 +172,10 @@ export class LegacyQuestions {
     const { houseAnswers } = this.#side;
     if (canAnswer(houseAnswers, request)) return byHouse(houseAnswers);
     const [only, another] = this.#speakers;
-    if (only && !another) return byVoice(only);
+    if (only && !another) {
+      // The call may have ended just now, and its principal may have left.
+      return this.#scopes.mayBeOther(only.voice.principal) ? OF_SEVERAL_PRINCIPALS : byVoice(only);
+    }
     const count = this.#speakers.size;
     if (count === 0) return byHouse(houseAnswers);
     return {
@@ -203,6 +201,13 @@ interface Question {
   speaker: LegacySpeaker | undefined;
   readonly over: AbortController;
 }
+
+const OF_SEVERAL_PRINCIPALS: Whose = {
+  kind: 'refused',
+  why:
+    'several principals share this process, and the question does not say whose call it belongs to; ' +
+    'give each principal its own process',
+};
 
 type Whose = Asked | { readonly kind: 'refused'; readonly why: string };
 

@@ -114,7 +114,12 @@ export class Turns {
     turn.givenUp = this.#givenUpCount;
     this.#givenUp.add(id, turn, this.#lingerMs(turn));
     // Perhaps it was this one that waited, and not the one that was taken for it.
-    for (const other of this.#running.values()) if (other.owner === turn.owner && !other.sure) stay(other);
+    for (const other of this.#running.values()) {
+      if (other.owner !== turn.owner || other.sure) continue;
+      // Its timer goes on, since other calls may wait for it.
+      other.away = false;
+      other.stays = true;
+    }
   }
 
   /** An answer came after all: it asks no more. */
@@ -261,6 +266,7 @@ export class Turns {
   #runAlone(turn: Turn, ms: number): void {
     turn.callOff?.();
     turn.alone = true;
+    turn.stays = false;
     turn.callOff = this.#clock.after(ms, () => this.#endAlone(turn), { background: true });
   }
 
@@ -268,7 +274,7 @@ export class Turns {
   #endAlone(turn: Turn): void {
     if (!this.#running.has(turn)) return;
     turn.alone = false;
-    turn.away = turn.open > 0 && !turn.partly && this.#mayGoAway(turn);
+    turn.away = turn.open > 0 && !turn.partly && !turn.stays && this.#mayGoAway(turn);
     this.#changed();
   }
 
@@ -349,6 +355,7 @@ export class Turns {
       sure: false,
       away: false,
       partly: false,
+      stays: false,
       givenUp: undefined,
       callOff: undefined,
     };

@@ -31,8 +31,7 @@ export class Scopes {
 
   leave(scope: Scope): void {
     scope.running -= 1;
-    // With one principal nothing can be confused, and the time is not needed.
-    if (this.#scopes.size > 1) this.#keep(scope, RECENT_MS);
+    if (scope.running === 0) this.#keep(scope, RECENT_MS);
   }
 
   /** A request was given up: the server may go on with it. */
@@ -51,12 +50,20 @@ export class Scopes {
     return this.#scopes.size > 1;
   }
 
+  /** Whether it may belong to somebody other than this principal. */
+  mayBeOther(principal: string | undefined): boolean {
+    const now = this.#clock.now();
+    for (const scope of this.#scopes.values()) {
+      if (scope.principal !== principal && (scope.running > 0 || scope.until > now)) return true;
+    }
+    return false;
+  }
+
   #of(principal: string | undefined): Scope {
     const known = this.#scopes.get(principal);
     if (known) return known;
     // Drops those that have expired, so that no more are kept than have been here lately.
     void this.areSeveral;
-    for (const scope of this.#scopes.values()) this.#keep(scope, RECENT_MS);
     const scope: Scope = { principal, running: 0, until: 0 };
     this.#scopes.set(principal, scope);
     return scope;

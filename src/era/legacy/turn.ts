@@ -31,6 +31,8 @@ export interface Turn extends Slotted {
   away: boolean;
   /** The server has some of the answers to what it asked at once, and may go on with a part of its work. */
   partly: boolean;
+  /** Another call of its owner was given up, and may be the one that asked: this one is not taken for waiting. */
+  stays: boolean;
   /** The how-manieth it was of those that were given up without an answer. */
   givenUp: number | undefined;
   /** Calls off the moment in which it no longer runs alone, or counts as away. */
