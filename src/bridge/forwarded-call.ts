@@ -53,7 +53,7 @@ export class ForwardedCall implements OutgoingCall, Behalf {
   refusal: ProtocolError | undefined;
 
   constructor(call: Call, forwarding: Forwarding, method = call.method) {
-    const { params, far, owner, timeoutMs, maxTimeoutMs, logs } = forwarding;
+    const { params, owner, timeoutMs, maxTimeoutMs, logs } = forwarding;
     const isModern = call.peer.era === 'modern';
     this.method = method;
     this.params = params;

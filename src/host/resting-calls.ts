@@ -1,4 +1,4 @@
-import { FairPlaces } from '../async/fair-places.js';
+import { EvictingPlaces } from '../async/evicting-places.js';
 import { IsthmusError } from '../errors.js';
 import type { OutgoingCall } from '../exchange/call.js';
 import type { Origin } from '../exchange/origin.js';
@@ -11,7 +11,7 @@ import type { Budget } from './budget.js';
 export class RestingCalls {
   readonly #label: string;
   readonly #calls: Budget;
-  readonly #parked: FairPlaces<OutgoingCall>;
+  readonly #parked: EvictingPlaces<OutgoingCall>;
   readonly #onFull: (parked: number) => void;
   /** How each of them can be ended; undefined where it only waits for its turn. */
   readonly #resting = new Map<OutgoingCall, ((error: IsthmusError) => void) | undefined>();
@@ -20,7 +20,7 @@ export class RestingCalls {
   constructor(label: string, calls: Budget, maxParked: number, onFull: (parked: number) => void) {
     this.#label = label;
     this.#calls = calls;
-    this.#parked = new FairPlaces(maxParked);
+    this.#parked = new EvictingPlaces(maxParked);
     this.#onFull = onFull;
   }
 

@@ -34,8 +34,8 @@ describe('S11: JSON that is nested deeply', () => {
   it('is taken up to 1,000 levels', () => {
     expect(isTooDeep(nested(1000))).toBe(false);
     expect(isTooDeep(nested(1001))).toBe(true);
-    expect(isTooDeep('{"a":'.repeat(1000) + '1' + '}'.repeat(1000))).toBe(false);
-    expect(isTooDeep('{"a":'.repeat(1001) + '1' + '}'.repeat(1001))).toBe(true);
+    expect(isTooDeep(`${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`)).toBe(false);
+    expect(isTooDeep(`${'{"a":'.repeat(1001)}1${'}'.repeat(1001)}`)).toBe(true);
   });
 
   it('is told from brackets in strings, and from many values side by side', () => {

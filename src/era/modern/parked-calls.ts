@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../async/clock.js';
-import { FairPlaces } from '../../async/fair-places.js';
+import { EvictingPlaces } from '../../async/evicting-places.js';
 import { IsthmusError } from '../../errors.js';
 
 /**
@@ -12,14 +12,14 @@ export class ParkedCalls<T extends Sleeper> {
   readonly #limits: ParkingLimits;
   readonly #places = new Map<string, Place<T>>();
   /** The tickets, by client. */
-  readonly #fair: FairPlaces<string>;
+  readonly #fair: EvictingPlaces<string>;
   /** Tickets of calls that had to make room, so that their clients can be told. */
   readonly #displaced = new Set<string>();
 
   constructor(clock: Clock, limits: ParkingLimits) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#fair = new FairPlaces(limits.maxParked);
+    this.#fair = new EvictingPlaces(limits.maxParked);
   }
 
   get size(): number {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FairPlaces } from '../../src/async/fair-places.js';
+import { EvictingPlaces } from '../../src/async/evicting-places.js';
 
 describe('fair places', () => {
   it('take what fits, and count it by client', () => {
-    const places = new FairPlaces<string>(3);
+    const places = new EvictingPlaces<string>(3);
     expect([places.add('a', 'a1'), places.add('a', 'a2'), places.add('b', 'b1')]).toEqual([
       undefined,
       undefined,
@@ -15,7 +15,7 @@ describe('fair places', () => {
   });
 
   it('take the place of the oldest of the client that has most', () => {
-    const places = new FairPlaces<string>(3);
+    const places = new EvictingPlaces<string>(3);
     for (const item of ['a1', 'a2']) places.add('a', item);
     places.add('b', 'b1');
     expect(places.add('c', 'c1')).toBe('a1');
@@ -23,7 +23,7 @@ describe('fair places', () => {
   });
 
   it('make a client that has most lose its own', () => {
-    const places = new FairPlaces<string>(3);
+    const places = new EvictingPlaces<string>(3);
     places.add('b', 'b1');
     const lost = Array.from({ length: 10 }, (_, at) => places.add('a', `a${at}`));
     expect(lost).toEqual([undefined, undefined, 'a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']);
@@ -31,7 +31,7 @@ describe('fair places', () => {
   });
 
   it('make no client lose its place for one that has as many', () => {
-    const places = new FairPlaces<string>(2);
+    const places = new EvictingPlaces<string>(2);
     places.add('a', 'a1');
     places.add('b', 'b1');
     expect(places.add('c', 'c1')).toBe('c1');
@@ -40,13 +40,13 @@ describe('fair places', () => {
   });
 
   it('give back what is added where there are none', () => {
-    const places = new FairPlaces<string>(0);
+    const places = new EvictingPlaces<string>(0);
     expect(places.add('a', 'a1')).toBe('a1');
     expect(places.size).toBe(0);
   });
 
   it('forget a client with its last item', () => {
-    const places = new FairPlaces<string>(1);
+    const places = new EvictingPlaces<string>(1);
     places.add('a', 'a1');
     expect([places.delete('a1'), places.delete('a1')]).toEqual([true, false]);
     expect([places.size, places.countOf('a'), places.has('a1')]).toEqual([0, 0, false]);

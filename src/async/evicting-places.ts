@@ -2,7 +2,7 @@
  * Places for what waits long, counted by client. When all are taken, the oldest of the client that has most makes
  * room, so that a client can only push out its own, or those of a client that has more.
  */
-export class FairPlaces<T> {
+export class EvictingPlaces<T> {
   /** By client, each in the order of arrival. */
   readonly #clients = new Map<string, Set<T>>();
   readonly #keys = new Map<T, string>();
