@@ -234,7 +234,9 @@ describe('hostile but valid input', () => {
     demo.end();
     expect(await demo.exit()).toEqual(CLEAN);
     expect(demo.messages).toHaveLength(7);
-    expect(textOf(await demo.answer(2))).toBe('x');
+    // Refused, not served: a thousand levels are the limit.
+    expect((await demo.answer(2)).error).toMatchObject({ code: -32600 });
+    expect(textOf(await demo.answer(6))).toBe('alive');
   });
 
   it('with names from Object.prototype is answered and changes nothing', async () => {
