@@ -44,7 +44,7 @@ describe('S11: a server that floods', () => {
     for (let sent = 0; sent < 60_000; sent += 1) transcript.add('server', noise);
     const answer = transcript.add('server', '{"jsonrpc":"2.0","id":7,"result":{}}');
     expect(await waiting).toBe(answer);
-    expect(transcript.frames.length).toBeLessThan(40_000);
+    expect(transcript.frames.length).toBeLessThan(6000);
     expect(transcript.frames.at(-1)).toBe(answer);
     expect(transcript.lines.filter(({ from }) => from === 'note')).toHaveLength(1);
   });

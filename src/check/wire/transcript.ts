@@ -52,21 +52,25 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     sayEnded = resolve;
   });
   const since = () => clock.now() - began;
-  let kept = 0;
+  const kept = { answers: 0, others: 0 };
   let isFull = false;
+  const count = (frame: Frame, sign: 1 | -1) => {
+    kept[shelfOf(frame)] += sign * (frame.text.length + FRAME_COST);
+  };
   const keep = (frame: Frame) => {
-    kept += frame.text.length + FRAME_COST;
+    count(frame, 1);
     frames.push(frame);
     lines.push({ from: frame.from, atMs: frame.atMs, text: frame.text });
   };
   const forgetLast = (frame: Frame) => {
-    kept -= frame.text.length + FRAME_COST;
+    count(frame, -1);
     frames.pop();
     lines.pop();
   };
   /** A server that floods must not fill the memory (S11): past the bound only what is waited for is kept. */
-  const hasRoom = (): boolean => {
-    if (kept < MAX_KEPT) return true;
+  const hasRoomFor = (frame: Frame): boolean => {
+    const shelf = shelfOf(frame);
+    if (kept[shelf] < MAX_KEPT[shelf]) return true;
     if (!isFull) lines.push({ from: 'note', atMs: since(), text: FULL });
     isFull = true;
     return false;
@@ -82,7 +86,7 @@ export function createTranscript(label: string, clock: Clock): Transcript {
     hasByteOrderMark: false,
     add(from, text, exchange, isEvent) {
       const frame = toFrame(from, text, since(), exchange, isEvent);
-      const hasPlace = hasRoom();
+      const hasPlace = hasRoomFor(frame);
       // Those who wait may ask where it is among the others.
       keep(frame);
       let isAwaited = from === 'check';
@@ -125,11 +129,13 @@ export function createTranscript(label: string, clock: Clock): Transcript {
   };
 }
 
-/**
- * Characters, with a rough cost for each frame around its text. Checks that ask for much at once, to see whether all of it
- * comes, ask for a few megabytes.
- */
-const MAX_KEPT = 16 * 1024 * 1024;
+/** Answers are counted apart: checks ask for megabytes at once, to see whether all of it comes. */
+function shelfOf({ kind }: Frame): 'answers' | 'others' {
+  return kind === 'result' || kind === 'error' || kind === 'batch' ? 'answers' : 'others';
+}
+
+/** Characters, with a rough cost for each frame around its text. */
+const MAX_KEPT = { answers: 16 * 1024 * 1024, others: 2 * 1024 * 1024 };
 const FRAME_COST = 400;
 const FULL = 'the server has sent so much that from here on only what is waited for is kept';
 

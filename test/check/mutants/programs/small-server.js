@@ -33,6 +33,9 @@ const send = (message) => {
 
 const keepAlive = () => setInterval(() => {}, 60_000);
 
+/** Calls under way are answered when the input ends, and do not keep the process. */
+const sleeping = new Set();
+
 const handlers = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities, serverInfo: info }),
   ping: () => ({}),
@@ -47,7 +50,11 @@ const handlers = {
     if (has('dies-of-echo') && name === 'echo') process.exit(1);
     if (name === 'echo') return { content: [{ type: 'text', text: String(args?.text) }] };
     if (has('waits-for-calls')) keepAlive();
-    return new Promise((resolve) => setTimeout(resolve, Number(args?.ms ?? 0), { content: [] }).unref());
+    return new Promise((resolve) => {
+      const answer = () => resolve({ content: [] });
+      sleeping.add(answer);
+      setTimeout(answer, Number(args?.ms ?? 0)).unref();
+    });
   },
 };
 
@@ -100,6 +107,7 @@ function listen() {
     if (has('farewell')) console.log('Goodbye!');
     if (has('exit-code')) process.exitCode = 3;
     for (const file of own) rmSync(file, { force: true });
+    for (const answer of sleeping) answer();
   });
 }
 
