@@ -97,7 +97,10 @@ export class InboundCalls {
   settle(call: InboundCall): void {
     if (!call.live) return;
     call.live = false;
-    if (call.work) this.#leaveQueue(call);
+    if (call.work) {
+      this.#leaveQueue(call);
+      this.reviewInput();
+    }
     this.#inFlight.delete(call.id);
     if (this.#inFlight.size === 0) this.#onIdle?.();
   }
@@ -170,7 +173,6 @@ export class InboundCalls {
       this.#queue = this.#queue.slice(this.#next).filter((each) => each.work !== undefined);
       this.#next = 0;
     }
-    this.reviewInput();
   }
 
   #startWaiting(): void {

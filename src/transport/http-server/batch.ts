@@ -5,6 +5,7 @@ import {
   type DecodedRequest,
   errorMessage,
   type JsonRpcErrorBody,
+  type JsonRpcMessage,
 } from '../../wire/json-rpc.js';
 
 /** What a POST holds: one message, or in revision 2025-03-26 several. */
@@ -52,6 +53,12 @@ export function batchProblem(message: Decoded, revision: string | undefined): Js
   return message.items.length > MAX_BATCH
     ? refusal(`a batch holds at most ${MAX_BATCH} messages`)
     : undefined;
+}
+
+/** The first answer with a revision is that to initialize. */
+export function revisionIn(message: JsonRpcMessage): string | undefined {
+  const revision = 'result' in message ? message.result['protocolVersion'] : undefined;
+  return typeof revision === 'string' ? revision : undefined;
 }
 
 function refusal(why: string): JsonRpcErrorBody {

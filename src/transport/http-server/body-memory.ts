@@ -41,6 +41,8 @@ export class BodyMemory {
 
 /** What one body takes. Given back when the exchange is over, or later, by whoever keeps it. */
 export interface BodyRoom {
+  /** The body has come, and is so long: what was taken beyond that is given back. */
+  shrinkTo(bytes: number): void;
   /** What was received goes on being needed when the exchange is over: until `release`. */
   keep(): void;
   release(): void;
@@ -49,13 +51,21 @@ export interface BodyRoom {
 class TakenRoom implements BodyRoom {
   readonly #places: FairPlaces;
   #place: TakenPlace | undefined;
-  readonly #count: number;
+  #count: number;
   #isKept = false;
 
   constructor(places: FairPlaces, place: TakenPlace, count: number) {
     this.#places = places;
     this.#place = place;
     this.#count = count;
+  }
+
+  shrinkTo(bytes: number): void {
+    const needed = bytes <= SMALL ? 0 : Math.ceil(bytes / UNIT);
+    const excess = this.#count - needed;
+    if (!this.#place || excess <= 0) return;
+    this.#count = needed;
+    this.#places.release(this.#place, excess);
   }
 
   keep(): void {
@@ -80,7 +90,7 @@ function lengthOf(header: string | undefined, maxBodyBytes: number): number {
 }
 
 /** Of a body that is not counted. */
-export const NO_ROOM: BodyRoom = { keep() {}, release() {} };
+export const NO_ROOM: BodyRoom = { shrinkTo() {}, keep() {}, release() {} };
 const UNIT = 1024;
 const SMALL = 16 * 1024;
 

@@ -128,6 +128,7 @@ export class Endpoint {
     const body = await exchange.body(maxBodyBytes);
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return refuse(visit, 413, `The body is longer than ${maxBodyBytes} bytes`);
+    room.shrinkTo(body.bytes.length);
     const { eras, headerParams } = this.#served!;
     const header = (name: string) => exchange.header(name);
     const message = withTraceOf(decodeLine(body.bytes), header);

@@ -47,6 +47,9 @@ export class FetchExchange implements HttpExchange {
       }
       return { kind: 'bytes', bytes: Buffer.concat(chunks) };
     } catch {
+      // The client has gone. Not every runtime aborts the request then; what waits for its end must hear of it.
+      this.#gone();
+      this.#answer.resolve(new Response(null, { status: 400 }));
       return { kind: 'gone' };
     }
   }

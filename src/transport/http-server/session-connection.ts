@@ -14,7 +14,7 @@ import {
   type JsonRpcMessage,
   type RequestId,
 } from '../../wire/json-rpc.js';
-import { batchProblem, contentsOf, inFlight } from './batch.js';
+import { batchProblem, contentsOf, inFlight, revisionIn } from './batch.js';
 import type { BodyRoom } from './body-memory.js';
 import { PROCESS_EVENTS } from './event-memory.js';
 import type { EventStore } from './event-store.js';
@@ -68,7 +68,8 @@ export class SessionConnection implements Connection {
   readonly #standing: SessionStream;
   /** For the standing stream, while there is none. */
   readonly #unheard: Unheard;
-  readonly #held: (() => void)[] = [];
+  /** POSTs that came while the receiver had enough to do. */
+  #held: HeldPost[] = [];
   #receiver: Receiver | undefined;
   #isHeld = false;
   #over = false;
@@ -120,9 +121,11 @@ export class SessionConnection implements Connection {
   hold(held: boolean): void {
     this.#isHeld = held;
     while (!this.#isHeld) {
-      const deliver = this.#held.shift();
-      if (!deliver) return;
-      deliver();
+      const next = this.#held.shift();
+      if (!next) return;
+      const { post, messages } = next;
+      // Some of them may have been cancelled meanwhile.
+      this.#deliver(messages.filter((each) => each.kind !== 'request' || this.#posts.get(each.id) === post));
     }
   }
 
@@ -134,6 +137,10 @@ export class SessionConnection implements Connection {
   post(visit: Visit, message: Decoded): boolean {
     const { exchange } = visit;
     const { headers, now } = this.#options;
+    if (this.#over) {
+      exchange.respond(404, headers);
+      return false;
+    }
     this.lastUsedAt = now();
     const problem = batchProblem(message, this.revision);
     if (problem) return refuseWith(visit, headers, undefined, problem);
@@ -144,16 +151,17 @@ export class SessionConnection implements Connection {
     // Answers and news get through however much there is to do: it may be what others wait for.
     if (requests.length > 0 && !post) return false;
     for (const { id } of requests) this.#posts.set(id, post!);
-    const deliver = () => {
-      for (const item of messages) {
-        this.#receiver?.receive(item);
-        if (item.kind === 'notification') this.#heed(item);
-      }
-    };
-    if (this.#isHeld && post) this.#held.push(deliver);
-    else deliver();
+    if (this.#isHeld && post) this.#held.push({ post, messages });
+    else this.#deliver(messages);
     if (!post) respondRefusals({ exchange, headers }, refusals, isBatch);
     return true;
+  }
+
+  #deliver(messages: readonly Decoded[]): void {
+    for (const item of messages) {
+      this.#receiver?.receive(item);
+      if (item.kind === 'notification') this.#heed(item);
+    }
   }
 
   /** Takes a place for each of its requests. The handshake counts as a request without a session. */
@@ -229,6 +237,7 @@ export class SessionConnection implements Connection {
     }
     for (const { place } of this.#posts.values()) this.#options.atWork.leave(place);
     this.#posts = new IdMap();
+    this.#held = [];
     for (const stream of this.#streams.values()) stream.end();
     this.#unheard.take();
     this.#options.store?.close?.();
@@ -256,6 +265,8 @@ export class SessionConnection implements Connection {
       stream.send(json, encodeMessage(errorMessage(id, NOT_KEPT)));
       if (!ended) return;
       stream.end();
+      // SESS-001: a handshake that failed opens nothing, also when it failed late.
+      if (this.revision === undefined) return this.close();
       if (!this.#options.store) this.#streams.delete(stream.name);
       return;
     }
@@ -283,7 +294,10 @@ export class SessionConnection implements Connection {
     if (!post || !isRequestId(id)) return;
     this.#posts.delete(id);
     this.#options.atWork.leave(post.place);
-    if (post.answered()) this.#streamOf(post).end();
+    if (!post.answered()) return;
+    // Its body counts for nothing any more, so it must not be kept either.
+    this.#held = this.#held.filter((held) => held.post !== post);
+    this.#streamOf(post).end();
   }
 
   /** Something is to be said before the answer: from now on it is a stream. Most never are. */
@@ -323,6 +337,11 @@ export class SessionConnection implements Connection {
       if (this.#streams.size <= MAX_STREAMS / 2) return;
     }
   }
+}
+
+interface HeldPost {
+  readonly post: Post;
+  readonly messages: readonly Decoded[];
 }
 
 /** A POST that waits for the answers to its requests. */
@@ -385,12 +404,6 @@ function refuseWith(
 ): false {
   respondError({ exchange, headers }, 400, id, error);
   return false;
-}
-
-/** The first answer of a session is that to initialize. */
-function revisionIn(message: JsonRpcMessage): string | undefined {
-  const revision = 'result' in message ? message.result['protocolVersion'] : undefined;
-  return typeof revision === 'string' ? revision : undefined;
 }
 
 /** For a client that lost the stream with an answer on it that was too large to be kept. */

@@ -5,7 +5,8 @@ import { FairShare } from '../../exchange/fair-share.js';
 
 /**
  * The connections of a web server. While there is room anybody may have them. At the bound an address that has less
- * gets one from the address that has most: the oldest of those that carry no request.
+ * gets one from the address that has most: the oldest of those that carry no request, or else of those whose request
+ * has not arrived in full.
  */
 export class SharedSockets {
   readonly #max: number;
@@ -32,13 +33,18 @@ export class SharedSockets {
   #makeRoom(who: string): boolean {
     const displacement = this.#shares.displacedBy(who);
     if (displacement.kind !== 'from') return false;
+    let arriving: Socket | undefined;
     for (const socket of this.#shares.itemsOf(displacement.who)) {
       const latest = this.#latest.get(socket);
-      if (latest && !latest.writableFinished) continue;
-      this.#shares.delete(displacement.who, socket);
-      socket.destroy();
-      return true;
+      if (!latest || latest.writableFinished) return this.#drop(displacement.who, socket);
+      if (!latest.req.complete) arriving ??= socket;
     }
-    return false;
+    return arriving !== undefined && this.#drop(displacement.who, arriving);
+  }
+
+  #drop(who: string, socket: Socket): true {
+    this.#shares.delete(who, socket);
+    socket.destroy();
+    return true;
   }
 }

@@ -6,16 +6,17 @@ import type { TakenPlace } from '../../exchange/fair-places.js';
 import { FairShare } from '../../exchange/fair-share.js';
 import { IdMap } from '../../exchange/id-map.js';
 import { decodeLine, encodeMessage } from '../../wire/codec.js';
-import { type Decoded, isRequestId, type JsonRpcMessage } from '../../wire/json-rpc.js';
+import { type Decoded, type DecodedRequest, isRequestId, type JsonRpcMessage } from '../../wire/json-rpc.js';
 import { withTraceOf } from '../trace-headers.js';
-import { contentsOf } from './batch.js';
+import { batchProblem, contentsOf, inFlight, revisionIn } from './batch.js';
+import type { BodyRoom } from './body-memory.js';
 import { messageEvent } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import { isJson } from './guard.js';
 import type { HttpEndpointSettings } from './options.js';
 import { relativePath } from './relative-path.js';
 import type { RequestsAtWork } from './requests-at-work.js';
-import { busy, type Visit } from './visit.js';
+import { busy, respondError, type Visit } from './visit.js';
 
 /** The transport of 2024-11-05: one stream that everything comes back on, and a place to post to. */
 export class SseConnections {
@@ -85,17 +86,14 @@ export class SseConnections {
     const connection = this.#open.get(id);
     if (!connection || connection.principal !== principal) return exchange.respond(404, headers);
     const { bodies, maxBodyBytes } = this.#settings;
-    if (!bodies.enter(visit, maxBodyBytes)) return;
+    const room = bodies.enter(visit, maxBodyBytes);
+    if (!room) return;
     const body = await exchange.body(maxBodyBytes);
     if (body.kind === 'gone') return;
     if (body.kind === 'too-large') return exchange.respond(413, headers);
+    room.shrinkTo(body.bytes.length);
     const message = withTraceOf(decodeLine(body.bytes), (name) => exchange.header(name));
-    if (connection.isFull && message.kind === 'request') {
-      return busy(visit, 'The requests of this connection that wait take too much room', message.id);
-    }
-    if (!connection.enter(visit, message)) return;
-    exchange.respond(202, headers);
-    connection.deliver(message, body.bytes.length);
+    connection.post({ ...visit, room }, message, body.bytes.length);
   }
 }
 
@@ -111,10 +109,12 @@ class SseConnection implements Connection {
   readonly #id: string;
   readonly #atWork: RequestsAtWork;
   /** Of the requests that wait for their answers. */
-  #places = new IdMap<TakenPlace>();
+  #posts = new IdMap<SsePost>();
+  /** Known with the answer to initialize. */
+  #revision: string | undefined;
   lastUsedAt: number;
   /** Requests that came while the receiver had enough to do. */
-  readonly #held: { readonly message: Decoded; readonly bytes: number }[] = [];
+  #held: { readonly message: DecodedRequest; readonly bytes: number }[] = [];
   #heldBytes = 0;
   #isHeld = false;
   #receiver: Receiver | undefined;
@@ -149,34 +149,57 @@ class SseConnection implements Connection {
 
   /** Requests that wait for their answers. */
   get atWork(): number {
-    return this.#places.size;
+    return this.#posts.size;
   }
 
-  /** Takes places for the requests in it. False: there are none, and that was the answer. */
-  enter(visit: Visit, message: Decoded): boolean {
+  /** What was posted to it. The answers to its requests come on the stream. */
+  post(visit: Visit, message: Decoded, bytes: number): void {
+    const { exchange, headers } = visit;
+    // It may have ended while the body came: what is taken for it now would never be given back.
+    if (this.#over) return exchange.respond(404, headers);
     this.lastUsedAt = this.#now();
-    // Answers and news get through however much there is to do. What has an id twice is refused later.
-    const requests = contentsOf(message).requests.filter(({ id }) => !this.#places.has(id));
-    if (requests.length === 0) return true;
+    const problem = batchProblem(message, this.#revision);
+    if (problem) return respondError(visit, 400, undefined, problem);
+    const { isBatch, requests, messages, refusals } = contentsOf(message);
+    const twice = requests.find(({ id }) => this.#posts.has(id));
+    if (twice) return respondError(visit, 400, twice.id, inFlight(twice.id));
+    if (requests.length > 0 && !this.#enter(visit, message, requests)) return;
+    exchange.respond(202, headers);
+    if (!isBatch) return this.#deliver(message, bytes);
+    for (const refusal of refusals) this.#writer.write(messageEvent(refusal), this.#now());
+    for (const item of messages) this.#deliver(item, bytes / messages.length);
+  }
+
+  /** Takes places for the requests. False: there are none, and that was the answer. */
+  #enter(visit: Visit, message: Decoded, requests: readonly DecodedRequest[]): boolean {
+    if (this.#heldBytes > MAX_HELD_BYTES) {
+      const id = message.kind === 'request' ? message.id : undefined;
+      busy(visit, 'The requests of this connection that wait take too much room', id);
+      return false;
+    }
     const place = this.#atWork.enter(visit, message, this.#id, requests.length);
-    if (place) for (const { id } of requests) this.#places.set(id, place);
-    return place !== undefined;
+    if (!place) return false;
+    visit.room?.keep();
+    const post: SsePost = { place, room: visit.room, open: requests.length };
+    for (const { id } of requests) this.#posts.set(id, post);
+    return true;
   }
 
-  /** It has been sent more than it can work on. */
-  get isFull(): boolean {
-    return this.#heldBytes > MAX_HELD_BYTES;
-  }
-
-  deliver(message: Decoded, bytes: number): void {
-    // What the client called off gets no answer.
+  #deliver(message: Decoded, bytes: number): void {
+    // What the client called off gets no answer, and is not begun.
     if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
-      this.#leave(message.params?.['requestId']);
+      this.#drop(message.params?.['requestId']);
     }
     if (this.#isHeld && message.kind === 'request') {
       this.#held.push({ message, bytes });
       this.#heldBytes += bytes;
     } else this.#receiver?.receive(message, undefined, bytes);
+  }
+
+  #drop(id: unknown): void {
+    const at = this.#held.findIndex(({ message }) => message.id === id);
+    if (at >= 0) this.#heldBytes -= this.#held.splice(at, 1)[0]!.bytes;
+    this.#leave(id);
   }
 
   hold(held: boolean): void {
@@ -194,7 +217,10 @@ class SseConnection implements Connection {
   }
 
   send(message: JsonRpcMessage): void {
-    if (!('method' in message)) this.#leave(message.id);
+    if (!('method' in message)) {
+      this.#revision ??= revisionIn(message);
+      this.#leave(message.id);
+    }
     if (!this.#over) this.#writer.write(messageEvent(encodeMessage(message)), this.#now());
   }
 
@@ -214,17 +240,34 @@ class SseConnection implements Connection {
   #shut(end: ConnectionEnd): void {
     if (this.#over) return;
     this.#over = true;
-    for (const place of this.#places.values()) this.#atWork.leave(place);
-    this.#places = new IdMap();
+    for (const post of this.#posts.values()) this.#giveBack(post);
+    this.#posts = new IdMap();
+    this.#held = [];
     this.#end.resolve(end);
   }
 
   #leave(id: unknown): void {
-    const place = isRequestId(id) ? this.#places.get(id) : undefined;
-    if (!place || !isRequestId(id)) return;
-    this.#places.delete(id);
-    this.#atWork.leave(place);
+    const post = isRequestId(id) ? this.#posts.get(id) : undefined;
+    if (!post || !isRequestId(id)) return;
+    this.#posts.delete(id);
+    this.#giveBack(post);
   }
+
+  /** One of its requests is over. */
+  #giveBack(post: SsePost): void {
+    this.#atWork.leave(post.place);
+    post.open -= 1;
+    if (post.open === 0) post.room?.release();
+  }
+}
+
+/** A POST whose requests wait for their answers. */
+interface SsePost {
+  /** For each of its requests. */
+  readonly place: TakenPlace;
+  /** What its body takes, until the last answer. */
+  readonly room: BodyRoom | undefined;
+  open: number;
 }
 
 function isLessUseful(a: SseConnection, b: SseConnection): boolean {
