@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { messageOf } from '../../errors.js';
 import { usageError } from '../cli-error.js';
 
@@ -15,7 +15,8 @@ export function readStateKeys(file: string | undefined): readonly string[] | und
 }
 
 function readKeyFile(file: string): string {
-  if (isKey(file)) {
+  // A path may have the length and the characters of a key.
+  if (isKey(file) && !existsSync(file)) {
     throw usageError(
       '--state-key takes the path of a file, and this is a key',
       `${ON_COMMAND_LINE}. ${HINT}`,
