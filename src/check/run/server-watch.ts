@@ -62,7 +62,13 @@ async function canReach(target: Target, clock: Clock): Promise<boolean> {
       socket.destroy();
       resolve(isThere);
     };
-    socket.once('connect', () => settle(true));
+    // The system takes connections for a process that is about to end: only an answer shows that it is there.
+    socket.once('connect', () => {
+      if (protocol === 'https:') settle(true);
+      else socket.write(`OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    });
+    socket.once('data', () => settle(true));
+    socket.once('close', () => settle(false));
     socket.once('error', () => settle(false));
   });
 }
