@@ -4,6 +4,16 @@ export function isHarmlessVariable(name: string): boolean {
   return VARIABLES.has(upper) || FAMILIES.test(upper);
 }
 
+/** Values that are in many a text: the names of this machine for itself, and settings that many programs have. */
+export function isHarmlessValue(value: string): boolean {
+  return VALUES.has(value.toLowerCase());
+}
+
+/** Values that turn something on or off. */
+export function isSwitch(value: string): boolean {
+  return value === 'true' || value === 'false';
+}
+
 /** Headers that say what is spoken, and not who speaks. */
 export function isHarmlessHeader(name: string): boolean {
   return HEADERS.has(name.toLowerCase());
@@ -54,6 +64,16 @@ const VARIABLES: ReadonlySet<string> = new Set([
 /** What desktops, package managers and editors set for every program. */
 const FAMILIES =
   /^(?:LC_|XDG_|NPM_PACKAGE_|NPM_LIFECYCLE_|NPM_NODE_|NPM_EXECPATH$|GNOME_|KDE_|QT_|GTK_|DBUS_|TERM_)/;
+
+const VALUES: ReadonlySet<string> = new Set([
+  'localhost',
+  '127.0.0.1',
+  'production',
+  'development',
+  'disabled',
+  'required',
+  'optional',
+]);
 
 const HEADERS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'cache-control', 'content-type', 'user-agent'],

@@ -13,7 +13,7 @@ import { createGateway, type Gateway, type GatewayOptions } from './create-gatew
 import type { CloseOptions } from './gateway.js';
 import { limitService, type RateLimit, withUnitLimits } from './limits/index.js';
 import { createLogTail } from './log-tail.js';
-import { secretsOf } from './secrets.js';
+import { secretsOfAll } from './secrets.js';
 import {
   createCallTracer,
   createMetrics,
@@ -63,7 +63,7 @@ export interface Operation {
 
 export async function operateGateway(options: OperationOptions): Promise<Operation> {
   const { log, redactor, rate, read, controlPath, clock = systemClock, ...rest } = options;
-  const learn = (units: readonly UnitDefinition[]) => redactor.add(units.flatMap(secretsOf));
+  const learn = (units: readonly UnitDefinition[]) => redactor.add(secretsOfAll(units));
   learn(options.units);
   const metrics = createMetrics();
   const tracer = await createCallTracer({ redactor });

@@ -1,5 +1,5 @@
 import type { ServerEntry } from '../config/index.js';
-import { isHarmlessHeader, isHarmlessVariable } from './harmless-names.js';
+import { isHarmlessHeader, isHarmlessValue, isHarmlessVariable, isSwitch } from './harmless-names.js';
 import { isSecretName } from './telemetry/secret-patterns.js';
 import type { UnitDefinition } from './unit-definition.js';
 
@@ -11,6 +11,14 @@ export function secretsOf({ source }: Pick<UnitDefinition, 'source'>): string[] 
   if (source.kind === 'command') return secretVariables(source.definition.env ?? {});
   if (source.kind !== 'url') return [];
   return [...secretHeaders(source.connect.headers), ...secretsInUrl(source.url)];
+}
+
+/**
+ * The same, of all servers of a gateway. What is part of a server's name is in every address: the server `postgres`
+ * with the variable `PGUSER=postgres` must keep its name.
+ */
+export function secretsOfAll(units: readonly Pick<UnitDefinition, 'name' | 'source'>[]): string[] {
+  return units.flatMap(secretsOf).filter((secret) => !units.some(({ name }) => name.includes(secret)));
 }
 
 /** The same, of an entry of a file. */
@@ -37,7 +45,10 @@ export interface TypedWords {
 
 export function secretVariables(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
-    return isSecretName(name) || (value.length >= LONG_ENOUGH && !isHarmlessVariable(name)) ? [value] : [];
+    // `USE_TOKEN=true` has the name of a secret; a weak password is a secret all the same.
+    if (isSecretName(name)) return isSwitch(value) ? [] : [value];
+    const isHarmless = isHarmlessVariable(name) || isHarmlessValue(value);
+    return value.length >= LONG_ENOUGH && !isHarmless ? [value] : [];
   });
 }
 

@@ -83,6 +83,8 @@ export interface FullOutbox {
   readonly waiting: number;
   /** How much may wait before requests are refused. */
   readonly max: number;
+  /** The length of a message larger than `max` that was sent while little waited: it says nothing about the peer. */
+  readonly large: number;
 }
 
 export type Admission =
@@ -94,15 +96,19 @@ export type Admission =
 /**
  * What becomes of a message when the outbox is over its bound. A request is refused: it can be made again. Answers and
  * cancellations still go, since they free what the peer holds. Past four times the bound an answer becomes a short
- * error, and past five times the connection ends: the peer asks and does not read.
+ * error, and past five times the connection ends: the peer asks and does not read. One message that alone is larger
+ * does not count for that: the peer has had no time to read it.
  */
-export function admitToOutbox(message: JsonRpcMessage, { label, waiting, max }: FullOutbox): Admission {
+export function admitToOutbox(
+  message: JsonRpcMessage,
+  { label, waiting, max, large }: FullOutbox,
+): Admission {
   const said = `${label} has not read ${waiting} bytes that were sent to it`;
   if ('method' in message && 'id' in message) {
     const text = `${said}, and at most ${max} may wait; the request was not sent, try again later`;
     return { kind: 'refuse', error: new IsthmusError('BUSY', text, { sent: 'no' }) };
   }
-  if (waiting > max * 5) {
+  if (waiting - large > max * 5) {
     return {
       kind: 'close',
       error: new IsthmusError('CONNECTION_CLOSED', `${said}; the connection was closed`),

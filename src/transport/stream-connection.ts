@@ -65,6 +65,8 @@ class StreamConnection implements Connection {
   /** Goes up whenever the peer takes something. */
   #progress = 0;
   readonly #maxOutboxBytes: number;
+  /** The length of a message larger than the bound that was sent while little waited, until it has been read. */
+  #large = 0;
   /** The output is full. */
   #paused = false;
   /** The receiver has enough to do. */
@@ -148,7 +150,7 @@ class StreamConnection implements Connection {
     const waiting = this.#unread + this.#outbox.size;
     if (waiting + text.length + this.#outbox.overhead > this.#maxOutboxBytes && waiting > 0) {
       if (!this.#addToFull(message, text, waiting)) return;
-    } else this.#outbox.add(text);
+    } else this.#add(text, waiting);
     if (this.#flushDue) return;
     this.#flushDue = true;
     // A client's requests may come from many places (a bridge has a socket for each): all that is read in one round
@@ -219,17 +221,25 @@ class StreamConnection implements Connection {
     return this.#slices.shift();
   }
 
+  #add(text: string, waiting: number): void {
+    if (waiting <= this.#maxOutboxBytes) this.#large = text.length > this.#maxOutboxBytes ? text.length : 0;
+    this.#outbox.add(text);
+  }
+
   /** The peer has not read for long. True when the message was queued all the same. */
   #addToFull(message: JsonRpcMessage, text: string, waiting: number): boolean {
     const max = this.#maxOutboxBytes;
-    const admitted = admitToOutbox(message, { label: this.label, waiting, max });
+    const admitted = admitToOutbox(message, { label: this.label, waiting, max, large: this.#large });
     switch (admitted.kind) {
       case 'queue':
-        this.#outbox.add(text);
+        this.#add(text, waiting);
         return true;
-      case 'replace':
-        this.#outbox.add(`${encodeMessage(admitted.message)}\n`);
+      case 'replace': {
+        const short = `${encodeMessage(admitted.message)}\n`;
+        // A result that is shorter still takes no more room than the error would.
+        this.#outbox.add(text.length <= short.length ? text : short);
         return true;
+      }
       case 'refuse':
         throw admitted.error;
       case 'close':

@@ -147,6 +147,17 @@ describe('R3: the outgoing queue of a byte stream', () => {
     });
   });
 
+  it('R3: a peer that reads gets one message of any size and all that follow it', async () => {
+    const { connection, lines, read } = stalledPeer({ maxOutboxBytes: 1000 });
+    read();
+    connection.send(resultMessage(1, { text: 'x'.repeat(100_000) }));
+    connection.send(notificationMessage('notifications/tools/list_changed'));
+    connection.send(resultMessage(2, {}));
+    await expect.poll(() => lines().length).toBe(3);
+    expect(lines().map((line) => JSON.parse(line).id)).toEqual([1, undefined, 2]);
+    expect(JSON.parse(lines()[2]!)).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
+  });
+
   it('R3: a result that does not fit becomes a short error for its call', async () => {
     const { connection, lines, read } = stalledPeer({ maxOutboxBytes: 1000 });
     connection.send(request(0, 'x'.repeat(4000)));

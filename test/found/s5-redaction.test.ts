@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectControl } from '../../src/gateway/control/index.js';
-import { secretsOf } from '../../src/gateway/secrets.js';
+import { secretsOf, secretsOfAll } from '../../src/gateway/secrets.js';
 import { createRedactor } from '../../src/gateway/telemetry/index.js';
 import { createWordFinder } from '../../src/gateway/telemetry/word-finder.js';
 import { freshFolder } from '../gateway/support/open.js';
 import { commandUnit, urlUnit } from '../gateway/support/units.js';
-import { openHouse } from '../gateway-security/support/house.js';
+import { openHouse, tellsAll } from '../gateway-security/support/house.js';
 import { modernCall } from '../http-server/support.js';
 import { ISTHMUS } from '../support/child.js';
 
@@ -123,5 +123,38 @@ describe('S5: many secrets in long lines', () => {
   it('S5: of a size beyond reason are looked for in pieces', () => {
     const huge = Array.from({ length: 20_000 }, (_, at) => String(at)).join('');
     expect(createRedactor([huge]).text(`<${huge}>`).length).toBeLessThan(huge.length / 50);
+  });
+});
+
+describe('S5: what is not a secret stays readable', () => {
+  const env = {
+    PGHOST: 'localhost',
+    REDIS_HOST: '127.0.0.1',
+    PGUSER: 'postgres',
+    MODE: 'production',
+    USE_TOKEN: 'true',
+    OTHER: 'othersecret',
+    DB_PASSWORD: 'optional',
+  };
+
+  it('S5: a server keeps its name, and addresses of this machine stay, whatever its variables are', () => {
+    const units = [
+      commandUnit('postgres-read-replica', [], { definition: { env } }),
+      commandUnit('other', []),
+    ];
+    const { text } = createRedactor(secretsOfAll(units));
+    const line = 'http://127.0.0.1:8080/mcp/postgres-read-replica on localhost: production, ready: true';
+    expect(text(line)).toBe(line);
+    expect(text('it said othersecret')).toBe('it said [redacted]');
+    // The name of the variable says that it is a secret, however weak.
+    expect(text('it said optional')).toBe('it said [redacted]');
+  });
+
+  it('S5: the status names a server whose variables hold its name', async () => {
+    const house = await openHouse([tellsAll('postgres', { definition: { env } })]);
+    const { json } = await house.ask('/status', { method: 'GET' });
+    const { servers } = json as unknown as { servers: Record<string, { name: string; paths: string[] }> };
+    expect(servers['postgres']).toMatchObject({ name: 'postgres' });
+    expect(servers['postgres']!.paths[0]).toMatch(/\/postgres/);
   });
 });
