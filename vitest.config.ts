@@ -6,31 +6,46 @@ import { defineConfig } from 'vitest/config';
  * is half of what they cost. They leave nothing behind in it. New folders come here when they have shown that.
  */
 const SHARED = [
-  ...['bridge', 'cli', 'client', 'config', 'e2e', 'era', 'host', 'http-client', 'http-server', 'interop'],
-  ...['gateway', 'gateway-auth', 'gateway-control', 'gateway-limits', 'gateway-telemetry', 'daemon'],
-  ...['check', 'check-client', 'check-cli', 'check-report', 'check-rules', 'check-shapes', 'check-through'],
-  ...['process-layer', 'schema', 'server', 'transcripts', 'wire'],
-].map((folder) => `test/${folder}/**/*.test.ts`);
+  ...['sdk/test', 'cli/test', 'gateway/test/{gateway,auth,control,limits,telemetry,daemon}'].map(inPackages),
+  ...['check/test/{suites,client,report,rules,shapes,through}'].map(inPackages),
+  'test/{e2e,interop}/**/*.test.ts',
+];
 
 /** Minutes of the same with more partners, or more of it: `npm run test:long`. */
 const LONG = [
+  'packages/check/test/client/command.test.ts',
+  'packages/check/test/client/official.test.ts',
+  'packages/check/test/client/real-clients.test.ts',
+  'packages/check/test/load/busy-machine.test.ts',
+  'packages/check/test/suites/load.test.ts',
+  'packages/check/test/through/bridges.test.ts',
+  'packages/cli/test/attach-crash.test.ts',
+  'packages/cli/test/attach-remote.test.ts',
+  'packages/cli/test/check/run.test.ts',
+  'packages/cli/test/serve-words.test.ts',
+  'packages/gateway/test/chaos/chaos.test.ts',
+  'packages/sdk/test/host/chaos.test.ts',
+  'packages/sdk/test/host/lifetime-of-programs.test.ts',
+  'packages/sdk/test/process/death-watch-program.test.ts',
+  'packages/sdk/test/process/ledger.test.ts',
   'test/bridge-load/http-upstream.test.ts',
+  'test/bridge-load/interactive.test.ts',
   'test/bridge-load/seats.test.ts',
+  'test/bridge-load/serve-command.test.ts',
   'test/bridge-load/slow-readers.test.ts',
   'test/bridge-load/unread-answers.test.ts',
   'test/bridge-matrix/direct.test.ts',
-  'test/check-client/official.test.ts',
-  'test/check-load/busy-machine.test.ts',
-  'test/check-client/real-clients.test.ts',
-  'test/cli/attach-crash.test.ts',
   'test/conformance/runner.test.ts',
   'test/e2e/stalled-reader.test.ts',
-  'test/gateway-chaos/chaos.test.ts',
-  'test/host/chaos.test.ts',
-  'test/host/lifetime-of-programs.test.ts',
+  'test/gateway-e2e/inspector.test.ts',
+  'test/interop/client-against-servers.test.ts',
+  'test/interop/http-official-clients.test.ts',
+  'test/interop/matrix.test.ts',
+  'test/interop/official-v2.test.ts',
+  'test/interop/revisions.test.ts',
+  'test/moving/command-lines.test.ts',
   'test/moving/sdk-programs.test.ts',
   'test/package/pack.test.ts',
-  'test/process-layer/death-watch-program.test.ts',
   'test/solved/memory.test.ts',
   'test/transparency/transparency.test.ts',
 ];
@@ -40,6 +55,8 @@ const wantsLong = process.env['ISTHMUS_LONG'] === '1';
 const left = ['**/node_modules/**', ...(wantsLong ? [] : LONG)];
 
 export default defineConfig({
+  // What the packages import of each other has to be the sources too: one module for each file.
+  ssr: { resolve: { conditions: ['@isthmus/source', 'node'] } },
   test: {
     globalSetup: ['test/setup/build.ts', 'test/setup/own-folder.ts'],
     // Most tests wait for processes and sockets: on two cores, four files at a time take little more than two.
@@ -57,10 +74,14 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
-          include: wantsLong ? [...LONG, ...LONGER] : ['test/**/*.test.ts', 'src/**/*.test.ts'],
+          include: wantsLong ? [...LONG, ...LONGER] : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
           exclude: wantsLong ? left : [...left, ...SHARED],
         },
       },
     ],
   },
 });
+
+function inPackages(folder: string): string {
+  return `packages/${folder}/**/*.test.ts`;
+}

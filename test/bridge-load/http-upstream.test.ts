@@ -1,8 +1,9 @@
 /** A server over HTTP behind a bridge: it is killed, forgets its sessions, or is not there yet. */
+
+import { http } from '@isthmus/sdk/http';
 import { describe, expect, it } from 'vitest';
-import { http } from '../../src/transport/http.js';
-import { until } from '../host/support-lifetime.js';
-import { ask, initialize, legacy } from '../http-server/support.js';
+import { until } from '../../packages/sdk/test/host/support-lifetime.js';
+import { ask, initialize, legacy } from '../../packages/sdk/test/transport/http-server/support.js';
 import { call, type Era, outcome } from './near/near.js';
 import { diary, startHttpFar } from './support/far.js';
 import { touchUntilHeard } from './support/listening.js';

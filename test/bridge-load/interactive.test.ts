@@ -1,7 +1,8 @@
 /** Many clients at once call a tool that asks back, and each is asked its own question, and only that. */
+
+import { CONVERSATION } from '@isthmus/sdk/bridge';
+import { http } from '@isthmus/sdk/http';
 import { describe, expect, it } from 'vitest';
-import { CONVERSATION } from '../../src/bridge/index.js';
-import { http } from '../../src/transport/http.js';
 import { call, type Era, type Near, outcome } from './near/near.js';
 import { keepFar, program, startHttpFar } from './support/far.js';
 import { type Stage, stage } from './support/stage.js';

@@ -1,8 +1,9 @@
 /** Calls that sleep while a modern client is being asked: how many there may be, and for how long. */
+
+import { http } from '@isthmus/sdk/http';
 import { expect, it, onTestFinished } from 'vitest';
-import { http } from '../../src/transport/http.js';
-import { until } from '../host/support-lifetime.js';
-import { type Ask, ask, modernCall } from '../http-server/support.js';
+import { until } from '../../packages/sdk/test/host/support-lifetime.js';
+import { type Ask, ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 import type { Message } from '../support/messages.js';
 import { accept, CAPABILITIES, call, outcome } from './near/near.js';

@@ -1,8 +1,16 @@
 /** Whoever is somebody shares neither a process nor a session of the far side with anybody else. */
+
+import type { HttpRequestFacts } from '@isthmus/sdk/http';
+import { http } from '@isthmus/sdk/http';
 import { expect, it } from 'vitest';
-import type { HttpRequestFacts } from '../../src/transport/http.js';
-import { http } from '../../src/transport/http.js';
-import { ask, initialize, legacy, modern, modernCall, openSession } from '../http-server/support.js';
+import {
+  ask,
+  initialize,
+  legacy,
+  modern,
+  modernCall,
+  openSession,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { call, type Era, type Near, outcome } from './near/near.js';
 import { keepFar, program, startHttpFar } from './support/far.js';
 import { type Stage, type StageOptions, stage } from './support/stage.js';

@@ -1,8 +1,9 @@
 /** A `requestState` of the bridge is good for one principal, one request, one use and some time (MRTR-009 … MRTR-013). */
+
+import type { ServeOptions } from '@isthmus/sdk';
+import type { HttpRequestFacts } from '@isthmus/sdk/http';
 import { expect, it } from 'vitest';
-import type { ServeOptions } from '../../src/index.js';
-import type { HttpRequestFacts } from '../../src/transport/http.js';
-import { type Ask, ask, modernCall } from '../http-server/support.js';
+import { type Ask, ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 import type { Message } from '../support/messages.js';
 import { accept, CAPABILITIES, type Era } from './near/near.js';

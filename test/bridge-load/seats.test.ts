@@ -1,8 +1,14 @@
 /** How many may have a place at the far side, and what becomes of those who do not use it. */
+
+import { CONVERSATION } from '@isthmus/sdk/bridge';
 import { expect, it } from 'vitest';
-import { CONVERSATION } from '../../src/bridge/index.js';
-import { type Seen, until } from '../host/support-lifetime.js';
-import { ask, initialize, legacy, openSession } from '../http-server/support.js';
+import { type Seen, until } from '../../packages/sdk/test/host/support-lifetime.js';
+import {
+  ask,
+  initialize,
+  legacy,
+  openSession,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { dial } from '../support/line-socket.js';
 import { call, outcome } from './near/near.js';

@@ -1,6 +1,7 @@
 /** What a bridge does not do. */
+
+import { http } from '@isthmus/sdk/http';
 import { expect, it } from 'vitest';
-import { http } from '../../src/transport/http.js';
 import { call, outcome } from './near/near.js';
 import { keepFar, program, startHttpFar } from './support/far.js';
 import { stage } from './support/stage.js';

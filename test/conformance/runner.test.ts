@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { httpHandler } from '@isthmus/sdk/http';
+import { serve } from '@isthmus/sdk/server';
+import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Check, judgeClient, judgeServer } from '../../conformance/lib/judge.js';
 import { ensureInstalled } from '../../scripts/setup.js';
-import { createDemoServer } from '../../src/cli/demo/demo-server.js';
-import { serve } from '../../src/server/index.js';
-import { httpHandler } from '../../src/transport/http.js';
 import { type Ended, runProgram } from '../package/run-program.js';
 
 describe('a requirement set', () => {

@@ -2,9 +2,9 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { connect } from '@isthmus/sdk/client';
+import { http } from '@isthmus/sdk/http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../src/client/index.js';
-import { http } from '../../src/transport/http.js';
 import { fixture, ISTHMUS } from '../support/child.js';
 import { eventually } from '../support/until.js';
 

@@ -1,11 +1,11 @@
 /** Whatever the lines and wherever the reads cut them: every request and every bad line is answered once. */
 import { PassThrough } from 'node:stream';
+import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
+import { createServer } from '@isthmus/sdk/internal/server/create-server.js';
+import { serve } from '@isthmus/sdk/internal/server/serve.js';
+import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Listener } from '../../src/exchange/connection.js';
-import { createServer } from '../../src/server/create-server.js';
-import { serve } from '../../src/server/serve.js';
-import { createStreamConnection } from '../../src/transport/stream-connection.js';
 import { call, initialize, legacyCall, type Message, request } from '../support/messages.js';
 
 const MAX_LINE = 600;

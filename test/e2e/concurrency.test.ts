@@ -1,5 +1,5 @@
+import type { Server } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
-import type { Server } from '../../src/index.js';
 import { envelope, initialize, legacy, modern, notification } from '../support/eras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { type RawClient, settle } from '../support/raw-client.js';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from 'vitest';
 import {
   createServer,
   inputRequired,
@@ -7,7 +6,8 @@ import {
   type ServeOptions,
   type Server,
   serve,
-} from '../../src/index.js';
+} from '@isthmus/sdk';
+import { afterEach, describe, expect, it } from 'vitest';
 import { initialize, legacy, notification } from '../support/eras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { type RawClient, settle, streamLink } from '../support/raw-client.js';

@@ -1,5 +1,5 @@
+import { createServer, ProtocolError, type Server } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
-import { createServer, ProtocolError, type Server } from '../../src/index.js';
 import {
   CAPABILITIES,
   CLIENT_INFO,

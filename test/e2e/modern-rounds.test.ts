@@ -1,5 +1,5 @@
+import { createServer, inputRequired, type ServeOptions, type Server } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
-import { createServer, inputRequired, type ServeOptions, type Server } from '../../src/index.js';
 import { envelope, modern, notification, SERVER_INFO } from '../support/eras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { type Message, type RawClient, settle } from '../support/raw-client.js';

@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createServer,
   type Listener,
@@ -24,9 +23,10 @@ import {
   serve,
   tcp,
   unixSocket,
-} from '../../src/index.js';
-import { listenerFor } from '../../src/transport/address.js';
-import { createStreamConnection } from '../../src/transport/stream-connection.js';
+} from '@isthmus/sdk';
+import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
+import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixture, startChild, startDemo } from '../support/child.js';
 import { dial } from '../support/line-socket.js';
 import { call, initialize, legacyCall, line, request, textOf } from '../support/messages.js';

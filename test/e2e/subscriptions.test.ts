@@ -1,6 +1,6 @@
+import { createServer, memory, type Server, serve } from '@isthmus/sdk';
+import type { Decoded } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';
-import { createServer, memory, type Server, serve } from '../../src/index.js';
-import type { Decoded } from '../../src/wire/json-rpc.js';
 import { envelope, modern, notification, SUBSCRIPTION_ID, VERSION } from '../support/eras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { type RawClient, settle } from '../support/raw-client.js';

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import { CHECKS } from '@isthmus/check/internal/suites/index.js';
+import { objectionTo } from '@isthmus/check/internal/survey/consent.js';
 import { expect, it } from 'vitest';
 import { REAL_CLIENTS } from '../../scoreboard/real-clients.js';
 import { matchReasons, readReasons } from '../../scoreboard/reasons.js';
-import { CLIENT_CHECKS } from '../../src/check/client/checks/index.js';
-import { CHECKS } from '../../src/check/suites/index.js';
-import { objectionTo } from '../../src/check/survey/consent.js';
 
 const inRoot = (path: string) => new URL(`../../${path}`, import.meta.url);
 

@@ -1,14 +1,14 @@
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import { type ClientReport, checkClient } from '@isthmus/check/internal/client/run/check-client.js';
+import { factsOf, judge, viewsOf } from '@isthmus/check/internal/client/run/judge.js';
+import type { Player, ScriptedServer } from '@isthmus/check/internal/client/run/scripted-server.js';
+import { RULES } from '@isthmus/check/internal/rules/index.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CLIENT_CHECKS } from '../../src/check/client/checks/index.js';
-import { type ClientReport, checkClient } from '../../src/check/client/run/check-client.js';
-import { factsOf, judge, viewsOf } from '../../src/check/client/run/judge.js';
-import type { Player, Stage } from '../../src/check/client/run/stage.js';
-import { RULES } from '../../src/check/rules/index.js';
-import { fails, givesIn, hangs, looksFine } from '../check-client/support/break.js';
-import { ownClient } from '../check-client/support/own-client.js';
+import { fails, givesIn, hangs, looksFine } from '../../packages/check/test/client/support/break.js';
+import { ownClient } from '../../packages/check/test/client/support/own-client.js';
 
 const run = { label: 'client', version: '0', jobs: 16 };
 
@@ -148,7 +148,7 @@ describe('C1: the catalogue', () => {
   });
 });
 
-async function judged(work: (stage: Stage) => Promise<void>, only: string[]): Promise<ClientReport> {
+async function judged(work: (stage: ScriptedServer) => Promise<void>, only: string[]): Promise<ClientReport> {
   const player: Player = async (stage) =>
     work(stage).then(
       () => ({ code: 0, late: false, stderr: '' }),

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { type CheckOptions, checkServer, httpTarget, type Report, verdictOf } from '@isthmus/check';
 import { describe, expect, it } from 'vitest';
-import { type CheckOptions, checkServer, httpTarget, type Report, verdictOf } from '../../src/check/index.js';
 
 const PROGRAM = fileURLToPath(new URL('./programs/dying-http-server.mjs', import.meta.url));
 

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import { type CheckOptions, checkServer, commandTarget, type Finding } from '@isthmus/check';
 import { describe, expect, it } from 'vitest';
-import { type CheckOptions, checkServer, commandTarget, type Finding } from '../../src/check/index.js';
 
-const PROGRAM = fileURLToPath(new URL('../check/mutants/programs/small-server.js', import.meta.url));
+const PROGRAM = fileURLToPath(
+  new URL('../../packages/check/test/suites/mutants/programs/small-server.js', import.meta.url),
+);
 
 describe('C4: one cause is one finding', { timeout: 90_000 }, () => {
   it('C4: a server whose tools/list fails is blamed for that alone (TOOL-002)', async () => {

@@ -1,18 +1,18 @@
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import type { WireLine } from '@isthmus/check/internal/model.js';
+import { describeFinding } from '@isthmus/check/internal/report/describe-finding.js';
+import { toHtml, toJson, toSarif } from '@isthmus/check/internal/report/index.js';
+import { cite } from '@isthmus/check/internal/rules/cite.js';
+import { RULES } from '@isthmus/check/internal/rules/index.js';
+import { gradeOf } from '@isthmus/check/internal/run/grade.js';
+import { CHECKS } from '@isthmus/check/internal/suites/index.js';
+import { compare } from '@isthmus/check/internal/through/compare.js';
+import { excerptOf, KEPT } from '@isthmus/check/internal/wire/excerpt.js';
+import { renderCatalogue } from 'isthmus/internal/check/render-catalogue.js';
+import { createStyle } from 'isthmus/internal/terminal/style.js';
 import { describe, expect, it } from 'vitest';
-import { CLIENT_CHECKS } from '../../src/check/client/checks/index.js';
-import type { WireLine } from '../../src/check/model.js';
-import { describeFinding } from '../../src/check/report/describe-finding.js';
-import { toHtml, toJson, toSarif } from '../../src/check/report/index.js';
-import { cite } from '../../src/check/rules/cite.js';
-import { RULES } from '../../src/check/rules/index.js';
-import { gradeOf } from '../../src/check/run/grade.js';
-import { CHECKS } from '../../src/check/suites/index.js';
-import { compare } from '../../src/check/through/compare.js';
-import { excerptOf, KEPT } from '../../src/check/wire/excerpt.js';
-import { renderCatalogue } from '../../src/cli/check/render-catalogue.js';
-import { createStyle } from '../../src/cli/terminal/style.js';
-import { aFinding, aReport } from '../check-report/support/sample-report.js';
-import { aFrame, aServer, aStop, judged } from '../check-through/sample-facts.js';
+import { aFinding, aReport } from '../../packages/check/test/report/support/sample-report.js';
+import { aFrame, aServer, aStop, judged } from '../../packages/check/test/through/sample-facts.js';
 
 describe('C7: --through', () => {
   it('C7: shows an error as an error, not as members that are missing', () => {

@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createServer } from '@isthmus/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createServer } from '../../src/index.js';
+import {
+  ask,
+  gate,
+  modernCall,
+  send,
+  serveHttp,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { deaf, post } from '../bridge-load/support/deaf-client.js';
-import { ask, gate, modernCall, send, serveHttp } from '../http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const KIB = 1024;

@@ -1,10 +1,10 @@
+import { ResponseCache } from '@isthmus/sdk/internal/client/response-cache.js';
+import { keepOverdue, SubscribedUris } from '@isthmus/sdk/internal/era/subscribed-uris.js';
+import { InFlightRequest } from '@isthmus/sdk/internal/transport/http-client/in-flight-request.js';
+import { RequestSlots } from '@isthmus/sdk/internal/transport/http-client/request-slots.js';
+import { Outbox } from '@isthmus/sdk/internal/transport/outbox.js';
+import { requestMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';
-import { ResponseCache } from '../../src/client/response-cache.js';
-import { keepOverdue, SubscribedUris } from '../../src/era/subscribed-uris.js';
-import { Flight } from '../../src/transport/http-client/flight.js';
-import { Places } from '../../src/transport/http-client/places.js';
-import { Outbox } from '../../src/transport/outbox.js';
-import { requestMessage } from '../../src/wire/json-rpc.js';
 import { initialize, legacy, modern } from '../support/eras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { bare, createStarter } from '../support/sessions.js';
@@ -30,10 +30,10 @@ describe('R3: limits of what a peer can fill', () => {
   });
 
   it('R3: requests that wait for a place at an HTTP server take at most 32 MiB; what is called off frees its own', () => {
-    const places = new Places(1);
+    const places = new RequestSlots(1);
     const flight = (id: number, chars: number) => {
       const request = requestMessage(id, 'tools/call', {});
-      return new Flight(request as never, 'x'.repeat(chars));
+      return new InFlightRequest(request as never, 'x'.repeat(chars));
     };
     const first = flight(0, 10 * MIB);
     expect(places.admit(first, () => {})).toBe(true);

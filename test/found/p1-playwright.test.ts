@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createBridge, createHost, http, serve } from '@isthmus/sdk';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
-import { createBridge, createHost, http, serve } from '../../src/index.js';
 
 /** `@playwright/mcp` asks for roots with the first call of a tool, whether or not it needs a browser for it. */
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { type ConnectOptions, connect, memory, stdio } from '@isthmus/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ConnectOptions, connect, memory, stdio } from '../../src/index.js';
-import { isthmus, node } from '../cli/support.js';
+import { isthmus, node } from '../../packages/cli/test/support.js';
 import {
   ask,
   initialize,
@@ -10,7 +10,7 @@ import {
   openSession,
   plainServer,
   serveHttp,
-} from '../http-server/support.js';
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 const SESSION = fileURLToPath(new URL('programs/session-server.mjs', import.meta.url));
 const TABLE =

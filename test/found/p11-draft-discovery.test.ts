@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { connect, createBridge, memory, stdio } from '@isthmus/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connect, createBridge, memory, stdio } from '../../src/index.js';
-import { isthmus, node } from '../cli/support.js';
+import { isthmus, node } from '../../packages/cli/test/support.js';
 
 const DRAFT = fileURLToPath(new URL('programs/draft-discover.mjs', import.meta.url));
 const WARNING =
@@ -28,12 +28,24 @@ describe('a server whose server/discover answers in the shape of a draft', () =>
     expect(report.odd).toContainEqual({ code: 'draft-shape', message: `D${WARNING.slice(1)}` });
   });
 
-  it('P11: keeps failing isthmus check, which quotes the answer that is not a DiscoverResult (DISC-003)', async () => {
-    const { code, stderr } = await isthmus('check', ...node(DRAFT));
-    expect(code).toBe(4);
-    expect(stderr).toContain(
-      'modern: server/discover was answered with something else: {"protocolVersion":"2026-07-28",',
-    );
+  it('P11: is judged by isthmus check, and fails the check of its discovery once (DISC-003)', async () => {
+    const only = ['shapes/server-discover', 'versions/listed-are-served', 'era/supported-is-true'];
+    const options = only.flatMap((id) => ['--only', id]);
+    const { code, stdout } = await isthmus('check', '--json', ...options, ...node(DRAFT));
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(report.eras).toMatchObject([
+      { era: 'modern', revision: '2026-07-28', server: { name: 'demo-mcp', version: '1.2.3' }, tools: 1 },
+    ]);
+    const outcomes = report.findings.map(({ id, outcome }: Record<string, string>) => [id, outcome]);
+    expect(Object.fromEntries(outcomes)).toEqual({
+      'shapes/server-discover': 'fail',
+      'versions/listed-are-served': 'skip',
+      'era/supported-is-true': 'skip',
+    });
+    const failed = report.findings.find(({ outcome }: Record<string, string>) => outcome === 'fail');
+    expect(failed.seen).toBe('server/discover: result.supportedVersions: expected an array, got nothing');
+    expect(failed.rules).toEqual(['DISC-003']);
   });
 
   it('P11: keeps its name and its results for a client behind isthmus serve', async () => {

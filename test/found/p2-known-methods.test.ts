@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answered, bridgeAt } from '../bridge/support/bridge-at-url.js';
+import { answered, bridgeAt } from '../../packages/sdk/test/bridge/support/bridge-at-url.js';
+import { modern } from '../../packages/sdk/test/transport/http-server/support.js';
 import { type Bridge, startBridge } from '../bridge-matrix/bridge.js';
-import { modern } from '../http-server/support.js';
 
 const FASTMCP = fileURLToPath(new URL('programs/fastmcp-server.mjs', import.meta.url));
 

@@ -1,16 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Aggregate } from '@isthmus/gateway/internal/aggregate/aggregate.js';
+import type { AggregateMember } from '@isthmus/gateway/internal/aggregate/member.js';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';
-import type { Service } from '../../src/exchange/call.js';
-import { Aggregate } from '../../src/gateway/aggregate/aggregate.js';
-import type { Part } from '../../src/gateway/aggregate/part.js';
-import type { JsonObject } from '../../src/wire/json-rpc.js';
-import { client } from '../gateway/support/clients.js';
-import { freshFolder, openGateway } from '../gateway/support/open.js';
-import { commandUnit } from '../gateway/support/units.js';
-import { callOf } from '../gateway-limits/call-of.js';
-import { ask, modern } from '../http-server/support.js';
+import { client } from '../../packages/gateway/test/gateway/support/clients.js';
+import { freshFolder, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { callOf } from '../../packages/gateway/test/limits/call-of.js';
+import { ask, modern } from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const program = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url));
@@ -141,7 +141,7 @@ describe('P3: where each principal has a process of its own', () => {
 /** It is not started again in the time of a test. */
 const LATER = { attempts: 5, firstDelayMs: 600_000, maxDelayMs: 600_000 };
 
-function partOf(name: string, service: Partial<Service>): Part {
+function partOf(name: string, service: Partial<Service>): AggregateMember {
   const whole = { info: { name, version: '1' }, instructions: undefined, discoveryCache: undefined };
   const capabilities = () => ({ tools: {} });
   return {

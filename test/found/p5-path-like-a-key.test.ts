@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readStateKeys } from 'isthmus/internal/serve/state-keys.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { readStateKeys } from '../../src/cli/serve/state-keys.js';
 
 // Where the folder for temporary files has a long path, there is no path of 43 characters in it.
 const isShort = /^[\w/-]{1,30}$/.test(tmpdir());

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { freshFolder } from '../gateway/support/open.js';
-import { ask, modernCall } from '../http-server/support.js';
+import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { type Child, fixture, ISTHMUS, startChild } from '../support/child.js';
 
 const key = () => randomBytes(32).toString('base64url');
@@ -115,6 +115,23 @@ it('P5: a key on the command line is refused and not shown', async () => {
   expect(child.stderr).not.toContain(secret);
 });
 
+it.each(['--state-key', '--bearer-file'])(
+  'P5: a secret in another form that is given to %s instead of a path is not shown',
+  async (option) => {
+    const secret = randomBytes(32).toString('hex');
+    for (const given of [
+      secret,
+      `${secret.slice(0, 30)}/${secret.slice(30)}`,
+      `${secret}${'0'.repeat(300)}`,
+    ]) {
+      const child = startChild(ISTHMUS, { args: ['serve', '--port', '0', option, given] });
+      expect((await child.exit()).code).toBe(2);
+      expect(child.stderr).toMatch(/cannot be read: (ENOENT|ENAMETOOLONG): /);
+      expect(child.stderr).not.toContain(secret.slice(0, 30));
+    }
+  },
+);
+
 it.each([
   ['too-short', 'holds something that is not a key (number 1)'],
   ['# nothing else', 'holds no key'],
@@ -133,7 +150,7 @@ it.runIf(process.platform === 'linux')(
     const secret = key();
     const command = [process.execPath, ISTHMUS, 'demo'];
     const { child } = await replica(['--pass-environment'], command, secret);
-    const { childrenOf } = await import('../host/support-lifetime.js');
+    const { childrenOf } = await import('../../packages/sdk/test/host/support-lifetime.js');
     const [first, ...rest] = childrenOf(child.pid);
     for (const pid of [first!, ...rest]) {
       expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain(secret);

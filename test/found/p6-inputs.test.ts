@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { askInputs } from 'isthmus/internal/serve/ask-inputs.js';
+import { createPrompter } from 'isthmus/internal/terminal/prompter.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { askInputs } from '../../src/cli/serve/ask-inputs.js';
-import { createPrompter } from '../../src/cli/terminal/prompter.js';
-import { freshFolder } from '../gateway/support/open.js';
-import { ask, modernCall } from '../http-server/support.js';
+import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { fixture, ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';
 

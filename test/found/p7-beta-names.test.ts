@@ -1,6 +1,6 @@
+import { connect } from '@isthmus/sdk';
 import { expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../src/index.js';
-import { ScriptedServer } from '../client/scripted-server.js';
+import { ScriptedServer } from '../../packages/sdk/test/client/scripted-server.js';
 
 it('P7: the name of a beta server, which has serverInfo at the top level, is kept', async () => {
   const server = new ScriptedServer();

@@ -3,10 +3,15 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/proxy-of.js';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { proxyOf } from '../../src/transport/http-client/proxy-of.js';
-import { isthmus } from '../cli/support.js';
-import { ask, modern, plainServer, serveHttp } from '../http-server/support.js';
+import { isthmus } from '../../packages/cli/test/support.js';
+import {
+  ask,
+  modern,
+  plainServer,
+  serveHttp,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 afterEach(() => void vi.unstubAllEnvs());
 

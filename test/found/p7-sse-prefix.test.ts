@@ -5,11 +5,11 @@ import { createServer as createHttpServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { relativePath } from '@isthmus/sdk/internal/transport/http-server/relative-path.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { relativePath } from '../../src/transport/http-server/relative-path.js';
-import { plainServer, serveHttp } from '../http-server/support.js';
+import { plainServer, serveHttp } from '../../packages/sdk/test/transport/http-server/support.js';
 
 const hasNginx = spawnSync('nginx', ['-v']).error === undefined;
 

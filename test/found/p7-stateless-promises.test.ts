@@ -1,5 +1,5 @@
+import { createServer } from '@isthmus/sdk';
 import { expect, it } from 'vitest';
-import { createServer } from '../../src/index.js';
 import {
   ask,
   initialize,
@@ -8,7 +8,7 @@ import {
   modern,
   openSession,
   serveHttp,
-} from '../http-server/support.js';
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 it('P7: a stateless endpoint promises a legacy client no subscribe and no listChanged, and refuses to subscribe', async () => {
   const { url } = await serveHttp(rich(), { legacy: 'stateless' });

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { importServers } from '../../src/cli/config/import-servers.js';
-import { listFiles } from '../../src/cli/config/list-files.js';
-import { knownFiles } from '../../src/config/index.js';
-import { parseEnv } from '../../src/config/read-env-file.js';
-import { folderWith, read } from '../config/support.js';
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the references of configuration files look like that.
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { knownFiles, type ServersChange, watchServers } from '@isthmus/sdk/internal/config/index.js';
+import { parseEnv } from '@isthmus/sdk/internal/config/read-env-file.js';
+import { importServers } from 'isthmus/internal/config/import-servers.js';
+import { listFiles } from 'isthmus/internal/config/list-files.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { folderWith, read } from '../../packages/sdk/test/config/support.js';
 
 const CONTINUE = `name: Local Assistant
 version: 1.0.0
@@ -137,6 +140,46 @@ describe('the files of other applications', () => {
     expect((await read(bomb, { as: 'a.yaml' })).problems[0]).toContain('expected fewer than 100000 values');
   });
 
+  it('P8: a second YAML document is refused, and the error says where it begins and what to do', async () => {
+    const two = 'mcpServers:\n  a: { command: node }\n---\nmcpServers:\n  b: { command: secret-value }\n';
+    const { servers, problems } = await read(two, { as: 'a.yaml' });
+    expect(servers).toEqual({});
+    expect(problems).toEqual([
+      'error 3:1 : expected one YAML document; put what follows "---" into a file of its own',
+    ]);
+    const one = '---\nmcpServers:\n  a: { command: node }\n...\n# the end\n';
+    expect((await read(one, { as: 'a.yaml' })).servers['a']).toMatchObject({ command: 'node' });
+  });
+
+  it('P8: merge keys of YAML are followed: own keys win, then the first table of a list', async () => {
+    const text = `base: &base { command: node, args: [a], cwd: /base }
+more: &more { cwd: /more, env: { A: "1" } }
+mcpServers:
+  one: { args: [own], <<: *base }
+  two: { <<: [*more, *base], args: [two] }
+  three: { <<: *base, "<<": in quotes }
+`;
+    const { servers, problems } = await read(text, { as: 'a.yaml' });
+    expect(servers['one']).toMatchObject({ command: 'node', args: ['own'], cwd: '/base' });
+    expect(servers['two']).toMatchObject({ command: 'node', args: ['two'], cwd: '/more', env: { A: '1' } });
+    expect(servers['three']).toMatchObject({ command: 'node', args: ['a'] });
+    expect(problems).toEqual([]);
+  });
+
+  it.each(['text', '[1, 2]', '~'])('P8: a merge key with %s is refused', async (value) => {
+    const { problems } = await read(`mcpServers:\n  a:\n    <<: ${value}\n    command: node\n`, {
+      as: 'a.yaml',
+    });
+    expect(problems).toEqual([
+      'error 3:5 : expected an alias of a table, or a list of those, under the merge key "<<"',
+    ]);
+  });
+
+  it('P8: a merge key that leads back to its own table is refused', async () => {
+    const { problems } = await read('mcpServers: &m\n  <<: *m\n', { as: 'a.yaml' });
+    expect(problems[0]).toMatch(/expected fewer (levels of nesting|than 100000 values)/);
+  });
+
   it('P7: YAML in a file of another name is told as such', async () => {
     const { problems } = await read('mcpServers:\n  a:\n    command: node\n', { as: 'servers.conf' });
     expect(problems[0]).toContain(
@@ -219,7 +262,7 @@ describe('envFile', () => {
       'shop/.cursor/mcp.json': withFile('conf/.env'),
       'shop/conf/.env': 'TOKEN=a${HOME}b\nOWN=file\n',
     });
-    const { readServers } = await import('../../src/config/index.js');
+    const { readServers } = await import('@isthmus/sdk/internal/config/index.js');
     const options = { env: {}, home: '/home/ada', cwd: '/elsewhere' };
     const { servers, problems } = await readServers(`${folder}/shop/.cursor/mcp.json`, options);
     expect(problems).toEqual([]);
@@ -233,6 +276,51 @@ describe('envFile', () => {
     const { servers, problems } = await read(withFile(envFile));
     expect(servers).toEqual({});
     expect(problems[0]).toContain(`mcpServers.a.envFile: ${message}`);
+  });
+
+  it.runIf(process.platform !== 'win32')('P8: a pipe or a device is refused at once', async () => {
+    const folder = folderWith({});
+    execFileSync('mkfifo', [`${folder}/pipe`]);
+    for (const envFile of [`${folder}/pipe`, '/dev/zero']) {
+      const { servers, problems } = await read(withFile(envFile));
+      expect(servers).toEqual({});
+      expect(problems).toEqual([
+        expect.stringContaining(
+          'mcpServers.a.envFile: cannot be read: it is not a regular file but a pipe, a socket or a device',
+        ),
+      ]);
+    }
+  });
+
+  it.each([
+    ['as the system tells it', { lookMs: false as const }],
+    ['at the next look', { lookMs: 20, watchFolder: () => () => {} }],
+  ])('P8: is watched with the file that names it, %s', async (_, options) => {
+    const cwd = folderWith({ 'a.json': withFile('conf/.env'), 'conf/.env': 'TOKEN=one\n' });
+    const seen: unknown[] = [];
+    const note = ({ servers }: ServersChange) => seen.push(servers.servers['a'] ?? 'gone');
+    const watch = await watchServers(['a.json'], { env: {}, cwd, quietMs: 20, ...options }, note);
+    onTestFinished(() => watch.close());
+    expect(watch.current.servers.servers['a']).toMatchObject({ env: { TOKEN: 'one' } });
+    writeFileSync(`${cwd}/conf/.env`, 'TOKEN=second\n');
+    await expect.poll(() => seen.at(-1)).toMatchObject({ env: { TOKEN: 'second' } });
+    rmSync(`${cwd}/conf/.env`);
+    await expect.poll(() => seen.at(-1)).toBe('gone');
+    writeFileSync(`${cwd}/conf/.env`, 'TOKEN=third\n');
+    await expect.poll(() => seen.at(-1)).toMatchObject({ env: { TOKEN: 'third' } });
+  });
+
+  it('P8: that the file names only later is watched from then on', async () => {
+    const cwd = folderWith({ 'a.json': withFile('one.env'), 'one.env': 'T=1\n', 'two.env': 'T=2\n' });
+    const seen: unknown[] = [];
+    const note = ({ servers }: ServersChange) => seen.push(servers.servers['a']);
+    const options = { env: {}, cwd, quietMs: 20, lookMs: false as const };
+    const watch = await watchServers(['a.json'], options, note);
+    onTestFinished(() => watch.close());
+    writeFileSync(`${cwd}/a.json`, withFile('two.env'));
+    await expect.poll(() => seen.at(-1)).toMatchObject({ env: { T: '2' } });
+    writeFileSync(`${cwd}/two.env`, 'T=22\n');
+    await expect.poll(() => seen.at(-1)).toMatchObject({ env: { T: '22' } });
   });
 
   it('P8: stays a reference when the server is imported, so that no secret is copied', async () => {

@@ -1,6 +1,6 @@
+import { type ConnectOptions, connect, memory } from '@isthmus/sdk';
+import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { createDemoServer } from '../../src/cli/demo/demo-server.js';
-import { type ConnectOptions, connect, memory } from '../../src/index.js';
 
 const ANSWERS: ConnectOptions['answers'] = {
   elicit: () => ({ action: 'accept', content: { name: 'Grace' } }),

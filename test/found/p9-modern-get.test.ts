@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ask, legacyRequest, openSession, plainServer, serveHttp } from '../http-server/support.js';
+import {
+  ask,
+  legacyRequest,
+  openSession,
+  plainServer,
+  serveHttp,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 describe('GET and DELETE of a modern client', () => {
   it.each(['GET', 'DELETE'])(

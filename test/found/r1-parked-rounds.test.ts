@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { accept, CAPABILITIES, call, outcome } from '../bridge-load/near/near.js';
 import { keepFar, program } from '../bridge-load/support/far.js';
 import { stage } from '../bridge-load/support/stage.js';
-import { ask, modernCall } from '../http-server/support.js';
 import type { Message } from '../support/messages.js';
 
 /** Calls that wait for a person hold nothing that others need, and have a bound that is fair between clients. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { A, B, hasAsked, LONG, pending, turns } from '../era/legacy/support.js';
+import { A, B, hasAsked, LONG, pending, turns } from '../../packages/sdk/test/era/legacy/support.js';
 
 it('R2: a cancelled call of a client does not make others wait longer for another call of that client', async () => {
   const { turns: it, clock } = turns();

@@ -1,21 +1,24 @@
 import { PassThrough, Writable } from 'node:stream';
+import { type Client, connect } from '@isthmus/sdk/client';
+import type { Connection, Receiver } from '@isthmus/sdk/internal/exchange/connection.js';
+import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
+import type { JsonRpcMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { notificationMessage, requestMessage, resultMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { stdio } from '@isthmus/sdk/stdio';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Client, connect } from '../../src/client/index.js';
-import type { Connection, Receiver } from '../../src/exchange/connection.js';
-import { stdio } from '../../src/transport/stdio.js';
-import { createStreamConnection } from '../../src/transport/stream-connection.js';
-import type { JsonRpcMessage } from '../../src/wire/json-rpc.js';
-import { notificationMessage, requestMessage, resultMessage } from '../../src/wire/json-rpc.js';
-import { failure } from '../client/support/open-client.js';
-import { openHost, programmed } from '../host/support-lifetime.js';
-import { onLinux } from '../process-layer/support.js';
+import { openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { failure } from '../../packages/sdk/test/client/support/open-client.js';
+import { openHost, programmed } from '../../packages/sdk/test/host/support-lifetime.js';
+import { onLinux } from '../../packages/sdk/test/process/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const MIB = 1024 * 1024;
 const HALF_MB = 'x'.repeat(500_000);
 
 /** A peer that takes one write at a time, and only when it is told to. */
-function stalledPeer(options: { maxOutboxBytes?: number } = {}) {
+function stalledPeer(options: { maxOutboxBytes?: number; clock?: FakeClock } = {}) {
   const taken: string[] = [];
   let next: (() => void) | undefined;
   let reads = false;
@@ -45,6 +48,8 @@ function stalledPeer(options: { maxOutboxBytes?: number } = {}) {
   return {
     connection,
     lines: () => taken.join('').split('\n').slice(0, -1),
+    /** The peer takes one write. */
+    readOne: () => next?.(),
     /** The peer reads from now on. */
     read() {
       reads = true;
@@ -158,15 +163,48 @@ describe('R3: the outgoing queue of a byte stream', () => {
     expect(JSON.parse(lines()[2]!)).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
   });
 
+  it('R3: the results of all calls that end at once wait for a peer that reads, whatever they take together', async () => {
+    const { connection, lines, read } = stalledPeer({ maxOutboxBytes: 100_000 });
+    // Twelve times the bound, in one turn.
+    for (let id = 0; id < 12; id += 1) connection.send(resultMessage(id, { text: 'x'.repeat(100_000) }));
+    read();
+    await expect.poll(() => lines().length).toBe(12);
+    expect(lines().map((line) => 'result' in JSON.parse(line))).toEqual(Array(12).fill(true));
+  });
+
+  it('R3: a peer with very much to read is watched: it is kept while it reads, and loses its connection after 10 s', async () => {
+    const clock = new FakeClock();
+    const { connection, readOne } = stalledPeer({ maxOutboxBytes: 100_000, clock });
+    for (let id = 0; id < 4; id += 1) connection.send(resultMessage(id, { text: 'x'.repeat(99_000) }));
+    expect(clock.waiting).toBe(0);
+    for (let id = 4; id < 14; id += 1) connection.send(resultMessage(id, { text: 'x'.repeat(99_000) }));
+    const before = connection.unread!;
+    await expect.poll(() => connection.begun).toBeGreaterThan(0);
+    readOne();
+    await expect.poll(() => connection.unread).toBeLessThan(before);
+    clock.advance(10_000);
+    clock.advance(9_999);
+    connection.send(resultMessage(99, {}));
+    expect(connection.unread).toBeGreaterThan(400_000);
+    clock.advance(1);
+    expect(await connection.closed).toMatchObject({
+      kind: 'lost',
+      error: {
+        message: expect.stringMatching(/^the peer has not read \d+ bytes .* the connection was closed$/),
+      },
+    });
+    expect(clock.waiting).toBe(0);
+  });
+
   it('R3: a result that does not fit becomes a short error for its call', async () => {
     const { connection, lines, read } = stalledPeer({ maxOutboxBytes: 1000 });
-    connection.send(request(0, 'x'.repeat(4000)));
-    connection.send(resultMessage(5, { text: 'y'.repeat(100_000) }));
-    expect(connection.unread).toBeLessThan(5000);
+    for (let id = 0; id < 17; id += 1) connection.send(resultMessage(id, { text: 'x'.repeat(950) }));
+    connection.send(resultMessage(50, { text: 'y'.repeat(100_000) }));
+    expect(connection.unread).toBeLessThan(18_000);
     read();
-    await expect.poll(() => lines().length).toBe(2);
-    expect(JSON.parse(lines()[1]!)).toMatchObject({
-      id: 5,
+    await expect.poll(() => lines().length).toBe(18);
+    expect(JSON.parse(lines()[17]!)).toMatchObject({
+      id: 50,
       error: {
         code: -32603,
         message: expect.stringMatching(/^The result was dropped: \d+ bytes of earlier/),
@@ -266,6 +304,23 @@ describe.runIf(onLinux)('R3: a process of a host that stops reading its stdin', 
     expect(server.starts()).toHaveLength(2);
     await chat.callTool('whoami');
     expect((await state()).processes[0]!.unread).toBeUndefined();
+  });
+
+  it('R3: makes /readyz of a gateway answer 503 and name the server, and /status tells why', async () => {
+    const clock = new FakeClock();
+    const { args } = programmed({ eras: 'legacy' }).definition();
+    const unit = commandUnit('a', args!, { definition: { maxUnreadMs: false } });
+    const { get, at, status } = await openGateway([unit], { clock });
+    await expect.poll(async () => (await get('/readyz')).status).toBe(200);
+    expect((await ask(at('/mcp/a'), modernCall(1, 'close-ears'))).status).toBe(200);
+    // Not answered before the gateway ends.
+    void ask(at('/mcp/a'), modernCall(2, 'echo', { text: HALF_MB })).catch(() => {});
+    while ((await get('/readyz')).status === 200 && clock.now() < 1_250_000) await letPass(clock, 1000);
+    expect((await get('/readyz')).json).toEqual({ ready: false, waitingFor: ['a'] });
+    expect((await status()).servers['a']).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/^it has not read its stdin for \d+ s, and \d{6} bytes wait$/),
+    });
   });
 
   it('R3: lives on with maxUnreadMs false', async () => {

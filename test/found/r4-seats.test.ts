@@ -1,9 +1,15 @@
+import { createServer, jsonSchema, serve } from '@isthmus/sdk';
+import { CONVERSATION, createBridge } from '@isthmus/sdk/bridge';
+import { http } from '@isthmus/sdk/http';
+import { memory } from '@isthmus/sdk/internal/transport/memory.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { CONVERSATION, createBridge } from '../../src/bridge/index.js';
-import { createServer, jsonSchema, serve } from '../../src/index.js';
-import { http } from '../../src/transport/http.js';
-import { memory } from '../../src/transport/memory.js';
-import { ask, initialize, legacy, modernCall, openSession } from '../http-server/support.js';
+import {
+  ask,
+  initialize,
+  legacy,
+  modernCall,
+  openSession,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const TEXT = jsonSchema<{ text: string }>({

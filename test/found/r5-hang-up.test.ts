@@ -2,9 +2,15 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { command, daemonPids, gone, shim, useDaemonHome } from '../daemon/support.js';
-import { childrenOf } from '../host/support-lifetime.js';
-import { ask, modernCall } from '../http-server/support.js';
+import {
+  command,
+  daemonPids,
+  gone,
+  shim,
+  useDaemonHome,
+} from '../../packages/gateway/test/daemon/support.js';
+import { childrenOf } from '../../packages/sdk/test/host/support-lifetime.js';
+import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { type Child, fixture, ISTHMUS, startChild, startDemo } from '../support/child.js';
 import { call, textOf } from '../support/messages.js';
 import { eventually } from '../support/until.js';

@@ -4,7 +4,7 @@ import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/st
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
-import { useDaemonHome } from '../daemon/support.js';
+import { useDaemonHome } from '../../packages/gateway/test/daemon/support.js';
 import { fixture, ISTHMUS } from '../support/child.js';
 import { eventually } from '../support/until.js';
 import { notesFile, staying } from './support-ends.js';

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { command, gone, serverPids, shim, useDaemonHome } from '../daemon/support.js';
+import {
+  command,
+  gone,
+  serverPids,
+  shim,
+  useDaemonHome,
+} from '../../packages/gateway/test/daemon/support.js';
 import { type Child, fixture, ISTHMUS, startChild, startDemo } from '../support/child.js';
 import { call } from '../support/messages.js';
 import { eventually } from '../support/until.js';

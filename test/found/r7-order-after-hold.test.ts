@@ -1,5 +1,5 @@
+import { InboundCalls } from '@isthmus/sdk/internal/exchange/inbound-calls.js';
 import { expect, it } from 'vitest';
-import { InboundCalls } from '../../src/exchange/inbound-calls.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 it('R7: what was held starts after what waited, and no more calls run than may', () => {

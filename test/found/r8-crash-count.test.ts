@@ -1,5 +1,5 @@
+import { createHost } from '@isthmus/sdk/internal/host/create-host.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { createHost } from '../../src/host/create-host.js';
 import { ISTHMUS } from '../support/child.js';
 
 /** A demo server that is started again without delay, twice in a row at most. */

@@ -1,5 +1,5 @@
+import { connect, stdio } from '@isthmus/sdk';
 import { expect, it, onTestFinished } from 'vitest';
-import { connect, stdio } from '../../src/index.js';
 import { fixture } from '../support/child.js';
 
 it('R8: a server that dies in the middle of a line is CHILD_EXITED, with its exit code, and not INVALID_RESULT', async () => {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
+import { type DescriptorUse, watchDescriptors } from '@isthmus/sdk/internal/process/descriptors.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type DescriptorUse, watchDescriptors } from '../../src/process/descriptors.js';
-import { ask, modernCall } from '../http-server/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { ISTHMUS } from '../support/child.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { eventually } from '../support/until.js';

@@ -10,11 +10,11 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sweepSockets } from '@isthmus/gateway/internal/control/index.js';
+import { fileEraCache } from '@isthmus/sdk/internal/client/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { fileEraCache } from '../../src/client/era-cache.js';
-import { sweepSockets } from '../../src/gateway/control/index.js';
-import { isLiving } from '../daemon/support.js';
-import { childrenOf } from '../host/support-lifetime.js';
+import { isLiving } from '../../packages/gateway/test/daemon/support.js';
+import { childrenOf } from '../../packages/sdk/test/host/support-lifetime.js';
 import { ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';
 import { notesFile, staying } from './support-ends.js';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect } from '@isthmus/sdk/client';
+import { http } from '@isthmus/sdk/http';
+import { firstWords } from '@isthmus/sdk/internal/transport/http-client/bodies.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { connect } from '../../src/client/index.js';
-import { http } from '../../src/transport/http.js';
-import { firstWords } from '../../src/transport/http-client/bodies.js';
 import { cpuMsOf } from '../support/cpu-time.js';
 
 const MIB = 1024 * 1024;

@@ -1,9 +1,12 @@
+import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange.js';
+import { admit } from '@isthmus/sdk/internal/transport/http-server/guard.js';
+import {
+  type HttpEndpointOptions,
+  resolveEndpoint,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { describe, expect, it } from 'vitest';
-import type { HttpExchange } from '../../src/transport/http-server/exchange.js';
-import { admit } from '../../src/transport/http-server/guard.js';
-import { type HttpEndpointOptions, resolveEndpoint } from '../../src/transport/http-server/options.js';
-import { serveFile } from '../gateway/support/serve-file.js';
-import { ask, modern } from '../http-server/support.js';
+import { serveFile } from '../../packages/gateway/test/gateway/support/serve-file.js';
+import { ask, modern } from '../../packages/sdk/test/transport/http-server/support.js';
 
 /** What a request with these headers is told that came in at an address of the network. */
 function statusOf(headers: Record<string, string>, options: HttpEndpointOptions, isLocal = false): number {

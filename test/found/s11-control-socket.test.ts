@@ -1,8 +1,8 @@
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectControl, openControl } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectControl, openControl } from '../../src/gateway/control/index.js';
-import { freshFolder } from '../gateway/support/open.js';
+import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
 
 const isRoot = process.getuid?.() === 0;
 

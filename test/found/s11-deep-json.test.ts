@@ -1,7 +1,7 @@
+import { decodeEvent } from '@isthmus/sdk/internal/transport/http-client/read-answer.js';
+import { decodeLine } from '@isthmus/sdk/internal/wire/codec.js';
+import { isTooDeep } from '@isthmus/sdk/internal/wire/depth.js';
 import { describe, expect, it } from 'vitest';
-import { decodeEvent } from '../../src/transport/http-client/read-answer.js';
-import { decodeLine } from '../../src/wire/codec.js';
-import { isTooDeep } from '../../src/wire/depth.js';
 import { cpuMsOf } from '../support/cpu-time.js';
 
 const TOO_DEEP = {

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { createTranscript } from '@isthmus/check/internal/wire/transcript.js';
+import { createLog } from '@isthmus/gateway/internal/telemetry/create-log.js';
+import { connect } from '@isthmus/sdk/client';
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { memoryPair } from '@isthmus/sdk/internal/transport/memory.js';
+import { printable } from 'isthmus/internal/terminal/text.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/async/clock.js';
-import { createTranscript } from '../../src/check/wire/transcript.js';
-import { printable } from '../../src/cli/terminal/text.js';
-import { connect } from '../../src/client/index.js';
-import { createLog } from '../../src/gateway/telemetry/create-log.js';
-import { memoryPair } from '../../src/transport/memory.js';
 import { cpuMsOf } from '../support/cpu-time.js';
 
 const BIN = fileURLToPath(new URL('../../bin/isthmus.js', import.meta.url));
-const FLOODS = fileURLToPath(new URL('../process/server-floods-stdout.mjs', import.meta.url));
+const FLOODS = fileURLToPath(new URL('../programs/server-floods-stdout.mjs', import.meta.url));
 
 describe('S11: a server that floods', () => {
   it.skipIf(process.platform !== 'linux')(

@@ -1,9 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { freshFolder } from '../gateway/support/open.js';
-import { bearer, guarded, openAuthority } from '../gateway-auth/support.js';
-import { ask, legacyRequest, modern, open, openSession, type Stream } from '../http-server/support.js';
+import { bearer, guarded, openAuthority } from '../../packages/gateway/test/auth/support.js';
+import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import {
+  ask,
+  legacyRequest,
+  modern,
+  open,
+  openSession,
+  type Stream,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const listen = (headers: Record<string, string>) =>

@@ -1,6 +1,12 @@
+import { Scopes } from '@isthmus/sdk/internal/era/legacy/scopes.js';
 import { expect, it } from 'vitest';
-import { Scopes } from '../../src/era/legacy/scopes.js';
-import { begin, Person, session, settle, toolCall } from '../era/legacy/session-support.js';
+import {
+  begin,
+  Person,
+  session,
+  settle,
+  toolCall,
+} from '../../packages/sdk/test/era/legacy/session-support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 /** Alice has called and left. Bob is the only one who is there, and has called nothing for a while. */

@@ -1,11 +1,11 @@
+import { ResourceOwners } from '@isthmus/gateway/internal/aggregate/resource-owners.js';
+import { ServiceAround } from '@isthmus/gateway/internal/service-around.js';
+import { jsonSchema, resourceNotFound, type Server } from '@isthmus/sdk';
+import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../../src/exchange/call.js';
-import { ResourceOwners } from '../../src/gateway/aggregate/resource-owners.js';
-import { ServiceAround } from '../../src/gateway/service-around.js';
-import { jsonSchema, resourceNotFound, type Server } from '../../src/index.js';
-import { openFar } from '../gateway/support/far.js';
-import { type OpenOptions, openGateway } from '../gateway/support/open.js';
-import { ask, modern, modernCall } from '../http-server/support.js';
+import { openFar } from '../../packages/gateway/test/gateway/support/far.js';
+import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { ask, modern, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 
 const endpoint = {
   authenticate: async (request: { header(name: string): string | undefined }) => request.header('x-user'),

@@ -1,8 +1,15 @@
+import { connectControl } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it } from 'vitest';
-import { connectControl } from '../../src/gateway/control/index.js';
-import { commandUnit } from '../gateway/support/units.js';
-import { ALICE, BOB, EACH_ITS_OWN, KEYS, openHouse, tellsAll } from '../gateway-security/support/house.js';
-import { modernCall } from '../http-server/support.js';
+import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import {
+  ALICE,
+  BOB,
+  EACH_ITS_OWN,
+  KEYS,
+  openHouse,
+  tellsAll,
+} from '../../packages/gateway/test/security/support/house.js';
+import { modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 
 const get = (headers: Record<string, string> = {}) => ({ method: 'GET', headers });
 const DIES = ['-e', 'process.stderr.write("the words of a dying server"); process.exit(1)'];

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectControl } from '@isthmus/gateway/internal/control/index.js';
+import { secretsOf, secretsOfAll } from '@isthmus/gateway/internal/secrets.js';
+import { createRedactor } from '@isthmus/gateway/internal/telemetry/index.js';
+import { createWordFinder } from '@isthmus/gateway/internal/telemetry/word-finder.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectControl } from '../../src/gateway/control/index.js';
-import { secretsOf, secretsOfAll } from '../../src/gateway/secrets.js';
-import { createRedactor } from '../../src/gateway/telemetry/index.js';
-import { createWordFinder } from '../../src/gateway/telemetry/word-finder.js';
-import { freshFolder } from '../gateway/support/open.js';
-import { commandUnit, urlUnit } from '../gateway/support/units.js';
-import { openHouse, tellsAll } from '../gateway-security/support/house.js';
-import { modernCall } from '../http-server/support.js';
+import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { commandUnit, urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { openHouse, tellsAll } from '../../packages/gateway/test/security/support/house.js';
+import { modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { ISTHMUS } from '../support/child.js';
 
 /** What found.md names, and the lines of a key. */
@@ -156,5 +156,52 @@ describe('S5: what is not a secret stays readable', () => {
     const { servers } = json as unknown as { servers: Record<string, { name: string; paths: string[] }> };
     expect(servers['postgres']).toMatchObject({ name: 'postgres' });
     expect(servers['postgres']!.paths[0]).toMatch(/\/postgres/);
+  });
+});
+
+describe('S5: an object or a list under the name of a secret', () => {
+  const { json, text } = createRedactor();
+  const clean = (value: unknown) => JSON.parse(json(JSON.stringify(value)));
+
+  it('S5: is redacted as a whole in a line of JSON', () => {
+    const line = {
+      token: { value: 'abc', kinds: ['x', { deep: 'y' }], 'as a name': 1 },
+      password: 123_456,
+      credentials: [{ user: 'u' }, ['v'], 7],
+      api_key: {},
+      secret: null,
+      after: { token: true, n: 1, text: 'stays' },
+    };
+    expect(clean(line)).toEqual({
+      token: '[redacted]',
+      password: '[redacted]',
+      credentials: ['[redacted]', '[redacted]', '[redacted]'],
+      api_key: '[redacted]',
+      secret: null,
+      after: { token: true, n: 1, text: 'stays' },
+    });
+    expect(clean({ token: { a: '}"]{', b: '\\' }, next: 'stays' })).toEqual({
+      token: '[redacted]',
+      next: 'stays',
+    });
+  });
+
+  it('S5: is redacted as a whole in the text of a program, as JSON, JavaScript and Python write it', () => {
+    expect(text('said {"token": {"value": "a}b"}, "n": 1}')).toBe('said {"token": [redacted], "n": 1}');
+    expect(text('{ user: 1, apiKey: { value: "abc" } } end')).toBe('{ user: 1, apiKey: [redacted] } end');
+    expect(text("{'password': ['abc', 'd]e'], 'n': 1}")).toBe("{'password': [redacted], 'n': 1}");
+    expect(text(JSON.stringify({ body: '{"token":{"value":"a}b"},"n":1}' }))).toBe(
+      '{"body":"{\\"token\\":[redacted],\\"n\\":1}"}',
+    );
+    expect(text("{ token: 'abc', n: 1 }")).toBe("{ token: '[redacted]', n: 1 }");
+    expect(text('cut off: {"token": {"value": "ab')).toBe('cut off: {"token": [redacted]');
+  });
+
+  it('S5: takes time that grows with the text, whatever the text is', () => {
+    const began = performance.now();
+    for (const piece of ['"token":{', '"token":{"\\"', '"\\', "{token:{'\\\\", '"token":{}', '{token', '[']) {
+      text(`"token":{${piece.repeat(1_000_000 / piece.length)}`);
+    }
+    expect(performance.now() - began).toBeLessThan(5000);
   });
 });

@@ -1,8 +1,15 @@
+import { createServer } from '@isthmus/sdk';
+import { EventMemory, memoryEventStore } from '@isthmus/sdk/http';
+import { PROCESS_EVENTS } from '@isthmus/sdk/internal/transport/http-server/event-memory.js';
 import { describe, expect, it } from 'vitest';
-import { createServer } from '../../src/index.js';
-import { EventMemory, memoryEventStore } from '../../src/transport/http.js';
-import { PROCESS_EVENTS } from '../../src/transport/http-server/event-memory.js';
-import { ask, gate, legacyCall, modernCall, openSession, serveHttp } from '../http-server/support.js';
+import {
+  ask,
+  gate,
+  legacyCall,
+  modernCall,
+  openSession,
+  serveHttp,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 const MB = 1024 * 1024;
 

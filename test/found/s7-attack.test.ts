@@ -7,7 +7,14 @@ import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@mo
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { ask, initialize, legacy, legacyCall, openSession, send } from '../http-server/support.js';
+import {
+  ask,
+  initialize,
+  legacy,
+  legacyCall,
+  openSession,
+  send,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 const PROGRAM = fileURLToPath(new URL('programs/attacked-server.mjs', import.meta.url));
 const ISTHMUS = fileURLToPath(new URL('../../bin/isthmus.js', import.meta.url));

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { createServer, serve, tcp } from '@isthmus/sdk';
 import { expect, it, onTestFinished } from 'vitest';
-import { createServer, serve, tcp } from '../../src/index.js';
-import { ask, modern, plainServer, serveHttp } from '../http-server/support.js';
+import {
+  ask,
+  modern,
+  plainServer,
+  serveHttp,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 
 const MALLORY = '127.0.0.66';
 

@@ -1,8 +1,8 @@
+import { createRateLimit } from '@isthmus/gateway/internal/limits/index.js';
+import { createServer, type Service } from '@isthmus/sdk';
+import type { SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
-import type { SessionKeeper } from '../../src/exchange/call.js';
-import { createRateLimit } from '../../src/gateway/limits/index.js';
-import { createServer, type Service } from '../../src/index.js';
-import { createWorker, serveLimited } from '../gateway-limits/support.js';
+import { createWorker, serveLimited } from '../../packages/gateway/test/limits/support.js';
 import {
   ask,
   initialize,
@@ -13,7 +13,7 @@ import {
   open,
   openSession,
   until,
-} from '../http-server/support.js';
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const MALLORY = '127.0.0.66';

@@ -1,5 +1,5 @@
+import { createServer } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
-import { createServer } from '../../src/index.js';
 import {
   ask,
   gate,
@@ -15,7 +15,7 @@ import {
   plainServer,
   serveHttp,
   until,
-} from '../http-server/support.js';
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const ping = (session: LegacySession) => session.post(legacyRequest(99, 'ping'));
@@ -47,6 +47,20 @@ describe('S7: sessions are shared fairly', () => {
     expect((await ping(carol)).status).toBe(200);
     expect((await ping(bob)).status).toBe(200);
     expect(served.connections).toBe(50);
+  });
+
+  it('S7: of sessions that were never used the one opened first goes, though it sends notifications', async () => {
+    const clock = new FakeClock();
+    const { url } = await serveHttp(plainServer(), { clock, maxSessions: 2 });
+    const first = await openSession(url, { from: MALLORY });
+    clock.advance(1000);
+    const second = await openSession(url, { from: MALLORY });
+    clock.advance(1000);
+    await first.post({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+    const third = await openSession(url, { from: MALLORY });
+    expect((await ping(first)).status).toBe(404);
+    expect((await ping(second)).status).toBe(200);
+    expect((await ping(third)).status).toBe(200);
   });
 
   it('S7: a client that listens in all its sessions makes room for one that has none', async () => {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createServer } from '@isthmus/sdk';
+import { http } from '@isthmus/sdk/http';
+import type { Connection, Receiver } from '@isthmus/sdk/internal/exchange/connection.js';
+import { errorMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Connection, Receiver } from '../../src/exchange/connection.js';
-import { createServer } from '../../src/index.js';
-import { http } from '../../src/transport/http.js';
-import { errorMessage } from '../../src/wire/json-rpc.js';
 import {
   ask,
   gate,
@@ -20,7 +20,7 @@ import {
   rawSocket,
   send,
   serveHttp,
-} from '../http-server/support.js';
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 function holding() {
@@ -122,8 +122,8 @@ describe('R3: bodies', () => {
   });
 
   it('R3: a body that fails in a fetch handler gives back its room, and is answered', async () => {
-    const { httpHandler } = await import('../../src/transport/http.js');
-    const { serve } = await import('../../src/index.js');
+    const { httpHandler } = await import('@isthmus/sdk/http');
+    const { serve } = await import('@isthmus/sdk');
     const endpoint = httpHandler({ maxBodiesBytes: 800 * 1024 });
     const served = await serve(plainServer(), endpoint);
     onTestFinished(() => served.close({ graceMs: 0 }));

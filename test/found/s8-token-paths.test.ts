@@ -1,11 +1,11 @@
+import { isMeantFor } from '@isthmus/gateway/internal/auth/audience.js';
+import { createAuthenticate } from '@isthmus/gateway/internal/auth/index.js';
+import { kindProblem } from '@isthmus/gateway/internal/auth/jwt.js';
 import { describe, expect, it } from 'vitest';
-import { isMeantFor } from '../../src/gateway/auth/audience.js';
-import { createAuthenticate } from '../../src/gateway/auth/index.js';
-import { kindProblem } from '../../src/gateway/auth/token-kind.js';
-import { openFar, withTools } from '../gateway/support/far.js';
-import { type OpenOptions, openGateway } from '../gateway/support/open.js';
-import { bearer, openAuthority } from '../gateway-auth/support.js';
-import { ask, modern } from '../http-server/support.js';
+import { bearer, openAuthority } from '../../packages/gateway/test/auth/support.js';
+import { openFar, withTools } from '../../packages/gateway/test/gateway/support/far.js';
+import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { ask, modern } from '../../packages/sdk/test/transport/http-server/support.js';
 
 const GATEWAY = 'https://gw.example';
 const PATHS = ['/mcp', '/mcp/a', '/servers/a/mcp', '/mcp/b', '/servers/b/mcp'];

@@ -1,8 +1,8 @@
+import { problemOfSchema, problemOfValue } from '@isthmus/check/internal/suites/tools/validator.js';
+import { OutputChecks } from '@isthmus/sdk/internal/client/output-checks.js';
+import { compileJsonSchema } from '@isthmus/sdk/internal/schema/json-schema.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';
-import { problemOfSchema, problemOfValue } from '../../src/check/suites/tools/validator.js';
-import { OutputChecks } from '../../src/client/output-checks.js';
-import { compileJsonSchema } from '../../src/schema/json-schema.js';
-import type { JsonObject } from '../../src/wire/json-rpc.js';
 
 /** Schemas of a server, each with a value that makes the check take minutes or more. */
 const HOSTILE: readonly (readonly [string, JsonObject, unknown])[] = [

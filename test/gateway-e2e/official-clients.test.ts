@@ -4,10 +4,10 @@ import { Client as ClientV2, SSEClientTransport as SseV2 } from '@modelcontextpr
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { official } from '../../packages/gateway/test/gateway/support/clients.js';
 import type { Session } from '../bridge-matrix/clients/session.js';
 import { withEverything } from '../bridge-matrix/features/everything.js';
 import { type Feature, textOf } from '../bridge-matrix/features/feature.js';
-import { official } from '../gateway/support/clients.js';
 import { useHouse } from './servers.js';
 
 const house = useHouse();

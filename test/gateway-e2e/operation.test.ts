@@ -2,10 +2,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { official } from '../../packages/gateway/test/gateway/support/clients.js';
 import { program } from '../bridge-load/support/far.js';
 import type { Session } from '../bridge-matrix/clients/session.js';
 import { textOf, told } from '../bridge-matrix/features/feature.js';
-import { official } from '../gateway/support/clients.js';
 import { pidsOf } from '../solved/support/gateway.js';
 import { allGone } from '../solved/support/serve-file.js';
 import { ISTHMUS } from '../support/child.js';

@@ -2,7 +2,6 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Answers,
   type Change,
@@ -13,7 +12,8 @@ import {
   type LogEntry,
   type ProgressUpdate,
   stdio,
-} from '../../src/index.js';
+} from '@isthmus/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** Our client over stdio, in mode `auto`, against servers that others wrote. */
 

@@ -1,8 +1,8 @@
+import { createServer, serve } from '@isthmus/sdk';
+import { type HttpListenOptions, http } from '@isthmus/sdk/http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createServer, serve } from '../../src/index.js';
-import { type HttpListenOptions, http } from '../../src/transport/http.js';
 import { recordHttp } from './support/http-recording.js';
 import { judgeLife } from './support/judge.js';
 import { officialV1 } from './support/official-v1.js';

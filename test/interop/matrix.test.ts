@@ -4,15 +4,15 @@ import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/clien
 import { Client as OfficialV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ensureBuilt } from '../../scripts/setup.js';
 import {
   command,
   failure,
   openClient,
   textOf,
   type WatchedConnector,
-} from '../client/support/open-client.js';
-import { isAlive } from '../process-layer/support.js';
+} from '../../packages/sdk/test/client/support/open-client.js';
+import { isAlive } from '../../packages/sdk/test/process/support.js';
+import { ensureBuilt } from '../../scripts/setup.js';
 
 /**
  * The compatibility matrix of the specification (wire sheet §11) over stdio, cell by cell: our client with

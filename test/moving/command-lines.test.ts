@@ -1,18 +1,18 @@
 /** Every command line of docs/moving.md: that it means the same as before, and that it serves. */
 import { execFileSync } from 'node:child_process';
+import { connect } from '@isthmus/sdk/client';
+import { http } from '@isthmus/sdk/http';
+import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
+import { serve } from '@isthmus/sdk/internal/server/serve.js';
+import { stdio } from '@isthmus/sdk/stdio';
+import { attachCommand } from 'isthmus/internal/commands/attach.js';
+import { serveCommand } from 'isthmus/internal/commands/serve.js';
+import type { CommandLine } from 'isthmus/internal/compat/habit.js';
+import { inOurWords } from 'isthmus/internal/compat/habits-of.js';
+import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
+import { splitAtDashes } from 'isthmus/internal/target.js';
 import { describe, expect, it } from 'vitest';
-import { attachCommand } from '../../src/cli/commands/attach.js';
-import { serveCommand } from '../../src/cli/commands/serve.js';
-import { createDemoServer } from '../../src/cli/demo/demo-server.js';
-import type { Line } from '../../src/cli/habits/habit.js';
-import { inOurWords } from '../../src/cli/habits/habits-of.js';
-import { splitAtDashes } from '../../src/cli/target.js';
-import { connect } from '../../src/client/index.js';
-import type { Connector } from '../../src/exchange/connection.js';
-import { serve } from '../../src/server/serve.js';
-import { http } from '../../src/transport/http.js';
-import { stdio } from '../../src/transport/stdio.js';
-import { useDaemonHome } from '../daemon/support.js';
+import { useDaemonHome } from '../../packages/gateway/test/daemon/support.js';
 import { moves } from './read-page.js';
 import { startLine } from './start-line.js';
 import { openWorkshop, type Workshop } from './workshop.js';
@@ -74,7 +74,7 @@ async function echoes(connector: Connector, line: string): Promise<void> {
 }
 
 /** What a line means to us. */
-function meant(name: string, typed: readonly string[]): Promise<Line> {
+function meant(name: string, typed: readonly string[]): Promise<CommandLine> {
   const { head: words, behind } = splitAtDashes(typed);
   const command = name === 'attach' ? attachCommand(undefined) : serveCommand(undefined);
   return inOurWords(name, command, { words, behind });

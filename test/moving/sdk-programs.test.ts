@@ -5,9 +5,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { connect } from '@isthmus/sdk/client';
+import { http } from '@isthmus/sdk/http';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { connect } from '../../src/client/index.js';
-import { http } from '../../src/transport/http.js';
 import { programs } from './read-page.js';
 
 const run = promisify(execFile);

@@ -1,5 +1,3 @@
-import type * as V2 from '@modelcontextprotocol/client';
-import type * as V1 from '@modelcontextprotocol/sdk/types.js';
 import {
   type Answers,
   type CallToolResult,
@@ -11,6 +9,7 @@ import {
   type Connector,
   connect,
   type Era,
+  type EraVerdict,
   type GetPromptResult,
   type InputRequiredResult,
   IsthmusError,
@@ -26,8 +25,9 @@ import {
   type ServerFacts,
   stdio,
   type Tool,
-  type Verdict,
-} from '../../src/index.js';
+} from '@isthmus/sdk';
+import type * as V2 from '@modelcontextprotocol/client';
+import type * as V1 from '@modelcontextprotocol/sdk/types.js';
 
 /** Compile-time tests, checked by `tsc`: what a user of the client sees. Nothing here runs. */
 
@@ -59,7 +59,7 @@ export async function connecting(connector: Connector): Promise<void> {
   void wrong;
   const options: ConnectOptions = { cache: false, reconnect: false, principal: 'ada', maxRounds: 3 };
   await using client = await connect(connector, options);
-  same<typeof client.verdict, Verdict>();
+  same<typeof client.verdict, EraVerdict>();
   same<typeof client.era, 'legacy' | 'modern'>();
   same<typeof client.server, ServerFacts>();
   same<typeof client.closed, Promise<void>>();

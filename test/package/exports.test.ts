@@ -6,70 +6,108 @@ import { ensureBuilt } from '../../scripts/setup.js';
 import { runProgram } from './run-program.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const manifest: {
-  readonly exports: Record<string, string | { readonly types: string; readonly default: string }>;
-} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+interface Target {
+  readonly '@isthmus/source': string;
+  readonly types: string;
+  readonly default: string;
+}
 
-const subpaths = Object.entries(manifest.exports);
-const modules = subpaths.flatMap(([subpath, target]) =>
-  typeof target === 'string' ? [] : [{ name: `isthmus${subpath.slice(1)}`, ...target }],
+/** What each package promises to those who import it; `internal/` is for the other packages of this repository. */
+const PROMISED: Record<string, readonly string[]> = {
+  sdk: ['.', './wire', './server', './client', './stdio', './socket', './http', './host', './bridge'],
+  gateway: ['.'],
+  check: ['.'],
+  cli: [
+    '.',
+    './wire',
+    './server',
+    './client',
+    './stdio',
+    './socket',
+    './http',
+    './host',
+    './bridge',
+    './check',
+  ],
+};
+
+const packages = Object.keys(PROMISED).map((folder) => {
+  const path = join(root, 'packages', folder);
+  const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as {
+    readonly name: string;
+    readonly exports: Record<string, string | Target>;
+  };
+  return { folder, path, ...manifest };
+});
+const modules = packages.flatMap(({ folder, path, name, exports }) =>
+  PROMISED[folder]!.map((subpath) => ({
+    name: `${name}${subpath.slice(1)}`,
+    path,
+    target: exports[subpath] as Target,
+  })),
 );
 
 beforeAll(() => ensureBuilt(), 120_000);
 
-describe('the exports of the package', () => {
+describe.each(packages)('the exports of $name', ({ folder, name, exports }) => {
   it('are the promised ones', () => {
-    expect(subpaths.map(([subpath]) => subpath)).toEqual([
-      '.',
-      './wire',
-      './server',
-      './client',
-      './stdio',
-      './socket',
-      './http',
-      './host',
-      './bridge',
-      './check',
-      './package.json',
-    ]);
+    expect(Object.keys(exports)).toEqual([...PROMISED[folder]!, './internal/*.js', './package.json']);
   });
 
-  it.each(modules)('$name has a module and its declarations', (module) => {
-    expect([module.default, module.types].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  it('let its manifest be read, and nothing that is not exported', async () => {
+    const source = `
+      import { createRequire } from 'node:module';
+      console.log(createRequire(import.meta.url)('${name}/package.json').name);
+      await import('${name}/dist/index.js').catch((error) => console.log(error.code));
+    `;
+    expect(await runModule(source)).toEqual({
+      code: 0,
+      stdout: `${name}\nERR_PACKAGE_PATH_NOT_EXPORTED\n`,
+      stderr: '',
+    });
+  });
+});
+
+describe.each(modules)('$name', ({ name, path, target }) => {
+  it('has a source, a module and its declarations', () => {
+    expect(Object.values(target).filter((each) => !existsSync(join(path, each)))).toEqual([]);
   });
 
-  it.each(modules)('$name loads, says nothing and lets the process end', async ({ name }) => {
+  it('loads, says nothing and lets the process end', async () => {
     const source = `
       const module = await import('${name}');
       if (Object.keys(module).length === 0) process.exitCode = 3;
     `;
     expect(await runModule(source)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
-
-  it('isthmus/package.json can be read', async () => {
-    const source = `
-      import { createRequire } from 'node:module';
-      console.log(createRequire(import.meta.url)('isthmus/package.json').name);
-    `;
-    expect(await runModule(source)).toEqual({ code: 0, stdout: 'isthmus\n', stderr: '' });
-  });
-
-  it('nothing else of the package can be imported', async () => {
-    const source = `
-      await import('isthmus/dist/index.js').catch((error) => console.log(error.code));
-    `;
-    expect((await runModule(source)).stdout).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
-  });
 });
 
-describe.each(['isthmus/server', 'isthmus/client', 'isthmus/stdio', 'isthmus/socket'])('%s', (name) => {
-  it('loads neither child processes nor HTTP', async () => {
-    expect(await loadedBuiltins(name, ['child_process', 'http', 'https', 'http2'])).toEqual([]);
-  });
+it('isthmus is the sdk under another name', async () => {
+  const source = `
+    const [ours, sdk] = await Promise.all([import('isthmus'), import('@isthmus/sdk')]);
+    console.log(Object.keys(ours).length > 20, Object.keys(sdk).every((key) => ours[key] === sdk[key]));
+  `;
+  expect((await runModule(source)).stdout).toBe('true true\n');
+});
 
-  it('leaves ajv, jose and cross-spawn until they are used', async () => {
-    expect(await loadedPackages(name)).toEqual([]);
-  });
+describe.each(['@isthmus/sdk/server', '@isthmus/sdk/client', '@isthmus/sdk/stdio', '@isthmus/sdk/socket'])(
+  '%s',
+  (name) => {
+    it('loads neither child processes nor HTTP', async () => {
+      expect(await loadedBuiltins(name, ['child_process', 'http', 'https', 'http2'])).toEqual([]);
+    });
+
+    it('leaves ajv, jose and cross-spawn until they are used', async () => {
+      expect(await loadedPackages(name)).toEqual([]);
+    });
+  },
+);
+
+it('@isthmus/sdk/server loads no client, no HTTP, no process and no config code', async () => {
+  const folders = (await loadedModules('@isthmus/sdk/server')).map((each) => each.split('/')[0]!);
+  expect([...new Set(folders)].sort()).toEqual([
+    ...['async', 'era', 'errors.js', 'events.js', 'exchange', 'schema', 'server', 'wire'],
+  ]);
 });
 
 describe('the two checks above', () => {
@@ -103,12 +141,24 @@ async function loadedBuiltins(name: string, builtins: readonly string[]): Promis
   return builtins.filter((builtin) => loaded.includes(`NativeModule ${builtin}`));
 }
 
-/**
- * Which packages of node_modules a fresh process holds after importing a module. A loader hook sees what is
- * imported, the cache of `require` shows the rest. The hook runs in a thread of its own, so it writes to a
- * file descriptor rather than to a variable.
- */
+/** Which packages of node_modules a fresh process holds after importing a module. */
 async function loadedPackages(name: string): Promise<string[]> {
+  const packages = (await loadedFiles(name)).flatMap(
+    (file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
+  );
+  return [...new Set(packages)];
+}
+
+/** Which modules of the sdk a fresh process holds after importing a module, as paths in its dist/. */
+async function loadedModules(name: string): Promise<string[]> {
+  return (await loadedFiles(name)).flatMap((file) => /\/packages\/sdk\/dist\/(.+)/.exec(file)?.[1] ?? []);
+}
+
+/**
+ * A loader hook sees what is imported, the cache of `require` shows the rest. The hook runs in a thread of its own, so
+ * it writes to a file descriptor rather than to a variable.
+ */
+async function loadedFiles(name: string): Promise<string[]> {
   const hook = `
     import { writeSync } from 'node:fs';
     export async function load(url, context, nextLoad) {
@@ -124,11 +174,7 @@ async function loadedPackages(name: string): Promise<string[]> {
   `;
   const { code, stdout, stderr } = await runModule(source);
   expect(code, stderr).toBe(0);
-  const packages = stdout
-    .replaceAll('\\', '/')
-    .split('\n')
-    .flatMap((line) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(line)?.[1] ?? []);
-  return [...new Set(packages)];
+  return stdout.replaceAll('\\', '/').split('\n');
 }
 
 /** Runs a module's source in the checkout, where the package can import itself by name. */

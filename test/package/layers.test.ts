@@ -1,32 +1,62 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { describe, expect, it } from 'vitest';
 import { findOffences, findStrays } from './layer-rules.js';
 import { readImports } from './read-imports.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-describe('the source of this package', () => {
+const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
+
+describe.each(PACKAGES)('the source of packages/%s', (name) => {
   it('has a level for every file', async () => {
-    const files = (await readSources()).map(({ file }) => file);
+    const files = (await readSources(name)).map(({ file }) => file);
     expect(files).not.toEqual([]);
-    expect(findStrays(files)).toEqual([]);
+    expect(findStrays(name, files)).toEqual([]);
   });
 
   it('imports only what its level, its era and its dependencies allow', async () => {
-    const imports = (await readSources()).flatMap(({ file, text }) => readImports(file, text));
+    const imports = (await readSources(name)).flatMap(({ file, text }) => readImports(file, text));
     expect(imports).not.toEqual([]);
-    const { dependencies, peerDependencies } = await readManifest();
-    expect(findOffences(imports, Object.keys({ ...dependencies, ...peerDependencies }))).toEqual([]);
+    const { dependencies, peerDependencies } = await readManifest(`packages/${name}`);
+    const names = Object.keys({ ...dependencies, ...peerDependencies });
+    expect(findOffences({ name, dependencies: names }, imports)).toEqual([]);
+  });
+});
+
+describe('the packages', () => {
+  it('have one version, which the library says', async () => {
+    const manifests = await Promise.all(PACKAGES.map((name) => readManifest(`packages/${name}`)));
+    expect(manifests.map(({ version }) => version)).toEqual([VERSION, VERSION, VERSION, VERSION]);
+    expect((await readManifest('.')).version).toBe(VERSION);
   });
 
-  it('has every dependency explained in docs/dependencies.md', async () => {
-    const { dependencies, peerDependencies, devDependencies } = await readManifest();
-    const page = await readFile(join(root, 'docs/dependencies.md'), 'utf8');
-    const missing = Object.keys({ ...dependencies, ...peerDependencies, ...devDependencies }).filter(
-      (name) => !page.includes(`\`${name}\``),
+  it('depend on each other in exactly that version, and in one direction', async () => {
+    const found: Record<string, Record<string, string>> = {};
+    for (const name of PACKAGES) {
+      const { dependencies } = await readManifest(`packages/${name}`);
+      const own = Object.entries(dependencies ?? {}).filter(([each]) => each.startsWith('@isthmus/'));
+      found[name] = Object.fromEntries(own);
+    }
+    expect(found).toEqual({
+      sdk: {},
+      gateway: { '@isthmus/sdk': VERSION },
+      check: { '@isthmus/sdk': VERSION },
+      cli: { '@isthmus/check': VERSION, '@isthmus/gateway': VERSION, '@isthmus/sdk': VERSION },
+    });
+  });
+
+  it('have every dependency explained in docs/dependencies.md', async () => {
+    const manifests = await Promise.all(
+      ['.', ...PACKAGES.map((name) => `packages/${name}`)].map(readManifest),
     );
+    const names = manifests.flatMap(({ dependencies, peerDependencies, devDependencies }) =>
+      Object.keys({ ...dependencies, ...peerDependencies, ...devDependencies }),
+    );
+    const page = await readFile(join(root, 'docs/dependencies.md'), 'utf8');
+    const missing = names.filter((name) => !name.startsWith('@isthmus/') && !page.includes(`\`${name}\``));
     expect(missing).toEqual([]);
   });
 });
@@ -40,7 +70,6 @@ describe('the level rules', () => {
     ['the same era', 'era/modern/server-dialect.ts', './envelope.js'],
     ['an era from the shared part', 'era/dialect.ts', './legacy/server-dialect.js'],
     ['anything into index.ts', 'index.ts', './bridge/bridge.js'],
-    ['index.ts into cli/', 'cli/commands/demo.ts', '../../index.js'],
     ['child processes in process/', 'process/spawn.ts', 'node:child_process'],
     ['a builtin', 'wire/codec.ts', 'node:buffer'],
     ['a declared dependency', 'server/tools.ts', 'ajv/dist/2020.js'],
@@ -77,37 +106,35 @@ describe('the level rules', () => {
       'client (level 5) may import levels 0 to 3, and transport is level 4',
     ],
     ['host/host.ts', '../bridge/bridge.js', 'host (level 6) may import levels 0 to 5, and bridge is level 6'],
-    [
-      'check/run.ts',
-      '../console/feed.js',
-      'check (level 7) may import levels 0 to 6, and console is level 7',
-    ],
-    ['check/run.ts', '../index.js', 'check (level 7) may import levels 0 to 6, and index is level 8'],
     ['era/legacy/a.ts', '../modern/b.js', 'the two eras do not import each other'],
     ['era/modern/a.ts', '../legacy/b.js', 'the two eras do not import each other'],
-    ['server/serve.ts', 'node:child_process', 'only process/ starts child processes'],
-    ['client/connect.ts', 'child_process', 'only process/ starts child processes'],
-    ['cli/main.ts', 'node:child_process', 'only process/ starts child processes'],
-    ['cli/main.ts', 'cross-spawn', 'only process/ starts child processes'],
-    ['cli/main.ts', '../../test/setup/build.js', 'it is outside of src/'],
-    ['cli/main.ts', '../utils/text.js', '"utils" is not in the level table of CONTRIBUTING.md'],
+    ['server/serve.ts', 'node:child_process', 'only process/ of the sdk starts child processes'],
+    ['client/connect.ts', 'child_process', 'only process/ of the sdk starts child processes'],
+    ['host/main.ts', 'node:child_process', 'only process/ of the sdk starts child processes'],
+    ['host/main.ts', 'cross-spawn', 'only process/ of the sdk starts child processes'],
+    ['host/main.ts', '../../test/setup/build.js', 'it is outside of the package'],
+    ['host/main.ts', '../utils/text.js', '"utils" is not in the table'],
     ['wire/codec.ts', 'fs', 'write "node:fs"'],
-    ['wire/codec.ts', 'zod', '"zod" is not in the dependencies of package.json'],
-    ['wire/codec.ts', '@scope/other', '"@scope/other" is not in the dependencies of package.json'],
-    ['wire/codec.ts', 'isthmus/server', '"isthmus" is not in the dependencies of package.json'],
-  ])('stop src/%s from importing %s', (file, specifier, reason) => {
-    expect(offences(file, specifier)).toEqual([`src/${file}:7 imports "${specifier}": ${reason}`]);
+    ['wire/codec.ts', 'zod', '"zod" is not in the dependencies of packages/sdk'],
+    ['wire/codec.ts', '@scope/other', '"@scope/other" is not in the dependencies of packages/sdk'],
+    ['wire/codec.ts', 'isthmus/server', '"isthmus" is not in the dependencies of packages/sdk'],
+  ])('stop %s from importing %s', (file, specifier, reason) => {
+    expect(offences(file, specifier)).toEqual([
+      `packages/sdk/src/${file}:7 imports "${specifier}": ${reason}`,
+    ]);
   });
 
   it('report a file outside of the table', () => {
-    expect(findStrays(['wire/codec.ts', 'utils/text.ts', 'helper.ts', 'index.ts'])).toEqual([
-      'src/utils/text.ts belongs to no level: "utils" is not in the level table of CONTRIBUTING.md',
-      'src/helper.ts belongs to no level: "helper" is not in the level table of CONTRIBUTING.md',
+    expect(findStrays('sdk', ['wire/codec.ts', 'utils/text.ts', 'helper.ts', 'index.ts'])).toEqual([
+      'packages/sdk/src/utils/text.ts belongs to no level: "utils" is not in the table',
+      'packages/sdk/src/helper.ts belongs to no level: "helper" is not in the table',
     ]);
   });
 
   function offences(file: string, specifier: string): string[] {
-    return findOffences([{ file, line: 7, specifier }], ['ajv', '@scope/name']);
+    return findOffences({ name: 'sdk', dependencies: ['ajv', '@scope/name'] }, [
+      { file, line: 7, specifier },
+    ]);
   }
 });
 
@@ -164,20 +191,22 @@ describe('reading imports', () => {
 });
 
 interface Manifest {
-  readonly dependencies: Record<string, string>;
+  readonly version: string;
+  readonly dependencies?: Record<string, string>;
   /** Optional: what is imported of them is loaded where it is there. */
-  readonly peerDependencies: Record<string, string>;
-  readonly devDependencies: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
 }
 
-async function readManifest(): Promise<Manifest> {
-  return JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+async function readManifest(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'));
 }
 
-async function readSources(): Promise<{ file: string; text: string }[]> {
-  const names = await readdir(join(root, 'src'), { recursive: true });
-  const files = names.filter((name) => name.endsWith('.ts')).map((name) => name.replaceAll('\\', '/'));
+async function readSources(name: string): Promise<{ file: string; text: string }[]> {
+  const folder = join(root, 'packages', name, 'src');
+  const names = await readdir(folder, { recursive: true });
+  const files = names.filter((each) => each.endsWith('.ts')).map((each) => each.replaceAll('\\', '/'));
   return Promise.all(
-    files.sort().map(async (file) => ({ file, text: await readFile(join(root, 'src', file), 'utf8') })),
+    files.sort().map(async (file) => ({ file, text: await readFile(join(folder, file), 'utf8') })),
   );
 }

@@ -2,11 +2,12 @@
  * Checked by `tsc`, never run: the model of `src/wire/model.ts` against the official SDK's types.
  * A value of ours must pass where the SDK's type is asked for, and the other way round.
  */
+
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type * as M from '@isthmus/sdk/internal/wire/model.js';
 import type * as V2Client from '@modelcontextprotocol/client';
 import type * as V1 from '@modelcontextprotocol/sdk/types.js';
 import type * as V2 from '@modelcontextprotocol/server';
-import type { JsonObject } from '../../src/wire/json-rpc.js';
-import type * as M from '../../src/wire/model.js';
 
 /** `any` is assignable to everything, so a broken declaration file would make every check pass. */
 type IsAny<T> = 0 extends 1 & T ? true : false;

@@ -1,7 +1,3 @@
-import { toStandardJsonSchema } from '@valibot/to-json-schema';
-import { type } from 'arktype';
-import * as v from 'valibot';
-import { z } from 'zod';
 import {
   type CallToolResult,
   type Context,
@@ -18,7 +14,11 @@ import {
   tcp,
   unixSocket,
   withJsonSchema,
-} from '../../src/index.js';
+} from '@isthmus/sdk';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { z } from 'zod';
 
 /** Compile-time tests, checked by `tsc`: types flow from schemas to handlers and back. Nothing here runs. */
 

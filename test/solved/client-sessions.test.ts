@@ -1,12 +1,19 @@
 /** Sessions of legacy clients: they close, come twice, are forgotten, or are never closed by anybody. */
 
+import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { expect, it } from 'vitest';
-import { readStat } from '../../src/process/proc-stat.js';
-import { client } from '../gateway/support/clients.js';
-import { childrenOf, until } from '../host/support-lifetime.js';
-import { ask, initialize, legacy, legacyCall, open, openSession } from '../http-server/support.js';
+import { client } from '../../packages/gateway/test/gateway/support/clients.js';
+import { childrenOf, until } from '../../packages/sdk/test/host/support-lifetime.js';
+import {
+  ask,
+  initialize,
+  legacy,
+  legacyCall,
+  open,
+  openSession,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { textOf } from '../support/messages.js';
 import { settle } from '../support/raw-client.js';

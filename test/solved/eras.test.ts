@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileEraCache } from '@isthmus/sdk/internal/client/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { fileEraCache } from '../../src/client/era-cache.js';
+import { commandUnit, fixtureUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { programmed } from '../../packages/sdk/test/host/support-lifetime.js';
 import { modernHttp } from '../bridge-load/near/http.js';
 import { startHttpFar } from '../bridge-load/support/far.js';
 import { CLIENTS } from '../bridge-matrix/clients/index.js';
-import { commandUnit, fixtureUnit } from '../gateway/support/units.js';
-import { programmed } from '../host/support-lifetime.js';
 import { ISTHMUS } from '../support/child.js';
 import { until } from '../support/until.js';
 import { bothEras, call, openWatched, programmedUnit, said, unitStatus } from './support/gateway.js';

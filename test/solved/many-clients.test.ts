@@ -1,13 +1,14 @@
 /** Many clients at once, on one child, on a pool, and with a child each. */
+
+import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
+import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { expect, it } from 'vitest';
-import type { HostEvent } from '../../src/host/host-event.js';
-import { readStat } from '../../src/process/proc-stat.js';
+import { openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { childrenOf, until, zombiesOf } from '../../packages/sdk/test/host/support-lifetime.js';
 import { legacyHttp, modernHttp } from '../bridge-load/near/http.js';
 import { call as callAs, type Near, outcome } from '../bridge-load/near/near.js';
 import { diary, program } from '../bridge-load/support/far.js';
-import { openGateway } from '../gateway/support/open.js';
-import { commandUnit } from '../gateway/support/units.js';
-import { childrenOf, until, zombiesOf } from '../host/support-lifetime.js';
 import { linesUnit, openWatched, pidsOf } from './support/gateway.js';
 
 /** Clients of both eras in turn. */

@@ -1,14 +1,19 @@
 /** Nothing is left of a call. `npm run soak -- --serve` makes a million of them and more. */
 import { expect, it } from 'vitest';
-import { childrenOf, zombiesOf } from '../host/support-lifetime.js';
-import { legacy, legacyCall, modernCall, openSession } from '../http-server/support.js';
+import { childrenOf, zombiesOf } from '../../packages/sdk/test/host/support-lifetime.js';
+import {
+  legacy,
+  legacyCall,
+  modernCall,
+  openSession,
+} from '../../packages/sdk/test/transport/http-server/support.js';
 import { linesUnit, openWatched, pidsOf } from './support/gateway.js';
 import { heapInUse, lean, often } from './support/load.js';
 
 /** Of the heap, in bytes. 200 bytes that each call leaves behind would be found. */
 const NOISE = 2e6;
 /** A few seconds where nobody else needs the processor. */
-const LONG = 120_000;
+const LONG = 300_000;
 
 it(
   'D-5 supercorp-ai/supergateway#108: 10,000 stateless calls, each client met for the first time, have one child and leave no memory',

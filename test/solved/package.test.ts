@@ -16,19 +16,29 @@ beforeAll(() => ensureBuilt());
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 
+const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
+
 interface Locked {
   readonly version: string;
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly peer?: boolean;
+  /** A package of this repository. */
+  readonly link?: boolean;
 }
 
 it('D-18 sparfenyuk/mcp-proxy#235: no release of an SDK can reach an installation, and all that can has a range and a lock', () => {
-  const { dependencies, peerDependencies } = read('package.json') as Record<string, Record<string, string>>;
-  const names = Object.keys({ ...dependencies, ...peerDependencies });
-  expect(names.filter((name) => name.startsWith('@modelcontextprotocol/'))).toEqual([]);
-  // A new major version is never taken unasked.
-  for (const range of Object.values(dependencies!)) expect(range).toMatch(/^\^[1-9]\d*\.\d+\.\d+$/);
+  for (const name of PACKAGES) {
+    const manifest = read(`packages/${name}/package.json`) as Record<string, Record<string, string>>;
+    const { dependencies, peerDependencies } = manifest;
+    const names = Object.keys({ ...dependencies, ...peerDependencies });
+    expect(names.filter((each) => each.startsWith('@modelcontextprotocol/'))).toEqual([]);
+    for (const [each, range] of Object.entries(dependencies!)) {
+      // A new major version is never taken unasked; the packages of this repository have one version.
+      if (each.startsWith('@isthmus/')) expect(range).toBe(read('package.json').version);
+      else expect(range).toMatch(/^\^[1-9]\d*\.\d+\.\d+$/);
+    }
+  }
   for (const [path, { integrity, version }] of production()) {
     expect([path, version]).toEqual([path, read(join(path, 'package.json')).version]);
     expect(integrity, path).toMatch(/^sha512-/);
@@ -39,7 +49,11 @@ it('D-18 sparfenyuk/mcp-proxy#235: with what is locked for users and nothing els
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-clean-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const installed = join(folder, 'node_modules/isthmus');
-  for (const name of ['package.json', 'bin', 'dist']) copy(join(root, name), join(installed, name));
+  for (const name of PACKAGES) {
+    const to = name === 'cli' ? installed : join(folder, 'node_modules/@isthmus', name);
+    for (const part of ['package.json', 'dist']) copy(join(root, 'packages', name, part), join(to, part));
+  }
+  copy(join(root, 'packages/cli/bin'), join(installed, 'bin'));
   for (const [path] of production()) copy(join(root, path), join(folder, path));
   const far = { command: process.execPath, args: [program('legacy-lines.mjs')] };
   const gateway = await serveFile({ far }, { program: join(installed, 'bin/isthmus.js') });
@@ -53,7 +67,9 @@ it('D-18 sparfenyuk/mcp-proxy#235: with what is locked for users and nothing els
 /** What users get, with its path in the lock. Peers that they may bring are left out. */
 function production(): [path: string, locked: Locked][] {
   const { packages } = read('package-lock.json') as { packages: Record<string, Locked> };
-  return Object.entries(packages).filter(([path, { dev, peer }]) => path !== '' && !dev && !peer);
+  return Object.entries(packages).filter(
+    ([path, { dev, peer, link }]) => path.startsWith('node_modules/') && !dev && !peer && !link,
+  );
 }
 
 /** A program of the system does it ten times as fast as Node. */

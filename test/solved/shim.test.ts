@@ -1,7 +1,14 @@
 /** Ten hosts that insist on launching a server of their own. */
 import { expect, it } from 'vitest';
+import {
+  command,
+  daemonPids,
+  gone,
+  serverPids,
+  shim,
+  useDaemonHome,
+} from '../../packages/gateway/test/daemon/support.js';
 import { program } from '../bridge-load/support/far.js';
-import { command, daemonPids, gone, serverPids, shim, useDaemonHome } from '../daemon/support.js';
 import { call, initialize, legacyCall, textOf } from '../support/messages.js';
 
 const home = useDaemonHome();

@@ -25,7 +25,7 @@ export const ISTHMUS = fileURLToPath(new URL('../../bin/isthmus.js', import.meta
 
 /** A fixture program of `test/process/`. */
 export function fixture(name: string): string {
-  return fileURLToPath(new URL(`../process/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
 }
 
 /** The demo server on its own stdin and stdout. */

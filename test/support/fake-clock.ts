@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/async/clock.js';
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 
 /** Time that stands still until a test moves it. */
 export class FakeClock implements Clock {

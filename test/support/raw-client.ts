@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import type { Connection, Listener } from '../../src/exchange/connection.js';
-import { createStreamConnection } from '../../src/transport/stream-connection.js';
+import type { Connection, Listener } from '@isthmus/sdk/internal/exchange/connection.js';
+import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import { PATIENCE_MS } from './until.js';
 
 /** A message as it stood on the line. */

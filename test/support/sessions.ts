@@ -1,5 +1,5 @@
+import { createServer, type Served, type ServeOptions, type Server, serve } from '@isthmus/sdk';
 import { afterEach } from 'vitest';
-import { createServer, type Served, type ServeOptions, type Server, serve } from '../../src/index.js';
 import { type StreamLink, streamLink } from './raw-client.js';
 
 /** Serves over byte streams in this process and closes everything after each test. */

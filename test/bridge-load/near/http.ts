@@ -1,4 +1,10 @@
-import { legacyRequest, modern, open, openSession, type Stream } from '../../http-server/support.js';
+import {
+  legacyRequest,
+  modern,
+  open,
+  openSession,
+  type Stream,
+} from '../../../packages/sdk/test/transport/http-server/support.js';
 import type { Message } from '../../support/messages.js';
 import { CAPABILITIES, emptyNear, inRounds, type Json, type Near, questionIn } from './near.js';
 

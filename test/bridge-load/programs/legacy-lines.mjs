@@ -3,7 +3,7 @@
 // It tells of changes of its list of tools, and never has any.
 // What it did is in the file that DIARY names. With SLEEPY it hears nothing before it gets SIGUSR2.
 import { once } from 'node:events';
-import { serveLines } from '../../process/support/line-server.mjs';
+import { serveLines } from '../../programs/support/line-server.mjs';
 import { form, note } from './common.mjs';
 
 if (process.env.SLEEPY) {

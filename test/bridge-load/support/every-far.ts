@@ -1,6 +1,6 @@
-import type { Upstream } from '../../../src/bridge/index.js';
-import type { Connector } from '../../../src/exchange/connection.js';
-import { http } from '../../../src/transport/http.js';
+import type { Upstream } from '@isthmus/sdk/bridge';
+import { http } from '@isthmus/sdk/http';
+import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
 import { type Diary, diary, keepFar, startHttpFar } from './far.js';
 
 export const FARS = ['legacy stdio', 'modern stdio', 'legacy HTTP', 'modern HTTP'] as const;

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { onTestFinished } from 'vitest';
-import type { ServerDefinition } from '../../../src/host/definition.js';
-import { openHost, QUICK, type Watched } from '../../host/support-lifetime.js';
+import { openHost, QUICK, type Watched } from '../../../packages/sdk/test/host/support-lifetime.js';
 import { Child } from '../../support/child.js';
 import type { Era } from '../near/near.js';
 

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Served, type ServeOptions, serve } from '@isthmus/sdk';
+import { type Bridge, type BridgeOptions, createBridge, type Upstream } from '@isthmus/sdk/bridge';
+import { type HttpListenOptions, http } from '@isthmus/sdk/http';
+import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
+import { unixSocket } from '@isthmus/sdk/socket';
 import { onTestFinished } from 'vitest';
-import { type Bridge, type BridgeOptions, createBridge, type Upstream } from '../../../src/bridge/index.js';
-import type { Connector } from '../../../src/exchange/connection.js';
-import { type Served, type ServeOptions, serve } from '../../../src/index.js';
-import { type HttpListenOptions, http } from '../../../src/transport/http.js';
-import { unixSocket } from '../../../src/transport/socket.js';
 import { type HttpNearOptions, legacyHttp, modernHttp } from '../near/http.js';
 import type { Near } from '../near/near.js';
 import { onSocket } from '../near/socket.js';

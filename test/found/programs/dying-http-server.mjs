@@ -1,6 +1,6 @@
 // An MCP server over HTTP with a tool that ends the process: `at-once` before it answers, `later` soon after.
-import { createServer, serve } from '../../../dist/index.js';
-import { http } from '../../../dist/transport/http.js';
+import { createServer, serve } from '@isthmus/sdk';
+import { http } from '@isthmus/sdk/http';
 
 const [when = 'at-once'] = process.argv.slice(2);
 const server = createServer({ name: 'dying', version: '1.0.0' });

@@ -1,6 +1,6 @@
 // node fails-once.mjs FILE: ends at once where it is the first to make the file, and is a server otherwise.
 import { openSync } from 'node:fs';
-import { createServer, serve, stdio } from '../../../dist/index.js';
+import { createServer, serve, stdio } from '@isthmus/sdk';
 
 let isFirst = true;
 try {

@@ -1,6 +1,6 @@
 // A server of ours.
 // node matrix-isthmus.mjs <dual|modern|legacy>
-import { createServer, serve, stdio } from '../../../dist/index.js';
+import { createServer, serve, stdio } from '@isthmus/sdk';
 
 const which = process.argv[2] ?? 'dual';
 const eras = which === 'dual' ? ['legacy', 'modern'] : [which];

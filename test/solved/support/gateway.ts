@@ -1,13 +1,17 @@
+import type { GatewayServerDefinition } from '@isthmus/gateway/internal/server-definition.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { onTestFinished } from 'vitest';
-import type { GatewayStatus, UnitStatus } from '../../../src/gateway/status.js';
-import type { UnitDefinition } from '../../../src/gateway/unit-definition.js';
-import type { HostEvent } from '../../../src/host/host-event.js';
+import {
+  type Opened,
+  type OpenOptions,
+  openGateway,
+} from '../../../packages/gateway/test/gateway/support/open.js';
+import { commandUnit, type UnitMore } from '../../../packages/gateway/test/gateway/support/units.js';
+import { type Programmed, type Seen, see } from '../../../packages/sdk/test/host/support-lifetime.js';
 import { legacyHttp, modernHttp } from '../../bridge-load/near/http.js';
 import { call as callAs, type Json, type Near } from '../../bridge-load/near/near.js';
 import { program } from '../../bridge-load/support/far.js';
-import { type Opened, type OpenOptions, openGateway } from '../../gateway/support/open.js';
-import { commandUnit, type UnitMore } from '../../gateway/support/units.js';
-import { type Programmed, type Seen, see } from '../../host/support-lifetime.js';
 import type { Message } from '../../support/messages.js';
 
 export interface Watched extends Opened {
@@ -16,7 +20,7 @@ export interface Watched extends Opened {
 
 /** A gateway in this process as `isthmus serve --config` opens it for users of this machine, and all that happens in it. */
 export async function openWatched(
-  units: readonly UnitDefinition[],
+  units: readonly GatewayServerDefinition[],
   options: OpenOptions = {},
 ): Promise<Watched> {
   let tell: (event: HostEvent) => void = () => {};
@@ -35,12 +39,16 @@ export async function openWatched(
 }
 
 /** A legacy server that is there in no time: echo, pid, elicit. */
-export function linesUnit(name: string, more: UnitMore = {}): UnitDefinition {
+export function linesUnit(name: string, more: UnitMore = {}): GatewayServerDefinition {
   return commandUnit(name, [program('legacy-lines.mjs')], more);
 }
 
 /** A server that is told before each start what to be. */
-export function programmedUnit(name: string, server: Programmed, more: UnitMore = {}): UnitDefinition {
+export function programmedUnit(
+  name: string,
+  server: Programmed,
+  more: UnitMore = {},
+): GatewayServerDefinition {
   const { args = [] } = server.definition();
   return commandUnit(name, args, { ...more, definition: { restart: QUICK_RESTART, ...more.definition } });
 }
@@ -71,7 +79,10 @@ export function said({ result, error }: Message): unknown {
   return error ?? result.content[0].text;
 }
 
-export async function unitStatus({ status }: Pick<Opened, 'status'>, name: string): Promise<UnitStatus> {
+export async function unitStatus(
+  { status }: Pick<Opened, 'status'>,
+  name: string,
+): Promise<GatewayServerStatus> {
   return (await status()).servers[name]!;
 }
 

@@ -1,6 +1,6 @@
-import { connect } from '../../../src/client/index.js';
-import { http } from '../../../src/transport/http.js';
-import { stdio } from '../../../src/transport/stdio.js';
+import { connect } from '@isthmus/sdk/client';
+import { http } from '@isthmus/sdk/http';
+import { stdio } from '@isthmus/sdk/stdio';
 import { answer, type ClientKind, type Event, type Json, toError } from './witness.js';
 
 /** Our own client, held to one era. */

@@ -1,0 +1,183 @@
+import { availableParallelism, loadavg } from 'node:os';
+import { CostAccount } from './cost-account.js';
+import type { DirectAsk } from './direct.js';
+import type {
+  BenchReport,
+  BenchRequest,
+  BenchSettings,
+  BenchSide,
+  Ratios,
+  SideReport,
+  Times,
+} from './model.js';
+import { type Pace, systemPace } from './pace.js';
+import { asker } from './request.js';
+import { perSecond, Tally } from './tally.js';
+import { threeFigures } from './times.js';
+import { type Ask, runTurn } from './turn.js';
+
+export interface BenchHooks {
+  /** Ends the run early; what was measured until then is reported. */
+  readonly signal?: AbortSignal;
+  readonly pace?: Pace;
+  /** A turn begins. */
+  readonly onTurn?: (state: BenchState) => void;
+}
+
+/** What can be looked at while it runs. */
+export interface BenchState {
+  /** Whose turn it is. */
+  readonly index: number;
+  readonly phase: 'warm-up' | 'measuring';
+  /** Growing while the turn lasts. */
+  readonly tally: Tally;
+  /** Measured time of all targets before this turn, and that of all turns. */
+  readonly doneMs: number;
+  readonly totalMs: number;
+  /** Of this turn. */
+  readonly durationMs: number;
+}
+
+/**
+ * Puts load on each of the servers, in turns where there are several, since no machine is the same all the time.
+ * `requests` has one for each of them.
+ */
+export async function runBench(
+  sides: readonly BenchSide[],
+  requests: readonly BenchRequest[],
+  settings: BenchSettings,
+  hooks: BenchHooks = {},
+): Promise<BenchReport> {
+  const { load, durationMs, warmupMs } = settings;
+  const interrupted = hooks.signal ?? new AbortController().signal;
+  const machine = { processors: availableParallelism(), loadBefore: Math.round(loadavg()[0]! * 10) / 10 };
+  const lanes = sides.map((side, at) => openLane(side, requests[at]!));
+  const turns = turnsOf(durationMs, sides.length);
+  const totalMs = sides.length * durationMs;
+  let doneMs = 0;
+  const run = async (lane: BenchLane, phase: BenchState['phase'], ms: number) => {
+    const { ask, direct, gone } = lane;
+    const tally = phase === 'warm-up' ? new Tally() : lane.tally;
+    hooks.onTurn?.({ index: lanes.indexOf(lane), phase, tally, doneMs, totalMs, durationMs: ms });
+    const pace = hooks.pace ?? systemPace;
+    await runTurn({ ask, direct, load, durationMs: ms, tally, pace, interrupted, gone });
+    if (phase === 'measuring') doneMs += ms;
+    // There is nothing else to tell of a server that did not outlive its warm-up.
+    else if (gone.aborted) lane.tally = tally;
+  };
+  if (warmupMs > 0) for (const lane of lanes) await run(lane, 'warm-up', warmupMs);
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const lane of lanes) {
+      // The others have nothing to be compared with, once one of them is gone.
+      if (interrupted.aborted || lanes.some(({ gone }) => gone.aborted)) continue;
+      await lane.cost.around(() => run(lane, 'measuring', durationMs / turns));
+    }
+  }
+  const targets = lanes.map((lane) => report(lane, load.kind === 'open'));
+  return {
+    load: { ...load, durationMs, warmupMs, turns },
+    machine,
+    interrupted: interrupted.aborted,
+    targets,
+    ratios: compareSides(targets),
+  };
+}
+
+/** A target with all that is kept about it. */
+interface BenchLane {
+  readonly side: BenchSide;
+  readonly request: BenchRequest;
+  readonly ask: Ask;
+  readonly direct: DirectAsk | undefined;
+  tally: Tally;
+  readonly cost: CostAccount;
+  readonly gone: AbortSignal;
+}
+
+function openLane(side: BenchSide, request: BenchRequest): BenchLane {
+  const gone = new AbortController();
+  void side.client.closed.then(() => gone.abort());
+  return {
+    side,
+    request,
+    ask: asker(side.client, request),
+    direct: side.direct?.asker(request),
+    tally: new Tally(),
+    cost: new CostAccount(side.pid),
+    gone: gone.signal,
+  };
+}
+
+/** One after the other about every second. */
+function turnsOf(durationMs: number, sides: number): number {
+  return sides === 1 ? 1 : Math.min(60, Math.max(4, Math.round(durationMs / 1000)));
+}
+
+function report({ side, request, tally, cost, gone }: BenchLane, isOpenLoop: boolean): SideReport {
+  const { client, label } = side;
+  const { answered, failed, unsent, abandoned, elapsedMs } = tally;
+  return {
+    target: label,
+    era: client.era,
+    revision: client.revision,
+    server: client.server.info ?? null,
+    request,
+    answered,
+    failed,
+    unsent,
+    abandoned,
+    elapsedMs: Math.round(elapsedMs),
+    perSecond: perSecond(answered, elapsedMs),
+    latencyMs: tally.latency.summary(),
+    serviceMs: tally.service.summary(),
+    errors: tally.errors,
+    longestSilence: tally.longestSilence,
+    process: cost.server(tally),
+    driver: cost.driver(tally, isOpenLoop),
+    gone: gone.aborted,
+    turns: tally.turns,
+  };
+}
+
+/** Each target but the first, measured by the first. */
+export function compareSides([base, ...others]: readonly SideReport[]): readonly Ratios[] {
+  return base ? others.map((side) => compare(side, base)) : [];
+}
+
+function compare(side: SideReport, base: SideReport): Ratios {
+  const latency = (name: keyof Times) => ratio(side.latencyMs?.[name], base.latencyMs?.[name]);
+  return {
+    target: side.target,
+    against: base.target,
+    throughput: throughput(side, base),
+    latency: {
+      min: latency('min'),
+      mean: latency('mean'),
+      p50: latency('p50'),
+      p90: latency('p90'),
+      p99: latency('p99'),
+      p999: latency('p999'),
+      max: latency('max'),
+    },
+    cpuPerRequest: ratio(side.process?.cpuMicrosPerRequest, base.process?.cpuMicrosPerRequest),
+    peakRss: ratio(side.process?.peakRssBytes, base.process?.peakRssBytes),
+  };
+}
+
+/** Turn by turn: what the machine did to one it most likely did to its neighbour. */
+function throughput(side: SideReport, base: SideReport): Ratios['throughput'] {
+  const pairs = side.turns.flatMap((turn, at) => ratio(turn.perSecond, base.turns[at]?.perSecond) ?? []);
+  if (pairs.length === 0) return null;
+  const sorted = pairs.toSorted((a, b) => a - b);
+  return { ratio: threeFigures(median(sorted)), min: sorted[0]!, max: sorted.at(-1)! };
+}
+
+function median(sorted: readonly number[]): number {
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+function ratio(value: number | null | undefined, base: number | null | undefined): number | null {
+  if (value === null || value === undefined || !base) return null;
+  return threeFigures(value / base);
+}

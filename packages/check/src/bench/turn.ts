@@ -1,0 +1,195 @@
+import type { DirectAsk } from './direct.js';
+import type { BenchLoad } from './model.js';
+import type { BenchFailure } from './outcome.js';
+import type { Pace } from './pace.js';
+import type { Tally } from './tally.js';
+
+/** Makes one request; never rejects. */
+export type Ask = () => Promise<BenchFailure | undefined>;
+
+export interface TurnParts {
+  readonly ask: Ask;
+  /** The same without promises, where there is such a way. */
+  readonly direct?: DirectAsk | undefined;
+  readonly load: BenchLoad;
+  readonly durationMs: number;
+  readonly tally: Tally;
+  readonly pace: Pace;
+  /** The user has seen enough: nothing is waited for. */
+  readonly interrupted: AbortSignal;
+  /** The server is not there any more: what is in flight fails by itself, and nothing new is sent. */
+  readonly gone: AbortSignal;
+}
+
+/** What decides when requests leave. */
+export interface Loop {
+  start(): void;
+  /** One has settled. */
+  settled(at: number, worked: boolean): void;
+  /** How many are due and were not sent. */
+  backlog(at: number): number;
+  /** Sends nothing any more, and accounts for what it did not send. */
+  stop(at: number): void;
+}
+
+/** What a loop works with. */
+export interface Lane {
+  readonly pace: Pace;
+  readonly began: number;
+  readonly ends: number;
+  /** Answers come from outside this process, so the event loop runs between them. */
+  readonly isOutside: boolean;
+  inFlight(): number;
+  /** Sends one that was due then, and `lateMs` ago could have been sent; without it, one that is due now. */
+  send(due: number, lateMs?: number): void;
+  /** The time is over: the turn ends with the last answer. */
+  close(): void;
+  neverSent(due: number, at: number): void;
+}
+
+/** Puts load on a server for a while, and settles when the last answer is in. */
+export function runTurn(parts: TurnParts): Promise<void> {
+  const { ask, direct, load, durationMs, tally, pace, interrupted, gone } = parts;
+  if (interrupted.aborted || gone.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const began = pace.now();
+    let inFlight = 0;
+    let isClosing = false;
+    let isOver = false;
+    const lane: Lane = {
+      pace,
+      began,
+      ends: began + durationMs,
+      isOutside: direct !== undefined,
+      inFlight: () => inFlight,
+      neverSent: (due, at) => tally.neverSent(due, at),
+      send(due, lateMs) {
+        if (isClosing) return;
+        inFlight += 1;
+        const sent = lateMs === undefined ? due : pace.now();
+        tally.asked(due, lateMs);
+        if (direct) direct((failure) => settle(due, sent, failure));
+        else void ask().then((failure) => settle(due, sent, failure));
+      },
+      close() {
+        if (isClosing) return;
+        isClosing = true;
+        loop.stop(pace.now());
+        if (inFlight === 0) finish(pace.now());
+      },
+    };
+    const loop: Loop = load.kind === 'open' ? openLoop(load, lane) : closedLoop(load, lane);
+    const settle = (due: number, sent: number, failure: BenchFailure | undefined) => {
+      if (isOver) return;
+      const over = pace.now();
+      inFlight -= 1;
+      tally.settled({ due, sent, over }, failure, loop.backlog(over));
+      if (!isClosing) loop.settled(over, failure === undefined);
+      else if (inFlight === 0) finish(over);
+    };
+    const finish = (at: number) => {
+      if (isOver) return;
+      isOver = true;
+      interrupted.removeEventListener('abort', interrupt);
+      gone.removeEventListener('abort', lane.close);
+      tally.endTurn(at, inFlight, loop.backlog(at));
+      resolve();
+    };
+    const interrupt = () => {
+      lane.close();
+      finish(pace.now());
+    };
+    interrupted.addEventListener('abort', interrupt, { once: true });
+    gone.addEventListener('abort', lane.close, { once: true });
+    tally.beginTurn(began);
+    loop.start();
+  });
+}
+
+/** So many at a time; each begins when another has ended. */
+export function closedLoop({ concurrency }: BenchLoad & { kind: 'closed' }, lane: Lane): Loop {
+  const { pace, began, ends } = lane;
+  let lastPause = began;
+  const next = (now: number) => {
+    if (now < ends) lane.send(now);
+    else lane.close();
+  };
+  const pause = () => {
+    pace.soon(() => {
+      lastPause = pace.now();
+      next(lastPause);
+    });
+  };
+  return {
+    start() {
+      for (let count = 0; count < concurrency; count += 1) next(pace.now());
+    },
+    settled(at, worked) {
+      if (at >= ends) lane.close();
+      // A request that fails at once would otherwise be sent again before anything else can happen, Ctrl-C included. So
+      // would one that a server in this process answers. Answers that are read from a stream need no pause: one request
+      // that leaves later than the others of its write would travel apart from them until the end of the run.
+      else if (!worked || (!lane.isOutside && at - lastPause > LONGEST_RUN_MS)) pause();
+      else next(at);
+    },
+    backlog: () => 0,
+    stop() {},
+  };
+}
+
+const LONGEST_RUN_MS = 20;
+
+/**
+ * Requests that are due at fixed times. Where too many are in flight the next one leaves late, and is counted from the
+ * time at which it was due: so it is seen that users would have waited, although the driver did not ask
+ * ("coordinated omission").
+ */
+function openLoop({ perSecond, concurrency }: BenchLoad & { kind: 'open' }, lane: Lane): Loop {
+  const { pace, began, ends } = lane;
+  const gapMs = 1000 / perSecond;
+  /** Multiplied, not added up: a million small errors are a large one. */
+  const dueTime = (index: number) => began + index * gapMs;
+  const total = Math.max(1, Math.ceil((ends - began) / gapMs - 1e-6));
+  let next = 0;
+  let freeSince = began;
+  let isStopped = false;
+  let unsent = 0;
+  let callOff = () => {};
+  let callOffEnd = () => {};
+
+  const dueBy = (at: number) => Math.min(total, Math.floor((at - began) / gapMs + 1e-6) + 1);
+  const pump = () => {
+    callOff();
+    if (isStopped) return;
+    const now = pace.now();
+    for (const due = dueBy(now); next < due && lane.inFlight() < concurrency; ) {
+      const time = dueTime(next);
+      next += 1;
+      lane.send(time, Math.max(0, pace.now() - Math.max(time, freeSince)));
+    }
+    if (next < total && lane.inFlight() < concurrency) callOff = pace.at(dueTime(next), pump);
+  };
+  return {
+    start() {
+      callOffEnd = pace.at(ends, () => {
+        // What the driver itself is late with is still sent.
+        pump();
+        lane.close();
+      });
+      pump();
+    },
+    settled(at) {
+      if (lane.inFlight() !== concurrency - 1) return;
+      freeSince = at;
+      pump();
+    },
+    backlog: (at) => (isStopped ? unsent : dueBy(at) - next),
+    stop(at) {
+      isStopped = true;
+      callOff();
+      callOffEnd();
+      unsent = dueBy(at) - next;
+      for (let index = next; index < next + unsent; index += 1) lane.neverSent(dueTime(index), at);
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import {
+  decodeHeaderValue,
+  encodeHeaderValue,
+  routingName,
+} from '@isthmus/sdk/internal/era/modern/headers.js';
+import { isAtLeast } from '@isthmus/sdk/internal/era/revisions.js';
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { ENDPOINT } from '../scripted/paths.js';
+import { type ClientCheck, fail, pass, skip } from './check.js';
+import { acceptsBoth, modernRequests, posts } from './posts.js';
+
+/** What a POST says in its headers. */
+export const HEADERS: readonly ClientCheck[] = [
+  {
+    id: 'headers/accept',
+    suite: 'headers',
+    title: 'Accepts both application/json and text/event-stream on every POST of Streamable HTTP',
+    level: 'MUST',
+    rules: ['HTTP-007'],
+    hint: 'Accept: application/json, text/event-stream',
+    on: 'all',
+    over: ['http'],
+    judge: (view) =>
+      posts(
+        view.said.filter(({ head }) => head?.path !== ENDPOINT),
+        ({ headers }) =>
+          acceptsBoth(headers['accept']) ? undefined : `Accept is ${JSON.stringify(headers['accept'] ?? '')}`,
+      ),
+  },
+  {
+    id: 'headers/content-type',
+    suite: 'headers',
+    title: 'Calls its body application/json',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'The examples of the specification do, and servers refuse other bodies with 415.',
+    hint: 'Content-Type: application/json',
+    on: 'all',
+    over: ['http'],
+    judge: (view) =>
+      posts(view.said, ({ headers }) =>
+        /^application\/json\b/i.test(headers['content-type'] ?? '')
+          ? undefined
+          : `Content-Type is ${JSON.stringify(headers['content-type'])}`,
+      ),
+  },
+  {
+    id: 'headers/protocol-version',
+    suite: 'headers',
+    title: 'Says its version in MCP-Protocol-Version on every modern POST',
+    level: 'MUST',
+    rules: ['HTTP-026'],
+    hint: 'Set the header on every request of the modern era, server/discover included.',
+    on: 'all',
+    over: ['http'],
+    judge: (view) =>
+      posts(modernRequests(view), ({ headers }) =>
+        headers['mcp-protocol-version'] === undefined ? 'There is no MCP-Protocol-Version' : undefined,
+      ),
+  },
+  {
+    id: 'headers/protocol-version-matches',
+    suite: 'headers',
+    title: 'Says the same version in the header and in _meta',
+    level: 'MUST',
+    rules: ['HTTP-027'],
+    hint: 'Take the header from the _meta of the request.',
+    on: 'all',
+    over: ['http'],
+    judge: (view) =>
+      posts(
+        modernRequests(view).filter(({ head }) => head?.headers['mcp-protocol-version'] !== undefined),
+        ({ headers }, { params }) => {
+          const meta = isJsonObject(params['_meta']) ? params['_meta'][META.protocolVersion] : undefined;
+          const header = headers['mcp-protocol-version'];
+          return header === meta ? undefined : `The header says ${header}, _meta ${String(meta)}`;
+        },
+      ),
+  },
+  {
+    id: 'headers/mcp-method',
+    suite: 'headers',
+    title: 'Repeats the method in Mcp-Method',
+    level: 'MUST',
+    rules: ['HTTP-008', 'HTTP-029'],
+    hint: 'Mcp-Method is the method of the body, letter for letter.',
+    on: 'all',
+    over: ['http'],
+    judge: (view) =>
+      posts(modernRequests(view), ({ headers }, { method }) =>
+        headers['mcp-method'] === method
+          ? undefined
+          : `Mcp-Method of ${method} is ${JSON.stringify(headers['mcp-method'])}`,
+      ),
+  },
+  {
+    id: 'headers/mcp-name',
+    suite: 'headers',
+    title: 'Repeats the name of the tool in Mcp-Name',
+    level: 'MUST',
+    rules: ['HTTP-030'],
+    hint: 'Mcp-Name is params.name of tools/call and prompts/get, and params.uri of resources/read.',
+    on: 'all',
+    over: ['http'],
+    judge: (view) =>
+      posts(
+        modernRequests(view).filter(({ method, params }) => routingName(method, params) !== undefined),
+        ({ headers }, { method, params }) => {
+          const name = routingName(method, params);
+          const header = headers['mcp-name'];
+          const said = header === undefined ? undefined : textIn(header);
+          // What no header can hold is the next check's business.
+          if (header !== undefined && encodeHeaderValue(name ?? '') !== name) return undefined;
+          return said === name ? undefined : `Mcp-Name of ${name} is ${JSON.stringify(header)}`;
+        },
+      ),
+  },
+  {
+    id: 'headers/mcp-name-encoded',
+    suite: 'headers',
+    title: 'Encodes a name that no header can hold as =?base64?…?=',
+    level: 'MUST',
+    rules: ['HTTP-031', 'HTTP-055'],
+    hint: 'Base64 of the UTF-8 text, between =?base64? and ?= in lowercase.',
+    on: ['odd-name'],
+    judge: (view) =>
+      posts(
+        modernRequests(view).filter(({ method }) => method === 'tools/call'),
+        ({ headers }, { params }) => {
+          const wanted = encodeHeaderValue(String(params['name']));
+          return headers['mcp-name'] === wanted
+            ? undefined
+            : `Mcp-Name is ${JSON.stringify(headers['mcp-name'])} instead of ${wanted}`;
+        },
+      ),
+  },
+  {
+    id: 'headers/no-modern-session',
+    suite: 'headers',
+    title: 'Sends no Mcp-Session-Id in the modern era',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'The modern era has no sessions (HTTP-070, SESS-013); a server that names one is behind the times.',
+    hint: 'Keep the session id with the legacy session.',
+    on: ['modern-session-header', 'modern-only', 'dual'],
+    over: ['http'],
+    judge: (view) =>
+      posts(modernRequests(view), ({ headers }) =>
+        headers['mcp-session-id'] === undefined ? undefined : 'A modern request has Mcp-Session-Id',
+      ),
+  },
+  {
+    id: 'headers/no-modern-get',
+    suite: 'headers',
+    title: 'Opens no GET stream at a modern server',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'The modern era has no GET stream and no resumption (HTTP-069, HTTP-071); it costs a refusal each time.',
+    hint: 'Use subscriptions/listen for news.',
+    on: ['modern-only', 'dual', 'discover-newer'],
+    over: ['http'],
+    judge(view) {
+      const modern = view.requests.find(
+        ({ era, method }) => era === 'modern' && method !== 'server/discover',
+      );
+      if (!modern) return skip('the client said nothing in the modern era');
+      const get = view.heads.find(({ method }) => method === 'GET' || method === 'DELETE');
+      return get
+        ? fail(`The client sent ${get.method}`, 'POST only', { index: view.transcript.entries.indexOf(get) })
+        : pass('It sent POST only');
+    },
+  },
+  {
+    id: 'headers/legacy-version',
+    suite: 'headers',
+    title: 'Says the agreed revision in MCP-Protocol-Version after a handshake of 2025-06-18 or later',
+    level: 'MUST',
+    rules: ['LHTTP-024'],
+    hint: 'Set MCP-Protocol-Version to the protocolVersion of the initialize result on all later requests.',
+    on: ['legacy-2025-06-18', 'legacy-2025-11-25', 'legacy-asks', 'session-lost'],
+    over: ['http'],
+    judge(view) {
+      const opened = view.named('initialize').find((each) => view.answerTo(each)?.message['result']);
+      const result = opened && (view.answerTo(opened)?.message['result'] as { protocolVersion?: string });
+      const revision = result?.protocolVersion ?? '';
+      if (!opened || !isAtLeast(revision, '2025-06-18')) return skip('there was no such handshake');
+      return posts(
+        view.said.filter(
+          ({ index, era, method }) => index > opened.index && era === 'legacy' && method !== 'initialize',
+        ),
+        ({ headers }) =>
+          headers['mcp-protocol-version'] === revision
+            ? undefined
+            : `MCP-Protocol-Version is ${JSON.stringify(headers['mcp-protocol-version'])} instead of ${revision}`,
+      );
+    },
+  },
+];
+
+function textIn(header: string): string | undefined {
+  const decoded = decodeHeaderValue(header);
+  return decoded.kind === 'value' ? decoded.value : undefined;
+}

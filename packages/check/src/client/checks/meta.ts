@@ -1,0 +1,89 @@
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { type ClientCheck, every } from './check.js';
+
+/** What every request says of itself in `_meta`. */
+export const META_CHECKS: readonly ClientCheck[] = [
+  meta('protocolVersion', 'MUST', 'META-001', 'says its version', (value) => typeof value === 'string'),
+  meta('clientCapabilities', 'MUST', 'META-002', 'declares its capabilities', isJsonObject),
+  meta(
+    'clientInfo',
+    'SHOULD',
+    'META-003',
+    'says who it is',
+    (value) =>
+      isJsonObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string',
+  ),
+  {
+    id: 'messages/meta-keys',
+    suite: 'messages',
+    title: 'Keeps to the grammar of _meta keys, and out of reserved names',
+    level: 'MUST',
+    rules: ['META-015', 'META-016', 'META-018'],
+    hint: 'Keys of your own take a prefix in reverse-DNS order, such as com.example/key.',
+    on: 'all',
+    judge: (view) =>
+      every(
+        view.said.filter(({ params }) => isJsonObject(params['_meta'])),
+        {
+          none: 'the client sent no _meta',
+          problem({ params }) {
+            const odd = Object.keys(params['_meta'] as JsonObject).find((key) => !isMetaKey(key));
+            return odd === undefined ? undefined : `_meta has the key ${JSON.stringify(odd)}`;
+          },
+          expected: 'prefix.of.labels/name, and no name of the protocol that it does not define',
+          seen: (count) => `The keys of ${count} messages are well-formed`,
+        },
+      ),
+  },
+];
+
+function meta(
+  key: 'protocolVersion' | 'clientCapabilities' | 'clientInfo',
+  level: ClientCheck['level'],
+  rule: string,
+  does: string,
+  isFine: (value: unknown) => boolean,
+): ClientCheck {
+  return {
+    id: `messages/meta-${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    suite: 'messages',
+    title: `In the modern era, ${does} in every request`,
+    level,
+    rules: [rule],
+    hint: `Put ${META[key]} into params._meta of each request; nothing is remembered from one to the next.`,
+    on: 'all',
+    judge: (view) =>
+      every(
+        view.requests.filter(({ era }) => era === 'modern'),
+        {
+          none: 'the client asked nothing in the modern era',
+          problem({ params, method }) {
+            const value = isJsonObject(params['_meta']) ? params['_meta'][META[key]] : undefined;
+            return isFine(value) ? undefined : `${method} has ${JSON.stringify(value)} for ${META[key]}`;
+          },
+          expected: `${META[key]} in params._meta`,
+          seen: (count) => `${count} requests had it`,
+        },
+      ),
+  };
+}
+
+const PREFIX = /^[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/;
+const NAME = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9])?)?$/;
+
+function isMetaKey(key: string): boolean {
+  const at = key.lastIndexOf('/');
+  const name = key.slice(at + 1);
+  if (!NAME.test(name)) return false;
+  if (at < 0) return true;
+  const labels = key.slice(0, at).split('.');
+  if (!labels.every((label) => PREFIX.test(label))) return false;
+  const reserved = labels[1] === 'modelcontextprotocol' || labels[1] === 'mcp';
+  return !reserved || DEFINED.has(key);
+}
+
+const DEFINED: ReadonlySet<string> = new Set([
+  ...Object.values(META),
+  'io.modelcontextprotocol/related-task',
+]);

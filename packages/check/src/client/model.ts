@@ -1,0 +1,119 @@
+/** How a client is judged: scripted servers, what they saw, and what is said about it. */
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { ScriptRequest } from './scripted/script-request.js';
+import type { ScriptTurn } from './scripted/script-turn.js';
+
+export const CLIENT_SUITES = [
+  'negotiation',
+  'messages',
+  'rounds',
+  'cancel',
+  'cache',
+  'headers',
+  'sessions',
+  'robustness',
+  'shutdown',
+] as const;
+export type ClientSuite = (typeof CLIENT_SUITES)[number];
+
+export const OVERS = ['stdio', 'http'] as const;
+export type Over = (typeof OVERS)[number];
+
+/** What the client is asked to do: docs/check-client.md. */
+export type Step =
+  | { readonly do: 'list' }
+  | { readonly do: 'call'; readonly name?: string; readonly arguments?: JsonObject }
+  | { readonly do: 'together'; readonly calls: readonly { name: string; arguments?: JsonObject }[] }
+  | { readonly do: 'cancel'; readonly name: string; readonly afterMs: number }
+  | { readonly do: 'listen' }
+  | { readonly do: 'wait'; readonly ms: number };
+
+/** A server with one property, or one vice. */
+export interface Scenario {
+  readonly name: string;
+  /** What the server is like: "A legacy server that says nothing to the probe". */
+  readonly title: string;
+  readonly over: readonly Over[];
+  /** The eras whose clients can reach its tool. Empty: nobody can, and who says so is right. */
+  readonly serves: readonly ('legacy' | 'modern')[];
+  /** Default: list the tools, call the first one. */
+  readonly steps?: readonly Step[];
+  /** A fresh server: for every process over stdio, for every run over HTTP. */
+  readonly open: (over: Over) => Script;
+}
+
+/** What a scripted server does. */
+export interface Script {
+  readonly receive: (turn: ScriptTurn) => void;
+  /** HTTP other than POST; what it leaves alone is answered with 405. */
+  readonly visit?: (visit: ScriptRequest) => boolean;
+  /** Before the first message, over stdio. */
+  readonly begin?: (write: (text: string | Uint8Array) => void) => void;
+  /** How it takes the end of its input (stdio): exits at once (default), late, or not at all. */
+  readonly atEnd?: { readonly afterMs: number } | 'stays';
+}
+
+/** What a scripted server saw and did, in order. Times are milliseconds since the epoch. */
+export type Entry =
+  /** `beside`: how many others of the same run were there. */
+  | { readonly kind: 'started'; readonly at: number; readonly life: number; readonly beside: number }
+  /** A line, or the body of a POST; `broken`: it was no UTF-8. */
+  | {
+      readonly kind: 'in';
+      readonly at: number;
+      readonly life: number;
+      readonly text: string;
+      readonly exchange?: number;
+      readonly broken?: true;
+    }
+  | {
+      readonly kind: 'out';
+      readonly at: number;
+      readonly life: number;
+      readonly text: string;
+      readonly exchange?: number;
+    }
+  | {
+      readonly kind: 'head';
+      readonly at: number;
+      readonly life: number;
+      readonly exchange: number;
+      readonly method: string;
+      readonly path: string;
+      readonly headers: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: 'status';
+      readonly at: number;
+      readonly life: number;
+      readonly exchange: number;
+      readonly status: number;
+    }
+  /** The client closed an exchange before its answer was complete. */
+  | { readonly kind: 'hung-up'; readonly at: number; readonly life: number; readonly exchange: number }
+  | { readonly kind: 'eof'; readonly at: number; readonly life: number }
+  | { readonly kind: 'signal'; readonly at: number; readonly life: number; readonly signal: string }
+  | { readonly kind: 'exit'; readonly at: number; readonly life: number };
+
+/** How the client's run ended. */
+export interface End {
+  /** `null`: by a signal, or it had to be killed. */
+  readonly code: number | null;
+  /** It did not end within the bound. */
+  readonly late: boolean;
+  readonly at: number;
+  readonly ms: number;
+  /** The last of its stderr. */
+  readonly stderr: string;
+  /** Server processes that were still there a moment after the client had gone. */
+  readonly left: number;
+  /** It could not be started. */
+  readonly error?: string;
+}
+
+export interface ClientTranscript {
+  readonly scenario: string;
+  readonly over: Over;
+  readonly entries: readonly Entry[];
+  readonly end: End;
+}

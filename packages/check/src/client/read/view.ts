@@ -1,0 +1,196 @@
+import { claimsModern } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { ClientTranscript, Entry, Scenario } from '../model.js';
+import { isMcpPath } from '../scripted/paths.js';
+
+export type Head = Extract<Entry, { kind: 'head' }>;
+export type In = Extract<Entry, { kind: 'in' }>;
+
+/** A message of the client. */
+export interface Said {
+  readonly kind: 'request' | 'notification' | 'response';
+  readonly message: JsonObject;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly id: unknown;
+  /** What it claims, or what the connection had come to before it. */
+  readonly era: 'modern' | 'legacy';
+  readonly entry: In;
+  /** Its place among the entries. */
+  readonly index: number;
+  readonly head: Head | undefined;
+  /** It came in an array. */
+  readonly batched: boolean;
+}
+
+/** A message of the scripted server. */
+export interface HeardMessage {
+  readonly message: JsonObject;
+  readonly life: number;
+  readonly exchange: number | undefined;
+  readonly index: number;
+  /** It came in an array. */
+  readonly batched: boolean;
+}
+
+/** A transcript, read: what judges look at. */
+export interface View {
+  readonly transcript: ClientTranscript;
+  readonly scenario: Scenario;
+  readonly said: readonly Said[];
+  readonly requests: readonly Said[];
+  readonly heard: readonly HeardMessage[];
+  /** HTTP requests that are MCP's. */
+  readonly heads: readonly Head[];
+  /** Those that are not: OAuth's, and pages. */
+  readonly asides: readonly Head[];
+  /** What came in and is no message. */
+  readonly unreadable: readonly In[];
+  /** Ends with 0, in time. */
+  readonly succeeded: boolean;
+  /** It ended by itself, whatever it thought of the server. */
+  readonly ended: boolean;
+  answerTo(request: Said): HeardMessage | undefined;
+  /** The request that an answer of the server is for, and that came before it. */
+  named(method: string): readonly Said[];
+}
+
+export function viewOf(transcript: ClientTranscript, scenario: Scenario): View {
+  const { entries, end } = transcript;
+  const { heads, asides } = headsIn(entries);
+  const heard = heardIn(entries);
+  const { said, unreadable } = saidIn(entries, { heads, asides }, heard);
+  const requests = said.filter(({ kind }) => kind === 'request');
+  return {
+    transcript,
+    scenario,
+    said,
+    requests,
+    heard,
+    heads,
+    asides,
+    unreadable,
+    succeeded: end.code === 0 && !end.late,
+    ended: !end.late,
+    answerTo: (request) => heard.find((each) => answers(each, request)),
+    named: (method) => said.filter((each) => each.method === method),
+  };
+}
+
+/** By its id; ids of small numbers come back in the next process, and over HTTP in the next session. */
+function answers({ message, life, index }: HeardMessage, request: Said): boolean {
+  if (message['method'] !== undefined || index < request.index || life !== request.entry.life) return false;
+  return message['id'] === request.id && (message['result'] !== undefined || message['error'] !== undefined);
+}
+
+/** By the path; a message that went to a wrong path is MCP's all the same. */
+function headsIn(entries: readonly Entry[]): { heads: Head[]; asides: Head[] } {
+  const all = entries.filter((entry): entry is Head => entry.kind === 'head');
+  const hasMessage = ({ exchange }: Head) =>
+    entries.some((entry) => entry.kind === 'in' && entry.exchange === exchange && isRpc(parse(entry.text)));
+  const isMcp = (head: Head) => isMcpPath(head.path) || hasMessage(head);
+  return { heads: all.filter(isMcp), asides: all.filter((head) => !isMcp(head)) };
+}
+
+function isRpc(value: unknown): boolean {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isJsonObject(first) && first['jsonrpc'] !== undefined;
+}
+
+function saidIn(
+  entries: readonly Entry[],
+  { heads, asides }: Pick<View, 'heads' | 'asides'>,
+  heard: readonly HeardMessage[],
+) {
+  const said: Said[] = [];
+  const unreadable: In[] = [];
+  const eras = new Map<number, 'modern' | 'legacy'>();
+  entries.forEach((entry, index) => {
+    if (entry.kind !== 'in') return;
+    const head = heads.find(({ exchange }) => exchange === entry.exchange);
+    if (asides.some(({ exchange }) => exchange === entry.exchange)) return;
+    const value = parse(entry.text);
+    const batched = Array.isArray(value);
+    const messages = (batched ? value : [value]).filter(isJsonObject);
+    if (messages.length === 0) unreadable.push(entry);
+    for (const message of messages) {
+      const params = isJsonObject(message['params']) ? message['params'] : {};
+      const method = typeof message['method'] === 'string' ? message['method'] : '';
+      const before = eras.get(entry.life);
+      const era = eraOf(method, params, before);
+      // A handshake that was refused decides nothing.
+      const decides = method !== 'initialize' || wasWelcome(message['id'], entry.life, index, heard);
+      if (decides && (before !== 'legacy' || claimsModern(params))) eras.set(entry.life, era);
+      said.push({
+        kind: kindOf(message),
+        message,
+        method,
+        params,
+        id: message['id'],
+        era,
+        entry,
+        index,
+        head,
+        batched,
+      });
+    }
+  });
+  return { said, unreadable };
+}
+
+function kindOf(message: JsonObject): Said['kind'] {
+  if (message['method'] === undefined) return 'response';
+  return 'id' in message ? 'request' : 'notification';
+}
+
+function eraOf(method: string, params: JsonObject, before: Said['era'] | undefined): Said['era'] {
+  if (claimsModern(params) || method === 'server/discover') return 'modern';
+  if (method === 'initialize') return 'legacy';
+  return before ?? 'legacy';
+}
+
+function wasWelcome(id: unknown, life: number, after: number, heard: readonly HeardMessage[]): boolean {
+  return heard.some(
+    ({ message, index, ...each }) =>
+      each.life === life && index > after && message['id'] === id && message['result'] !== undefined,
+  );
+}
+
+/** Lines, bodies and events; what a script wrote in pieces is put together again. */
+function heardIn(entries: readonly Entry[]): HeardMessage[] {
+  const heard: HeardMessage[] = [];
+  const rest = new Map<string, string>();
+  entries.forEach((entry, index) => {
+    if (entry.kind !== 'out') return;
+    const { life, exchange } = entry;
+    const key = `${life}/${exchange ?? ''}`;
+    const alone = messagesIn(entry.text);
+    const found = alone.length > 0 ? alone : messagesIn(`${rest.get(key) ?? ''}${entry.text}`);
+    if (found.length > 0) rest.delete(key);
+    else rest.set(key, `${rest.get(key) ?? ''}${entry.text}`);
+    for (const each of found) heard.push({ ...each, life, exchange, index });
+  });
+  return heard;
+}
+
+/** The messages in a piece of text: a body, lines, or events, whose data may be on several lines. */
+function messagesIn(text: string): Pick<HeardMessage, 'message' | 'batched'>[] {
+  const blocks = /^data:/m.test(text)
+    ? text
+        .split(/\r?\n\r?\n/)
+        .map((block) => [...block.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data).join('\n'))
+    : text.split('\n');
+  return blocks.flatMap((block) => {
+    const value = parse(block);
+    const batched = Array.isArray(value);
+    return (batched ? value : [value]).filter(isJsonObject).map((message) => ({ message, batched }));
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+import type { ClientCheck } from '../checks/check.js';
+import { CLIENT_CHECKS } from '../checks/index.js';
+import type { Over, Scenario } from '../model.js';
+import { SCENARIOS } from '../scenarios/index.js';
+
+export interface ScenarioChoice {
+  readonly checks: readonly ClientCheck[];
+  readonly scenarios: readonly Scenario[];
+}
+
+/**
+ * What `--only` comes to. Checks and suites bring the scenarios that they need, scenarios the checks that look at
+ * them; of both, only those checks on only those scenarios. `area/*` is all that begins so.
+ */
+export function choose(only: readonly string[]): ScenarioChoice {
+  if (only.length === 0) return { checks: CLIENT_CHECKS, scenarios: SCENARIOS };
+  const scenarios = SCENARIOS.filter(({ name }) => only.includes(name));
+  const checks = CLIENT_CHECKS.filter((check) => only.some((name) => names(name, check)));
+  if (scenarios.length === 0) return { checks, scenarios: neededBy(checks) };
+  if (checks.length > 0) return { checks, scenarios };
+  return {
+    checks: CLIENT_CHECKS.filter(({ on }) => on === 'all' || scenarios.some(({ name }) => on.includes(name))),
+    scenarios,
+  };
+}
+
+/** Whether a check looks at a run. */
+export function concerns(
+  { on, over }: Pick<ClientCheck, 'on' | 'over'>,
+  { name }: Pick<Scenario, 'name'>,
+  of: Over,
+): boolean {
+  return (over === undefined || over.includes(of)) && (on === 'all' || on.includes(name));
+}
+
+function names(name: string, { id, suite }: ClientCheck): boolean {
+  return name === id || name === suite || (name.endsWith('*') && id.startsWith(name.slice(0, -1)));
+}
+
+function neededBy(checks: readonly ClientCheck[]): Scenario[] {
+  const named = new Set(checks.flatMap(({ on }) => (on === 'all' ? [] : on)));
+  // Checks of every message look at whatever is run; where they are alone, a few ordinary servers will do.
+  const wanted = named.size > 0 ? named : ORDINARY;
+  return SCENARIOS.filter(({ name }) => wanted.has(name));
+}
+
+const ORDINARY: ReadonlySet<string> = new Set(['modern-only', 'dual', 'legacy-2025-11-25', 'cancel-modern']);

@@ -1,0 +1,127 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import { within } from '@isthmus/sdk/internal/async/within.js';
+import type { ClientTranscript, Entry, Over, Scenario } from '../model.js';
+import { type HttpScriptedServer, playOverHttp } from '../scripted/http-server.js';
+import { readRecord } from '../scripted/record-file.js';
+import { createRecorder, type Recorder } from '../scripted/recorder.js';
+import { playOnStdio } from '../scripted/stdio-server.js';
+import { countLeft } from './left-behind.js';
+import { DEFAULT_STEPS, type Pipes, type Player } from './scripted-server.js';
+
+export interface RunSettings {
+  /** How long the client may take. Default 90 s. */
+  readonly boundMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Shows one server to the client, and writes down what happens. */
+export async function runScenario(
+  scenario: Scenario,
+  over: Over,
+  player: Player,
+  settings: RunSettings,
+): Promise<ClientTranscript> {
+  const folder = await mkdtemp(join(tmpdir(), 'isthmus-client-'));
+  const file = join(folder, 'record.jsonl');
+  const entries: Entry[] = [];
+  const record = createRecorder((entry) => entries.push(entry));
+  const inner = createInnerServers(scenario, record);
+  let http: HttpScriptedServer | undefined;
+  const began = Date.now();
+  try {
+    if (over === 'http') http = await playOverHttp(scenario.open('http'), record);
+    const end = await player({
+      scenario,
+      over,
+      steps: scenario.steps ?? DEFAULT_STEPS,
+      url: http?.url,
+      command: over === 'stdio' ? commandFor(scenario.name, file) : undefined,
+      start: over === 'stdio' ? inner.start : undefined,
+      folder,
+      boundMs: settings.boundMs ?? BOUND_MS,
+      signal: settings.signal,
+    });
+    const at = Date.now();
+    await settle(() => http?.isBusy() === true || inner.present() > 0);
+    const left = over === 'stdio' ? await countLeft(() => readRecord(file)) : 0;
+    return {
+      scenario: scenario.name,
+      over,
+      entries: [...readRecord(file), ...entries].sort((one, other) => one.at - other.at),
+      end: { ...end, at, ms: at - began, left },
+    };
+  } finally {
+    await http?.close();
+    // Scripted servers that are still there see that their record is gone, and go.
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Longer than the 60 s that the official clients give a request by default: they are heard out. */
+export const BOUND_MS = 90_000;
+
+const PROGRAM = fileURLToPath(new URL('../scripted/scripted-server.js', import.meta.url));
+
+function commandFor(name: string, file: string): readonly string[] {
+  return [process.execPath, PROGRAM, '--script', name, '--record', file];
+}
+
+/** The last that a client does may still be on its way to us. */
+async function settle(isBusy: () => boolean): Promise<void> {
+  for (let waited = 0; isBusy() && waited < SETTLE_MS; waited += STEP_MS) {
+    await within(systemClock, STEP_MS, new Promise(() => {}));
+  }
+}
+
+const SETTLE_MS = 250;
+const STEP_MS = 5;
+
+interface InnerServers {
+  readonly start: () => Pipes;
+  /** How many are there now. */
+  readonly present: () => number;
+}
+
+/** Servers on pipes in our own process. Their lives are negative numbers, which no process has. */
+function createInnerServers(scenario: Scenario, record: Recorder): InnerServers {
+  let lives = 0;
+  let present = 0;
+  return {
+    present: () => present,
+    start() {
+      lives += 1;
+      const life = -lives;
+      const beside = present;
+      present += 1;
+      const stdin = new PassThrough();
+      const stdout = new PassThrough();
+      const exited = createDeferred<void>();
+      let gone = false;
+      const exit = () => {
+        if (gone) return;
+        gone = true;
+        present -= 1;
+        record({ kind: 'exit', life });
+        stdout.end();
+        stdin.destroy();
+        exited.resolve();
+      };
+      playOnStdio({
+        script: scenario.open('stdio'),
+        input: stdin,
+        output: stdout,
+        record,
+        life,
+        beside,
+        exit,
+      });
+      return { stdin, stdout, exited: exited.promise, kill: exit };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { LATEST_MODERN, LEGACY_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
+import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
+import { dual } from '../behaviour/dual.js';
+import { legacy } from '../behaviour/legacy.js';
+import { echoOf, modern } from '../behaviour/modern.js';
+import { ECHO, SERVER_INFO } from '../behaviour/tools.js';
+import type { Scenario, Script } from '../model.js';
+import { ENDPOINT } from '../scripted/paths.js';
+import type { ScriptRequest } from '../scripted/script-request.js';
+import { errorOf, resultOf } from '../scripted/script-turn.js';
+
+const BOTH = ['stdio', 'http'] as const;
+
+/** Ordinary servers of each era. */
+export const ERAS: readonly Scenario[] = [
+  {
+    name: 'modern-only',
+    title: 'A server that speaks 2026-07-28 and nothing else',
+    over: BOTH,
+    serves: ['modern'],
+    open: () => modern(),
+  },
+  ...LEGACY_REVISIONS.map(
+    (revision): Scenario => ({
+      name: `legacy-${revision}`,
+      title:
+        revision === '2024-11-05'
+          ? 'A server that speaks 2024-11-05 and nothing else; over HTTP with its transport of that time (HTTP+SSE)'
+          : `A server that speaks ${revision} and nothing else`,
+      over: BOTH,
+      serves: ['legacy'],
+      open: (over) => (over === 'http' && revision === '2024-11-05' ? httpAndSse() : legacy({ revision })),
+    }),
+  ),
+  {
+    name: 'dual',
+    title: 'A server of both eras',
+    over: BOTH,
+    serves: ['modern', 'legacy'],
+    open: () => dual(),
+  },
+  {
+    name: 'discover-newer',
+    title: 'A modern server whose newest version nobody knows yet',
+    over: BOTH,
+    serves: ['modern'],
+    open: () => modern({ supported: ['2099-01-01', LATEST_MODERN] }),
+  },
+  {
+    name: 'discover-unknown',
+    title: 'A modern server that speaks only a version nobody knows yet',
+    over: BOTH,
+    serves: [],
+    open: () => modern({ supported: ['2099-01-01'], on: { 'tools/list': refuse, 'tools/call': refuse } }),
+  },
+  {
+    name: 'legacy-unknown-revision',
+    title: 'A legacy server that answers the handshake with a revision that never was',
+    over: BOTH,
+    serves: [],
+    open: () => legacy({ revision: '1999-01-01' }),
+  },
+];
+
+function refuse(turn: Parameters<ReturnType<typeof modern>['receive']>[0]): void {
+  turn.fail(
+    -32022,
+    'Unsupported protocol version',
+    { supported: ['2099-01-01'], requested: LATEST_MODERN },
+    400,
+  );
+}
+
+/** The transport of 2024-11-05: a GET whose first event names where to POST, and all answers on it. */
+function httpAndSse(): Script {
+  let stream: ScriptRequest | undefined;
+  return {
+    visit(visit) {
+      if (visit.method !== 'GET') return false;
+      stream = visit;
+      visit.stream();
+      visit.event(ENDPOINT, { event: 'endpoint' });
+      return true;
+    },
+    receive(turn) {
+      // As servers of that time do: what is POSTed to the address of the stream is refused.
+      if (!stream || turn.path !== ENDPOINT) return turn.status(405, '', { allow: 'GET' });
+      turn.status(202, 'Accepted');
+      if (turn.id === undefined || turn.method === '') return;
+      const answers: Readonly<Record<string, object>> = {
+        initialize: { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: SERVER_INFO },
+        ping: {},
+        'tools/list': { tools: [ECHO] },
+        'tools/call': echoOf(turn),
+      };
+      const result = answers[turn.method];
+      const answer = result
+        ? resultOf(turn.id, result as Record<string, unknown>)
+        : errorOf(turn.id, ErrorCode.MethodNotFound, 'Method not found');
+      stream.event(JSON.stringify(answer));
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { capabilitiesOf, type Handler, modern } from '../behaviour/modern.js';
+import { complete, ECHO, textResult } from '../behaviour/tools.js';
+import type { Scenario, Script, Step } from '../model.js';
+import type { ScriptTurn } from '../scripted/script-turn.js';
+
+/** Nobody would make such a state up: quotes, a newline, blanks at its ends, other alphabets, and JSON. */
+export const ODD_STATE = ' {"n":1.0,"é":"\\u00e9"}\n"=?base64?eA==?="\t☃ ';
+
+export const FORM: JsonObject = {
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message: 'What is your name?',
+    requestedSchema: {
+      type: 'object',
+      properties: { name: { type: 'string', default: 'Ada' }, age: { type: 'integer', default: 36 } },
+      required: ['name'],
+    },
+  },
+};
+const PAGE: JsonObject = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Please log in', url: 'https://example.com/login' },
+};
+const ROOTS: JsonObject = { method: 'roots/list' };
+const SAMPLE: JsonObject = {
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say hi.' } }], maxTokens: 20 },
+};
+
+/** Modern servers that ask before they answer. They ask only for what was declared on that very request. */
+export const ROUNDS: readonly Scenario[] = [
+  asking('round-elicit', 'A modern server that asks for a name before it answers', (turn, round) =>
+    round === 0 ? { inputRequests: declared(turn, { who: FORM }), requestState: ODD_STATE } : undefined,
+  ),
+  asking('round-many', 'A modern server that asks for several things at once', (turn, round) =>
+    round === 0
+      ? {
+          inputRequests: declared(turn, { first: FORM, second: FORM, where: ROOTS, what: SAMPLE }),
+          requestState: 'many',
+        }
+      : undefined,
+  ),
+  asking('round-state-dropped', 'A modern server that asks twice, with a state only once', (turn, round) => {
+    if (round === 0) return { inputRequests: declared(turn, { one: FORM }), requestState: 'only-here' };
+    return round === 1 ? { inputRequests: declared(turn, { two: FORM }) } : undefined;
+  }),
+  asking('round-state-only', 'A modern server that asks for nothing but to be asked again', (_, round) =>
+    round < 2 ? { requestState: `wait-${round}` } : undefined,
+  ),
+  asking('round-endless', 'A modern server that never stops asking', (_, round) => ({
+    requestState: `again-${round}`,
+  })),
+  asking(
+    'round-undeclared',
+    'A modern server that asks for what the client did not declare',
+    (turn, round) => (round === 0 ? { inputRequests: undeclared(turn), requestState: 'rude' } : undefined),
+  ),
+  {
+    ...asking(
+      'round-parallel',
+      'A modern server that asks two calls at once, each with a state of its own',
+      (turn, round) =>
+        round === 0
+          ? {
+              inputRequests: declared(turn, { [`key-${nameIn(turn)}`]: FORM }),
+              requestState: `state-${nameIn(turn)}`,
+            }
+          : undefined,
+    ),
+    steps: [
+      { do: 'list' },
+      { do: 'together', calls: [{ name: 'echo' }, { name: 'other' }] },
+    ] satisfies Step[],
+  },
+];
+
+function asking(
+  name: string,
+  title: string,
+  ask: (turn: ScriptTurn, round: number) => JsonObject | undefined,
+): Scenario {
+  return {
+    name,
+    title,
+    over: ['stdio', 'http'],
+    serves: name === 'round-endless' || name === 'round-undeclared' ? [] : ['modern'],
+    open: () => askingServer(ask),
+  };
+}
+
+function askingServer(ask: (turn: ScriptTurn, round: number) => JsonObject | undefined): Script {
+  const rounds = new Map<string, number>();
+  const call: Handler = (turn) => {
+    const name = nameIn(turn);
+    const round = rounds.get(name) ?? 0;
+    rounds.set(name, round + 1);
+    const asked = ask(turn, round);
+    const isEmpty = asked?.['inputRequests'] !== undefined && asked['inputRequests'] === NOTHING;
+    if (asked && !isEmpty) turn.reply({ ...complete({}), ...asked, resultType: 'input_required' });
+    else turn.reply(complete(textResult(`done after ${round} rounds`)));
+  };
+  return modern({ on: { 'tools/call': call }, tools: [ECHO, { ...ECHO, name: 'other' }] });
+}
+
+/** Stands for: the client declared nothing of what would be asked. */
+const NOTHING: JsonObject = {};
+
+function declared(turn: ScriptTurn, wanted: Record<string, JsonObject>): JsonObject {
+  const capabilities = capabilitiesOf(turn);
+  const kept = Object.entries(wanted).filter(([, { method }]) => {
+    if (method === 'elicitation/create') return formIn(capabilities);
+    return capabilities[method === 'roots/list' ? 'roots' : 'sampling'] !== undefined;
+  });
+  return kept.length === 0 ? NOTHING : Object.fromEntries(kept);
+}
+
+/** The first that the client did not declare. Who declares all of them cannot be asked too much. */
+function undeclared(turn: ScriptTurn): JsonObject {
+  const capabilities = capabilitiesOf(turn);
+  const { elicitation } = capabilities as { elicitation?: JsonObject };
+  if (!elicitation) return { rude: FORM };
+  if (!('url' in elicitation)) return { rude: PAGE };
+  if (capabilities['sampling'] === undefined) return { rude: SAMPLE };
+  return capabilities['roots'] === undefined ? { rude: ROOTS } : NOTHING;
+}
+
+function formIn({ elicitation }: JsonObject): boolean {
+  if (typeof elicitation !== 'object' || elicitation === null) return false;
+  return 'form' in elicitation || !('url' in elicitation);
+}
+
+function nameIn({ params }: ScriptTurn): string {
+  return String(params['name']);
+}

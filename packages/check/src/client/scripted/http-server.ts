@@ -1,0 +1,216 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Script } from '../model.js';
+import { isMcpPath, MCP_PATH } from './paths.js';
+import type { Recorder } from './recorder.js';
+import type { ScriptRequest } from './script-request.js';
+import { errorOf, partsOf, resultOf, type ScriptTurn } from './script-turn.js';
+
+export interface HttpScriptedServer {
+  readonly url: string;
+  /** Whether an answer is still on its way. */
+  isBusy(): boolean;
+  close(): Promise<void>;
+}
+
+/** Plays a script at a port of its own. */
+export async function playOverHttp(script: Script, record: Recorder): Promise<HttpScriptedServer> {
+  let exchanges = 0;
+  let open = 0;
+  const server = createServer((request, response) => {
+    const exchange = ++exchanges;
+    const { method = '', url: path = '' } = request;
+    const headers = plainHeaders(request);
+    record({ kind: 'head', life: 0, exchange, method, path, headers });
+    let done = false;
+    open += 1;
+    response.on('finish', () => {
+      done = true;
+    });
+    response.on('close', () => {
+      open -= 1;
+      if (!done) record({ kind: 'hung-up', life: 0, exchange });
+    });
+    response.on('error', () => {});
+    const hand: Hand = { response, exchange, record };
+    if (method === 'POST') void receive(request, path, headers, script, hand);
+    else if (!isMcpPath(path)) notFound(hand);
+    else if (!script.visit?.(exchangeVisit({ method, path, headers }, hand))) refuse(hand);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  record({ kind: 'started', life: 0, beside: 0 });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${MCP_PATH}`,
+    isBusy: () => open > 0,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** One HTTP answer in the making. */
+export interface Hand {
+  readonly response: ServerResponse;
+  readonly exchange: number;
+  readonly record: Recorder;
+}
+
+async function receive(
+  request: IncomingMessage,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  script: Script,
+  hand: Hand,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    return; // It went away while it was speaking: `hung-up` says so.
+  }
+  const bytes = Buffer.concat(chunks);
+  const text = bytes.toString();
+  const broken = !Buffer.from(text).equals(bytes);
+  const { exchange, record } = hand;
+  record({ kind: 'in', life: 0, exchange, text, ...(broken && { broken: true as const }) });
+  const message = messageIn(text);
+  if (!isMcpPath(path) && message?.['jsonrpc'] === undefined) notFound(hand);
+  else if (message) script.receive(exchangeTurn(message, path, headers, hand));
+  else hand.response.writeHead(400).end();
+}
+
+function messageIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    return isJsonObject(first) ? first : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is asked for authorization's sake (metadata, registration, tokens): these servers have none. */
+function notFound({ response, exchange, record }: Hand): void {
+  record({ kind: 'status', life: 0, exchange, status: 404 });
+  response.writeHead(404).end();
+}
+
+function refuse({ response, exchange, record }: Hand): void {
+  record({ kind: 'status', life: 0, exchange, status: 405 });
+  response.writeHead(405, { allow: 'POST' }).end();
+}
+
+function plainHeaders(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
+}
+
+/** What is no POST, and the ways to answer it. */
+function exchangeVisit(
+  about: Pick<ScriptRequest, 'method' | 'path' | 'headers'>,
+  { response, exchange, record }: Hand,
+): ScriptRequest {
+  const out = (text: string) => record({ kind: 'out', life: 0, exchange, text });
+  const begin = (status: number, head: Readonly<Record<string, string>> = {}) => {
+    record({ kind: 'status', life: 0, exchange, status });
+    response.writeHead(status, head);
+  };
+  return {
+    ...about,
+    status(status, body = '', head = {}) {
+      begin(status, head);
+      response.end(body);
+    },
+    stream(head = {}) {
+      begin(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', ...head });
+      response.flushHeaders();
+    },
+    event(data, { event = 'message', id } = {}) {
+      out(data);
+      response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+    },
+    raw(text) {
+      out(text);
+      response.write(text);
+    },
+    end: () => response.end(),
+  };
+}
+
+/** A POST, and the ways to answer it. */
+function exchangeTurn(
+  message: JsonObject,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  { response, exchange, record }: Hand,
+): ScriptTurn {
+  const parts = partsOf(message);
+  let streaming = false;
+  const begin = (status: number, head: Readonly<Record<string, string>> = {}) => {
+    record({ kind: 'status', life: 0, exchange, status });
+    response.writeHead(status, head);
+  };
+  const out = (text: string) => record({ kind: 'out', life: 0, exchange, text });
+  const stream = () => {
+    if (streaming || response.headersSent) return;
+    streaming = true;
+    begin(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.flushHeaders();
+  };
+  const event = (each: JsonObject) => {
+    const text = JSON.stringify(each);
+    out(text);
+    response.write(`event: message\ndata: ${text}\n\n`);
+  };
+  const finish = (each: JsonObject, status: number, head: Readonly<Record<string, string>> = {}) => {
+    if (response.writableEnded || response.destroyed) return;
+    if (streaming) {
+      event(each);
+      response.end();
+      return;
+    }
+    if (response.headersSent) return;
+    const text = JSON.stringify(each);
+    begin(status, { 'content-type': 'application/json', ...head });
+    out(text);
+    response.end(text);
+  };
+  return {
+    ...parts,
+    over: 'http',
+    path,
+    headers,
+    reply: (result, head) => finish(resultOf(parts.id, result), 200, head),
+    fail: (code, text, data, status = 200) => finish(errorOf(parts.id, code, text, data), status),
+    accept() {
+      if (response.headersSent) return;
+      begin(202);
+      response.end();
+    },
+    say(each) {
+      stream();
+      event(each);
+    },
+    raw(data) {
+      stream();
+      out(typeof data === 'string' ? data : Buffer.from(data).toString());
+      response.write(data);
+    },
+    log: () => Promise.resolve(),
+    end: () => response.end(),
+    cut: () => response.destroy(),
+    status(status, body = '', head = {}) {
+      begin(status, head);
+      out(body);
+      response.end(body);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { Readable, Writable } from 'node:stream';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Script } from '../model.js';
+import type { Recorder } from './recorder.js';
+import { errorOf, partsOf, resultOf, type ScriptTurn } from './script-turn.js';
+
+export interface StdioScriptedServer {
+  readonly script: Script;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly record: Recorder;
+  /** The process, or what stands for it. */
+  readonly life: number;
+  /** How many others there are. */
+  readonly beside: number;
+  readonly exit: () => void;
+  readonly log?: (text: string) => Promise<void>;
+}
+
+/** Plays a script on a pair of pipes. */
+export function playOnStdio(stage: StdioScriptedServer): void {
+  const { script, input, output, record, life, beside, exit } = stage;
+  let rest: Buffer = Buffer.alloc(0);
+  const write = (data: string | Uint8Array) => {
+    if (!output.writable) return;
+    record({ kind: 'out', life, text: typeof data === 'string' ? data : Buffer.from(data).toString() });
+    output.write(data);
+  };
+  // The client may have gone; that is seen on the input.
+  output.on('error', () => {});
+  record({ kind: 'started', life, beside });
+  script.begin?.(write);
+  const hear = (line: Buffer) => {
+    const text = line.toString();
+    const broken = !Buffer.from(text).equals(line);
+    record({ kind: 'in', life, text, ...(broken && { broken: true as const }) });
+    for (const message of messagesIn(text)) script.receive(turnOf(message, write, stage));
+  };
+  input.on('data', (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let at = rest.indexOf(10); at >= 0; at = rest.indexOf(10)) {
+      const line = rest.subarray(0, at);
+      rest = rest.subarray(at + 1);
+      hear(line);
+    }
+  });
+  input.on('end', () => {
+    if (rest.length > 0) hear(rest);
+    record({ kind: 'eof', life });
+    const { atEnd = { afterMs: 0 } } = script;
+    if (atEnd !== 'stays') setTimeout(exit, atEnd.afterMs);
+  });
+}
+
+/** What is no message is in the record, and its judge will say so. */
+function messagesIn(text: string): JsonObject[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+  } catch {
+    return [];
+  }
+}
+
+function turnOf(
+  message: JsonObject,
+  write: (data: string | Uint8Array) => void,
+  { exit, log = () => Promise.resolve() }: StdioScriptedServer,
+): ScriptTurn {
+  const parts = partsOf(message);
+  const say = (each: JsonObject) => write(`${JSON.stringify(each)}\n`);
+  return {
+    ...parts,
+    over: 'stdio',
+    path: '',
+    headers: {},
+    reply: (result) => say(resultOf(parts.id, result)),
+    fail: (code, text, data) => say(errorOf(parts.id, code, text, data)),
+    accept() {},
+    say,
+    raw: write,
+    log,
+    end() {},
+    cut: exit,
+    status: (status) => say(errorOf(parts.id, -32603, `status ${status} makes no sense over stdio`)),
+  };
+}

@@ -1,0 +1,51 @@
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckRequestOptions } from './conversation.js';
+
+/** What the referee says it can do: everything, so that servers show all they have. */
+export const EVERY_CAPABILITY: JsonObject = {
+  roots: {},
+  sampling: { tools: {} },
+  elicitation: { form: {}, url: {} },
+};
+
+/** Legacy: `url` and `tools` came with 2025-11-25, `elicitation` with 2025-06-18. */
+export function legacyCapabilities(revision: string): JsonObject {
+  if (revision >= '2025-11-25') return { ...EVERY_CAPABILITY, roots: { listChanged: true } };
+  if (revision >= '2025-06-18') return { roots: { listChanged: true }, sampling: {}, elicitation: {} };
+  return { roots: { listChanged: true }, sampling: {} };
+}
+
+export const CLIENT_INFO = { name: 'isthmus-check', version: '1.0.0' };
+
+/** The params of a modern request: what it is about and who asks. */
+export function modernParams(params: JsonObject, revision: string, options: CheckRequestOptions): JsonObject {
+  const meta: Record<string, unknown> = {
+    ...(params['_meta'] as JsonObject | undefined),
+    [META.protocolVersion]: revision,
+    [META.clientCapabilities]: options.capabilities ?? EVERY_CAPABILITY,
+    [META.clientInfo]: CLIENT_INFO,
+    ...(options.logLevel !== undefined && { [META.logLevel]: options.logLevel }),
+    ...(options.progressToken !== undefined && { progressToken: options.progressToken }),
+    ...options.meta,
+  };
+  return { ...params, _meta: withoutUndefined(meta) };
+}
+
+/** The params of a legacy request; none where there is nothing to say. */
+export function legacyParams(
+  params: JsonObject | undefined,
+  options: CheckRequestOptions,
+): JsonObject | undefined {
+  const meta = withoutUndefined({
+    ...(params?.['_meta'] as JsonObject | undefined),
+    ...(options.progressToken !== undefined && { progressToken: options.progressToken }),
+    ...options.meta,
+  });
+  if (Object.keys(meta).length === 0) return params;
+  return { ...params, _meta: meta };
+}
+
+function withoutUndefined(record: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}

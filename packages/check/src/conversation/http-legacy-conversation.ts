@@ -1,0 +1,171 @@
+import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { PeerHttpAnswer } from '../wire/http-peer.js';
+import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
+import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js';
+import type { CheckConversation, CheckRequestOptions, Pending, Reply } from './conversation.js';
+import { legacyParams } from './envelope.js';
+import { fetchRest } from './fetch-rest.js';
+import type { HttpConversationOptions } from './http-modern-conversation.js';
+import { replyOf, silenceOf } from './reply.js';
+import { patienceFor } from './request-defaults.js';
+
+/** A session of the legacy era over Streamable HTTP: its POSTs, and a standing GET where the server offers one. */
+export function createHttpLegacyConversation(
+  options: HttpConversationOptions & { readonly sessionId: string | undefined },
+): CheckConversation {
+  const { peer, revision, hello, answerMs, clock, sessionId, manners } = options;
+  const { transcript } = peer;
+  const open = new Set<PeerHttpAnswer>();
+  let nextId = 2;
+  let isOpen = true;
+  let answer: AnswerServer = refuseAll;
+  const headers = legacyHeaders(revision, sessionId);
+  const standing = openStanding();
+  void answerRequests(transcript, {
+    isOver: () => !isOpen,
+    answer: (request) => answer(request),
+    send: async (body) => {
+      await (await peer.request({ body, headers, ms: answerMs })).whole(answerMs);
+    },
+  });
+
+  function keep(http: PeerHttpAnswer): PeerHttpAnswer {
+    open.add(http);
+    void http.ended.then(() => open.delete(http));
+    return http;
+  }
+
+  async function openStanding(): Promise<boolean> {
+    try {
+      const http = await peer.request({
+        method: 'GET',
+        headers: { ...headers, accept: 'text/event-stream', 'content-type': undefined },
+        ms: answerMs,
+      });
+      const isStanding = http.status === 200 && http.isStream && isOpen;
+      if (isStanding) keep(http);
+      else http.close();
+      return isStanding;
+    } catch {
+      // Some servers say nothing until there is something to say; then there is no standing stream.
+      return false;
+    }
+  }
+
+  function start(method: string, params: JsonObject = {}, given: CheckRequestOptions = {}): Pending {
+    const id = given.id ?? nextId++;
+    const began = clock.now();
+    const ms = patienceFor(manners, 'legacy', method, given.ms ?? answerMs);
+    const from = transcript.frames.length;
+    const all = legacyParams(Object.keys(params).length === 0 ? undefined : params, given);
+    const body = { jsonrpc: '2.0', id, method, ...(all && { params: all }) };
+    const sent = peer.request({ body, headers: { ...headers, ...given.headers }, ms }).then(keep);
+    const isOwn = ownNotifications(given.progressToken);
+    const notifications = () =>
+      transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isOwn(frame));
+    const reply = sent.then(
+      async (http): Promise<Reply> => {
+        const rest = Math.max(1, ms - (clock.now() - began));
+        const isWanted = (each: Frame) => isAnswerTo(each, id) || isBodyError(http, each);
+        const frame =
+          // What answers a POST on its own stream is its answer, under whatever id it comes.
+          (await http.waitFor(isAnswer, rest)) ??
+          (await fetchRest(http, isWanted, { peer, clock, headers, until: began + ms, onStream: keep }));
+        const about = { id, notifications: notifications(), ms: clock.now() - began, http };
+        if (frame) return { ...replyOf(frame, about), http };
+        const why = http.isStream
+          ? `HTTP ${http.status}, and the stream has no answer`
+          : `HTTP ${http.status} without an answer`;
+        return { kind: 'silence', why, ...about };
+      },
+      (error): Reply => silenceOf(error, id, clock.now() - began),
+    );
+    return {
+      id,
+      reply,
+      get notifications() {
+        return notifications();
+      },
+      waitFor: (match, wait = answerMs) =>
+        transcript.waitFor((frame) => isOwn(frame) && match(frame), wait, from),
+      async cancel(reason) {
+        await notify('notifications/cancelled', {
+          requestId: id,
+          ...(reason !== undefined && { reason }),
+        });
+      },
+    };
+  }
+
+  async function notify(method: string, params?: JsonObject): Promise<void> {
+    const body = { jsonrpc: '2.0', method, ...(params && { params }) };
+    const http = await peer.request({ body, headers, ms: answerMs });
+    await http.whole(answerMs);
+  }
+
+  return {
+    era: 'legacy',
+    revision,
+    transcript,
+    hello,
+    capabilities: isJsonObject(hello['capabilities']) ? hello['capabilities'] : {},
+    start,
+    request: (method, params, given) => start(method, params, given).reply,
+    notify,
+    answerWith(next) {
+      answer = next;
+    },
+    hearsNews: standing,
+    peer: undefined,
+    sessionId,
+    get isOpen() {
+      return isOpen;
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (sessionId !== undefined) {
+        await peer
+          .request({ method: 'DELETE', headers: { ...headers, 'content-type': undefined }, ms: 1000 })
+          .then((http) => http.close())
+          .catch(() => {});
+      }
+      for (const http of open) http.close();
+      peer.close();
+      await standing;
+    },
+  };
+}
+
+/** What every request of a session has; `initialize` has no revision and no session yet. */
+export function legacyHeaders(
+  revision: string | undefined,
+  sessionId: string | undefined,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(revision !== undefined && revision >= '2025-06-18' && { 'mcp-protocol-version': revision }),
+    ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
+  };
+}
+
+function isAnswer(frame: Frame): boolean {
+  return frame.kind === 'result' || frame.kind === 'error';
+}
+
+function isAnswerTo(frame: Frame, id: RequestId): boolean {
+  return isAnswer(frame) && membersOf(frame)['id'] === id;
+}
+
+/** A refusal of the whole request may come without an id. */
+function isBodyError(http: PeerHttpAnswer, frame: Frame): boolean {
+  return !http.isStream && frame.kind === 'error';
+}
+
+function ownNotifications(token: RequestId | undefined): (frame: Frame) => boolean {
+  return (frame) => {
+    if (frame.kind !== 'notification') return false;
+    return frame.method !== 'notifications/progress' || paramsOf(frame)['progressToken'] === token;
+  };
+}

@@ -1,0 +1,192 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { isModernRevision } from '@isthmus/sdk/internal/era/revisions.js';
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { createHttpPeer, type HttpPeer } from '../wire/http-peer.js';
+import { openStreamPeer, type StreamPeer } from '../wire/stream-peer.js';
+import type { CheckTarget, HttpTarget, StreamTarget } from '../wire/target.js';
+import { membersOf } from '../wire/transcript.js';
+import type { CheckConversation, Reply } from './conversation.js';
+import { helloMessage } from './hello.js';
+import { createHttpLegacyConversation, legacyHeaders } from './http-legacy-conversation.js';
+import { createHttpModernConversation, modernHeaders } from './http-modern-conversation.js';
+import { replyOf } from './reply.js';
+import { createRequestDefaults, type RequestDefaults } from './request-defaults.js';
+import { openSsePeer } from './sse-peer.js';
+import { createStreamConversation } from './stream-conversation.js';
+
+export interface OpenConversationOptions {
+  readonly era: Era;
+  readonly revision: string;
+  readonly clock: Clock;
+  /** How long the greeting may take: the server may have to start first. */
+  readonly helloMs: number;
+  readonly answerMs: number;
+  /** What the client says it can do, where that is not everything. Legacy only. */
+  readonly capabilities?: JsonObject;
+  /** Settles when there is no more point in waiting for the greeting. Streams only. */
+  readonly giveUp?: Promise<void>;
+  /** What is known to spoil conversations. */
+  readonly manners?: RequestDefaults;
+  /** Another connection than the target would open. */
+  readonly openStream?: () => Promise<StreamPeer>;
+}
+
+/** A greeting that was not returned: `reply` is what came instead. */
+export class NoHello extends Error {
+  override readonly name = 'NoHello';
+  readonly reply: Reply;
+
+  constructor(message: string, reply: Reply) {
+    super(message);
+    this.reply = reply;
+  }
+}
+
+/** Opens a conversation of that era: `server/discover`, or `initialize` and `notifications/initialized`. */
+export function openConversation(
+  target: CheckTarget,
+  options: OpenConversationOptions,
+): Promise<CheckConversation> {
+  return target.transport === 'http' ? openHttpTalk(target, options) : openOnStream(target, options);
+}
+
+async function openOnStream(
+  target: StreamTarget,
+  options: OpenConversationOptions,
+): Promise<CheckConversation> {
+  const label = `${target.transport}, ${options.era}`;
+  const peer = await (options.openStream?.() ?? openStreamPeer(target, options.clock, label));
+  return openOnPeer(peer, options);
+}
+
+async function openOnPeer(peer: StreamPeer, options: OpenConversationOptions): Promise<CheckConversation> {
+  const { era, revision, clock, helloMs, answerMs } = options;
+  try {
+    const body = helloOf(options);
+    peer.send(body);
+    const frame = await Promise.race([
+      peer.transcript.waitFor((each) => membersOf(each)['id'] === body.id, helloMs),
+      ...(options.giveUp ? [options.giveUp.then(() => undefined)] : []),
+    ]);
+    const about = { id: body.id, notifications: [], ms: helloMs };
+    const silence = `${await describeSilence(peer)}${lastWords(peer)}`;
+    const hello = accept(frame ? replyOf(frame, about) : { kind: 'silence', why: silence, ...about }, era);
+    if (era === 'legacy') peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return createStreamConversation({
+      peer,
+      era,
+      revision: revisionOf(hello, revision),
+      hello,
+      answerMs,
+      clock,
+      nextId: 2,
+      ...(options.manners && { manners: options.manners }),
+    });
+  } catch (error) {
+    await peer.close();
+    throw error;
+  }
+}
+
+async function openHttpTalk(
+  target: HttpTarget,
+  options: OpenConversationOptions,
+): Promise<CheckConversation> {
+  const { era, clock, answerMs, helloMs, manners = createRequestDefaults() } = options;
+  const peer = createHttpPeer(target, clock, `http, ${era}`);
+  try {
+    const body = helloOf(options);
+    const headers =
+      era === 'modern' ? modernHeaders(body, options.revision) : legacyHeaders(undefined, undefined);
+    const { reply, sessionId } = await greet(peer, body, headers, helloMs);
+    if (era === 'legacy' && reply.kind !== 'result' && SSE_STATUSES.has(reply.http?.status ?? 0)) {
+      const sse = await openSsePeer(createHttpPeer(target, clock, `http, ${era}`), helloMs, clock);
+      if (sse) peer.close();
+      if (sse) return { ...(await openOnPeer(sse, options)), peer: undefined, isSse: true };
+    }
+    const hello = accept(reply, era);
+    const revision = revisionOf(hello, options.revision);
+    if (era === 'modern')
+      return createHttpModernConversation({ peer, revision, hello, answerMs, clock, manners });
+    const http = await peer.request({
+      body: { jsonrpc: '2.0', method: 'notifications/initialized' },
+      headers: legacyHeaders(revision, sessionId),
+      ms: answerMs,
+    });
+    await http.whole(answerMs);
+    return createHttpLegacyConversation({ peer, revision, hello, answerMs, clock, sessionId, manners });
+  } catch (error) {
+    peer.close();
+    throw error;
+  }
+}
+
+/** What a server of 2024-11-05 says to a POST at the address of its stream. */
+const SSE_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
+
+async function greet(
+  peer: HttpPeer,
+  body: { readonly id: number },
+  headers: Readonly<Record<string, string>>,
+  ms: number,
+): Promise<{ readonly reply: Reply; readonly sessionId: string | undefined }> {
+  const http = await peer.request({ body, headers, ms });
+  const frame = await http.waitFor((each) => each.kind === 'result' || each.kind === 'error', ms);
+  const about = { id: body.id, notifications: [], ms };
+  const why = `HTTP ${http.status}${http.text === '' ? '' : `: ${http.text.slice(0, 200)}`}`;
+  const reply: Reply = frame ? replyOf(frame, about) : { kind: 'silence', why, ...about };
+  const sessionId = http.headers['mcp-session-id'];
+  return { reply: { ...reply, http }, sessionId: typeof sessionId === 'string' ? sessionId : undefined };
+}
+
+function helloOf({ era, revision, capabilities }: OpenConversationOptions) {
+  return { ...helloMessage(era, revision, { capabilities }), id: 1 };
+}
+
+function accept(reply: Reply, era: Era): JsonObject {
+  if (reply.kind === 'result' && (era === 'modern' ? namesModern : namesVersion)(reply.result))
+    return reply.result;
+  throw new NoHello(describeRefusal(reply, era), reply);
+}
+
+/** A server written to a draft names its one version in the way of `initialize`. It is judged, and fails for it. */
+function namesModern({ supportedVersions, protocolVersion }: JsonObject): boolean {
+  return supportedVersions !== undefined || isModernRevision(protocolVersion);
+}
+
+function namesVersion({ protocolVersion }: JsonObject): boolean {
+  return protocolVersion !== undefined;
+}
+
+function describeRefusal(reply: Reply, era: Era): string {
+  const method = era === 'modern' ? 'server/discover' : 'initialize';
+  if (reply.kind === 'silence') return `${method}: ${reply.why}`;
+  if (reply.kind === 'error')
+    return `${method} was answered with error ${reply.error.code}: ${reply.error.message}`;
+  return `${method} was answered with something else: ${JSON.stringify(reply.result).slice(0, 200)}`;
+}
+
+function revisionOf(hello: JsonObject, asked: string): string {
+  const chosen = hello['protocolVersion'];
+  return typeof chosen === 'string' ? chosen : asked;
+}
+
+async function describeSilence({ hasEnded, process }: StreamPeer): Promise<string> {
+  if (!hasEnded) return 'no answer';
+  if (!process) return 'the connection ended';
+  // Its pipes are closed, so it is about to end or has ended.
+  const exit = await Promise.race([
+    process.exited,
+    new Promise<void>((resolve) => setTimeout(resolve, 1000)),
+  ]);
+  return exit ? `the process exited with ${exit.signal ?? `code ${exit.code}`}` : 'it closed its output';
+}
+
+/** What a process said last: the line that names an error, or else the very last. */
+function lastWords(peer: StreamPeer): string {
+  const lines = (peer.process?.stderr() ?? '').split('\n').map((line) => line.trim());
+  const told = lines.filter((line) => line !== '' && !line.startsWith('at ') && !/^[{}]$/.test(line));
+  const words = told.findLast((line) => /error|cannot|failed|denied|not found/i.test(line)) ?? told.at(-1);
+  return words === undefined ? '' : `; stderr: ${words.slice(0, 300)}`;
+}

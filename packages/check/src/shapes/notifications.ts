@@ -1,0 +1,109 @@
+/** What a server says unasked, or on the way to an answer. */
+import { isLoggingLevel } from '@isthmus/sdk/internal/era/log-levels.js';
+import { uri } from './formats.js';
+import { notificationMeta, streamMeta } from './meta.js';
+import {
+  all,
+  anything,
+  boolean,
+  inWords,
+  is,
+  list,
+  number,
+  object,
+  type Revision,
+  type Shape,
+  since,
+  string,
+  stringOrInteger,
+} from './shape.js';
+import { extensionTaskState, task } from './tasks.js';
+
+interface Known {
+  readonly since: Revision;
+  readonly until?: Revision;
+  readonly params: Shape;
+}
+
+const logLevel = is('a log level such as "info"', isLoggingLevel);
+
+/** Params may be absent in legacy; in modern they name the listen stream (META-013). */
+const news = since('2026-07-28', object({ _meta: streamMeta }), optional(object({})));
+
+const KNOWN: Readonly<Record<string, Known>> = {
+  'notifications/cancelled': {
+    since: '2024-11-05',
+    params: all(object({ 'reason?': string }), (value, path, ground) => {
+      // In 2025-11-25 it may be absent, because of tasks (CANC-016).
+      const optional = ground.revision === '2025-11-25';
+      object({ [optional ? 'requestId?' : 'requestId']: stringOrInteger })(value, path, ground);
+    }),
+  },
+  'notifications/progress': {
+    since: '2024-11-05',
+    params: object({
+      progressToken: stringOrInteger,
+      progress: number,
+      'total?': number,
+      'message?': since('2025-03-26', string),
+    }),
+  },
+  'notifications/message': {
+    since: '2024-11-05',
+    params: object({ level: logLevel, data: anything, 'logger?': string }),
+  },
+  'notifications/tools/list_changed': { since: '2024-11-05', params: news },
+  'notifications/prompts/list_changed': { since: '2024-11-05', params: news },
+  'notifications/resources/list_changed': { since: '2024-11-05', params: news },
+  'notifications/resources/updated': {
+    since: '2024-11-05',
+    params: all(object({ uri }), since('2026-07-28', object({ _meta: streamMeta }))),
+  },
+  'notifications/subscriptions/acknowledged': {
+    since: '2026-07-28',
+    params: object({
+      _meta: streamMeta,
+      notifications: object({
+        'toolsListChanged?': boolean,
+        'promptsListChanged?': boolean,
+        'resourcesListChanged?': boolean,
+        'resourceSubscriptions?': list(string),
+      }),
+    }),
+  },
+  'notifications/elicitation/complete': {
+    since: '2025-11-25',
+    until: '2025-11-25',
+    params: object({ elicitationId: string }),
+  },
+  'notifications/tasks/status': { since: '2025-11-25', until: '2025-11-25', params: task },
+  'notifications/tasks': { since: '2026-07-28', params: extensionTaskState },
+};
+
+/** What only clients send. */
+const OF_CLIENTS: readonly string[] = ['notifications/initialized', 'notifications/roots/list_changed'];
+
+/** Of a method that nobody knows, the common members alone. */
+export function notificationShape(method: string): Shape {
+  const known = Object.hasOwn(KNOWN, method) ? KNOWN[method] : undefined;
+  return (value, path, ground) => {
+    const { revision, complaints } = ground;
+    const foreign = known && (revision < known.since || (known.until ?? revision) < revision);
+    if (foreign || OF_CLIENTS.includes(method)) {
+      complaints.push({
+        path: 'method',
+        expected: `a notification of a server of ${revision}`,
+        got: inWords(method),
+      });
+      return;
+    }
+    known?.params(value, path, ground);
+    optional(object({ '_meta?': notificationMeta }))(value, path, ground);
+  };
+}
+
+function optional(shape: Shape): Shape {
+  return (value, path, ground) => {
+    if (value !== undefined) shape(value, path, ground);
+  };
+}

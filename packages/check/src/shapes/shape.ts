@@ -1,0 +1,139 @@
+/** Small parts that shapes are made of. A shape looks at a value and complains; it never throws. */
+import type { LegacyRevision, ModernRevision } from '@isthmus/sdk/internal/era/revisions.js';
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { type Complaint, complaintText } from './complaint.js';
+
+export type Revision = LegacyRevision | ModernRevision;
+export interface Ground {
+  readonly revision: Revision;
+  readonly complaints: Complaint[];
+}
+export type Shape = (value: unknown, path: string, ground: Ground) => void;
+
+export function judge(shape: Shape, value: unknown, path: string, revision: Revision): Complaint[] {
+  const ground: Ground = { revision, complaints: [] };
+  shape(value, path, ground);
+  // Shapes that look at the same value say the same of it when it is missing.
+  return [...new Map(ground.complaints.map((each) => [complaintText(each), each])).values()];
+}
+
+/** A value in a few words: `nothing`, `"abc"`, `3`, `an array`. */
+export function inWords(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const words = JSON.stringify(value) ?? String(value);
+  return words.length > 80 ? `${words.slice(0, 79)}…` : words;
+}
+
+/** `"a", "b" or "c"` */
+export function choice(words: readonly string[]): string {
+  const quoted = words.map((word) => `"${word}"`);
+  return quoted.length < 2 ? quoted.join() : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+}
+
+/** `path.key`, or `path["odd key"]`. */
+export function below(path: string, key: string): string {
+  return /^[\w$]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}
+
+export function is(expected: string, test: (value: unknown) => boolean): Shape {
+  return (value, path, { complaints }) => {
+    if (!test(value)) complaints.push({ path, expected, got: inWords(value) });
+  };
+}
+
+export const anything = is('a value', (value) => value !== undefined);
+export const string = is('a string', (value) => typeof value === 'string');
+export const boolean = is('a boolean', (value) => typeof value === 'boolean');
+export const number = is('a number', (value) => typeof value === 'number');
+export const integer = is('an integer', Number.isInteger);
+export const count = is('an integer of 0 or more', (value) => Number.isInteger(value) && Number(value) >= 0);
+/** Request ids and progress tokens. */
+export const stringOrInteger = is('a string or an integer', (value) => {
+  return typeof value === 'string' || Number.isInteger(value);
+});
+export const anyObject = is('an object', isJsonObject);
+
+/** A string of some grammar. */
+export function text(expected: string, test: (value: string) => boolean): Shape {
+  return is(expected, (value) => typeof value === 'string' && test(value));
+}
+
+export function oneOf(...words: readonly string[]): Shape {
+  return is(choice(words), (value) => (words as readonly unknown[]).includes(value));
+}
+
+export function list(item: Shape, atMost = Number.POSITIVE_INFINITY): Shape {
+  return (value, path, ground) => {
+    if (!Array.isArray(value)) {
+      ground.complaints.push({ path, expected: 'an array', got: inWords(value) });
+      return;
+    }
+    value.forEach((each, index) => {
+      item(each, `${path}[${index}]`, ground);
+    });
+    if (value.length <= atMost) return;
+    ground.complaints.push({ path, expected: `${atMost} items or fewer`, got: String(value.length) });
+  };
+}
+
+/** An object whose members are all alike. `name` judges the names, each by itself. */
+export function map(item: Shape, name?: Shape): Shape {
+  return (value, path, ground) => {
+    anyObject(value, path, ground);
+    if (!isJsonObject(value)) return;
+    for (const [key, each] of Object.entries(value)) {
+      name?.(key, path, ground);
+      item(each, below(path, key), ground);
+    }
+  };
+}
+
+/** `{ name: string, 'title?': string }`: a name with a question mark may be absent. Others are let be. */
+export function object(members: Readonly<Record<string, Shape>>): Shape {
+  const parts = Object.entries(members).map(([name, shape]) => {
+    const optional = name.endsWith('?');
+    return { key: optional ? name.slice(0, -1) : name, optional, shape };
+  });
+  return (value, path, ground) => {
+    anyObject(value, path, ground);
+    if (!isJsonObject(value)) return;
+    for (const { key, optional, shape } of parts) {
+      const member = Object.hasOwn(value, key) ? value[key] : undefined;
+      if (member !== undefined || !optional) shape(member, below(path, key), ground);
+    }
+  };
+}
+
+export function all(...shapes: readonly Shape[]): Shape {
+  return (value, path, ground) => {
+    for (const shape of shapes) shape(value, path, ground);
+  };
+}
+
+/** Known from this revision on: before, the value may be anything, or what `before` says. */
+export function since(revision: Revision, shape: Shape, before?: Shape): Shape {
+  return (value, path, ground) => {
+    (ground.revision >= revision ? shape : before)?.(value, path, ground);
+  };
+}
+
+/** Known in this one revision only. */
+export function only(revision: Revision, shape: Shape): Shape {
+  return (value, path, ground) => {
+    if (ground.revision === revision) shape(value, path, ground);
+  };
+}
+
+/** Decided by a member: `kinds` gives the shape of each of its values in a revision. */
+export function by(member: string, kinds: (revision: Revision) => Readonly<Record<string, Shape>>): Shape {
+  return (value, path, ground) => {
+    anyObject(value, path, ground);
+    if (!isJsonObject(value)) return;
+    const known = kinds(ground.revision);
+    const kind = value[member];
+    oneOf(...Object.keys(known))(kind, below(path, member), ground);
+    if (typeof kind === 'string' && Object.hasOwn(known, kind)) known[kind]?.(value, path, ground);
+  };
+}

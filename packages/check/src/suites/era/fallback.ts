@@ -1,0 +1,101 @@
+import { isLegacyRevision, LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
+import { helloMessage } from '../../conversation/hello.js';
+import type { Check } from '../../model.js';
+import { openLine, versionsIn } from './line.js';
+import { listMethodOf, modernRequest } from './lock.js';
+
+const common = { suite: 'era', lane: 'own', era: 'none' } as const satisfies Partial<Check>;
+
+/** What a server says to those of the other era. */
+export const fallbackChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'era/initialize-asks-modern',
+    title: 'Never agrees to a modern version in a handshake',
+    level: 'MUST',
+    rules: ['VER-008'],
+    hint: 'Answer initialize with the newest legacy revision that you speak, or with an error that names your versions.',
+    async run(table) {
+      const line = await openLine(table);
+      const asked = await line.ask(helloMessage('legacy', LATEST_MODERN, { id: 1 }));
+      const version = asked.result?.['protocolVersion'];
+      if (asked.result && !isLegacyRevision(version))
+        table.fail(
+          `initialize with ${LATEST_MODERN} got the version ${JSON.stringify(version)}`,
+          'a legacy revision',
+        );
+      if (!asked.result && !asked.error)
+        table.fail(`initialize with ${LATEST_MODERN}: ${asked.seen}`, 'a legacy revision, or an error');
+      return asked.result ? `it offered ${String(version)}` : `it answered ${asked.error?.code}`;
+    },
+  },
+  {
+    ...common,
+    id: 'era/names-versions',
+    title: 'Names its versions when it refuses initialize',
+    level: 'SHOULD',
+    rules: ['VER-009'],
+    hint: 'Answer initialize with -32022, the versions in data.supported and in the message: people will read it.',
+    async run(table) {
+      if (table.factsOf('legacy')) return table.skip('the target speaks the legacy era, too');
+      const line = await openLine(table);
+      const asked = await line.ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
+      if (asked.result) return table.skip('initialize was answered with a result');
+      if (!asked.error) table.fail(`initialize: ${asked.seen}`, 'an error that names the versions');
+      if (!versionsIn(asked.error).includes(table.revision))
+        table.fail(`initialize got ${asked.seen}`, `an error that names ${table.revision}`);
+      return `the error ${asked.error?.code} names ${table.revision}`;
+    },
+  },
+  {
+    ...common,
+    id: 'era/refuses-initialize-with-400',
+    title: 'Refuses the initialize of a legacy client with status 400',
+    level: 'MUST',
+    rules: ['VER-026'],
+    over: ['http'],
+    hint: 'A POST without the headers of the modern era is a bad request: status 400, with a JSON-RPC error in the body.',
+    async run(table) {
+      if (table.factsOf('legacy')) return table.skip('the target speaks the legacy era, too');
+      const asked = await (await openLine(table)).ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
+      if (asked.status !== 400) table.fail(`initialize got HTTP ${asked.status}`, 'HTTP 400');
+      return 'initialize got HTTP 400';
+    },
+  },
+  {
+    ...common,
+    id: 'era/no-accidental-service',
+    title: 'Does not serve a modern request without a handshake when it speaks the legacy era only',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'A modern client would take the accident for an answer, and expect modern behaviour from then on.',
+    hint: 'Refuse every request but ping before initialize.',
+    async run(table) {
+      if (table.factsOf('modern')) return table.skip('the target speaks the modern era');
+      const method = listMethodOf(table);
+      if (method === undefined) return table.skip('the server has no lists');
+      const asked = await (await openLine(table)).ask(modernRequest(1, method));
+      if (asked.result) table.fail(`a modern ${method} without a handshake got ${asked.seen}`, 'an error');
+      return asked.error ? `it got ${asked.error.code}` : asked.seen;
+    },
+  },
+  {
+    ...common,
+    id: 'era/probe-is-answered',
+    title: 'Answers the probe of a modern client, be it with an error',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A client of both eras waits for its timeout otherwise, each time it is started.',
+    over: ['command', 'socket'],
+    hint: 'Answer methods that you do not know with an error, also before initialize.',
+    async run(table) {
+      if (table.factsOf('modern')) return 'server/discover had a result';
+      const verdict = table.verdicts.find(({ era }) => era === 'modern');
+      if (!verdict || verdict.speaks) return table.skip('the modern era was not asked for');
+      if (verdict.reply?.kind === 'silence')
+        table.fail(`server/discover before initialize: ${verdict.reply.why}`, 'an error');
+      return verdict.why;
+    },
+  },
+];

@@ -1,0 +1,97 @@
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { legacyHeaders } from '../../conversation/http-legacy-conversation.js';
+import { modernHeaders } from '../../conversation/http-modern-conversation.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { type Frame, membersOf } from '../../wire/transcript.js';
+
+/** A connection on which nothing has been said, over any transport: over HTTP, requests without a session. */
+export interface RawLine {
+  ask(message: JsonObject, ms?: number): Promise<HeardLine>;
+  say(message: JsonObject): Promise<void>;
+}
+
+/** What came back. Neither result nor error where nothing did. */
+export interface HeardLine {
+  readonly result?: JsonObject;
+  readonly error?: { readonly code: number; readonly message: string; readonly data: unknown };
+  /** HTTP only. */
+  readonly status?: number;
+  /** In words. */
+  readonly seen: string;
+}
+
+export async function openLine(table: CheckContext): Promise<RawLine> {
+  return table.target.transport === 'http' ? httpLine(table) : streamLine(table);
+}
+
+async function streamLine(table: CheckContext): Promise<RawLine> {
+  const peer = await table.openStream();
+  let isFirst = true;
+  return {
+    async ask(message, ms = isFirst ? table.patience.helloMs : table.patience.answerMs) {
+      isFirst = false;
+      peer.send(message);
+      const frame = await peer.transcript.waitFor(
+        (each) => each.kind !== 'request' && membersOf(each)['id'] === message['id'],
+        ms,
+      );
+      return heardIn(frame, peer.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`);
+    },
+    async say(message) {
+      peer.send(message);
+    },
+  };
+}
+
+function httpLine(table: CheckContext): RawLine {
+  const peer = table.openHttp();
+  const ms = table.patience.answerMs;
+  const send = (body: JsonObject) => peer.request({ body, headers: headersFor(body), ms });
+  return {
+    async ask(message) {
+      try {
+        const http = await send(message);
+        const frame = await http.waitFor(({ kind }) => kind === 'result' || kind === 'error', ms);
+        http.close();
+        return { ...heardIn(frame, `HTTP ${http.status} without an answer`), status: http.status };
+      } catch (error) {
+        return { seen: messageOf(error) };
+      }
+    },
+    async say(message) {
+      (await send(message)).close();
+    },
+  };
+}
+
+/** A modern request says in headers what it says in `_meta`; a legacy one has no session to speak of. */
+function headersFor(body: JsonObject): Record<string, string> {
+  const params = isJsonObject(body['params']) ? body['params'] : {};
+  const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
+  const version = meta[META.protocolVersion];
+  if (typeof version !== 'string') return legacyHeaders(undefined, undefined);
+  return modernHeaders({ method: String(body['method']), params }, version);
+}
+
+function heardIn(frame: Frame | undefined, otherwise: string): HeardLine {
+  if (!frame) return { seen: otherwise };
+  const { result, error } = membersOf(frame);
+  const seen = frame.text.length > 160 ? `${frame.text.slice(0, 160)}…` : frame.text;
+  if (isJsonObject(result)) return { result, seen };
+  if (!isJsonObject(error)) return { seen };
+  const { code, message, data } = error;
+  return { error: { code: Number(code), message: String(message), data }, seen };
+}
+
+/** Whether the target speaks both eras; skips where it does not. */
+export function needBothEras(table: CheckContext): void {
+  for (const era of ['modern', 'legacy'] as const)
+    if (!table.factsOf(era)) table.skip(`the target does not speak the ${era} era`);
+}
+
+/** Dates that look like revisions, wherever they are. */
+export function versionsIn(value: unknown): readonly string[] {
+  return [...(JSON.stringify(value) ?? '').matchAll(/\b20\d\d-\d\d-\d\d\b/g)].map(([date]) => date);
+}

@@ -1,0 +1,246 @@
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import type { Frame } from '../../wire/transcript.js';
+import { needAlive } from './asking/alive.js';
+import { type Answer, ask, isResponse, readAnswer } from './asking/answer.js';
+import { describeStop, longestCall, progressTokens, reportingCall, streamsOf } from './asking/calls.js';
+import { modernRequest } from './asking/requests.js';
+
+const about = { suite: 'http', over: ['http'], level: 'MUST' } as const;
+
+/** Answers that are streams of events. */
+export const streamChecks: readonly Check[] = [
+  {
+    ...about,
+    id: 'http-streams/end-with-response',
+    title: 'Ends a stream with the response',
+    level: 'SHOULD',
+    rules: ['HTTP-017', 'LHTTP-006'],
+    hint: 'Close the event stream of a POST when the response has been written, and write nothing after it.',
+    async run(table) {
+      // Those of 2025-11-25 may end before their response, which is fetched later (LHTTP-012).
+      const streams = streamsOf(table).filter(({ http }) => http.frames.some(isResponse));
+      if (streams.length === 0) return table.skip('no stream has its response in it');
+      for (const { stop, http } of streams) {
+        const isEnded = await http.whole(table.patience.quietMs);
+        const at = http.frames.findIndex(isResponse);
+        const after = http.frames.slice(at + 1);
+        if (after.length > 0) {
+          table.fail(
+            `the stream of ${describeStop(stop)} goes on after the response: ${describe(after[0]!)}`,
+            'the response is the last message',
+          );
+        }
+        if (!isEnded)
+          table.fail(
+            `the stream of ${describeStop(stop)} stays open after the response`,
+            'the response ends the stream',
+          );
+      }
+      return `${streams.length} streams ended with their response`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/events-are-messages',
+    title: 'Sends one whole message in the data of each event',
+    lane: 'after',
+    rules: ['HTTP-013', 'LHTTP-005'],
+    hint: 'Write each message as one line of JSON after data:, or write data: before every line of it.',
+    run(table) {
+      const events = table.transcripts
+        .flatMap(({ frames }) => frames)
+        .filter((frame) => frame.from === 'server' && frame.isEvent);
+      if (events.length === 0) return table.skip('no answer was a stream of events');
+      const broken = events.find(({ json }) => json === undefined);
+      if (broken)
+        table.fail(
+          `the data of an event is ${JSON.stringify(broken.text.slice(0, 120))}, which is not JSON`,
+          'a whole JSON-RPC message',
+        );
+      return `${events.length} events have a whole message each`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/no-requests',
+    title: 'Sends no requests on a stream of the modern era',
+    era: 'modern',
+    lane: 'after',
+    rules: ['HTTP-016', 'JRPC-013'],
+    hint: 'Ask for input with resultType input_required; a modern server sends no requests.',
+    run(table) {
+      const asked = table.transcripts
+        .flatMap(({ frames }) => frames)
+        .find((frame) => frame.from === 'server' && frame.kind === 'request');
+      if (asked) table.fail(`it sent the request ${String(asked.method)}`, 'no requests of the server');
+      return 'no stream has a request of the server';
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/not-buffered',
+    title: 'Says X-Accel-Buffering: no on its streams',
+    era: 'modern',
+    level: 'SHOULD',
+    rules: ['HTTP-019'],
+    hint: 'Set X-Accel-Buffering: no on text/event-stream answers, so that proxies pass events on at once.',
+    run(table) {
+      const streams = streamsOf(table);
+      for (const { stop, http } of streams) {
+        const value = http.headers['x-accel-buffering'];
+        if (value !== 'no') {
+          table.fail(
+            `the stream of ${describeStop(stop)} has ${value === undefined ? 'no X-Accel-Buffering' : `X-Accel-Buffering: ${String(value)}`}`,
+            'X-Accel-Buffering: no',
+          );
+        }
+      }
+      return `${streams.length} streams say X-Accel-Buffering: no`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/not-resumable',
+    title: 'Replays nothing of a modern stream',
+    era: 'modern',
+    lane: 'own',
+    rules: ['HTTP-022'],
+    hint: 'Leave event ids out of modern streams, and do not replay them for a Last-Event-ID.',
+    async run(table) {
+      const ids = streamsOf(table).flatMap(({ http }) => http.events.flatMap(({ id }) => id ?? []));
+      const [first] = ids;
+      if (first === undefined) return 'no event of a modern stream has an id';
+      const answer = await ask(table, table.openHttp(), {
+        method: 'GET',
+        headers: {
+          accept: 'text/event-stream',
+          'mcp-protocol-version': table.revision,
+          'last-event-id': first,
+        },
+        ms: table.patience.answerMs,
+      });
+      const replayed = answer.http?.frames[0];
+      if (replayed)
+        table.fail(`GET with Last-Event-ID: ${first} replays ${describe(replayed)}`, 'nothing is replayed');
+      return `events have ids (${first}), and GET with Last-Event-ID gives ${answer.said}`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/own-notifications',
+    title: 'Sends on a stream only what concerns its own request',
+    lane: 'own',
+    era: 'modern',
+    rules: ['HTTP-015'],
+    hint: 'Write progress and logs of a call to the stream of its own POST, and nowhere else.',
+    async run(table) {
+      const { params, method } = reportingCall(table);
+      const tokens = [1, 2, 3, 4].map((each) => `isthmus-check-${each}`);
+      const answers = await Promise.all(
+        tokens.map((progressToken) =>
+          ask(table, table.openHttp(), modernRequest(table, method, params, { progressToken })),
+        ),
+      );
+      for (const [index, { http, said }] of answers.entries()) {
+        if (!http)
+          return table.fail(`one of ${tokens.length} calls at once got ${said}`, 'an answer to each');
+        const strange = progressTokens(http).find((token) => token !== tokens[index]);
+        if (strange !== undefined) {
+          table.fail(
+            `the stream of the call with token ${tokens[index]} has progress for ${String(strange)}`,
+            'only its own progress',
+          );
+        }
+      }
+      return `${tokens.length} calls of ${String(params['name'])} at once: each stream has its own progress`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/listen-has-no-progress',
+    title: 'Sends no progress and no logs on a listen stream',
+    lane: 'own',
+    era: 'modern',
+    rules: ['HTTP-018', 'LOG-004'],
+    hint: 'Progress and logs belong to the stream of the request that caused them; a listen stream carries changes only.',
+    async run(table) {
+      const { params, method } = reportingCall(table);
+      const listen = await openListen(table);
+      const call = modernRequest(table, method, params, {
+        id: 2,
+        progressToken: 'isthmus-check',
+        logLevel: 'debug',
+      });
+      const answer = await ask(table, table.openHttp(), call);
+      await table.pause(table.patience.quietMs);
+      const strange = listen.frames.find(
+        ({ method: each }) => each === 'notifications/progress' || each === 'notifications/message',
+      );
+      if (strange) table.fail(`the listen stream has ${describe(strange)}`, 'no progress, no logs');
+      return `${String(params['name'])} was answered with ${answer.said}; the listen stream heard nothing of it`;
+    },
+  },
+  {
+    ...about,
+    id: 'http-streams/hang-up',
+    title: 'Goes on after clients have hung up, and says no more about their requests',
+    lane: 'own',
+    era: 'modern',
+    rules: ['HTTP-024', 'HTTP-025', 'CANC-004'],
+    hint: 'Treat a closed response stream as cancellation: abort the work, write nothing more, and keep serving others.',
+    async run(table) {
+      const { params, method } = longestCall(table);
+      const listen = await openListen(table).catch(() => undefined);
+      for (let round = 0; round < 4; round++) {
+        const request = modernRequest(table, method, params, { id: `gone-${round}`, progressToken: 'gone' });
+        // In the middle of the stream, and before it has begun.
+        const ms = round % 2 === 0 ? table.patience.answerMs : 1;
+        const http = await table
+          .openHttp()
+          .request({ ...request, ms })
+          .catch(() => undefined);
+        await http?.waitFor(() => true, table.patience.answerMs);
+        http?.close();
+      }
+      const after = await ask(
+        table,
+        table.openHttp(),
+        modernRequest(table, method, params, { id: 'after', progressToken: 'after' }),
+      );
+      if (after.response?.id !== 'after') {
+        table.fail(`after four hang-ups, the same call was answered with ${after.said}`, 'a response');
+      }
+      const strange = [...(listen?.frames ?? []), ...(after.http?.frames ?? [])].find((frame) =>
+        frame.text.includes('gone'),
+      );
+      if (strange)
+        table.fail(`another stream has ${describe(strange)}`, 'nothing more about a cancelled request');
+      await needAlive(table, 'four clients hung up');
+      return 'four hang-ups, and the same call is served again';
+    },
+  },
+];
+
+/** A listen stream with everything that the server announces. Skips where there is nothing to listen to. */
+async function openListen(table: CheckContext): Promise<NonNullable<Answer['http']>> {
+  const { capabilities } = table.facts;
+  const has = (name: string) =>
+    (capabilities[name] as Record<string, unknown> | undefined)?.['listChanged'] === true;
+  const notifications = {
+    ...(has('tools') && { toolsListChanged: true }),
+    ...(has('prompts') && { promptsListChanged: true }),
+    ...(has('resources') && { resourcesListChanged: true }),
+  };
+  if (Object.keys(notifications).length === 0) return table.skip('the server announces no list changes');
+  const request = modernRequest(table, 'subscriptions/listen', { notifications }, { id: 'listen' });
+  const http = await table.openHttp().request({ ...request, ms: table.patience.answerMs });
+  const first = await http.waitFor(() => true, table.patience.answerMs);
+  if (first?.method === 'notifications/subscriptions/acknowledged') return http;
+  const { said } = await readAnswer(http, 1);
+  return table.skip(`subscriptions/listen is not served: ${said}`);
+}
+
+function describe({ method, text }: Frame): string {
+  return method ?? text.slice(0, 120);
+}

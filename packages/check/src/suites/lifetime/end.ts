@@ -1,0 +1,243 @@
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { askAlive } from '../../conversation/alive.js';
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import type { Facts } from '../../survey/facts.js';
+import { slowArguments } from '../../survey/known-tools.js';
+import { requestOf } from '../resilience/bad-input.js';
+import { complaintOf } from '../resilience/purity.js';
+import { weightyRequest } from '../resilience/weighty.js';
+import { type EndingCheck, endedHow, peerOfProcess, sharedEnding, watchEnd } from './endings.js';
+
+const common = {
+  suite: 'lifetime',
+  level: 'SHOULD',
+  era: 'none',
+  over: ['command'],
+  lane: 'own',
+} as const satisfies Partial<Check>;
+
+const NO_HOST =
+  'The host has gone, and what goes on without one takes memory and locks until somebody finds it.';
+
+const atEndOfInput = sharedEnding(async (table) => {
+  const talk = await table.openTalk();
+  const peer = peerOfProcess(table, talk);
+  // A server that asks something first has its answer by then.
+  await askAlive(talk);
+  await table.pause(table.patience.quietMs);
+  return watchEnd(table, peer, () => peer.endInput());
+});
+
+const atSigterm = sharedEnding(async (table) => {
+  const peer = peerOfProcess(table, await table.openTalk());
+  return watchEnd(table, peer, (pid) => process.kill(pid, 'SIGTERM'));
+});
+
+/** Processes that are told to end, in all the ways in which a host does it. */
+export const endChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'lifetime/ends-with-input',
+    title: 'Exits by itself soon after its input has ended',
+    rules: ['LIFE-003'],
+    hint: 'Exit when stdin ends. In Node: process.stdin.on("end", …), and close what keeps the event loop busy.',
+    async run(table) {
+      return mustEnd(table, await atEndOfInput(table), 'after the end of input');
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/exit-code',
+    title: 'Exits with code 0 when its input has ended',
+    rules: [],
+    reason: 'The end of input is the ordinary end, and hosts report any other code as a crash.',
+    hint: 'Call process.exit(0), or let the event loop run empty, when stdin has ended.',
+    async run(table) {
+      const ending = await atEndOfInput(table);
+      if (ending.afterMs === undefined) return table.skip('it does not exit when its input ends');
+      if (ending.code !== 0) {
+        const said = ending.stderr === '' ? '' : `; last stderr: ${ending.stderr}`;
+        table.fail(`after the end of input ${endedHow(ending)}${said}`, 'code 0', { wire: ending.wire });
+      }
+      return endedHow(ending);
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/stdout-is-pure',
+    title: 'Writes nothing but messages to stdout from its start to its end',
+    level: 'MUST',
+    rules: ['STDIO-004'],
+    hint: 'Print banners and farewells to stderr.',
+    async run(table) {
+      const { frames, wire } = await atEndOfInput(table);
+      for (const frame of frames) {
+        const complaint = complaintOf(frame, table.revision);
+        if (complaint !== undefined)
+          table.fail(`it wrote ${frame.text.slice(0, 200)} (${complaint})`, 'nothing but messages', { wire });
+      }
+      return `all of ${frames.length} lines are messages`;
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/leaves-nobody',
+    title: 'Leaves no processes behind when its input has ended',
+    rules: [],
+    reason: NO_HOST,
+    hint: 'End what you have started before you exit, or start it so that it sees the end of its own input.',
+    run: async (table) => mustBeAlone(table, await atEndOfInput(table), 'its input ends'),
+  },
+  {
+    ...common,
+    id: 'lifetime/ends-unused',
+    title: 'Exits when its input ends before it was asked anything',
+    rules: ['LIFE-003'],
+    hint: 'Watch for the end of stdin from the start, not only after the handshake.',
+    async run(table) {
+      const peer = await table.openStream();
+      const ending = await watchEnd(table, peer, () => peer.endInput(), 2 * table.patience.answerMs);
+      return mustEnd(table, ending, 'after the end of an unused input');
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/ends-with-subscription',
+    title: 'Exits when its input ends while somebody listens',
+    rules: ['LIFE-003'],
+    era: 'modern',
+    hint: 'End open subscriptions when stdin ends; a subscription must not keep the process alive.',
+    async run(table) {
+      const talk = await table.openTalk();
+      const peer = peerOfProcess(table, talk);
+      const listen = talk.start('subscriptions/listen', { notifications: { toolsListChanged: true } });
+      const isAck = await listen.waitFor(({ method }) => method === ACKNOWLEDGED);
+      if (!isAck) return table.skip('it does not acknowledge subscriptions/listen');
+      return mustEnd(
+        table,
+        await watchEnd(table, peer, () => peer.endInput()),
+        'after the end of input, with a subscription',
+      );
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/ends-with-call',
+    title: 'Exits when its input ends while a call is running',
+    rules: ['LIFE-003'],
+    era: 'each',
+    hint: 'When stdin ends, call off what is running, or let it finish, but only for a few seconds.',
+    async run(table) {
+      const params = slowCall(table.facts);
+      if (!params) return table.skip('no tool that may be called takes long, or asks something');
+      const talk = await table.openTalk();
+      const peer = peerOfProcess(table, talk);
+      talk.answerWith(() => new Promise(() => {}));
+      const call = talk.start('tools/call', params);
+      await Promise.race([call.reply, table.pause(SLOW_MS)]);
+      const ms = CALL_MS + table.patience.answerMs;
+      const ending = await watchEnd(table, peer, () => peer.endInput(), ms);
+      return mustEnd(table, ending, `after the end of input, while ${String(params['name'])} ran`);
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/sigterm',
+    title: 'Ends on SIGTERM',
+    rules: [],
+    reason:
+      'It is what a host sends to a server that does not end by itself; then comes SIGKILL, and nothing is tidied up.',
+    hint: 'Leave SIGTERM alone, or exit soon in its handler.',
+    async run(table) {
+      if (process.platform === 'win32') return table.skip('Windows has no SIGTERM');
+      return mustEnd(table, await atSigterm(table), 'after SIGTERM');
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/sigterm-leaves-nobody',
+    title: 'Leaves no processes behind after SIGTERM',
+    rules: [],
+    reason: NO_HOST,
+    hint: 'Pass the signal on to what you have started, and wait for it.',
+    run: async (table) => mustBeAlone(table, await atSigterm(table), 'it gets SIGTERM'),
+  },
+  {
+    ...common,
+    id: 'lifetime/sigint',
+    title: 'Ends on SIGINT',
+    rules: [],
+    reason: 'Ctrl-C in a terminal reaches a host and all its servers, and is meant for all of them.',
+    hint: 'Leave SIGINT alone, or exit soon in its handler.',
+    async run(table) {
+      if (process.platform === 'win32') return table.skip('Windows has no SIGINT for others');
+      const peer = peerOfProcess(table, await table.openTalk());
+      const ending = await watchEnd(table, peer, (pid) => process.kill(pid, 'SIGINT'));
+      return mustEnd(table, ending, 'after SIGINT');
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/host-dies',
+    title: 'Exits when its host dies in the midst of it all',
+    rules: ['LIFE-003'],
+    reason: NO_HOST,
+    hint: 'Treat EPIPE on stdout as the end, and exit; do not retry a write that can never succeed.',
+    async run(table) {
+      const talk = await table.openTalk();
+      const peer = peerOfProcess(table, talk);
+      const { method, params } = weightyRequest(table, talk, 16 * 1024);
+      peer.pause();
+      const ending = await watchEnd(table, peer, async () => {
+        const lines = Array.from({ length: 50 }, (_, index) =>
+          requestOf(talk, `lost-${index}`, method, params),
+        );
+        await peer.sendBytes(
+          lines.map((each) => `${JSON.stringify(each)}\n`).join(''),
+          table.patience.quietMs,
+        );
+        peer.vanish();
+      });
+      return mustEnd(table, ending, 'after its host was gone');
+    },
+  },
+];
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const SLOW_MS = 300;
+/** A server may finish what it is doing. */
+const CALL_MS = 2000;
+
+/** A call that is still under way when the input ends. */
+function slowCall({ callable, tour }: Facts): JsonObject | undefined {
+  for (const { name, tool } of callable) {
+    const args = slowArguments(tool, CALL_MS);
+    if (args) return { name, arguments: args };
+  }
+  return tour.find(
+    ({ method, reply, questions }) =>
+      method === 'tools/call' && (questions.length > 0 || reply.kind === 'silence' || reply.ms > SLOW_MS),
+  )?.params;
+}
+
+function mustEnd(table: CheckContext, ending: EndingCheck, when: string): string {
+  if (ending.afterMs === undefined) {
+    table.fail(`${ending.waitedMs} ms ${when} the process was still there`, 'it exits', {
+      wire: ending.wire,
+    });
+  }
+  return `${when} ${endedHow(ending)}`;
+}
+
+function mustBeAlone(table: CheckContext, { afterMs, orphans, wire }: EndingCheck, when: string): string {
+  if (afterMs === undefined) return table.skip(`it does not exit when ${when}`);
+  if (!orphans) return table.skip('only Linux tells what a process has left behind');
+  if (orphans.length > 0) {
+    const pids = orphans.map(({ pid }) => pid).join(', ');
+    table.fail(`when ${when} it leaves ${orphans.length} processes behind (${pids})`, 'nothing is left', {
+      wire,
+    });
+  }
+  return 'nobody was left behind';
+}

@@ -1,0 +1,113 @@
+import { within } from '@isthmus/sdk/internal/async/within.js';
+import { isRunning, type ProcStat, readAllStats } from '@isthmus/sdk/internal/process/proc-stat.js';
+import { isStillRunning } from '@isthmus/sdk/internal/process/process-facts.js';
+import type { CheckConversation } from '../../conversation/conversation.js';
+import type { WireLine } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import type { StreamPeer } from '../../wire/stream-peer.js';
+import type { Frame } from '../../wire/transcript.js';
+
+/** How a process ended that was given a reason to. */
+export interface EndingCheck {
+  /** Since the reason; undefined when it goes on. */
+  readonly afterMs: number | undefined;
+  readonly waitedMs: number;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it had started and left behind; undefined where the system does not tell. */
+  readonly orphans: readonly ProcStat[] | undefined;
+  /** Everything on its stdout, from its start to its end. */
+  readonly frames: readonly Frame[];
+  readonly wire: readonly WireLine[];
+  readonly stderr: string;
+}
+
+/** Waits for the end of a process after `reason`, at most `ms`, and looks for what it has left behind. */
+export async function watchEnd(
+  table: CheckContext,
+  peer: StreamPeer,
+  reason: (pid: number) => unknown,
+  ms = table.patience.answerMs,
+): Promise<EndingCheck> {
+  const process = peer.process ?? table.skip('the target is not a process of ours');
+  const family = descendantsOf(process.pid);
+  const began = table.clock.now();
+  await reason(process.pid);
+  // Looks, since `exited` waits for the pipes, which those that are left behind may hold.
+  while (!process.isGone && table.clock.now() - began < ms) await table.pause(LOOK_MS);
+  const afterMs = process.isGone ? table.clock.now() - began : undefined;
+  const orphans = process.isGone ? await leftBehind(table, family, process.pid) : [];
+  await within(table.clock, DRAIN_MS, process.exited);
+  const { code, signal } = process.isGone ? await process.exited : { code: null, signal: null };
+  return {
+    afterMs,
+    waitedMs: ms,
+    code,
+    signal,
+    orphans,
+    frames: peer.transcript.frames.filter(({ from }) => from === 'server'),
+    wire: peer.transcript.lines.slice(-12),
+    stderr: process.stderr().trim().split('\n').at(-1) ?? '',
+  };
+}
+
+/** One process for all that is to be seen of one kind of end: starting them takes the most time. */
+export function sharedEnding(
+  make: (table: CheckContext) => Promise<EndingCheck>,
+): (table: CheckContext) => Promise<EndingCheck> {
+  const known = new WeakMap<object, Promise<EndingCheck>>();
+  return (table) => {
+    const before = known.get(table.facts);
+    if (before) return before;
+    const ending = make(table);
+    known.set(table.facts, ending);
+    return ending;
+  };
+}
+
+/** How it went, for a sentence. */
+export function endedHow({ afterMs, code, signal }: EndingCheck): string {
+  if (afterMs === undefined) return 'it went on';
+  return `it ended after ${afterMs} ms with ${signal ?? `code ${code}`}`;
+}
+
+export function peerOfProcess(table: CheckContext, talk: CheckConversation): StreamPeer {
+  return talk.peer?.process ? talk.peer : table.skip('the target is not a process of ours');
+}
+
+/** Whoever it has started, and whom they have, in /proc of Linux; undefined elsewhere. */
+function descendantsOf(pid: number): readonly ProcStat[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const everybody = readAllStats();
+  const family = new Set([pid]);
+  for (let before = 0; before < family.size; ) {
+    before = family.size;
+    for (const each of everybody) if (family.has(each.parent)) family.add(each.pid);
+  }
+  return everybody.filter((each) => each.pid !== pid && family.has(each.pid));
+}
+
+/** Gives them a moment to follow, and then looks; what is found is ended. */
+async function leftBehind(
+  table: CheckContext,
+  family: readonly ProcStat[] | undefined,
+  pid: number,
+): Promise<readonly ProcStat[] | undefined> {
+  if (!family) return undefined;
+  await table.pause(FOLLOW_MS);
+  const known = family.filter((each) => isStillRunning(each.pid, each.startTicks));
+  const group = readAllStats().filter((each) => each.group === pid && each.pid !== pid && isRunning(each));
+  const all = [...known, ...group.filter((each) => !known.some((other) => other.pid === each.pid))];
+  for (const each of all) {
+    try {
+      process.kill(each.pid, 'SIGKILL');
+    } catch {
+      // It has just gone.
+    }
+  }
+  return all;
+}
+
+const LOOK_MS = 10;
+const FOLLOW_MS = 150;
+const DRAIN_MS = 500;

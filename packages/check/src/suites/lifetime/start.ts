@@ -1,0 +1,104 @@
+import { within } from '@isthmus/sdk/internal/async/within.js';
+import { askAlive } from '../../conversation/alive.js';
+import { helloMessage } from '../../conversation/hello.js';
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { openStreamPeer, type StreamPeer } from '../../wire/stream-peer.js';
+import { peerOfProcess } from './endings.js';
+
+const common = {
+  suite: 'lifetime',
+  level: 'SHOULD',
+  rules: [],
+  era: 'none',
+  over: ['command'],
+  lane: 'own',
+} as const satisfies Partial<Check>;
+
+/** Processes that start, alone, together and again. */
+export const startChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'lifetime/starts',
+    title: 'Starts, and answers the first request within seconds',
+    reason:
+      'Hosts start their servers when they are started themselves, and give up on those that take long.',
+    hint: 'Answer first and load later: what a tool needs can be loaded at its first call.',
+    async run(table) {
+      const began = table.clock.now();
+      const { answered, why } = await startAnother(table);
+      const took = table.clock.now() - began;
+      const limit = 2 * table.patience.answerMs;
+      if (!answered) table.fail(`its first request was not answered${why}`, 'an answer');
+      if (took > limit) table.fail(`the first answer came after ${took} ms`, `an answer within ${limit} ms`);
+      return `the first answer came after ${took} ms`;
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/stays',
+    title: 'Stays while its input is open, whether it is asked something or not',
+    reason: 'A server that ends by itself is a crash to its host.',
+    hint: 'Keep the process alive until its input ends; in Node, keep reading stdin.',
+    async run(table) {
+      const talk = await table.openTalk();
+      const { process } = peerOfProcess(table, talk);
+      const ms = 3 * table.patience.quietMs;
+      const ended = await within(table.clock, ms, process!.exited);
+      if (ended) {
+        const { code, signal } = await process!.exited;
+        table.fail(`it ended by itself with ${signal ?? `code ${code}`}, with its input open`, 'it stays');
+      }
+      const reply = await askAlive(talk);
+      if (reply.kind === 'silence') table.fail(`after ${ms} ms without a request: ${reply.why}`, 'an answer');
+      return `it was there after ${ms} ms without a request`;
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/two-at-once',
+    title: 'Runs twice at the same time',
+    reason: 'Each host, and often each window of it, starts a process of its own.',
+    hint: 'Hold no lock, fixed port or file that the second process would need; or share what must be shared.',
+    async run(table) {
+      const started = await Promise.all([startAnother(table), startAnother(table)]);
+      const failed = started.find(({ answered }) => !answered);
+      if (failed) table.fail(`of two processes at once, one did not answer${failed.why}`, 'both answer');
+      return 'two processes answered at the same time';
+    },
+  },
+  {
+    ...common,
+    id: 'lifetime/starts-after-kill',
+    title: 'Starts again after it was killed',
+    reason: 'Processes are killed when memory is short or the machine goes down, and cannot tidy up before.',
+    hint: 'Do not trust a lock or pid file that is left: check whether its owner still lives.',
+    async run(table) {
+      const first = await startAnother(table);
+      const pid = first.peer.process?.pid;
+      if (!first.answered || pid === undefined)
+        return table.skip('it could not be started in the first place');
+      process.kill(pid, 'SIGKILL');
+      await within(table.clock, table.patience.answerMs, first.peer.process!.exited);
+      const next = await startAnother(table);
+      if (!next.answered)
+        table.fail(`after a SIGKILL the next process did not answer${next.why}`, 'it starts as ever');
+      return 'the next process answered';
+    },
+  },
+];
+
+/** A process that was not there before, greeted; with what is known where it did not answer. */
+async function startAnother(
+  table: CheckContext,
+): Promise<{ readonly peer: StreamPeer; readonly answered: boolean; readonly why: string }> {
+  if (table.target.transport === 'http') return table.skip('the target is at a URL');
+  const peer = await openStreamPeer(table.target, table.clock);
+  table.atEnd(() => peer.close());
+  peer.send(helloMessage(table.era, table.revision));
+  const frame = await peer.transcript.waitFor(({ kind }) => kind === 'result', table.patience.helloMs);
+  // Its last words may still be in the pipe.
+  if (!frame && peer.process) await within(table.clock, table.patience.quietMs, peer.process.exited);
+  const said = peer.process?.stderr().trim().split('\n').at(-1);
+  return { peer, answered: frame !== undefined, why: said ? `; last stderr: ${said}` : '' };
+}

@@ -1,0 +1,127 @@
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckConversation } from '../../conversation/conversation.js';
+import { legacyHeaders } from '../../conversation/http-legacy-conversation.js';
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { type Frame, membersOf } from '../../wire/transcript.js';
+import { answers, codeOf, harmless, inShort, line, newId, peerOf, strike } from './bad-input.js';
+
+/** Arrays of messages, which only one revision has. */
+export const batchChecks: readonly Check[] = [
+  {
+    id: 'batch/not-processed',
+    suite: 'resilience',
+    title: 'Does not process an array as a batch',
+    level: 'MUST',
+    rules: ['JRPC-019', 'STDIO-002'],
+    hint: 'Refuse an array with -32600: since 2025-06-18 a line holds one message.',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      if (talk.revision < '2025-06-18') return table.skip(`batches were not forbidden in ${talk.revision}`);
+      const ids = [`${newId(talk)}-a`, `${newId(talk)}-b`];
+      const batch = line('a batch', JSON.stringify(ids.map((id) => harmless(talk, id))));
+      const said = await strike(table, talk, batch, { until: isProcessed(ids) });
+      const result = said.find(isProcessed(ids));
+      if (result) table.fail(`a batch of two was processed: ${inShort(result)}`, 'an error, or no answer');
+      return said[0] ? `the batch got ${String(codeOf(said[0]) ?? inShort(said[0]))}` : 'no answer';
+    },
+  },
+  {
+    id: 'batch/empty',
+    suite: 'resilience',
+    title: 'Goes on after an empty array, and does not answer it with a result',
+    level: 'SHOULD',
+    rules: ['ERR-018'],
+    hint: 'Refuse an empty array with -32600, and read on.',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const said = await strike(table, talk, line('an empty array', '[]'), {
+        until: ({ kind }) => kind !== 'notification',
+      });
+      const wrong = said.find(({ kind }) => kind !== 'error');
+      if (wrong) table.fail(`[] was answered with ${inShort(wrong)}`, 'an error, or no answer');
+      return said[0] ? `[] got ${String(codeOf(said[0]))}` : '[] was not answered, and nothing was lost';
+    },
+  },
+  {
+    id: 'batch/2025-03-26',
+    suite: 'resilience',
+    title: 'Accepts a batch in revision 2025-03-26',
+    level: 'MUST',
+    rules: ['JRPC-017'],
+    hint: 'Take an array apart and answer each request in it, or do not agree to 2025-03-26 in initialize.',
+    era: 'legacy',
+    lane: 'own',
+    async run(table) {
+      const talk = await table.openTalk({ era: 'legacy', revision: '2025-03-26' });
+      if (talk.revision !== '2025-03-26')
+        return table.skip(`it does not speak 2025-03-26, but ${talk.revision}`);
+      const ids = ['batch-a', 'batch-b'];
+      const messages = [
+        ...ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
+        { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
+      ];
+      const said = talk.peer ? await onStream(table, talk, messages) : await overHttp(table, talk, messages);
+      const missing = ids.filter((id) => !said.flatMap(unpacked).some((each) => isResult(each, id)));
+      if (missing.length === 0) return 'both requests of a batch were answered';
+      const error = said.find(({ kind }) => kind === 'error');
+      const got = error ? `; it got ${inShort(error)}` : '';
+      return table.fail(
+        `after agreeing to 2025-03-26, ${missing.length} of 2 requests of a batch had no result${got}`,
+        'a result for each request of the batch',
+      );
+    },
+  },
+];
+
+async function onStream(
+  table: CheckContext,
+  talk: CheckConversation,
+  messages: readonly unknown[],
+): Promise<readonly Frame[]> {
+  const { transcript } = peerOf(table, talk);
+  const from = transcript.frames.length;
+  await strike(table, talk, line('a batch', JSON.stringify(messages)));
+  const said = () => transcript.frames.slice(from).filter((frame) => frame.from === 'server');
+  const isThere = (id: string) =>
+    said()
+      .flatMap(unpacked)
+      .some((each) => isResult(each, id));
+  await transcript.waitFor(() => isThere('batch-a') && isThere('batch-b'), table.patience.quietMs);
+  return said();
+}
+
+async function overHttp(
+  table: CheckContext,
+  talk: CheckConversation,
+  body: readonly unknown[],
+): Promise<readonly Frame[]> {
+  const http = await table.openHttp().request({
+    body,
+    headers: legacyHeaders(talk.revision, talk.sessionId),
+    ms: table.patience.answerMs,
+  });
+  const isThere = (id: string) => http.frames.flatMap(unpacked).some((each) => isResult(each, id));
+  await http.waitFor(() => isThere('batch-a') && isThere('batch-b'), table.patience.answerMs);
+  return http.frames;
+}
+
+/** The messages of a frame, be it one or an array. */
+function unpacked({ json }: Frame): readonly unknown[] {
+  return Array.isArray(json) ? json : [json];
+}
+
+function isResult(message: unknown, id: string): boolean {
+  return isJsonObject(message) && message['id'] === id && message['result'] !== undefined;
+}
+
+function isProcessed(ids: readonly string[]): (frame: Frame) => boolean {
+  return (frame) =>
+    frame.kind === 'batch' ||
+    (frame.kind === 'result' && ids.some((id) => answers(id)(frame))) ||
+    (frame.kind === 'result' && membersOf(frame)['id'] === undefined);
+}

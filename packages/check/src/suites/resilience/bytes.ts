@@ -1,0 +1,232 @@
+import { helloMessage } from '../../conversation/hello.js';
+import type { Check } from '../../model.js';
+import type { Frame } from '../../wire/transcript.js';
+import {
+  answers,
+  codeOf,
+  describeEnd,
+  harmless,
+  inShort,
+  isLooseError,
+  line,
+  newId,
+  requestOf,
+  strike,
+  survives,
+} from './bad-input.js';
+
+/** Bytes that are no JSON, or hardly text. */
+export const byteChecks: readonly Check[] = [
+  {
+    id: 'bytes/parse-error',
+    suite: 'resilience',
+    title: 'Answers a line that is not JSON with -32700',
+    level: 'SHOULD',
+    rules: ['ERR-018'],
+    hint: 'Catch what JSON.parse throws and answer {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}, with no id or id null.',
+    era: 'none',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      for (const text of ['{', 'this is not JSON', '{"jsonrpc":"2.0","method":}']) {
+        const said = await strike(table, talk, line('a line that is not JSON', text), {
+          until: isLooseError,
+        });
+        const error = said.find(({ kind }) => kind === 'error');
+        if (!error) table.fail(`the line ${text} was not answered`, 'an error -32700');
+        if (codeOf(error!) !== -32700) table.fail(`the line ${text} got ${inShort(error!)}`, 'code -32700');
+      }
+      return 'each of three lines got -32700';
+    },
+  },
+  survives(
+    {
+      id: 'bytes/survives-text',
+      title: 'Goes on after lines that are not JSON',
+      hint: 'Catch what the JSON parser throws, for each line by itself, and read on.',
+    },
+    () => [
+      line('a line of text', 'hello, are you there?'),
+      line('half an object', '{"jsonrpc":"2.0","id":7,"method":"pi'),
+      line('a line of HTTP', 'GET /mcp HTTP/1.1'),
+      line('a header of a length', 'Content-Length: 52'),
+      line('two objects on one line', '{"a":1}{"b":2}'),
+      line('a thousand brackets', '['.repeat(1000)),
+    ],
+  ),
+  survives(
+    {
+      id: 'bytes/survives-invalid-utf8',
+      title: 'Goes on after bytes that are not UTF-8',
+      hint: 'Decode with replacement characters, or answer -32700; a decoder that throws must not end the loop that reads.',
+    },
+    (talk) => [
+      line('bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0xc0, 0xaf, 0xf5, 0x80])),
+      line(
+        'a request with a broken character',
+        Buffer.from(JSON.stringify(requestOf(talk, newId(talk), 'no/such', { x: '\u00e9' })), 'latin1'),
+      ),
+      line('a character that is cut off', Buffer.from([0x22, 0xe2, 0x82])),
+    ],
+  ),
+  survives(
+    {
+      id: 'bytes/survives-control-bytes',
+      title: 'Goes on after NUL and other control bytes',
+      hint: 'Treat the line as text that is not JSON; do not stop at a NUL as C strings do.',
+    },
+    (talk) => [
+      line('a NUL byte', Buffer.from([0])),
+      line('a request with a NUL in it', `${JSON.stringify(harmless(talk, newId(talk)))}\0`),
+      line('control bytes', Buffer.from([1, 4, 7, 8, 0x1b, 0x5b, 0x41, 0x7f])),
+    ],
+  ),
+  survives(
+    {
+      id: 'bytes/survives-blank-lines',
+      title: 'Goes on after blank lines',
+      hint: 'Skip lines that hold nothing but white space.',
+    },
+    () => [
+      line('an empty line', ''),
+      line('a line of blanks', ' \t  '),
+      line('an empty line of Windows', '\r'),
+    ],
+  ),
+  {
+    id: 'bytes/byte-order-mark',
+    suite: 'resilience',
+    title: 'Bears a byte order mark before the first message',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'Programs on Windows write one without being asked, and their server would seem dead.',
+    hint: 'Skip EF BB BF at the start of the stream, or answer -32700 and read on.',
+    era: 'none',
+    over: ['command', 'socket'],
+    lane: 'own',
+    async run(table) {
+      const peer = await table.openStream();
+      const hello = (id: number) => JSON.stringify(helloMessage(table.era, table.revision, { id }));
+      peer.sendLine(`\ufeff${hello(1)}`);
+      peer.sendLine(hello(2));
+      const isResult = (frame: Frame) => frame.kind === 'result';
+      const frame = await peer.transcript.waitFor(isResult, table.patience.helloMs);
+      if (frame) return `greeting ${frame.id} of 2 was answered`;
+      return table.fail(
+        `neither the greeting with the mark nor the one after it had a result${describeEnd(peer)}`,
+        'at least the second greeting is answered',
+      );
+    },
+  },
+  {
+    id: 'bytes/white-space',
+    suite: 'resilience',
+    title: 'Understands a request with white space around it, as with CRLF line ends',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'White space around JSON means nothing, and hosts on Windows may end lines with CRLF.',
+    hint: 'Take a trailing \\r off each line, and let the JSON parser skip the rest.',
+    era: 'none',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const wrap = [
+        ['a line end of CRLF', (text: string) => `${text}\r`],
+        ['blanks before it', (text: string) => `  \t${text}`],
+        ['blanks after it', (text: string) => `${text} \t `],
+        ['blanks within it', (text: string) => text.replace('{', '{ ').replaceAll('":', '" : ')],
+      ] as const;
+      for (const [what, wrapped] of wrap) {
+        const id = newId(talk);
+        const blow = line(`a request with ${what}`, wrapped(JSON.stringify(harmless(talk, id))));
+        const said = await strike(table, talk, blow, { until: answers(id) });
+        if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
+          const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
+          table.fail(`${blow.what} ${got}`, 'the answer that it gets without');
+        }
+      }
+      return 'understood CRLF, and blanks before, after and within';
+    },
+  },
+  {
+    id: 'bytes/any-writing',
+    suite: 'resilience',
+    title: 'Understands a request however its JSON is written',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'The order of members and the escapes in strings are free in JSON.',
+    hint: 'Use a real JSON parser for the whole message, also for finding its id and method.',
+    era: 'none',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      for (const what of ['its members the other way round', 'letters written as escapes'] as const) {
+        const id = newId(talk);
+        const plain = harmless(talk, id);
+        const text = what.startsWith('its')
+          ? JSON.stringify(Object.fromEntries(Object.entries(plain).reverse()))
+          : JSON.stringify(plain).replaceAll('e', '\\u0065').replaceAll('i', '\\u0069');
+        const said = await strike(table, talk, line(`a request with ${what}`, text), { until: answers(id) });
+        if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
+          const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
+          table.fail(`a request with ${what} ${got}`, 'the answer that it gets when written plainly');
+        }
+      }
+      return 'understood both';
+    },
+  },
+  {
+    id: 'bytes/lone-surrogates',
+    suite: 'resilience',
+    title: 'Answers a request that has half a character in it',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'JSON can write half of a surrogate pair as an escape, and text that was cut in two has one.',
+    hint: 'Replace what cannot be encoded, or answer -32700; never let the exception end the reading.',
+    era: 'none',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const id = newId(talk);
+      const text = JSON.stringify(requestOf(talk, id, 'no/such/method', { text: 'HALF' })).replace(
+        'HALF',
+        'a\\ud83d',
+      );
+      const isAnswer = answers(id);
+      const said = await strike(table, talk, line('half a surrogate pair', text), {
+        until: (frame) => isAnswer(frame) || isLooseError(frame),
+      });
+      if (said.length === 0) table.fail('a request with \\ud83d in it was not answered', 'an answer');
+      return `was answered: ${inShort(said[0]!)}`;
+    },
+  },
+  {
+    id: 'bytes/utf-8',
+    suite: 'resilience',
+    title: 'Reads and writes UTF-8, also when a character arrives in pieces',
+    level: 'MUST',
+    rules: ['JRPC-016', 'JRPC-006'],
+    hint: 'Gather bytes up to the newline and decode the whole line; do not decode each chunk by itself.',
+    era: 'none',
+    over: ['command', 'socket'],
+    lane: 'rough',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const id = `${newId(talk)} é ß 日本 🦀 \u{10ffff}`;
+      const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
+      const said = await strike(
+        table,
+        talk,
+        { what: 'a request in single bytes', send: (peer) => peer.sendInPieces(bytes, 1) },
+        { until: answers(id) },
+      );
+      if (said.some(answers(id))) return `the id ${id} came back as it was`;
+      const got = said[0] ? `came back as ${inShort(said[0])}` : 'was not answered';
+      return table.fail(`a request with the id ${id} ${got}`, 'an answer with the very same id');
+    },
+  },
+];

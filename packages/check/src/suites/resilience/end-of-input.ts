@@ -1,0 +1,161 @@
+import { within } from '@isthmus/sdk/internal/async/within.js';
+import { askAlive } from '../../conversation/alive.js';
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { slowArguments } from '../../survey/known-tools.js';
+import type { StreamPeer } from '../../wire/stream-peer.js';
+import { describeEnd, harmless, peerOf } from './bad-input.js';
+import { gather } from './gather.js';
+
+const common = {
+  suite: 'resilience',
+  level: 'SHOULD',
+  rules: [],
+  era: 'none',
+  lane: 'own',
+  over: ['command', 'socket'],
+} as const satisfies Partial<Check>;
+
+/** The end of what a client has to say: of a pipe, or one half of a socket. */
+export const endOfInputChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'end-of-input/answers-first',
+    title: 'Answers what came before the end of input',
+    reason:
+      'Scripts write their requests, close the pipe and read the answers; half-closed sockets are no different.',
+    hint: 'At the end of input wait for the calls that are under way and for the output to be written, then end.',
+    async run(table) {
+      const talk = await table.openTalk();
+      const peer = peerOf(table, talk);
+      const ids = Array.from({ length: 20 }, (_, index) => `last-${index}`);
+      await peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
+      peer.endInput();
+      const { missing } = await gather(table, peer, ids);
+      if (missing.length === 0) return 'all of 20 requests before the end of input were answered';
+      return table.fail(
+        `${missing.length} of 20 requests before the end of input were not answered${describeEnd(peer)}`,
+        'all answers, then the end',
+      );
+    },
+  },
+  {
+    ...common,
+    id: 'end-of-input/answers-calls',
+    title: 'Answers a call that is under way when the input ends',
+    rules: ['LIFE-003'],
+    reason:
+      'Exiting promptly is no reason to lose an answer: a script that pipes its requests would never see it.',
+    era: 'each',
+    hint: 'At the end of input let calls finish for a moment, or answer them with an error; then exit.',
+    async run(table) {
+      const call = table.needTool(
+        ({ tool }) => slowArguments(tool, UNDER_WAY_MS) !== undefined,
+        'that is known to take as long as it is told to',
+      );
+      const talk = await table.openTalk();
+      const peer = peerOf(table, talk);
+      const pending = talk.start('tools/call', {
+        name: call.name,
+        arguments: slowArguments(call.tool, UNDER_WAY_MS)!,
+      });
+      // The answer to this one shows that the call was read.
+      await askAlive(talk);
+      peer.endInput();
+      const reply = await pending.reply;
+      if (reply.kind !== 'silence') return `a call of ${call.name} was answered after the end of input`;
+      return table.fail(
+        `a call of ${call.name} that was under way when the input ended was not answered: ${reply.why}${describeEnd(peer)}`,
+        'its result, or an error',
+      );
+    },
+  },
+  {
+    ...common,
+    id: 'end-of-input/half-line',
+    title: 'Bears the end of input in the middle of a line',
+    reason:
+      'A client that dies leaves half a line behind, and that is no reason to crash or to talk nonsense.',
+    hint: 'Drop what is left without a newline when it does not parse, and end as at any other end of input.',
+    run: (table) => endsWell(table, (text) => text.slice(0, 25)),
+  },
+  {
+    ...common,
+    id: 'end-of-input/no-newline',
+    title: 'Bears a last line without a newline',
+    reason: 'Some clients leave the last newline out; their line may be served or dropped, but does no harm.',
+    hint: 'Take the rest of the input as a last line, or drop it; then end as usual.',
+    run: (table) => endsWell(table, (text) => text),
+  },
+  {
+    ...common,
+    id: 'end-of-input/connection-ends',
+    title: 'Ends its side of a connection when the client has ended its own',
+    reason: 'Connections that are closed on one side only pile up until the server can take no more.',
+    over: ['socket'],
+    hint: 'When input has ended and everything is answered, end the output, too.',
+    async run(table) {
+      const peer = peerOf(table, await table.openTalk());
+      peer.endInput();
+      if (await within(table.clock, table.patience.answerMs, peer.ended)) return 'it ended its side, too';
+      return table.fail(
+        `its side was still open ${table.patience.answerMs} ms after the end of input`,
+        'the connection ends',
+      );
+    },
+  },
+  {
+    ...common,
+    id: 'end-of-input/next-connection',
+    title: 'Serves the next client after one has gone in the middle of a line',
+    reason: 'Clients die at any moment, and the server is there for the others.',
+    over: ['socket'],
+    hint: 'Handle the errors of each connection by itself, ECONNRESET and EPIPE included.',
+    async run(table) {
+      const rude = await table.openTalk();
+      const peer = peerOf(table, rude);
+      await peer.sendBytes(`${JSON.stringify(harmless(rude, 'lost'))}\n{"jsonrpc":"2.0","id":1,"meth`);
+      peer.vanish();
+      const next = await table.openTalk().catch(() => undefined);
+      const reply = next && (await askAlive(next));
+      if (!reply || reply.kind === 'silence')
+        table.fail('the next connection was not served', 'an answer as always');
+      return 'the next connection was served';
+    },
+  },
+];
+
+/** As long as a call may take that is let finish: hosts wait two seconds after they have closed the input. */
+const UNDER_WAY_MS = 250;
+
+/** Two requests, then something that is not ended by a newline, then the end. */
+async function endsWell(table: CheckContext, cut: (text: string) => string): Promise<string> {
+  const talk = await table.openTalk();
+  const peer = peerOf(table, talk);
+  const ids = ['whole-1', 'whole-2'];
+  const whole = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
+  await peer.sendBytes(whole + cut(JSON.stringify(harmless(talk, 'unfinished'))));
+  peer.endInput();
+  const { missing } = await gather(table, peer, ids);
+  if (missing.length > 0) {
+    table.fail(
+      `${missing.length} of 2 requests before it were not answered${describeEnd(peer)}`,
+      'what was whole is answered',
+    );
+  }
+  await within(table.clock, table.patience.answerMs, peer.ended);
+  const nonsense = peer.transcript.frames.find(({ from, json }) => from === 'server' && json === undefined);
+  if (nonsense) table.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'nothing but messages');
+  const crash = await crashOf(table, peer);
+  if (crash !== undefined) table.fail(`the process ended with ${crash}${describeEnd(peer)}`, 'exit code 0');
+  const isAnswered = peer.transcript.frames.some(({ from, id }) => from === 'server' && id === 'unfinished');
+  return `what was whole was answered, and the rest ${isAnswered ? 'too' : 'was dropped'}`;
+}
+
+/** How a process ended that should have ended in peace. One that goes on is judged elsewhere. */
+async function crashOf(table: CheckContext, { process }: StreamPeer): Promise<string | undefined> {
+  if (!process || !(await within(table.clock, Math.min(2000, table.patience.answerMs), process.exited)))
+    return undefined;
+  const { code, signal } = await process.exited;
+  return code === 0 ? undefined : (signal ?? `code ${code}`);
+}

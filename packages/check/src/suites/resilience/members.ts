@@ -1,0 +1,212 @@
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { aliveMethod } from '../../conversation/alive.js';
+import type { CheckConversation } from '../../conversation/conversation.js';
+import type { Check } from '../../model.js';
+import type { Frame } from '../../wire/transcript.js';
+import {
+  answers,
+  type BadInput,
+  codeOf,
+  harmless,
+  inShort,
+  isLooseError,
+  line,
+  newId,
+  requestOf,
+  strike,
+  survives,
+} from './bad-input.js';
+
+const common = {
+  suite: 'resilience',
+  level: 'SHOULD',
+  over: ['command', 'socket'],
+  lane: 'rough',
+} as const satisfies Partial<Check>;
+
+/** Messages that are well formed, and odd inside. */
+export const memberChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'members/unknown-meta',
+    title: 'Serves a request with _meta keys that it does not know',
+    level: 'MUST',
+    rules: ['META-014'],
+    over: ['command', 'socket', 'http'],
+    lane: 'shared',
+    hint: 'Ignore what you do not know in _meta; whatever is there is not yours to judge.',
+    async run(table) {
+      const talk = await table.talk();
+      if (talk.revision < '2025-06-18') return table.skip(`_meta has no such rule in ${talk.revision}`);
+      const meta = { 'com.example/mark': [1, null, { deep: true }], 'io.modelcontextprotocol/unheard-of': 7 };
+      const method = aliveMethod(talk);
+      const reply = await talk.request(method, {}, { meta });
+      if (reply.kind === 'result') return `${method} with two unknown keys in _meta had a result`;
+      const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
+      return table.fail(`${method} with unknown keys in _meta had no result: ${seen}`, 'the usual result');
+    },
+  },
+  {
+    ...common,
+    id: 'members/unknown-params',
+    title: 'Serves a request with params that it does not know',
+    rules: [],
+    reason: 'Later revisions add members, and older servers have to live with newer clients.',
+    over: ['command', 'socket', 'http'],
+    lane: 'shared',
+    hint: 'Ignore members of params that you do not know instead of refusing the request.',
+    async run(table) {
+      const talk = await table.talk();
+      const method = talk.capabilities['tools'] === undefined ? aliveMethod(talk) : 'tools/list';
+      const reply = await talk.request(method, { unheardOf: { nested: [1, 2] }, anotherOne: null });
+      if (reply.kind === 'result') return `${method} with two unknown params had a result`;
+      const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
+      return table.fail(`${method} with unknown params had no result: ${seen}`, 'the usual result');
+    },
+  },
+  {
+    ...common,
+    id: 'members/duplicate-keys',
+    title: 'Answers a request with a member twice in it once, and goes on',
+    rules: [],
+    reason: 'JSON leaves open which of two equal keys counts, and two answers would settle two calls.',
+    hint: 'Parse the message once, with one parser, and dispatch it once.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const [first, second] = [`${newId(talk)}-a`, `${newId(talk)}-b`];
+      const plain = JSON.stringify(harmless(talk, second));
+      const text = plain.replace('{', `{"id":${JSON.stringify(first)},`);
+      const isOwn = (frame: Frame) => answers(first)(frame) || answers(second)(frame) || isLooseError(frame);
+      const said = await strike(table, talk, line('a request with two ids', text), { listens: true });
+      const own = said.filter(isOwn);
+      if (own.length > 1) table.fail(`a request with two ids had ${own.length} answers`, 'one at most');
+      return own[0] ? `was answered once: ${inShort(own[0])}` : 'was not answered';
+    },
+  },
+  {
+    ...common,
+    id: 'members/inherited-names',
+    title: 'Answers a method or a tool that is called like a built-in property as unknown',
+    rules: ['ERR-014', 'ERR-017'],
+    hint: 'Look handlers up in a Map, or with Object.hasOwn: constructor, toString and __proto__ are found in every plain object.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      for (const method of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
+        const id = newId(talk);
+        const text = JSON.stringify(requestOf(talk, id, method));
+        const what = `the method ${JSON.stringify(method)}`;
+        const said = await strike(table, talk, line(what, text), { until: answers(id) });
+        const answer = said.find(answers(id)) ?? said.find(isLooseError);
+        if (answer?.kind !== 'error')
+          table.fail(`${what} ${answer ? `got ${inShort(answer)}` : 'was not answered'}`, 'an error -32601');
+        if (![-32601, -32600, -32602].includes(Number(codeOf(answer!))))
+          table.fail(`${what} got ${inShort(answer!)}`, 'an error -32601');
+      }
+      const names = ['__proto__', 'constructor', 'toString'].filter(
+        (name) => !table.facts.tools.some((tool) => tool['name'] === name),
+      );
+      for (const name of talk.capabilities['tools'] === undefined ? [] : names) {
+        const reply = await talk.request('tools/call', { name, arguments: {} });
+        const refused =
+          reply.kind === 'error' || (reply.kind === 'result' && reply.result['isError'] === true);
+        const code = reply.kind === 'error' ? reply.error.code : undefined;
+        if (!refused || code === -32603) {
+          const seen = reply.frame ? inShort(reply.frame) : 'no answer';
+          table.fail(`a call of the tool ${name}, which does not exist, got ${seen}`, 'an error -32602');
+        }
+      }
+      return 'all were unknown to it';
+    },
+  },
+  {
+    ...common,
+    id: 'members/prototype-keys',
+    title: 'Is not changed by keys such as __proto__ in params',
+    rules: [],
+    reason: 'A key that reaches the prototype of all objects changes what every later request does.',
+    hint: 'Do not merge what a client sends into your own objects; copy the members that you know.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const method = aliveMethod(talk);
+      const before = await talk.request(method);
+      const evil = '{"polluted":true,"error":{"code":1,"message":"polluted"},"isError":true}';
+      const poison = `"__proto__":${evil},"constructor":{"prototype":${evil}},`;
+      const id = newId(talk);
+      const plain = JSON.stringify(requestOf(talk, id, 'no/such/method', { _meta: { a: 1 } }));
+      const text = plain
+        .replace('"params":{', `"params":{${poison}`)
+        .replace('"_meta":{', `"_meta":{${poison}`);
+      await strike(table, talk, line('params with __proto__', text));
+      const after = await talk.request(method);
+      const [was, is] = [before, after].map((reply) => withoutId(reply.frame?.json));
+      if (was !== is) table.fail(`${method} answered ${was} before and ${is} after`, 'the same answer');
+      return 'the next answer was what it had been before';
+    },
+  },
+  survives(
+    {
+      id: 'members/survives-deep-nesting',
+      title: 'Goes on after params that are nested very deeply',
+      hint: 'Limit the depth, or catch the overflow of the stack and answer an error.',
+      level: 'SHOULD',
+      era: 'each',
+    },
+    (talk) => [
+      nested(talk, 1000),
+      nested(talk, 10_000),
+      nested(talk, 100_000),
+      line('100000 open brackets', '['.repeat(100_000)),
+    ],
+  ),
+  survives(
+    {
+      id: 'members/survives-numbers',
+      title: 'Goes on after numbers that no machine word holds',
+      hint: 'Let the JSON parser make of them what it can, or answer an error.',
+      level: 'SHOULD',
+    },
+    (talk) =>
+      ['1e400', '-1e400', '123456789012345678901234567890', '1e-400', '-0', '0.1e1'].map((text) => {
+        const plain = JSON.stringify(requestOf(talk, newId(talk), 'no/such/method', { value: 'NUMBER' }));
+        return line(`the number ${text}`, plain.replace('"NUMBER"', text));
+      }),
+  ),
+  survives(
+    {
+      id: 'members/survives-huge-ids',
+      title: 'Goes on after ids that no machine word holds',
+      hint: 'Answer -32600 to an id that cannot be kept exactly.',
+      level: 'SHOULD',
+    },
+    (talk) =>
+      ['1e400', '18446744073709551616', '9007199254740993', `"${'x'.repeat(100_000)}"`].map((text) => {
+        const plain = JSON.stringify(harmless(talk, 'ID')).replace('"ID"', text);
+        return line(text.length > 40 ? 'an id of 100000 characters' : `the id ${text}`, plain);
+      }),
+  ),
+  survives(
+    {
+      id: 'members/survives-long-method',
+      title: 'Goes on after a method with a very long name',
+      hint: 'Answer -32601; where the name goes into a message or a log, shorten it.',
+      level: 'SHOULD',
+    },
+    (talk) => [
+      line('a method of 1 MiB', JSON.stringify(requestOf(talk, newId(talk), `x/${'y'.repeat(1024 * 1024)}`))),
+    ],
+  ),
+];
+
+function nested(talk: CheckConversation, levels: number): BadInput {
+  const plain = JSON.stringify(requestOf(talk, newId(talk), 'no/such/method', { deep: 'DEEP' }));
+  const deep = '{"a":'.repeat(levels) + '1'.padEnd(levels + 1, '}');
+  return line(
+    `params of ${levels} levels`,
+    plain.replace('"DEEP"', () => deep),
+  );
+}
+
+function withoutId(json: unknown): string {
+  const { id: _id, ...rest } = (json ?? {}) as JsonObject;
+  return JSON.stringify(rest);
+}

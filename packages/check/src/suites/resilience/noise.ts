@@ -1,0 +1,89 @@
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Check } from '../../model.js';
+import { inShort, line, newId, strike } from './bad-input.js';
+
+const common = {
+  suite: 'resilience',
+  over: ['command', 'socket'],
+  lane: 'rough',
+} as const satisfies Partial<Check>;
+
+/** What no one has to answer. */
+export const noiseChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'noise/notifications',
+    title: 'Answers no notification, known or not',
+    level: 'MUST',
+    rules: ['JRPC-012'],
+    hint: 'A message without an id gets no answer, not even an error.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const notifications: readonly (readonly [string, JsonObject?])[] = [
+        ['notifications/no-such-thing'],
+        ['notifications/no-such-thing', { a: [1] }],
+        ['no/such/method', {}],
+        ['tools/list', {}],
+        ['notifications/cancelled'],
+        ['notifications/cancelled', { requestId: 'nobody-has-asked' }],
+        ['notifications/progress', { progressToken: 'nobody-has-asked', progress: 1 }],
+      ];
+      const all = notifications.map(([method, params]) => ({
+        jsonrpc: '2.0',
+        method,
+        ...(params && { params }),
+      }));
+      const blow = {
+        what: `${all.length} notifications`,
+        send: (peer: { send(message: unknown): void }) => {
+          for (const each of all) peer.send(each);
+        },
+      };
+      const said = await strike(table, talk, blow, { listens: true });
+      if (said[0]) table.fail(`a notification was answered: ${inShort(said[0])}`, 'no answer to any of them');
+      return `${all.length} notifications had no answer`;
+    },
+  },
+  {
+    ...common,
+    id: 'noise/responses',
+    title: 'Ignores answers to what it never asked',
+    level: 'SHOULD',
+    rules: ['JRPC-014'],
+    hint: 'Drop a response whose id is not among your own requests; to answer it would make two peers talk for ever.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const id = newId(talk);
+      const inputs: readonly (readonly [string, JsonObject])[] = [
+        ['a result for an unknown id', { jsonrpc: '2.0', id, result: {} }],
+        ['an error for an unknown id', { jsonrpc: '2.0', id, error: { code: -32603, message: 'no' } }],
+        ['an error without an id', { jsonrpc: '2.0', error: { code: -32700, message: 'no' } }],
+        ['an error with the id null', { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'no' } }],
+      ];
+      for (const [what, json] of inputs) {
+        const said = await strike(table, talk, line(what, JSON.stringify(json)), {
+          listens: json === inputs.at(-1)![1],
+        });
+        if (said[0]) table.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
+      }
+      return 'four answers to nobody were ignored';
+    },
+  },
+  {
+    ...common,
+    id: 'noise/result-and-error',
+    title: 'Goes on after a response with both a result and an error',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'Some peer will send one, and everybody else on the connection should not notice.',
+    hint: 'Refuse or drop it, and read on.',
+    async run(table) {
+      const talk = await table.roughTalk();
+      const json = { jsonrpc: '2.0', id: newId(talk), result: {}, error: { code: 1, message: 'both' } };
+      const said = await strike(table, talk, line('both result and error', JSON.stringify(json)));
+      const wrong = said.find(({ kind }) => kind !== 'error');
+      if (wrong) table.fail(`it was answered with ${inShort(wrong)}`, 'an error, or no answer');
+      return said[0] ? `was answered: ${inShort(said[0])}` : 'was dropped';
+    },
+  },
+];

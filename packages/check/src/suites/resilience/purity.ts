@@ -1,0 +1,80 @@
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { complaintText, judgeMessage } from '../../shapes/index.js';
+import type { Frame, WireTranscript } from '../../wire/transcript.js';
+import { line, strike } from './bad-input.js';
+
+/** What is on the stream besides messages. */
+export const purityChecks: readonly Check[] = [
+  {
+    id: 'stream/only-messages',
+    suite: 'resilience',
+    title: 'Writes nothing to the stream but messages, one to a line',
+    level: 'MUST',
+    rules: ['STDIO-004', 'STDIO-001'],
+    hint: 'Send logs and banners to stderr; in Node, console.log writes to stdout and console.error does not.',
+    over: ['command', 'socket'],
+    lane: 'after',
+    run: (table) => judgeLines(table, table.transcripts),
+  },
+  {
+    id: 'stream/no-byte-order-mark',
+    suite: 'resilience',
+    title: 'Begins its stream with a message, and not with a byte order mark',
+    level: 'MUST',
+    rules: ['STDIO-004'],
+    hint: 'Write UTF-8 without a byte order mark: in .NET new UTF8Encoding(false), in Python utf-8 and not utf-8-sig.',
+    over: ['command', 'socket'],
+    lane: 'after',
+    run(table) {
+      const all = [...table.transcripts, ...table.roughTranscripts];
+      if (all.some(({ hasByteOrderMark }) => hasByteOrderMark))
+        table.fail('the first bytes of its stream are ef bb bf, a byte order mark', 'the first message');
+      return `none of ${all.length} streams begins with a byte order mark`;
+    },
+  },
+  {
+    id: 'stream/only-messages-under-stress',
+    suite: 'resilience',
+    title: 'Writes nothing but messages, whatever it is told',
+    level: 'MUST',
+    rules: ['STDIO-004'],
+    hint: 'Send stack traces and complaints to stderr, or answer with an error; never print them.',
+    over: ['command', 'socket'],
+    lane: 'after',
+    async run(table) {
+      // Others have told it worse, but they may have been left out.
+      const talk = await table.roughTalk();
+      for (const text of ['not JSON', '{"jsonrpc":"2.0"}', '[]', '42'])
+        await strike(table, talk, line('a bad line', text), { listens: text === '42' });
+      return judgeLines(table, table.roughTranscripts);
+    },
+  },
+];
+
+function judgeLines(table: CheckContext, transcripts: readonly WireTranscript[]): string {
+  let count = 0;
+  for (const { frames } of transcripts) {
+    for (const frame of frames) {
+      if (frame.from !== 'server') continue;
+      count++;
+      const complaint = complaintOf(frame, table.revision);
+      if (complaint === undefined) continue;
+      const { from, atMs, text } = frame;
+      table.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'nothing but messages, one to a line', {
+        wire: [{ from, atMs, text: text.slice(0, 2000) }],
+      });
+    }
+  }
+  return `all of ${count} lines are messages`;
+}
+
+/** What is wrong with a line; undefined where it is a message. */
+export function complaintOf(frame: Frame, revision: string): string | undefined {
+  if (frame.json === undefined) return 'it is not JSON';
+  const complaints = judgeMessage(frame.json, revision as Parameters<typeof judgeMessage>[1]).filter(
+    // An error may repeat whatever stood where the id should be.
+    ({ path }) => !(frame.kind === 'error' && path === 'id'),
+  );
+  return complaints[0] && complaintText(complaints[0]);
+}

@@ -1,0 +1,211 @@
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Reply } from '../../conversation/conversation.js';
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import type { CallableTool } from '../../survey/facts.js';
+import { needTools } from './each-tool.js';
+import { propertiesOf } from './schemas.js';
+
+/** Calls that cannot be right. */
+export const toolArgumentChecks: readonly Check[] = [
+  {
+    id: 'tools/unknown-tool',
+    suite: 'tools',
+    title: 'Refuses a tool that it does not have with -32602',
+    level: 'SHOULD',
+    rules: ['TOOL-019'],
+    hint: 'Answer with a JSON-RPC error -32602 that names the tool.',
+    async run(table) {
+      table.needCapability('tools');
+      const reply = await call(table, 'isthmus_check_no_such_tool', {});
+      return expectError(table, reply, 'a tool that does not exist');
+    },
+  },
+  {
+    id: 'tools/call-without-name',
+    suite: 'tools',
+    title: 'Refuses tools/call without a name with -32602',
+    level: 'SHOULD',
+    rules: ['TOOL-019'],
+    hint: 'Check the params before looking for the tool.',
+    async run(table) {
+      table.needCapability('tools');
+      const reply = await (await table.talk()).request('tools/call', { arguments: {} });
+      // Over HTTP there is no Mcp-Name either, and that may be noticed first.
+      if (table.target.transport === 'http' && reply.kind === 'error' && reply.error.code === -32020)
+        return 'refused with -32020';
+      return expectError(table, reply, 'tools/call without a name');
+    },
+  },
+  {
+    id: 'tools/inputs-validated',
+    suite: 'tools',
+    title: 'Does not run a tool whose argument has the wrong type',
+    level: 'MUST',
+    rules: ['TOOL-026'],
+    hint: 'Validate the arguments with the inputSchema before calling the function.',
+    async run(table) {
+      needTools(table);
+      const { tool, name, args, why } = needWrongType(table);
+      const reply = await call(table, tool.name, args);
+      expectRefusal(table, reply, `${tool.name} with ${why}`);
+      return `${tool.name} refused ${name}`;
+    },
+  },
+  {
+    id: 'tools/invalid-arguments-are-results',
+    suite: 'tools',
+    title: 'Reports arguments that do not fit as a result with isError',
+    level: 'SHOULD',
+    rules: ['TOOL-018'],
+    hint: 'Return `{ isError: true, content: [...] }` with what is wrong: a model sees results, and seldom errors.',
+    async run(table) {
+      needTools(table);
+      if (table.era === 'legacy' && table.revision < '2025-11-25')
+        table.skip('the rule came with 2025-11-25');
+      const { tool, args, why } = needWrongType(table);
+      const reply = await call(table, tool.name, args);
+      if (reply.kind === 'error') {
+        table.fail(
+          `${tool.name} with ${why} was answered with error ${reply.error.code}`,
+          'a result with isError',
+        );
+      }
+      return `${tool.name} with ${why} gave a result`;
+    },
+  },
+  {
+    id: 'tools/missing-argument-refused',
+    suite: 'tools',
+    title: 'Does not run a tool without an argument that it requires',
+    level: 'MUST',
+    rules: ['TOOL-026'],
+    hint: 'Validate the arguments with the inputSchema, required included.',
+    async run(table) {
+      needTools(table);
+      const tool = table.needTool(
+        ({ tool: each }) => requiredOf(each).length > 0,
+        'that can be called and requires an argument',
+      );
+      const [name] = requiredOf(tool.tool);
+      const args = Object.fromEntries(Object.entries(tool.args).filter(([key]) => key !== name));
+      expectRefusal(table, await call(table, tool.name, args), `${tool.name} without ${name}`);
+      return `${tool.name} refused to run without ${name}`;
+    },
+  },
+  {
+    id: 'tools/surplus-argument-refused',
+    suite: 'tools',
+    title: 'Refuses arguments that its schema excludes',
+    level: 'MUST',
+    rules: ['TOOL-026'],
+    hint: 'additionalProperties: false is a promise; validate with the schema that is published.',
+    async run(table) {
+      needTools(table);
+      const tool = table.needTool(
+        ({ tool: each }) =>
+          isJsonObject(each['inputSchema']) && each['inputSchema']['additionalProperties'] === false,
+        'that can be called and excludes other arguments',
+      );
+      const args = { ...tool.args, isthmus_check_surplus: 1 };
+      expectRefusal(
+        table,
+        await call(table, tool.name, args),
+        `${tool.name} with an argument that its schema excludes`,
+      );
+      return `${tool.name} refused it`;
+    },
+  },
+  {
+    id: 'tools/arguments-optional',
+    suite: 'tools',
+    title: 'Runs a tool that requires nothing without the member arguments',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'arguments is optional in tools/call, and clients leave it out.',
+    hint: 'Take missing arguments for {}.',
+    async run(table) {
+      needTools(table);
+      const tool = table.needTool(
+        ({ tool: each, name }) => requiredOf(each).length === 0 && succeeded(table, name),
+        'that can be called, requires nothing and succeeds',
+      );
+      const reply = await (await table.talk()).request('tools/call', { name: tool.name });
+      const failed = reply.kind !== 'result' || reply.result['isError'] === true;
+      if (failed)
+        table.fail(`${tool.name} failed without arguments: ${describe(reply)}`, 'the same as with {}');
+      return `${tool.name} ran without arguments`;
+    },
+  },
+];
+
+/** Whether a call of it went well on the way in. */
+function succeeded(table: CheckContext, name: string): boolean {
+  return table.facts.tour.some(
+    ({ method, params, reply }) =>
+      method === 'tools/call' &&
+      params['name'] === name &&
+      reply.kind === 'result' &&
+      reply.result['isError'] !== true &&
+      reply.result['resultType'] !== 'input_required',
+  );
+}
+
+async function call(table: CheckContext, name: string, args: JsonObject): Promise<Reply> {
+  return (await table.talk()).request('tools/call', { name, arguments: args });
+}
+
+/** A tool and arguments of which one has a type that the schema excludes. */
+function needWrongType(table: CheckContext): {
+  tool: CallableTool;
+  name: string;
+  args: JsonObject;
+  why: string;
+} {
+  for (const tool of table.facts.callable) {
+    for (const [name, property] of propertiesOf(tool.tool)) {
+      const wrong = WRONG.get(String(property['type']));
+      if (wrong === undefined || property['enum'] !== undefined) continue;
+      // A header repeats it over HTTP, and a value that cannot be one is refused for that.
+      if (property['x-mcp-header'] !== undefined) continue;
+      const why = `${JSON.stringify(wrong)} for ${name}, which is ${String(property['type'])}`;
+      return { tool, name, args: { ...tool.args, [name]: wrong }, why };
+    }
+  }
+  return table.skip(
+    table.facts.callable.length === 0
+      ? `there is no tool that can be called${table.facts.objections[0] === undefined ? '' : `: ${table.facts.objections[0]}`}`
+      : 'no tool that can be called has an argument with a plain type',
+  );
+}
+
+const WRONG: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['string', { not: 'a string' }],
+  ['number', { not: 'a number' }],
+  ['integer', { not: 'an integer' }],
+  ['boolean', { not: 'a boolean' }],
+  ['array', { not: 'an array' }],
+]);
+
+function requiredOf(tool: JsonObject): string[] {
+  const schema = tool['inputSchema'];
+  return isJsonObject(schema) && Array.isArray(schema['required']) ? schema['required'].map(String) : [];
+}
+
+function expectError(table: CheckContext, reply: Reply, what: string): string {
+  if (reply.kind === 'error' && reply.error.code === -32602) return `${what}: refused with -32602`;
+  return table.fail(`${what} was answered with ${describe(reply)}`, 'error -32602');
+}
+
+/** As a result or as an error: pages of the specification differ, and both say that nothing was run. */
+function expectRefusal(table: CheckContext, reply: Reply, what: string): void {
+  if (reply.kind === 'error') return;
+  if (reply.kind === 'result' && reply.result['isError'] === true) return;
+  table.fail(`${what} was answered with ${describe(reply)}`, 'a result with isError, or an error');
+}
+
+function describe(reply: Reply): string {
+  if (reply.kind === 'error') return `error ${reply.error.code}: ${reply.error.message.slice(0, 120)}`;
+  if (reply.kind === 'silence') return `nothing: ${reply.why}`;
+  return `the result ${JSON.stringify(reply.result).slice(0, 160)}`;
+}

@@ -1,0 +1,172 @@
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Check } from '../../model.js';
+import { judgeEach, nameOf, needTools, summary } from './each-tool.js';
+import { propertiesOf } from './schemas.js';
+
+/** What a model has to go by. */
+export const toolDescriptionChecks: readonly Check[] = [
+  {
+    id: 'tools/described',
+    suite: 'tools',
+    title: 'Describes every tool',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A model chooses a tool by its description; without one it has only the name.',
+    hint: 'Say in one or two sentences what the tool does and when to use it.',
+    run: (table) =>
+      judgeEach(
+        table,
+        ({ description }) =>
+          typeof description === 'string' && description.trim().length >= 3 ? undefined : 'no description',
+        'a description',
+      ),
+  },
+  {
+    id: 'tools/descriptions-differ',
+    suite: 'tools',
+    title: 'Describes no two tools in the same words',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A model cannot tell two tools apart that are described in the same words.',
+    hint: 'Say what is different about each.',
+    run(table) {
+      const groups = new Map<string, string[]>();
+      for (const tool of needTools(table)) {
+        const text = typeof tool['description'] === 'string' ? tool['description'].trim() : '';
+        if (text !== '') groups.set(text, [...(groups.get(text) ?? []), nameOf(tool)]);
+      }
+      const same = [...groups.values()].filter((names) => names.length > 1);
+      if (same.length > 0)
+        table.fail(
+          summary(same.map((names) => `${names.join(' and ')} have one description`)),
+          'a description of its own for each',
+        );
+      return `${groups.size} descriptions`;
+    },
+  },
+  {
+    id: 'tools/descriptions-bounded',
+    suite: 'tools',
+    title: 'Keeps each tool definition below 16 KiB',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'Every definition is sent to the model with every request; hosts cut or refuse what is longer.',
+    hint: 'Shorten the description, or move documentation into a resource or prompt.',
+    run: (table) =>
+      judgeEach(
+        table,
+        (tool) => {
+          const bytes = Buffer.byteLength(JSON.stringify(tool));
+          return bytes > 16 * 1024 ? `${bytes} bytes` : undefined;
+        },
+        'at most 16384 bytes for a tool',
+      ),
+  },
+  {
+    id: 'tools/no-hidden-text',
+    suite: 'tools',
+    title: 'Hides no text in names and descriptions',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'Invisible characters are read by models and not by the people who approve a tool: a way to smuggle instructions.',
+    hint: 'Remove control characters, zero-width characters, bidirectional overrides and tag characters.',
+    run: (table) =>
+      judgeEach(
+        table,
+        (tool) => {
+          const found = HIDDEN.exec(
+            JSON.stringify(tool).replace(/\\u([0-9a-f]{4})/gi, (_, hex) =>
+              String.fromCharCode(Number.parseInt(hex, 16)),
+            ),
+          );
+          return found
+            ? `holds the character U+${found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+            : undefined;
+        },
+        'text that people can see',
+      ),
+  },
+  {
+    id: 'tools/arguments-described',
+    suite: 'tools',
+    title: 'Describes every argument',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A model that has to guess what an argument means guesses wrong.',
+    hint: 'Give every property a description (or a title, or an enum that speaks for itself).',
+    run: (table) =>
+      judgeEach(
+        table,
+        (tool) => {
+          const mute = propertiesOf(tool).filter(
+            ([, each]) =>
+              each['description'] === undefined &&
+              each['title'] === undefined &&
+              each['enum'] === undefined &&
+              each['$ref'] === undefined &&
+              each['const'] === undefined,
+          );
+          return mute.length > 0
+            ? `nothing is said about ${mute.map(([name]) => name).join(', ')}`
+            : undefined;
+        },
+        'a description for every argument',
+      ),
+  },
+  {
+    id: 'tools/annotations-agree',
+    suite: 'tools',
+    title: 'Says nothing in one annotation that another one denies',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A tool that only reads cannot destroy anything; hosts that see both hints trust the wrong one.',
+    hint: 'Set readOnlyHint or destructiveHint, not both.',
+    run(table) {
+      if (!table.facts.tools.some((tool) => isJsonObject(tool['annotations'])))
+        table.skip('no tool has annotations');
+      return judgeEach(
+        table,
+        ({ annotations }) =>
+          isJsonObject(annotations) &&
+          annotations['readOnlyHint'] === true &&
+          annotations['destructiveHint'] === true
+            ? 'readOnlyHint and destructiveHint are both true'
+            : undefined,
+        'annotations that agree',
+      );
+    },
+  },
+  {
+    id: 'tools/annotations-are-hints',
+    suite: 'tools',
+    title: 'Gives annotations the types that they have',
+    level: 'MUST',
+    rules: ['TOOL-006'],
+    hint: 'The four hints are true or false, and the title is a string.',
+    run(table) {
+      if (!table.facts.tools.some((tool) => tool['annotations'] !== undefined))
+        table.skip('no tool has annotations');
+      return judgeEach(
+        table,
+        ({ annotations }) => {
+          if (annotations === undefined) return undefined;
+          if (!isJsonObject(annotations)) return `annotations is ${JSON.stringify(annotations)}`;
+          for (const name of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']) {
+            const value = annotations[name];
+            if (value !== undefined && typeof value !== 'boolean')
+              return `${name} is ${JSON.stringify(value)}`;
+          }
+          const title = annotations['title'];
+          return title === undefined || typeof title === 'string'
+            ? undefined
+            : `title is ${JSON.stringify(title)}`;
+        },
+        'hints that are true or false',
+      );
+    },
+  },
+];
+
+/** Controls but tab and line ends, zero-width characters, bidirectional controls, tag characters. */
+const HIDDEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}]/u;

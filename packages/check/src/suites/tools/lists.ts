@@ -1,0 +1,197 @@
+import type { CheckConversation } from '../../conversation/conversation.js';
+import type { Check } from '../../model.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { judgeEach, nameOf, needTools, summary } from './each-tool.js';
+
+/** The list of tools: there, the same for everybody, and usable by its names. */
+export const toolListChecks: readonly Check[] = [
+  {
+    id: 'tools/declared',
+    suite: 'tools',
+    title: 'Announces the capability tools when it has tools',
+    level: 'MUST',
+    rules: ['TOOL-001'],
+    hint: 'Put `tools: {}` among the capabilities of server/discover and initialize.',
+    async run(table) {
+      if (table.facts.capabilities['tools'] !== undefined) return 'tools is announced';
+      const reply = await (await table.talk()).request('tools/list');
+      if (reply.kind !== 'result') return table.skip('the server has no tools');
+      return table.fail(
+        'tools/list is answered with a list, and tools is not announced',
+        'the capability tools',
+      );
+    },
+  },
+  {
+    id: 'tools/list-answered',
+    suite: 'tools',
+    title: 'Answers tools/list when it announces tools, if only with an empty list',
+    level: 'MUST',
+    rules: ['TOOL-002', 'TOOL-001'],
+    hint: 'Register a handler for tools/list that returns `{ tools: [] }` when there are none.',
+    async run(table) {
+      table.needCapability('tools');
+      const result = table.needResult(await (await table.talk()).request('tools/list'), 'tools/list');
+      if (!Array.isArray(result['tools'])) table.fail('the result has no array tools', 'an array tools');
+      return `${(result['tools'] as unknown[]).length} tools on the first page`;
+    },
+  },
+  {
+    id: 'tools/same-everywhere',
+    suite: 'tools',
+    title: 'Offers the same tools on every connection',
+    level: 'MUST',
+    rules: ['TOOL-003'],
+    era: 'modern',
+    lane: 'own',
+    hint: 'Do not build the list from what happened on a connection; a handle in the arguments can carry state.',
+    async run(table) {
+      needTools(table);
+      const [one, other] = [await table.openTalk(), await table.openTalk()];
+      const look = async () => [await namesOn(table, one), await namesOn(table, other)] as const;
+      let [here, there] = await look();
+      // A list may change at any time, but then it changes for all.
+      if (difference(here, there) !== undefined) [here, there] = await look();
+      const odd = difference(here, there);
+      if (odd !== undefined) table.fail(`on a second connection ${odd}`, 'the same tools');
+      return `${here.length} tools on two connections`;
+    },
+  },
+  {
+    id: 'tools/same-after-calls',
+    suite: 'tools',
+    title: 'Offers the same tools after other calls on the connection',
+    level: 'MUST',
+    rules: ['TOOL-003'],
+    era: 'modern',
+    hint: 'A call must not add, hide or rename tools for the connection that it came on.',
+    async run(table) {
+      needTools(table);
+      if (!table.facts.tour.some(({ method }) => method === 'tools/call')) table.skip('no tool was called');
+      // Another connection to a command is another process, and knows nothing of what was meant to change.
+      const meant = table.facts.tour.find(
+        ({ method, params }) =>
+          method === 'tools/call' &&
+          !table.facts.tools.some((tool) => nameOf(tool) === params['name'] && isReadOnly(tool)),
+      );
+      if (table.target.transport === 'command' && meant) {
+        table.skip(`${String(meant.params['name'])} was called, and may have changed the list on purpose`);
+      }
+      // What the calls changed for everybody is fine; what they changed for this connection alone is not.
+      const fresh = await namesOn(table, await table.openTalk());
+      const used = await namesOn(table, await table.talk());
+      const odd = difference(fresh, used);
+      if (odd !== undefined) table.fail(`on the connection of the calls ${odd}`, 'what a new connection has');
+      return `${used.length} tools, there as on a new connection`;
+    },
+  },
+  {
+    id: 'tools/order-stable',
+    suite: 'tools',
+    title: 'Lists its tools in the same order each time',
+    level: 'SHOULD',
+    rules: ['TOOL-005'],
+    era: 'modern',
+    hint: 'Sort by name or keep the order of registration: prompt caches of models hang on it.',
+    async run(table) {
+      needTools(table);
+      const talk = await table.talk();
+      const [first, second] = [await namesOn(table, talk), await namesOn(table, talk)];
+      const at = first.findIndex((name, index) => name !== second[index]);
+      if (at >= 0) table.fail(`place ${at + 1} is ${first[at]} and then ${second[at]}`, 'one order');
+      return 'two lists in the same order';
+    },
+  },
+  {
+    id: 'tools/names-unique',
+    suite: 'tools',
+    title: 'Gives every tool a name of its own',
+    level: 'SHOULD',
+    rules: ['TOOL-009'],
+    hint: 'Rename one of them: a client can call only one tool of a name.',
+    async run(table) {
+      const names = needTools(table).map(nameOf);
+      const twice = names.filter((name, index) => names.indexOf(name) !== index);
+      if (twice.length > 0) table.fail(`there is more than one ${twice.join(', ')}`, 'each name once');
+      return `${names.length} different names`;
+    },
+  },
+  {
+    id: 'tools/names-usable',
+    suite: 'tools',
+    title: 'Names its tools with 1 to 128 letters, digits, _, - and .',
+    level: 'SHOULD',
+    rules: ['TOOL-009'],
+    hint: 'Many models and hosts refuse other characters; put a nicer name into title.',
+    run: (table) =>
+      judgeEach(
+        table,
+        (tool) =>
+          /^[A-Za-z0-9_.-]{1,128}$/.test(nameOf(tool))
+            ? undefined
+            : `${nameOf(tool).length} characters, with others than these`,
+        'names of 1 to 128 characters of A-Z a-z 0-9 _ - .',
+      ),
+  },
+  {
+    id: 'tools/read-only-is-honest',
+    suite: 'tools',
+    title: 'Changes nothing that can be seen when a tool that only reads is called',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'Hosts call tools with readOnlyHint without asking anybody; one that changes lists or resources misleads them.',
+    hint: 'Take readOnlyHint away from the tool, or the side effect.',
+    async run(table) {
+      const readers = needTools(table).filter((tool) => isReadOnly(tool));
+      const called = table.facts.tour.filter(
+        ({ method, params }) =>
+          method === 'tools/call' && readers.some((tool) => nameOf(tool) === params['name']),
+      );
+      if (called.length === 0) table.skip('no tool with readOnlyHint was called');
+      // Somebody else's call may change the lists, on another connection to the same server.
+      const other = table.facts.callable.find(({ tool }) => !isReadOnly(tool));
+      if (other) table.skip(`${other.name} may be called, too, and does not say that it only reads`);
+      const wrong = called.flatMap(({ params, reply }) =>
+        reply.notifications
+          .filter(
+            ({ method }) => method?.endsWith('/list_changed') || method === 'notifications/resources/updated',
+          )
+          .map(({ method }) => `${String(params['name'])} was followed by ${method}`),
+      );
+      if (wrong.length > 0) table.fail(summary(wrong), 'no change');
+      const odd = difference(needTools(table).map(nameOf), await namesOn(table, await table.talk()));
+      if (odd !== undefined) table.fail(`after tools that only read ${odd}`, 'the same tools');
+      return `${called.length} calls of tools that only read`;
+    },
+  },
+];
+
+function isReadOnly(tool: Readonly<Record<string, unknown>>): boolean {
+  return (tool['annotations'] as { readOnlyHint?: unknown } | undefined)?.readOnlyHint === true;
+}
+
+/** All pages. */
+async function namesOn(table: CheckContext, talk: CheckConversation): Promise<string[]> {
+  const names: string[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < 50; page++) {
+    const reply = await talk.request('tools/list', cursor === undefined ? {} : { cursor });
+    const result = table.needResult(reply, 'tools/list');
+    if (!Array.isArray(result['tools'])) break;
+    names.push(...result['tools'].map((tool) => nameOf(tool as Record<string, unknown>)));
+    cursor = result['nextCursor'];
+    if (cursor === undefined) break;
+  }
+  return names;
+}
+
+function difference(before: readonly string[], after: readonly string[]): string | undefined {
+  const gone = before.filter((name) => !after.includes(name));
+  const added = after.filter((name) => !before.includes(name));
+  if (gone.length === 0 && added.length === 0) return undefined;
+  return [
+    ...(gone.length > 0 ? [`${gone.join(', ')} is not there`] : []),
+    ...(added.length > 0 ? [`${added.join(', ')} is there as well`] : []),
+  ].join(' and ');
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckConversation, Reply } from '../conversation/conversation.js';
+import {
+  NoHello,
+  type OpenConversationOptions,
+  openConversation,
+} from '../conversation/open-conversation.js';
+import type { CheckTarget } from '../wire/target.js';
+
+/** Whether a target speaks an era: with an open conversation, or with what it said instead. */
+export type SurveyedEra =
+  | { readonly era: Era; readonly speaks: true; readonly talk: CheckConversation }
+  | { readonly era: Era; readonly speaks: false; readonly why: string; readonly reply: Reply | undefined };
+
+/** Asks for both eras at once, each on a connection of its own: a failed probe must not spoil the other. */
+export async function findEras(
+  target: CheckTarget,
+  wanted: readonly Era[],
+  options: Omit<OpenConversationOptions, 'era' | 'revision'>,
+): Promise<SurveyedEra[]> {
+  const legacy = wanted.includes('legacy') ? askFor(target, 'legacy', options) : undefined;
+  // An old server may say nothing at all to a question that it does not know.
+  const giveUp = legacy?.then(({ speaks }) =>
+    speaks ? pause(options, SILENCE_MS) : pause(options, options.helloMs),
+  );
+  const modern = wanted.includes('modern')
+    ? askFor(target, 'modern', { ...options, ...(giveUp && { giveUp }) })
+    : undefined;
+  return (await Promise.all([modern, legacy])).filter((verdict) => verdict !== undefined);
+}
+
+/** How long after its answer to `initialize` a server may still answer `server/discover`. */
+const SILENCE_MS = 1500;
+
+function pause({ clock }: { readonly clock: Clock }, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.after(ms, resolve, { background: true }));
+}
+
+async function askFor(
+  target: CheckTarget,
+  era: Era,
+  options: Omit<OpenConversationOptions, 'era' | 'revision'>,
+): Promise<SurveyedEra> {
+  const revision = era === 'modern' ? LATEST_MODERN : LATEST_LEGACY;
+  try {
+    const talk = await openConversation(target, { ...options, era, revision });
+    const versions = talk.hello['supportedVersions'];
+    if (era === 'modern' && Array.isArray(versions) && !versions.includes(revision)) {
+      await talk.close();
+      return {
+        era,
+        speaks: false,
+        why: `it speaks ${versions.join(', ')}, and ${revision} is not among them`,
+        reply: undefined,
+      };
+    }
+    return { era, speaks: true, talk };
+  } catch (error) {
+    const reply = error instanceof NoHello ? error.reply : undefined;
+    return { era, speaks: false, why: messageOf(error) + supportedIn(reply), reply };
+  }
+}
+
+function supportedIn(reply: Reply | undefined): string {
+  const data = reply?.kind === 'error' ? reply.error.data : undefined;
+  const supported = isJsonObject(data) ? data['supported'] : undefined;
+  return Array.isArray(supported) ? ` (it says that it speaks ${supported.join(', ')})` : '';
+}

@@ -1,0 +1,214 @@
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckConversation, Reply, ServerAnswer } from '../conversation/conversation.js';
+import type { RequestDefaults } from '../conversation/request-defaults.js';
+import { type Frame, membersOf } from '../wire/transcript.js';
+import { type Consent, objectionTo } from './consent.js';
+import { type CallableTool, type Facts, hasCapability, type WalkthroughStop } from './facts.js';
+import { quickArguments } from './known-tools.js';
+import { sampleArguments } from './sample-arguments.js';
+
+export interface WalkthroughOptions extends Consent {
+  /** Arguments for tools whose schema does not tell enough. */
+  readonly args: Readonly<Record<string, JsonObject>>;
+  /** Of the tools that may be called, those that are called on the way. Default: all. */
+  readonly visit?: readonly string[] | undefined;
+  /** How long one request of the tour may take before it is called off. */
+  readonly stopMs: number;
+  /** What spoils every conversation is noted here. */
+  readonly manners: RequestDefaults;
+  /** Looks whether the server is gone, after a call that was not answered. */
+  readonly isGone: (after: string) => Promise<boolean>;
+}
+
+/** Looks around: all lists, and one of everything that is harmless. What it hears, all checks may judge. */
+export async function walkThrough(talk: CheckConversation, options: WalkthroughOptions): Promise<Facts> {
+  talk.answerWith(answerPolitely);
+  const failedLists: { method: string; said: string }[] = [];
+  const failed = (method: string, reply: Reply) => {
+    if (reply.kind === 'silence' && talk.isOpen) options.manners.silent.add(`${talk.era} ${method}`);
+    failedLists.push({ method, said: describe(reply) });
+  };
+  const tools = await listAll(talk, 'tools', 'tools/list', 'tools', failed);
+  const resources = await listAll(talk, 'resources', 'resources/list', 'resources', failed);
+  const templates = await listAll(talk, 'resources', 'resources/templates/list', 'resourceTemplates', failed);
+  const prompts = await listAll(talk, 'prompts', 'prompts/list', 'prompts', failed);
+  const hasLooseErrors = await findLooseErrors(talk);
+  if (hasLooseErrors) options.manners.looseErrors.add(talk.era);
+  const callable = tools
+    .filter((tool) => objectionTo(tool, options) === undefined)
+    .map((tool) => callableOf(tool, options));
+  const tour: WalkthroughStop[] = [];
+  let token = 1000;
+  const visit = async (method: string, params: JsonObject) => {
+    tour.push(await stopAt(talk, method, params, ++token, options.stopMs));
+  };
+  for (const resource of resources.slice(0, MOST_OF_A_KIND)) {
+    if (typeof resource['uri'] === 'string') await visit('resources/read', { uri: resource['uri'] });
+  }
+  for (const prompt of prompts.slice(0, MOST_OF_A_KIND)) {
+    if (typeof prompt['name'] === 'string') {
+      await visit('prompts/get', { name: prompt['name'], arguments: promptArguments(prompt) });
+    }
+  }
+  let killedBy: string | undefined;
+  const visited = callable.filter(({ name }) => options.visit?.includes(name) ?? true);
+  for (const { name, args } of visited.slice(0, MOST_TOOLS)) {
+    await visit('tools/call', { name, arguments: args });
+    const { reply } = tour.at(-1)!;
+    if (reply.kind !== 'silence' && talk.isOpen) continue;
+    // A call that found nobody there did not end the server: the one before it did.
+    const before = tour.at(-2);
+    const isLate =
+      reply.kind === 'silence' && /ECONNREFUSED/.test(reply.why) && before?.method === 'tools/call';
+    const culprit = isLate ? String(before.params['name']) : name;
+    const isGone = await options.isGone(`tools/call of ${culprit}`);
+    if (isGone || !talk.isOpen) killedBy = culprit;
+    if (killedBy !== undefined) break;
+  }
+  const { era, revision, hello, capabilities } = talk;
+  return {
+    era,
+    revision,
+    isSse: talk.isSse === true,
+    hello,
+    capabilities,
+    serverInfo: serverInfoOf(hello),
+    tools,
+    resources,
+    templates,
+    prompts,
+    failedLists,
+    hasLooseErrors,
+    // What has ended the server once is not called again.
+    callable: callable.filter(({ name }) => name !== killedBy),
+    killedBy,
+    objections: [
+      ...tools.flatMap((tool) => objectionTo(tool, options) ?? []),
+      ...(killedBy === undefined ? [] : [`${killedBy} ended the server when it was called`]),
+    ],
+    tour,
+  };
+}
+
+/** All pages, up to a bound: a server may go round in circles. */
+async function listAll(
+  talk: CheckConversation,
+  capability: string,
+  method: string,
+  member: string,
+  failed: (method: string, reply: Reply) => void,
+): Promise<JsonObject[]> {
+  if (!hasCapability(talk.capabilities, capability)) return [];
+  const items: JsonObject[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const reply = await talk.request(method, cursor === undefined ? {} : { cursor });
+    // Some servers announce resources and have no templates: clients put up with it.
+    if (reply.kind !== 'result' && page === 0 && !isUnknownMethod(reply)) failed(method, reply);
+    if (reply.kind !== 'result' || !Array.isArray(reply.result[member])) break;
+    items.push(...reply.result[member].filter(isJsonObject));
+    cursor = reply.result['nextCursor'];
+    if (cursor === undefined || cursor === null) break;
+  }
+  return items;
+}
+
+function isUnknownMethod(reply: Reply): boolean {
+  return reply.kind === 'error' && reply.error.code === -32601;
+}
+
+function describe(reply: Reply): string {
+  if (reply.kind === 'error') return `error ${reply.error.code}: ${reply.error.message}`;
+  return reply.kind === 'silence' ? reply.why : 'a result';
+}
+
+/** Asks for what no server has: silence, and an error without that id instead, is the error of a server that loses ids. */
+async function findLooseErrors(talk: CheckConversation): Promise<boolean> {
+  if (!talk.peer || !talk.isOpen) return false;
+  const from = talk.transcript.frames.length;
+  const { kind, id } = await talk.request('isthmus-check/unknown', {});
+  if (kind !== 'silence') return false;
+  return talk.transcript.frames
+    .slice(from)
+    .some((frame) => frame.from === 'server' && frame.kind === 'error' && membersOf(frame)['id'] !== id);
+}
+
+async function stopAt(
+  talk: CheckConversation,
+  method: string,
+  params: JsonObject,
+  progressToken: number,
+  ms: number,
+): Promise<WalkthroughStop> {
+  const from = talk.transcript.frames.length;
+  const pending = talk.start(method, params, {
+    progressToken,
+    ms,
+    ...(talk.era === 'modern' && { logLevel: 'debug' }),
+  });
+  const reply = await pending.reply;
+  if (reply.kind === 'silence' && talk.isOpen) await pending.cancel('it takes too long').catch(() => {});
+  const answers = politeAnswers(reply);
+  // What waits for an answer is not left waiting.
+  if (answers) await talk.request(method, { ...params, ...answers }, { ms });
+  const questions = talk.transcript.frames
+    .slice(from)
+    .filter((frame) => frame.from === 'server' && frame.kind === 'request' && frame.method !== 'ping');
+  return { method, params, reply, progressToken, questions };
+}
+
+/** What a modern request comes back with when it was answered with questions. */
+function politeAnswers(reply: Reply): JsonObject | undefined {
+  if (reply.kind !== 'result' || reply.result['resultType'] !== 'input_required') return undefined;
+  const { inputRequests, requestState } = reply.result;
+  const asked = Object.entries(isJsonObject(inputRequests) ? inputRequests : {});
+  const answers = asked.flatMap(([key, question]) => {
+    const method = isJsonObject(question) ? String(question['method']) : '';
+    const answer = answerPolitely({ method });
+    return 'result' in answer ? [[key, answer.result] as const] : [];
+  });
+  return {
+    inputResponses: Object.fromEntries(answers),
+    ...(requestState !== undefined && { requestState }),
+  };
+}
+
+/** A user who wants nothing, a model with little to say, and no roots. */
+function answerPolitely({ method }: Pick<Frame, 'method'>): ServerAnswer {
+  switch (method) {
+    case 'elicitation/create':
+      return { result: { action: 'decline' } };
+    case 'sampling/createMessage':
+      return { result: { role: 'assistant', content: { type: 'text', text: 'Hello.' }, model: 'none' } };
+    case 'roots/list':
+      return { result: { roots: [] } };
+    default:
+      return { error: { code: -32601, message: `${method} is not known here` } };
+  }
+}
+
+function callableOf(tool: JsonObject, { args }: WalkthroughOptions): CallableTool {
+  const name = String(tool['name']);
+  return { name, tool, args: args[name] ?? quickArguments(tool) ?? sampleArguments(tool['inputSchema']) };
+}
+
+function promptArguments(prompt: JsonObject): JsonObject {
+  const known = Array.isArray(prompt['arguments']) ? prompt['arguments'].filter(isJsonObject) : [];
+  return Object.fromEntries(
+    known
+      .filter((each) => each['required'] === true)
+      .map((each) => String(each['name']))
+      .map((name) => [name, /ur[il]$/i.test(name) ? 'https://example.com/' : 'hello']),
+  );
+}
+
+function serverInfoOf(hello: JsonObject): JsonObject | undefined {
+  const meta = hello['_meta'];
+  const info = hello['serverInfo'] ?? (isJsonObject(meta) ? meta[META.serverInfo] : undefined);
+  return isJsonObject(info) ? info : undefined;
+}
+
+const MOST_PAGES = 50;
+const MOST_OF_A_KIND = 8;
+const MOST_TOOLS = 40;

@@ -1,0 +1,257 @@
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Reply } from '../conversation/conversation.js';
+import type { Finding, Report } from '../model.js';
+import type { Facts, WalkthroughStop } from '../survey/facts.js';
+import { stable, valueDifferences } from './value-differences.js';
+
+/** Something that is not the same through a bridge. */
+export interface Difference {
+  /** `worse`: lost or broken on the way; `better`: mended, or there only through the bridge; `other`: not the same. */
+  readonly kind: 'worse' | 'better' | 'other';
+  readonly era?: Era;
+  /** What it is about: `check tools/declared`, `tool echo`, `tools/call echo`, `era modern`. */
+  readonly about: string;
+  readonly direct: string;
+  readonly through: string;
+}
+
+/** What one run found. */
+export interface Judged {
+  readonly report: Report;
+  readonly facts: readonly Facts[];
+}
+
+/**
+ * Every difference between a server and the same behind a bridge. `again` is a second look at the server itself: what
+ * differs already there is no news.
+ */
+export function compare(direct: Judged, again: readonly Facts[], through: Judged): Difference[] {
+  const eras = compareEras(direct.facts, through.facts);
+  const shared = direct.facts.flatMap((facts) => {
+    const other = through.facts.find(({ era }) => era === facts.era);
+    const second = again.find(({ era }) => era === facts.era) ?? facts;
+    return other ? [[facts, second, other] as const] : [];
+  });
+  return [
+    ...eras,
+    ...shared.flatMap(([facts, second, other]) => [
+      ...compareOffers(facts, second, other),
+      ...compareReplies(facts, second, other),
+    ]),
+    ...compareFindings(direct.report.findings, through.report.findings),
+  ];
+}
+
+function compareEras(direct: readonly Facts[], through: readonly Facts[]): Difference[] {
+  const names = (facts: readonly Facts[]) => facts.map(({ era }) => era);
+  const lost = names(direct).filter((era) => !names(through).includes(era));
+  const won = names(through).filter((era) => !names(direct).includes(era));
+  return [
+    ...lost.map((era) => difference('worse', era, `era ${era}`, 'is spoken', 'is not')),
+    ...won.map((era) => difference('better', era, `era ${era}`, 'is not spoken', 'is')),
+  ];
+}
+
+const OFFERS = [
+  ['tool', 'tools', 'name'],
+  ['resource', 'resources', 'uri'],
+  ['template', 'templates', 'uriTemplate'],
+  ['prompt', 'prompts', 'name'],
+] as const;
+
+function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[] {
+  const { era } = direct;
+  const capabilities = compareMembers(
+    era,
+    'capabilities',
+    [direct.capabilities, again.capabilities],
+    through.capabilities,
+  );
+  const server = compareMembers(era, 'server', [direct.serverInfo, again.serverInfo], through.serverInfo);
+  const instructions = compareMembers(
+    era,
+    'instructions',
+    [direct.hello['instructions'], again.hello['instructions']],
+    through.hello['instructions'],
+  );
+  const lists = OFFERS.flatMap(([word, list, key]) => {
+    const find = (facts: Facts, name: unknown) => plain(facts[list].find((each) => each[key] === name));
+    const known = direct[list].flatMap((item) => {
+      const about = `${word} ${String(item[key])}`;
+      return compareMembers(era, about, [item, find(again, item[key])], find(through, item[key]));
+    });
+    const added = through[list]
+      .filter((item) => !find(direct, item[key]) && !find(again, item[key]))
+      .map((item) => difference('other', era, `${word} ${String(item[key])}`, 'is not there', 'is there'));
+    return [...known, ...added];
+  });
+  return [...capabilities, ...server, ...instructions, ...lists];
+}
+
+/** Without what means the same as if it were not there. */
+function plain(item: JsonObject | undefined): JsonObject | undefined {
+  const { execution, ...rest } = item ?? {};
+  return isJsonObject(execution) && execution['taskSupport'] === 'forbidden' ? rest : item;
+}
+
+function compareReplies(direct: Facts, again: Facts, through: Facts): Difference[] {
+  return direct.tour.flatMap((stop) => {
+    const find = (facts: Facts) => facts.tour.find((each) => isSameStop(each, stop));
+    const other = find(through);
+    const about = `${stop.method} ${String(stop.params['name'] ?? stop.params['uri'])}`;
+    // Where the item itself is not the same, that has been said.
+    if (!other && !isSameItem(stop, direct, through)) return [];
+    if (!other) return [difference('worse', direct.era, about, 'was asked', 'could not be asked')];
+    const second = find(again) ?? stop;
+    const each = [
+      {
+        about,
+        values: [stop, second, other].map(({ reply }) => answerOf(reply)),
+        isLoss: isWorse(stop, other),
+      },
+      ...(
+        [
+          ['notifications', (visited: WalkthroughStop) => heardIn(visited, direct.era)],
+          ['questions', askedIn],
+        ] as const
+      ).map(([what, listIn]) => ({
+        about: `${what} of ${about}`,
+        values: [stop, second, other].map((visited) => listIn(visited)),
+        isLoss: listIn(other).length < listIn(stop).length,
+      })),
+    ];
+    // An error instead of a result is one difference, and not one for each member of either.
+    const kinds = [stop, second, other].map(({ reply }) => reply.kind);
+    if (kinds[0] === kinds[1] && kinds[0] !== kinds[2]) {
+      const kind = isWorse(stop, other) ? 'worse' : 'better';
+      return [difference(kind, direct.era, about, inWords(stop.reply), inWords(other.reply))];
+    }
+    return each.flatMap(({ about: what, values: [was, again, is], isLoss }) =>
+      compareValues(direct.era, what, [was, again], is, isLoss ? 'worse' : 'other'),
+    );
+  });
+}
+
+/** Whether something that worked does not any more. */
+function isWorse({ reply: was }: WalkthroughStop, { reply: is }: WalkthroughStop): boolean {
+  const rank = (reply: Reply) =>
+    ['silence', 'error', 'failed', 'result'].indexOf(
+      reply.kind === 'result' && reply.result['isError'] === true ? 'failed' : reply.kind,
+    );
+  return rank(is) < rank(was);
+}
+
+/** Whether what a stop is about is listed on both ways, in the same words. */
+function isSameItem({ method, params }: WalkthroughStop, direct: Facts, through: Facts): boolean {
+  const list = method === 'tools/call' ? 'tools' : method === 'prompts/get' ? 'prompts' : 'resources';
+  const key = list === 'resources' ? 'uri' : 'name';
+  const [one, other] = [direct, through].map((facts) =>
+    facts[list].find((each) => each[key] === params[key]),
+  );
+  return one !== undefined && stable(one) === stable(other);
+}
+
+function isSameStop(a: WalkthroughStop, b: WalkthroughStop): boolean {
+  return a.method === b.method && JSON.stringify(a.params) === JSON.stringify(b.params);
+}
+
+function inWords(reply: Reply): string {
+  if (reply.kind === 'silence') return `no answer: ${reply.why}`;
+  if (reply.kind === 'error') return `error ${reply.error.code}: ${reply.error.message}`.slice(0, 300);
+  return `the result ${stable(answerOf(reply)).slice(0, 300)}`;
+}
+
+/** What an answer says, without what each hop may say of itself. */
+function answerOf(reply: Reply): unknown {
+  if (reply.kind === 'silence') return 'no answer';
+  if (reply.kind === 'error') return { error: reply.error };
+  const { _meta, ttlMs: _ttlMs, cacheScope: _cacheScope, requestState, ...result } = reply.result;
+  const meta = isJsonObject(_meta)
+    ? Object.fromEntries(Object.entries(_meta).filter(([key]) => !key.startsWith('io.modelcontextprotocol/')))
+    : {};
+  return {
+    ...result,
+    // A state is opaque, and a bridge may have to wrap it; that there is one counts.
+    ...(requestState !== undefined && { requestState: 'opaque' }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
+  };
+}
+
+/** Progress, and logs where it is certain to which call they belong. */
+function heardIn({ reply }: WalkthroughStop, era: Era): unknown[] {
+  return reply.notifications.flatMap(({ method, json }) => {
+    const isLog = era === 'modern' && method === 'notifications/message';
+    if (method !== 'notifications/progress' && !isLog) return [];
+    const { progressToken: _token, _meta, ...params } = ((json as JsonObject)['params'] ?? {}) as JsonObject;
+    return [{ method, params }];
+  });
+}
+
+/** Roots are asked for whenever a server likes, and a legacy one does not say why. */
+function askedIn({ questions }: WalkthroughStop): unknown[] {
+  return questions.flatMap(({ method, json }) => {
+    if (method === 'roots/list') return [];
+    const { _meta, elicitationId: _id, ...params } = ((json as JsonObject)['params'] ?? {}) as JsonObject;
+    return [{ method, params }];
+  });
+}
+
+/** Checks that apply on both ways. */
+function compareFindings(direct: readonly Finding[], through: readonly Finding[]): Difference[] {
+  const keyOf = ({ id, era }: Finding) => `${id} ${era ?? ''}`;
+  const others = new Map(through.map((finding) => [keyOf(finding), finding]));
+  return direct.flatMap((finding) => {
+    const other = others.get(keyOf(finding));
+    if (!other || finding.outcome === 'skip' || other.outcome === 'skip') return [];
+    const [was, is] = [isBroken(finding), isBroken(other)];
+    if (was === is) return [];
+    const about = `check ${finding.id}`;
+    return [difference(is ? 'worse' : 'better', finding.era, about, sentence(finding), sentence(other))];
+  });
+}
+
+function isBroken({ outcome }: Finding): boolean {
+  return outcome === 'fail' || outcome === 'warn' || outcome === 'error';
+}
+
+function sentence({ outcome, seen, level }: Finding): string {
+  return outcome === 'pass' ? `holds: ${seen}` : `${level} does not hold: ${seen}`;
+}
+
+/** One difference for all, shown at the first place where they part: an answer is another answer. */
+function compareValues(
+  era: Era,
+  about: string,
+  looks: readonly [unknown, unknown],
+  through: unknown,
+  kind: Difference['kind'],
+): Difference[] {
+  const [first] = compareMembers(era, about, looks, through);
+  return first ? [{ ...first, kind }] : [];
+}
+
+/** A difference for every place where they part, rather than two long texts. */
+function compareMembers(
+  era: Era,
+  about: string,
+  [direct, again]: readonly [unknown, unknown],
+  through: unknown,
+): Difference[] {
+  // It is not the same each time, bridge or not.
+  if (stable(direct) !== stable(again)) return [];
+  return valueDifferences(direct, through).map(({ path, was, is }) => {
+    const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
+    return difference(is === undefined ? 'worse' : 'other', era, about, show(was), show(is));
+  });
+}
+
+function difference(
+  kind: Difference['kind'],
+  era: Era | undefined,
+  about: string,
+  direct: string,
+  through: string,
+): Difference {
+  return { kind, ...(era && { era }), about, direct, through };
+}

@@ -1,0 +1,57 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CheckOptions } from '../../../src/index.js';
+import type { CommandMutant } from '../support/mutant.js';
+
+/** Nobody waits long for what never ends, and one process is enough to look around. */
+const HASTE: CheckOptions = {
+  eras: ['modern'],
+  patience: { helloMs: 10_000, answerMs: 1500, quietMs: 100, checkMs: 20_000 },
+};
+
+const vice = (
+  check: string,
+  name: string,
+  words: string,
+  more: Partial<CommandMutant> = {},
+): CommandMutant => ({
+  check,
+  vice: words,
+  options: HASTE,
+  program: ['small-server.js', name],
+  ...more,
+});
+
+/** Processes that come and go as they should not. `folder` is where those with locks leave them. */
+export const lifetimeMutants: readonly CommandMutant[] = [
+  vice('lifetime/starts', 'late', 'takes seconds to start', {
+    seen: /came after \d+ ms/,
+    options: { ...HASTE, patience: { ...HASTE.patience, answerMs: 700 } },
+  }),
+  vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /ended/ }),
+  vice('lifetime/two-at-once', 'single', 'holds a lock', {
+    seen: /another instance is running/,
+    program: ['small-server.js', 'single', lockFolder()],
+  }),
+  vice('lifetime/starts-after-kill', 'stale-lock', 'trusts the lock of the dead', {
+    seen: /another instance is running/,
+    program: ['small-server.js', 'stale-lock', lockFolder()],
+  }),
+  vice('lifetime/ends-with-input', 'ignores-end', 'does not heed the end of input', { seen: /still there/ }),
+  vice('lifetime/exit-code', 'exit-code', 'ends with code 3', { seen: /code 3/ }),
+  vice('lifetime/stdout-is-pure', 'farewell', 'says goodbye on stdout', { seen: /Goodbye!/ }),
+  vice('lifetime/leaves-nobody', 'orphans', 'leaves a process behind', { seen: /leaves 1 processes behind/ }),
+  vice('lifetime/ends-unused', 'ignores-end-unused', 'waits for a first request for ever'),
+  vice('lifetime/ends-with-subscription', 'waits-for-listeners', 'lives for its listeners'),
+  vice('lifetime/ends-with-call', 'waits-for-calls', 'lives for its calls', { seen: /while sleep ran/ }),
+  vice('lifetime/sigterm', 'ignores-sigterm', 'does not heed SIGTERM'),
+  vice('lifetime/sigterm-leaves-nobody', 'orphans', 'leaves a process behind', {
+    seen: /SIGTERM it leaves 1/,
+  }),
+  vice('lifetime/sigint', 'ignores-sigint', 'does not heed SIGINT'),
+  vice('lifetime/host-dies', 'ignores-broken-pipe', 'lives on when nobody hears it'),
+];
+
+function lockFolder(): string {
+  return mkdtempSync(join(process.env['ISTHMUS_TEST_FOLDER']!, 'locks-'));
+}

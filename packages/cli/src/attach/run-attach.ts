@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { attach, connectIfThere } from '@isthmus/gateway/internal/daemon/attach.js';
+import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
+import { openPaths } from '@isthmus/gateway/internal/daemon/open-paths.js';
+import { runShim } from '@isthmus/gateway/internal/daemon/shim/shim.js';
+import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { onSignals } from '@isthmus/sdk/internal/server/own-process.js';
+import { EXIT } from '../exit-codes.js';
+import { oneLine } from '../terminal/text.js';
+
+/** Is the server that a host has launched, until the host is gone. `read` tells anew what the server is. */
+export async function runAttach(first: AttachParams, read: () => Promise<AttachParams>): Promise<void> {
+  let params = first;
+  let isFirst = true;
+  const shim = runShim({
+    name: first.unit.name,
+    input: process.stdin,
+    output: process.stdout,
+    async attach() {
+      // Another daemon is told what the file says now; a file that is broken changes nothing.
+      if (!isFirst) params = await read().catch(() => params);
+      isFirst = false;
+      return attach(params, { places: openPaths(), program: PROGRAM });
+    },
+    async isAlive() {
+      const client = await connectIfThere(openPaths().socket);
+      if (!client) return false;
+      try {
+        await client.status();
+        return true;
+      } finally {
+        client.close();
+      }
+    },
+    onTrouble: (error) => process.stderr.write(`isthmus: ${oneLine(messageOf(error))}\n`),
+  });
+  const departure = planDeparture({ isStdio: true });
+  onSignals({ departure, begin: () => shim.end({ graceMs: departure.graceMs + departure.abortMs }) });
+  // A host may have closed its end of stderr.
+  process.stderr.on('error', () => {});
+  const { wasAttached } = await shim.ended;
+  process.exit(wasAttached ? EXIT.ok : EXIT.cannotConnect);
+}
+
+const PROGRAM = fileURLToPath(new URL('../../bin/isthmus.js', import.meta.url));

@@ -1,0 +1,217 @@
+import {
+  CHECKS,
+  type CheckOptions,
+  checkServer,
+  commandTarget,
+  httpTarget,
+  type CheckTarget as Judged,
+  type Report,
+  socketTarget,
+  toJson,
+} from '@isthmus/check';
+import type { Finding } from '@isthmus/check/internal/model.js';
+import { cleanLine } from '@isthmus/check/internal/report/clean-text.js';
+import { choose } from '@isthmus/check/internal/run/plan.js';
+import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { catchSignals, type Interruption } from '../catch-signals.js';
+import { chooseTarget, type GivenOptions } from '../choose-target.js';
+import { CliError, usageError } from '../cli-error.js';
+import type { CommonOptions } from '../common-options.js';
+import { EXIT } from '../exit-codes.js';
+import { type CommandTarget, commandLine, headersOf } from '../target.js';
+import { createProgressLine } from '../terminal/progress-line.js';
+import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
+import { readBaseline, writeBaseline } from './baseline-files.js';
+import type { CheckCommandOptions } from './check-options.js';
+import { exitCodeOf } from './exit-code.js';
+import { renderCatalogue } from './render-catalogue.js';
+import { countLost, renderThrough } from './render-differences.js';
+import { renderReport } from './render-report.js';
+import { runThrough } from './run-through.js';
+import { toCheckOptions } from './to-check-options.js';
+import { writeReports } from './write-reports.js';
+
+/** `isthmus check`, once it is sure that somebody wants it: the catalogue takes its time to load. */
+export async function runCheckCommand(
+  words: readonly string[],
+  behind: readonly string[] | undefined,
+  given: GivenOptions<CheckCommandOptions>,
+  version: string,
+): Promise<void> {
+  const terminal = processTerminal();
+  if (given.list) return void terminal.stdout.write(renderCatalogue(CHECKS, given.json === true, terminal));
+  const { target, rest, options } = await chooseTarget('check', words, behind, given);
+  if (rest.length > 0) throw usageError(`check takes a target and nothing else; what is "${rest[0]}"?`);
+  process.exitCode = await check(target, options, version, terminal);
+}
+
+async function check(
+  target: CommandTarget,
+  options: CheckCommandOptions,
+  version: string,
+  terminal: Terminal,
+): Promise<number> {
+  const chosen = toCheckOptions(options);
+  const judged = targetToCheck(target, options);
+  const baseline =
+    options.baseline === undefined
+      ? undefined
+      : await readBaseline(options.baseline, { update: options.updateBaseline === true });
+  const progress = createCheckProgress(terminal);
+  const interruption = catchSignals(createProgressLine(terminal.stderr, 'none', terminal.err));
+  const { signal } = interruption;
+  const begun = leaveBeforeItBegins(interruption, terminal, progress.end);
+  const run: CheckOptions = {
+    ...chosen,
+    version,
+    signal,
+    ...(baseline && !options.updateBaseline && { baseline }),
+    onFinding(finding, done) {
+      begun();
+      progress.found(finding, done);
+    },
+  };
+  try {
+    if (options.through !== undefined) {
+      const report = await runThrough(target, judged, options, run);
+      signal.throwIfAborted();
+      progress.end();
+      if (options.json) writeJson(terminal, report);
+      else terminal.stdout.write(renderThrough(report, terminal));
+      return countLost(report) === 0 ? EXIT.ok : EXIT.failed;
+    }
+    const report = await checkServer(judged, run);
+    progress.end();
+    await writeReports(report, options, {
+      failOn: options.failOn,
+      ...(options.sarifArtifact !== undefined && { sarifArtifact: options.sarifArtifact }),
+    });
+    print(report, options, terminal);
+    if (signal.aborted) throw new CliError(interruption.code(), 'Interrupted; the checks above were done');
+    if (!options.updateBaseline) return exitCodeOf(report, options.failOn);
+    const { accepted } = await writeBaseline(options.baseline!, report, {
+      ...(baseline && { previous: baseline }),
+      failOn: options.failOn,
+      chosen: new Set(choose(CHECKS, chosen).map(({ id }) => id)),
+      known: new Set(CHECKS.map(({ id }) => id)),
+      ...(chosen.eras && { eras: new Set(chosen.eras) }),
+    });
+    terminal.stderr.write(`isthmus: ${oneLine(options.baseline!)} accepts ${accepted.length} now\n`);
+    return EXIT.ok;
+  } catch (error) {
+    progress.end();
+    if (signal.aborted && !(error instanceof CliError))
+      throw new CliError(interruption.code(), 'Interrupted');
+    throw explainFailure(error, target);
+  } finally {
+    interruption.release();
+  }
+}
+
+/** Until the first check there is nothing to finish: who is interrupted then does not wait for a silent server. */
+function leaveBeforeItBegins(interruption: Interruption, terminal: Terminal, hide: () => void): () => void {
+  const leave = () => {
+    hide();
+    terminal.stderr.write('isthmus: Interrupted; nothing was checked\n');
+    process.exit(interruption.code());
+  };
+  interruption.signal.addEventListener('abort', leave, { once: true });
+  return () => interruption.signal.removeEventListener('abort', leave);
+}
+
+function print(report: Report, options: CheckCommandOptions, terminal: Terminal): void {
+  const { json, failOn, verbose } = options;
+  terminal.stdout.write(
+    json
+      ? toJson(report, { failOn })
+      : renderReport(report, terminal, { failOn, ...(verbose && { verbose }) }),
+  );
+}
+
+interface CheckProgress {
+  /** Fits `onFinding` of `checkServer`. */
+  readonly found: (finding: Finding, progress: { readonly done: number; readonly of: number }) => void;
+  /** Takes the line away. */
+  readonly end: () => void;
+}
+
+/** A line on stderr while the checks run: how many are done, what was wrong so far, which was the last. */
+export function createCheckProgress({
+  stderr,
+  readsErrors,
+  err,
+}: Pick<Terminal, 'stderr' | 'readsErrors' | 'err'>): CheckProgress {
+  const line = createProgressLine(stderr, readsErrors ? 'live' : 'none', err);
+  const wrong = { fail: 0, error: 0, warn: 0 };
+  return {
+    found({ outcome, suite, title }, { done, of }) {
+      if (outcome in wrong) wrong[outcome as keyof typeof wrong] += 1;
+      const counts = Object.entries(wrong)
+        .filter(([, number]) => number > 0)
+        .map(([name, number]) => `${number} ${name}`);
+      const message = [counts.join(', '), `${suite}: ${cleanLine(title)}`].filter(Boolean).join('; ');
+      line.update({ progress: done, total: of, message });
+    },
+    end: () => line.hide(),
+  };
+}
+
+/** Why there is no report, with the code for it. An unexpected error stays as it is. */
+function explainFailure(error: unknown, target: CommandTarget): unknown {
+  if (!(error instanceof IsthmusError)) {
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    if (code === undefined || !/^E[A-Z]+$/.test(code)) return error;
+    return new CliError(EXIT.cannotConnect, `Cannot connect: ${oneLine(messageOf(error))}`);
+  }
+  const evidence = (error.evidence ?? []).map((line) => oneLine(line)).filter(Boolean);
+  if (error.code === 'INVALID_OPTION') return usageError(error.message);
+  if (error.code === 'CANNOT_START')
+    return new CliError(EXIT.cannotConnect, oneLine(error.message), { evidence });
+  if (error.code !== 'NO_COMMON_REVISION') return error;
+  if (evidence.every((line) => UNREACHABLE.test(line))) {
+    const why = evidence.map((line) =>
+      line.replace(/^(modern|legacy): (server\/discover: |initialize: )?/, ''),
+    );
+    // Of the target, or of the bridge in front of it.
+    const [label] = oneLine(error.message).split(' speaks no era of MCP ', 1);
+    return new CliError(EXIT.cannotConnect, `Cannot connect to ${label}`, { evidence: [...new Set(why)] });
+  }
+  return new CliError(EXIT.protocol, oneLine(error.message), {
+    evidence,
+    hint: `${commandLine('probe', target)} shows more`,
+  });
+}
+
+const UNREACHABLE = /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/;
+
+/** Whom the referee talks to, from what was typed. */
+export function targetToCheck(target: CommandTarget, { cwd, env, header = [] }: CommonOptions): Judged {
+  if (target.kind !== 'url' && header.length > 0) {
+    throw usageError('--header is for a URL', 'A command is given what it needs with --env');
+  }
+  if (target.kind !== 'command' && (cwd !== undefined || env)) {
+    throw usageError(
+      `${cwd === undefined ? '--env' : '--cwd'} is for a command`,
+      'The server there was started by somebody else',
+    );
+  }
+  if (target.kind === 'socket') return socketTarget(target.address);
+  if (target.kind === 'url') {
+    const { url, configured } = target;
+    return httpTarget(url, {
+      headers: { ...configured?.headers, ...headersOf(header) },
+      ...(configured && { label: configured.name }),
+    });
+  }
+  const { command, args, configured } = target;
+  const folder = cwd ?? configured?.cwd;
+  return commandTarget({
+    command,
+    args,
+    env: { ...configured?.env, ...env },
+    ...(configured && { label: configured.name }),
+    ...(folder !== undefined && { cwd: folder }),
+    ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
+  });
+}

@@ -1,0 +1,36 @@
+import { usageError } from './cli-error.js';
+import type { CommonOptions } from './common-options.js';
+import { type CommandTarget, takeTarget } from './target.js';
+
+/** The options of a command as they were typed: what is left out may be in the file of `--config`. */
+export type GivenOptions<Options extends CommonOptions = CommonOptions> = Omit<Options, 'mode'> & {
+  readonly mode?: string;
+  readonly config?: readonly string[];
+  readonly input?: Readonly<Record<string, string>>;
+};
+
+/** Finds out whom to talk to, from the words or from the files of `--config`, and what goes for the talk. */
+export async function chooseTarget<Options extends CommonOptions>(
+  name: string,
+  words: readonly string[],
+  behind: readonly string[] | undefined,
+  given: GivenOptions<Options>,
+): Promise<{ readonly target: CommandTarget; readonly rest: readonly string[]; readonly options: Options }> {
+  const { config, input, ...others } = given;
+  const withMode = (mode: string | undefined, timeout?: number) =>
+    ({ ...(timeout !== undefined && { timeout }), ...others, mode: given.mode ?? mode ?? 'auto' }) as Options;
+  if (!config) {
+    if (input) throw usageError('--input is for a server of --config FILE');
+    return { ...takeTarget(name, words, behind), options: withMode(undefined) };
+  }
+  if (behind) {
+    throw usageError(
+      'Two targets: a server of --config, and the command behind --',
+      'Give one of them; words for the server itself are in the file',
+    );
+  }
+  const { findConfigured } = await import('./config-target.js');
+  const { target, entry, warnings } = await findConfigured(name, config, words[0], input);
+  for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
+  return { target, rest: words.slice(1), options: withMode(entry.mode, entry.timeoutMs) };
+}

@@ -1,0 +1,68 @@
+import { connectIfThere } from '@isthmus/gateway/internal/daemon/attach.js';
+import { daemonLog } from '@isthmus/gateway/internal/daemon/log-file.js';
+import { openPaths } from '@isthmus/gateway/internal/daemon/open-paths.js';
+import { Command, Option } from 'commander';
+import { describeDaemon } from '../attach/describe-daemon.js';
+import { CliError } from '../cli-error.js';
+import { toMs } from '../common-options.js';
+import { EXIT } from '../exit-codes.js';
+import { processTerminal, writeJson } from '../terminal/terminal.js';
+
+export function daemonCommand(version: string): Command {
+  const daemon = new Command('daemon')
+    .description('Look at, or stop, the daemon that keeps the servers of isthmus attach.')
+    .usage('status [--json] | stop | run')
+    .showHelpAfterError('(isthmus daemon --help explains the options)')
+    .addHelpText('after', HELP)
+    .exitOverride();
+  daemon
+    .command('status')
+    .description('what it keeps, and for how many hosts')
+    .option('--json', 'print the exact status as JSON, for programs')
+    .action(({ json }: { json?: boolean }) => status(json === true));
+  daemon.command('stop').description('end it; a host that still needs it starts another').action(stop);
+  daemon
+    .command('run', { isDefault: true })
+    .description('be the daemon, here; otherwise the first host starts it')
+    .option('--first <ms>', 'how long it waits for the first host (default: 30000)', toMs)
+    .addOption(new Option('--notify <descriptor>').hideHelp().argParser(Number))
+    .action((options: { first?: number; notify?: number }) => run(version, options.first, options.notify));
+  return daemon;
+}
+
+async function run(version: string, firstMs?: number, notify?: number): Promise<void> {
+  const places = openPaths();
+  const { runDaemon } = await import('@isthmus/gateway/internal/daemon/run-daemon.js');
+  const log = daemonLog(2, notify === undefined ? undefined : places.log);
+  const news = await runDaemon({ places, log, version, notify, firstMs });
+  process.exit(news.kind === 'failed' ? EXIT.failed : EXIT.ok);
+}
+
+async function status(json: boolean): Promise<void> {
+  const client = await connectIfThere(openPaths().socket);
+  if (!client) throw none();
+  try {
+    const found = await client.status();
+    const terminal = processTerminal();
+    if (json) writeJson(terminal, found);
+    else for (const line of describeDaemon(found)) terminal.stdout.write(`${line}\n`);
+  } finally {
+    client.close();
+  }
+}
+
+async function stop(): Promise<void> {
+  const client = await connectIfThere(openPaths().socket);
+  if (!client) throw none();
+  await client.shutdown();
+  await client.closed;
+}
+
+function none(): CliError {
+  return new CliError(EXIT.cannotConnect, 'No daemon is running', {
+    hint: 'The first host that runs isthmus attach starts it',
+  });
+}
+
+const HELP = `
+ISTHMUS_RUNTIME_DIR names the folder of its socket and its log; another folder is another daemon.`;

@@ -1,0 +1,61 @@
+import { basename, relative } from 'node:path';
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import { serve } from '@isthmus/sdk/internal/server/serve.js';
+import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
+import { Command, Option } from 'commander';
+import { createDemoServer } from '../demo/demo-server.js';
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('Serve the embedded demo server: something to talk to, in both eras.')
+    .option(
+      '-l, --listen <address>',
+      'stdio, unix:PATH, tcp://HOST:PORT or http://HOST:PORT/PATH (port 0 takes a free one); repeatable (default: stdio)',
+      (address: string, before: string[]) => [...before, address],
+      [] as string[],
+    )
+    .addOption(new Option('-e, --era <era>', 'serve one era only').choices(['legacy', 'modern']))
+    .addHelpText('after', HELP)
+    .showHelpAfterError('(isthmus demo --help explains the options)')
+    .exitOverride()
+    .action(async (options: { listen: string[]; era?: Era }) => {
+      const addresses = options.listen.length > 0 ? options.listen : ['stdio'];
+      const served = await serve(createDemoServer(), addresses.map(listenerFor), {
+        ownsProcess: true,
+        ...(options.era && { eras: [options.era] }),
+      });
+      explain(served.addresses);
+    });
+}
+
+const HELP = `
+Tools: echo {text}, add {a,b}, sleep {ms}, big {bytes}, touch {}, crash {}, and the fixture of the
+official conformance suite (test_*). Resources: demo://clock, test://*. Prompts: test_*.
+
+Examples:
+  isthmus demo                                  # a stdio server, for a host to launch
+  isthmus demo < requests.jsonl                 # answers all, then exits 0
+  isthmus demo --listen tcp://127.0.0.1:4000 --listen unix:/tmp/demo.sock
+  isthmus demo --listen http://127.0.0.1:8080/mcp
+`;
+
+/** On stderr: stdout may belong to the protocol. */
+function explain(addresses: readonly string[]): void {
+  const sockets = addresses.filter((address) => address !== 'stdio');
+  if (sockets.length === 0) return;
+  const isthmus = howWeWereCalled();
+  const lines = ['The Isthmus demo server is up, for clients of both eras:', ''];
+  for (const address of sockets) {
+    lines.push(`  ${address}`);
+    lines.push(`    ${isthmus} probe ${address}`);
+    lines.push(`    ${isthmus} call ${address} echo text=hello`, '');
+  }
+  lines.push('Ctrl-C stops it: what is running is finished first.', '');
+  process.stderr.write(lines.join('\n'));
+}
+
+/** `isthmus` where it is installed, the script where it runs from a checkout. */
+function howWeWereCalled(): string {
+  const script = process.argv[1] ?? '';
+  return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
+}

@@ -1,0 +1,147 @@
+import { stat } from 'node:fs/promises';
+import {
+  byName,
+  type CommandEntry,
+  type ConfigProblem,
+  type Definition,
+  mergeGateways,
+  type ReadOptions,
+  type Servers,
+  type Source,
+  splitEntry,
+  surveyServers,
+  toPortable,
+} from '@isthmus/sdk/internal/config/index.js';
+import { eraOf } from '@isthmus/sdk/internal/era/classify-probe.js';
+import { REVISION_TABLE } from '@isthmus/sdk/internal/era/revisions.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
+import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
+import { findProgram } from './find-program.js';
+
+/** What `config check` has found. Holds no arguments, variables or headers: they may be secrets. */
+export interface CheckReport {
+  /** Whether there is no error. */
+  readonly ok: boolean;
+  readonly files: readonly { readonly file: string; readonly servers: number }[];
+  readonly servers: readonly CheckedServer[];
+  readonly gateway: Servers['gateway'];
+  /** Those that belong to no server. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+export interface CheckedServer {
+  readonly name: string;
+  readonly state: 'ok' | 'broken' | 'disabled';
+  readonly kind: 'command' | 'url' | undefined;
+  /** The command as the file has it, or the origin of the URL. */
+  readonly what: string;
+  /** The program that would be started. */
+  readonly program?: string;
+  readonly source: Source;
+  /** Definitions of the same name that do not count. */
+  readonly replaces: readonly Source[];
+  /** Variables, and inputs as `input:ID`, that have no value here. */
+  readonly missing: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+export async function checkServers(
+  files: readonly string[],
+  options: ReadOptions = {},
+): Promise<CheckReport> {
+  const surveyed = await surveyServers(files, options);
+  const definitions = surveyed.flatMap((each) => each.definitions);
+  const servers = await Promise.all(
+    byName(definitions).map(({ latest, earlier }) => checkServer(latest, earlier, options)),
+  );
+  const gateway = mergeGateways(...surveyed.map((each) => each.gateway));
+  const problems = surveyed.flatMap((each) => each.problems);
+  const all = [...problems, ...servers.flatMap((each) => each.problems)];
+  return {
+    ok: all.every(({ severity }) => severity !== 'error'),
+    files: surveyed.map(({ file, definitions }) => ({ file, servers: definitions.length })),
+    servers,
+    gateway,
+    problems,
+  };
+}
+
+async function checkServer(
+  latest: Definition,
+  earlier: readonly Definition[],
+  { env = process.env }: ReadOptions,
+): Promise<CheckedServer> {
+  const { name, source, entry, settings } = latest;
+  const here = entry && !entry.disabled ? await checkHere(latest, env) : { problems: [] };
+  const own = [...latest.problems, ...here.problems];
+  const problems = [...own, ...earlier.flatMap((each) => each.problems)];
+  const broken = !entry || own.some(({ severity }) => severity === 'error');
+  return {
+    name,
+    state: settings.disabled ? 'disabled' : broken ? 'broken' : 'ok',
+    ...describe(latest),
+    ...(here.program !== undefined && { program: here.program }),
+    source,
+    replaces: earlier.map((each) => each.source),
+    missing: [...new Set(own.flatMap(({ missing }) => missing ?? []))],
+    problems,
+  };
+}
+
+/** In the words of the file, which have no secrets that come from elsewhere. */
+function describe(definition: Definition): Pick<CheckedServer, 'kind' | 'what'> {
+  const portable = toPortable(definition, undefined) ?? {};
+  const { command, url } = portable;
+  if (typeof command === 'string') return { kind: 'command', what: command };
+  // What is behind the origin may be a secret, too.
+  if (typeof url === 'string') return { kind: 'url', what: /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? '' };
+  return { kind: undefined, what: '' };
+}
+
+interface Here {
+  readonly program?: string;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** What only this machine, and this version of ours, can tell. */
+async function checkHere(definition: Definition, env: NonNullable<ReadOptions['env']>): Promise<Here> {
+  const { mode } = definition.settings;
+  if (mode !== undefined && !['auto', 'modern', 'legacy'].includes(mode) && eraOf(mode) === undefined) {
+    return {
+      problems: [
+        definition.problemAt(
+          [],
+          'error',
+          `asks for a revision that is not known; known are ${REVISION_TABLE}`,
+        ),
+      ],
+    };
+  }
+  const { entry } = definition;
+  return entry?.kind === 'command' ? checkCommand(definition, entry, env) : { problems: [] };
+}
+
+async function checkCommand(
+  definition: Definition,
+  entry: CommandEntry,
+  env: NonNullable<ReadOptions['env']>,
+): Promise<Here> {
+  const parts = splitEntry(entry);
+  try {
+    if (parts.kind === 'command') resolveDefinition(entry.name, parts.definition);
+  } catch (error) {
+    const message = messageOf(error).replace(`Server ${entry.name}: `, '');
+    return { problems: [definition.problemAt([], 'error', message)] };
+  }
+  const problems: ConfigProblem[] = [];
+  const folder = await stat(entry.cwd).catch(() => undefined);
+  if (!folder?.isDirectory()) {
+    const hint = 'make it, or write another one';
+    problems.push(definition.problemAt(['cwd'], 'error', `there is no folder ${entry.cwd}`, hint));
+  }
+  const found = await findProgram(entry.command, { env: childEnvironment(entry, env), cwd: entry.cwd });
+  if (found.kind === 'found') return { program: found.path, problems };
+  problems.push(definition.problemAt(['command'], 'error', found.message, found.hint));
+  return { problems };
+}

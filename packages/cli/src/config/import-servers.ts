@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ConfigProblem,
+  type Definition,
+  type KnownFile,
+  knownFiles,
+  type PortableServer,
+  plain,
+  type Source,
+  type SurveyedFile,
+  surveyServers,
+  toPortable,
+  type Whereabouts,
+} from '@isthmus/sdk/internal/config/index.js';
+import { suggest } from '../arguments/suggest.js';
+import { usageError } from '../cli-error.js';
+
+/** What `config import` has found, and the file that it makes of it. */
+export interface ImportReport {
+  readonly document: PortableDocument;
+  readonly imported: readonly ImportedServer[];
+  readonly skipped: readonly (Found & { readonly reason: string })[];
+  /** Variables, and inputs as `input:ID`, that have no value here. */
+  readonly missing: readonly string[];
+  /** Of files that cannot be read. */
+  readonly problems: readonly ConfigProblem[];
+  readonly files: readonly KnownFile[];
+}
+
+export interface PortableDocument {
+  readonly $schema: string;
+  readonly inputs?: readonly unknown[];
+  readonly mcpServers: Readonly<Record<string, PortableServer>>;
+}
+
+interface Found {
+  readonly name: string;
+  readonly application: string;
+  readonly source: Source;
+}
+
+export interface ImportedServer extends Found {
+  /** What it is called there, where another server has that name already. */
+  readonly renamedFrom?: string;
+  /** Where else the very same definition is. */
+  readonly alsoIn: readonly Found[];
+}
+
+/** Reads the files of other applications; writes nothing. `hosts`: only those of these applications. */
+export async function importServers(
+  hosts: readonly string[],
+  schema: string,
+  where: Whereabouts = {},
+): Promise<ImportReport> {
+  const known = ofHosts(knownFiles(where), hosts);
+  const { cwd = process.cwd(), env, home } = where;
+  const options = { cwd, skipMissing: true, ...(env && { env }), ...(home !== undefined && { home }) };
+  const surveyed = await surveyServers(
+    known.map(({ path }) => path),
+    options,
+  );
+  const servers = new Map<string, PortableServer>();
+  const imported: ImportedServer[] = [];
+  const skipped: (Found & { reason: string })[] = [];
+  const missing = new Set<string>();
+  for (const [at, { definitions }] of surveyed.entries()) {
+    const { application, scope } = known[at]!;
+    for (const definition of definitions) {
+      const { name, source, found, problems } = definition;
+      const ofProject = scope === 'project' || found.path[0] === 'projects';
+      const server = definition.sound ? toPortable(definition, ofProject ? cwd : undefined) : undefined;
+      const reason = server ? reasonAgainst(server) : (problems[0]?.message ?? 'cannot be read');
+      if (!server || reason !== undefined) {
+        skipped.push({ name, application, source, reason: reason ?? '' });
+        continue;
+      }
+      for (const problem of problems) if (problem.missing !== undefined) missing.add(problem.missing);
+      place(definition, server, application);
+    }
+  }
+  const inputs = inputsOf(surveyed, [...servers.values()]);
+  return {
+    document: {
+      $schema: schema,
+      ...(inputs.length > 0 && { inputs }),
+      mcpServers: Object.fromEntries(servers),
+    },
+    imported,
+    skipped,
+    missing: [...missing],
+    problems: problemsOf(surveyed),
+    files: known.filter((_, at) => surveyed[at]!.document !== undefined),
+  };
+
+  function place({ name, source }: Definition, server: PortableServer, application: string): void {
+    const twin = [...servers].find(
+      ([other, each]) => isNameOf(other, name, imported) && isDeepStrictEqual(each, server),
+    );
+    const at = imported.findIndex((each) => each.name === twin?.[0]);
+    if (at >= 0) {
+      const before = imported[at]!;
+      imported[at] = { ...before, alsoIn: [...before.alsoIn, { name, application, source }] };
+      return;
+    }
+    const free = freeName(name, application, servers);
+    servers.set(free, server);
+    imported.push({
+      name: free,
+      application,
+      source,
+      alsoIn: [],
+      ...(free !== name && { renamedFrom: name }),
+    });
+  }
+}
+
+/** Hosts as one types them: `vscode`, `claude-code`. */
+export function hostName(application: string): string {
+  if (application === 'VS Code') return 'vscode';
+  return application.toLowerCase().replace(' cli', '').replaceAll(' ', '-');
+}
+
+function ofHosts(files: readonly KnownFile[], hosts: readonly string[]): readonly KnownFile[] {
+  if (hosts.length === 0) return files;
+  const names = [...new Set(files.map(({ application }) => hostName(application)))];
+  const bare = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
+  const wanted = hosts.map((host) => {
+    const name = names.find((each) => bare(each) === bare(host));
+    if (name !== undefined) return name;
+    const meant = suggest(host, names);
+    throw usageError(
+      `"${host}" is no host that is known here`,
+      meant === undefined ? `There are ${names.join(', ')}` : `Did you mean ${meant}?`,
+    );
+  });
+  return files.filter(({ application }) => wanted.includes(hostName(application)));
+}
+
+function isNameOf(name: string, original: string, imported: readonly ImportedServer[]): boolean {
+  return name === original || imported.some((each) => each.name === name && each.renamedFrom === original);
+}
+
+function freeName(name: string, application: string, taken: ReadonlyMap<string, unknown>): string {
+  if (!taken.has(name)) return name;
+  const base = `${name}-${hostName(application)}`;
+  for (let number = 2, free = base; ; number += 1) {
+    if (!taken.has(free)) return free;
+    free = `${base}-${number}`;
+  }
+}
+
+/** A host that has been moved to Isthmus already: importing that would make it a server of itself. */
+function reasonAgainst({ command, args }: PortableServer): string | undefined {
+  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
+  const at = words.findIndex((word) => /(^|[\\/])isthmus(\.js|\.cmd|@[\w.-]+)?$/.test(word));
+  const verb = at < 0 ? undefined : words[at + 1];
+  return verb === 'serve' || verb === 'attach' ? 'is Isthmus itself' : undefined;
+}
+
+function problemsOf(surveyed: readonly SurveyedFile[]): ConfigProblem[] {
+  return surveyed.flatMap(({ problems }) => problems.filter(({ severity }) => severity === 'error'));
+}
+
+/** What VS Code would ask its user for, as far as these servers refer to it. */
+function inputsOf(files: readonly SurveyedFile[], servers: readonly unknown[]): readonly unknown[] {
+  const text = JSON.stringify(servers);
+  const inputs = new Map<string, unknown>();
+  for (const { document } of files) {
+    const root = plain(document?.root);
+    for (const input of listOf((root as { inputs?: unknown } | undefined)?.inputs)) {
+      const { id } = input;
+      if (typeof id !== 'string' || inputs.has(id)) continue;
+      if (text.includes(JSON.stringify(`\${input:${id}}`).slice(1, -1))) inputs.set(id, input);
+    }
+  }
+  return [...inputs.values()];
+}
+
+function listOf(value: unknown): { readonly id?: unknown }[] {
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  return list.filter((item) => typeof item === 'object' && item !== null);
+}

@@ -1,0 +1,95 @@
+import type { ControlClient } from '@isthmus/gateway/internal/control/index.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.js';
+import { EXIT } from '../exit-codes.js';
+import { quote } from '../target.js';
+import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
+import {
+  type ControlContext,
+  type ControlOptions,
+  controlCommand,
+  unitOf,
+  withGateway,
+} from './control-command.js';
+import { mainProcess, whyOf } from './describe-unit.js';
+
+export type Action = 'restart' | 'stop' | 'start';
+
+/** A command that does something to one server, and says how it is afterwards. */
+export function actionCommand(
+  action: Action,
+  about: { readonly description: string; readonly help: string },
+): Command {
+  return controlCommand(action, { ...about, help: `${about.help}${EXITS}` })
+    .argument('<name>', 'a server of the gateway')
+    .option('--json', 'print the status of the server afterwards, as JSON')
+    .action(async (name: string, options: ControlOptions) => {
+      process.exitCode = await runAction(action, name, options, { terminal: processTerminal() });
+    });
+}
+
+export function runAction(
+  action: Action,
+  name: string,
+  options: ControlOptions,
+  context: ControlContext,
+): Promise<number> {
+  const { terminal } = context;
+  return withGateway({ ...options, server: name }, context, async (client) => {
+    // So that a slip of the finger is answered with what was meant.
+    unitOf(await client.status(), name);
+    await client[action](name);
+    const after = await settled(client, name);
+    if (options.json) writeJson(terminal, after);
+    if (after.state === 'failed' && action !== 'stop') throw failed(action, after);
+    if (!options.json) terminal.stdout.write(`${describe(action, after, terminal)}\n`);
+    return EXIT.ok;
+  });
+}
+
+/** How it is when it has come up, or has not; one that takes long is left alone. */
+async function settled(client: ControlClient, name: string): Promise<GatewayServerStatus> {
+  const end = systemClock.now() + SETTLE_MS;
+  while (true) {
+    const unit = unitOf(await client.status(), name);
+    const isMoving = unit.state === 'starting' || unit.state === 'restarting';
+    if (!isMoving || systemClock.now() > end) return unit;
+    await new Promise<void>((resolve) => void systemClock.after(LOOK_MS, resolve));
+  }
+}
+
+const SETTLE_MS = 30_000;
+const LOOK_MS = 100;
+
+function describe(action: Action, unit: GatewayServerStatus, { out }: Terminal): string {
+  const name = oneLine(unit.name);
+  if (action === 'stop')
+    return `${name} was stopped; ${out.bold(`isthmus start ${quote(name)}`)} starts it again`;
+  const done = action === 'restart' ? 'was restarted' : 'was started';
+  const process = mainProcess(unit);
+  const facts = [
+    unit.state,
+    ...(unit.era ? [unit.era] : []),
+    ...(process?.pid === undefined ? [] : [`pid ${process.pid}, generation ${process.generation}`]),
+  ];
+  return `${name} ${done}: ${facts.join(', ')}`;
+}
+
+function failed(action: Action, unit: GatewayServerStatus): CliError {
+  const name = oneLine(unit.name);
+  const what = action === 'restart' ? 'was restarted and is not well' : 'was started and is not well';
+  return new CliError(EXIT.failed, `${name} ${what}: ${whyOf(unit, Date.now())}`, {
+    hint: `isthmus logs ${quote(name)} shows what it said, isthmus doctor ${quote(name)} what to do`,
+  });
+}
+
+const EXITS = `
+Exit codes:
+  0  done
+  1  the server did not come up, or the gateway could not do it
+  2  no such server, or several gateways are running: say which
+  3  no gateway is running
+  4  the gateway did not answer, or speaks another version`;

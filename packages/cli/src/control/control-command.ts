@@ -1,0 +1,110 @@
+import type { ControlAddress, ControlClient } from '@isthmus/gateway/internal/control/index.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { suggest } from '../arguments/suggest.js';
+import { CliError, usageError } from '../cli-error.js';
+import { EXIT } from '../exit-codes.js';
+import { quote } from '../target.js';
+import type { Terminal } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
+import { connectGateway } from './find-gateway.js';
+
+/** What every command for the running gateway takes. */
+export interface ControlOptions {
+  readonly socket?: string;
+  readonly pid?: number;
+  readonly json?: boolean;
+}
+
+/** Where a command works; tests have their own. */
+export interface ControlContext {
+  readonly terminal: Terminal;
+  readonly place?: ControlAddress;
+}
+
+export function controlCommand(
+  name: string,
+  about: { readonly description: string; readonly help: string },
+): Command {
+  return new Command(name)
+    .description(about.description)
+    .addOption(
+      new Option(
+        '-s, --socket <path>',
+        'the control socket of the gateway (default: that of the one that runs)',
+      ).env('ISTHMUS_SOCKET'),
+    )
+    .option('--pid <pid>', 'the gateway with this process id, where several are running', toPid)
+    .addHelpText('after', about.help)
+    .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
+    .exitOverride();
+}
+
+/** Connects, does the work, hangs up; failures come out as `CliError`. `server` is the one it is about. */
+export async function withGateway<T>(
+  options: ControlOptions & { readonly server?: string | undefined },
+  { place }: ControlContext,
+  work: (client: ControlClient) => Promise<T>,
+): Promise<T> {
+  const { socket, pid, server } = options;
+  const client = await connectGateway(
+    {
+      ...(socket !== undefined && { socket }),
+      ...(pid !== undefined && { pid }),
+      ...(server !== undefined && { server }),
+    },
+    place,
+  );
+  try {
+    return await work(client);
+  } catch (error) {
+    throw error instanceof IsthmusError ? describeRefusal(error, server) : error;
+  } finally {
+    client.close();
+  }
+}
+
+/** The server of that name. What was not meant is said together with what may have been. */
+export function unitOf({ servers }: GatewayStatus, name: string): GatewayServerStatus {
+  if (Object.hasOwn(servers, name)) return servers[name]!;
+  const names = Object.keys(servers);
+  const meant = suggest(name, names);
+  throw usageError(
+    `The gateway has no server "${oneLine(name)}"`,
+    meant === undefined ? 'isthmus status shows what it has' : `Did you mean ${oneLine(meant)}?`,
+    names.length > 0 ? ['servers:', ...names.map((each) => `  ${oneLine(each)}`)] : [],
+  );
+}
+
+function describeRefusal(error: IsthmusError, server: string | undefined): CliError {
+  const isAboutTheTalk = TALK.has(error.code);
+  const hint =
+    HINTS[error.code] ??
+    (server === undefined
+      ? undefined
+      : `isthmus logs ${quote(server)} shows what it said, isthmus doctor ${quote(server)} what to do`);
+  return new CliError(isAboutTheTalk ? EXIT.protocol : EXIT.failed, oneLine(error.message), {
+    ...(hint !== undefined && { hint }),
+  });
+}
+
+/** The gateway did not answer, or not as one does. */
+const TALK: ReadonlySet<string> = new Set([
+  'TIMED_OUT',
+  'CONNECTION_CLOSED',
+  'INVALID_RESULT',
+  'RESULT_TOO_LARGE',
+  'NO_COMMON_REVISION',
+]);
+
+const HINTS: Readonly<Record<string, string>> = {
+  TIMED_OUT: 'The gateway may be busy; isthmus status asks it how it is',
+  CONNECTION_CLOSED: 'Its own log may say why it ended; isthmus status shows those that are running',
+  NO_COMMON_REVISION: 'Restart the gateway with the isthmus that is installed now',
+};
+
+function toPid(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be the number of a process.');
+  return Number(text);
+}

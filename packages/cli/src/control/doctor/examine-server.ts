@@ -1,0 +1,89 @@
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
+import { quote } from '../../target.js';
+import { oneLine, printable } from '../../terminal/text.js';
+import { isWell, whyOf } from '../describe-unit.js';
+import { checkCommand, describeLookUp } from './check-command.js';
+import type { Diagnosis, Problem, ProblemCode } from './diagnosis.js';
+import { interpretStderr, quotedLine } from './interpret-stderr.js';
+import type { LookedUp } from './look-up-command.js';
+
+export interface ExaminedServer {
+  readonly where: string;
+  readonly now: number;
+  /** Its entry, where the file is known: then what can be seen without starting it is looked at, too. */
+  readonly entry: ServerEntry | undefined;
+  /** How a command is found from here, where the gateway may see another PATH. */
+  readonly lookUp: (command: string) => LookedUp;
+}
+
+/** What a running gateway knows about one of its servers, which is not started a second time. */
+export function examineServer(
+  unit: GatewayServerStatus,
+  { where, now, entry, lookUp }: ExaminedServer,
+): Diagnosis {
+  const { name, state, era, evidence, server, processes } = unit;
+  const tail = printable(processes?.lastExit?.stderrTail ?? '').split('\n');
+  const stderr = tail.filter((line) => line.trim() !== '').slice(-TAIL_LINES);
+  const about = {
+    name,
+    where,
+    how: 'asked the gateway',
+    ...(era && { era }),
+    ...(evidence !== undefined && { because: evidence }),
+    ...(server && { server: `${server.name} ${server.version}` }),
+    odd: [],
+  } as const;
+  if (state === 'off') return { ...about, health: 'off', problems: [], stderr: [] };
+  if (isWell(unit)) return { ...about, health: 'well', problems: [], stderr: [] };
+  const why = whyOf(unit, now) || `it is ${state}`;
+  const told = [
+    ...(entry?.kind === 'command' ? checkCommand(entry) : []),
+    ...present(notFound(why, lookUp)),
+    ...present(interpretStderr([...quotedLine(why), ...stderr])),
+  ].slice(0, 1);
+  const code = codeOf(unit, why);
+  const own: Problem = { code, message: sentence(why), advice: told.length > 0 ? '' : adviceFor(unit, code) };
+  return { ...about, health: 'ill', problems: [...told, own], stderr };
+}
+
+const TAIL_LINES = 10;
+
+/** The usual case: what a shell finds, a gateway that was started elsewhere does not. */
+function notFound(why: string, lookUp: ExaminedServer['lookUp']): Problem | undefined {
+  const command = /command not found: (.+?) \(ENOENT\)/.exec(why.slice(0, 2000))?.[1];
+  if (command === undefined) return undefined;
+  const found = lookUp(command);
+  return {
+    code: 'command-not-found',
+    message: `The gateway does not find ${oneLine(command)}`,
+    advice:
+      found.kind === 'found'
+        ? `It is at ${oneLine(found.path)}, but not on the PATH of the gateway: write the full path, or give the server "env": { "PATH": "…" }`
+        : (describeLookUp(command, found)?.advice ?? 'Check the spelling, or give the full path'),
+  };
+}
+
+function codeOf({ kind, state, processes }: GatewayServerStatus, why: string): ProblemCode {
+  if (/command not found/.test(why)) return 'command-not-found';
+  if (/working directory/.test(why)) return 'folder-missing';
+  if (/first list/.test(why)) return 'list-fails';
+  if (/not answered|did not answer/.test(why)) return 'silent';
+  if (kind === 'url') return 'unreachable';
+  return processes?.lastExit && state !== 'starting' ? 'exits' : 'other';
+}
+
+function adviceFor({ name, state, kind }: GatewayServerStatus, code: ProblemCode): string {
+  if (code === 'folder-missing') return 'Make the folder, or correct cwd';
+  if (state === 'starting' || state === 'restarting') return 'Wait a moment, then look again';
+  if (kind === 'url') return 'Is the server there, and are the URL and the headers right?';
+  return `isthmus logs ${quote(oneLine(name))} shows what it said; when the cause is gone, isthmus restart ${quote(oneLine(name))}`;
+}
+
+function sentence(text: string): string {
+  return /^(?:could|stopped|was) /.test(text) ? `It ${text}` : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function present(problem: Problem | undefined): Problem[] {
+  return problem ? [problem] : [];
+}

@@ -1,0 +1,103 @@
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import { quote } from '../target.js';
+import { table } from '../terminal/table.js';
+import type { Terminal } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
+import { describeBytes, describeDuration, isWell, mainProcess, whyOf } from './describe-unit.js';
+
+type Look = Pick<Terminal, 'width' | 'out'>;
+
+/** A gateway and its servers: who it is, a row for each, and in one line whether all is well. */
+export function renderStatus(status: GatewayStatus, { width, out }: Look, now: number): string {
+  const units = Object.values(status.servers);
+  // Reasons are long: where there is no room beside, they go below.
+  const isWide = width >= WIDE;
+  const rows = units.map((unit) => [...cells(unit), ...(isWide ? [whyOf(unit, now)] : [])]);
+  const head = [...HEAD, ...(isWide ? ['why'] : [])];
+  const states = units.map(({ state }) => state);
+  let row = -1;
+  const lines = table([head, ...rows], {
+    width,
+    paint(text, column) {
+      if (column === 0) row += 1;
+      // Continued lines of a cell have no name, and count as rows of their own; the state is looked up by its text.
+      if (row === 0) return out.dim(text);
+      return column === 1 && states.some((state) => state === text) ? paintState(text, out) : text;
+    },
+  });
+  const below = isWide
+    ? []
+    : units
+        .filter((unit) => !isWell(unit) && whyOf(unit, now) !== '')
+        .map((unit) => `${out.bold(oneLine(unit.name))}: ${whyOf(unit, now)}`);
+  return [
+    describeGateway(status, now),
+    '',
+    ...(units.length > 0 ? [lines.trimEnd(), ''] : []),
+    ...(below.length > 0 ? [...below, ''] : []),
+    ...verdict(status, { out }),
+    '',
+  ].join('\n');
+}
+
+const HEAD = ['server', 'state', 'era', 'pid', 'gen', 'uptime', 'restarts', 'calls', 'memory'];
+const WIDE = 110;
+
+function cells(unit: GatewayServerStatus): string[] {
+  const { name, state, era, processes } = unit;
+  const process = mainProcess(unit);
+  const several = (processes?.processes ?? []).filter(({ pid }) => pid !== undefined).length;
+  const rss = processes?.processes.flatMap(({ facts }) => (facts ? [facts.rssBytes] : [])) ?? [];
+  const waiting = processes && processes.queued > 0 ? `+${processes.queued}` : '';
+  return [
+    oneLine(name),
+    state,
+    era ?? '',
+    process?.pid === undefined ? '' : `${process.pid}${several > 1 ? ` +${several - 1}` : ''}`,
+    process ? String(process.generation) : '',
+    process?.pid === undefined ? '' : describeDuration(process.uptimeMs),
+    processes ? String(processes.restarts) : '',
+    processes ? `${processes.inFlight}${waiting}` : '',
+    rss.length > 0 ? describeBytes(rss.reduce((sum, each) => sum + each, 0)) : '',
+  ];
+}
+
+function describeGateway({ version, pid, startedAt, listening }: GatewayStatus, now: number): string {
+  const up = describeDuration(now - Date.parse(startedAt));
+  const where = listening.length > 0 ? ` at ${listening.map(oneLine).join(', ')}` : '';
+  return `isthmus ${oneLine(version)}, pid ${pid}, up ${up || 'for a moment'}${where}`;
+}
+
+/** Whether all is well, and if not, what and what to do. */
+export function verdict(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[] {
+  const units = Object.values(status.servers);
+  const ill = units.filter((unit) => !isWell(unit) && unit.state !== 'off');
+  const names = (list: readonly GatewayServerStatus[]) => list.map(({ name }) => oneLine(name)).join(', ');
+  const lines: string[] = [];
+  const missing = ill.filter(({ needed }) => needed);
+  const others = ill.filter(({ needed }) => !needed);
+  if (missing.length > 0) lines.push(out.red(`Not ready: ${names(missing)}.`));
+  if (others.length > 0) lines.push(out.yellow(`Not ready, and not needed: ${names(others)}.`));
+  const [first] = ill.filter(({ state }) => state === 'failed');
+  if (first)
+    lines.push(`${out.dim('hint:')} isthmus doctor ${quote(oneLine(first.name))} says why, and what to do`);
+  if (ill.length === 0)
+    lines.push(units.length > 0 ? out.green(`All is well: ${count(units)}.`) : 'It has no servers.');
+  if (status.configProblem !== undefined) {
+    lines.push(
+      out.yellow(`The configuration was changed and not taken over: ${oneLine(status.configProblem)}`),
+    );
+  }
+  return lines;
+}
+
+function count(units: readonly GatewayServerStatus[]): string {
+  const states = [...new Set(units.map(({ state }) => state))];
+  return states.map((state) => `${units.filter((unit) => unit.state === state).length} ${state}`).join(', ');
+}
+
+export function paintState(text: string, out: Terminal['out']): string {
+  if (text === 'ready') return out.green(text);
+  if (text === 'failed') return out.red(text);
+  return text === 'starting' || text === 'restarting' ? out.yellow(text) : out.dim(text);
+}

@@ -1,0 +1,175 @@
+import {
+  isInterimRevision,
+  MODERN_REVISIONS,
+  SESSION_REVISIONS,
+} from '@isthmus/sdk/internal/era/revisions.js';
+import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
+import { type DecodedMessage, isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { ProbedListKind, ProbeFacts } from './probe-report.js';
+
+/** Something about a server that is worth a second look. */
+export interface Oddity {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is odd about a server, most of it harmless here and a trap for other clients. Pure. */
+export function findOddities(facts: ProbeFacts): Oddity[] {
+  const found = [
+    ...aboutStart(facts),
+    ...aboutDrafts(facts),
+    ...facts.seen.flatMap((message) => aboutMessage(message, facts)),
+    ...aboutNoise(facts),
+    ...aboutIdentity(facts),
+    ...aboutLists(facts),
+    ...aboutDropped(facts),
+  ];
+  return found.filter(({ message }, at) => found.findIndex((other) => other.message === message) === at);
+}
+
+function aboutStart({ opened, seen, verdict }: ProbeFacts): Oddity[] {
+  const found: Oddity[] = [];
+  if (opened > 1) {
+    found.push(
+      odd('exits-on-probe', 'It ended when it was asked server/discover and had to be started once more'),
+    );
+  }
+  const silent = verdict.evidence.find((line) => line.includes('was not answered within'));
+  if (silent) {
+    const late = seen.some((message) => message.kind === 'error' || isDiscovery(message));
+    found.push(
+      odd(
+        'silent-on-discover',
+        `It leaves server/discover unanswered${late ? ' for too long' : ''} instead of refusing it; every client that asks loses the time (here ${Math.round(verdict.ms)} ms)`,
+      ),
+    );
+  }
+  return found;
+}
+
+function aboutDrafts({ verdict, revision }: ProbeFacts): Oddity[] {
+  const code = isInterimRevision(revision) ? 'interim-draft' : 'draft-shape';
+  return (verdict.warnings ?? []).map((message) =>
+    odd(code, message.charAt(0).toUpperCase() + message.slice(1)),
+  );
+}
+
+function aboutMessage(message: DecodedMessage, { verdict }: ProbeFacts): Oddity[] {
+  if (message.kind === 'error') {
+    const { code, message: text, data } = message.error;
+    if (message.id === undefined) {
+      return [
+        odd(
+          'error-without-id',
+          `It answers with an error without id (${code} "${text}"): nobody can tell what it is about`,
+        ),
+      ];
+    }
+    if (code === ErrorCode.UnsupportedProtocolVersion) return aboutVersionError(data);
+    const refusal = `server/discover was answered with ${code} `;
+    if (code !== ErrorCode.MethodNotFound && verdict.evidence.some((line) => line.startsWith(refusal))) {
+      return [
+        odd('odd-refusal', `It refuses server/discover with ${code} "${text}"; an unknown method is -32601`),
+      ];
+    }
+  }
+  return isDiscovery(message) ? aboutVersions(message.result['supportedVersions']) : [];
+}
+
+function aboutVersionError(data: unknown): Oddity[] {
+  const { supported, requested } = isJsonObject(data) ? data : {};
+  if (!Array.isArray(supported)) {
+    return [
+      odd(
+        'odd-version-error',
+        'It refuses the version (-32022) without data.supported, so that nobody knows what it speaks',
+      ),
+    ];
+  }
+  const found = aboutVersions(supported);
+  if (typeof requested !== 'string') {
+    found.push(odd('odd-version-error', 'Its version error (-32022) has no data.requested'));
+  }
+  return found;
+}
+
+function aboutVersions(versions: unknown): Oddity[] {
+  const known: readonly unknown[] = [...SESSION_REVISIONS, ...MODERN_REVISIONS];
+  const unknown = (Array.isArray(versions) ? versions : []).filter((version) => !known.includes(version));
+  return unknown.length === 0
+    ? []
+    : [
+        odd(
+          'unknown-versions',
+          `Among its versions is ${unknown.map((version) => JSON.stringify(version)).join(', ')}, unknown here`,
+        ),
+      ];
+}
+
+function isDiscovery(message: DecodedMessage): message is Extract<DecodedMessage, { kind: 'result' }> {
+  return message.kind === 'result' && 'supportedVersions' in message.result;
+}
+
+function aboutNoise({ noise }: ProbeFacts): Oddity[] {
+  if (noise.count === 0) return [];
+  const lines = noise.count === 1 ? 'a line that is' : `${noise.count} lines that are`;
+  return [
+    odd(
+      'noise-on-stdout',
+      `It wrote ${lines} no message where only messages belong (${noise.sample}); logs go to stderr`,
+    ),
+  ];
+}
+
+function aboutIdentity({ server, era }: ProbeFacts): Oddity[] {
+  const { info, capabilities } = server;
+  const found: Oddity[] = [];
+  const where = era === 'modern' ? 'its discovery result' : 'its answer to initialize';
+  if (!isJsonObject(info))
+    found.push(odd('no-server-info', `There is no serverInfo in ${where}: it does not say who it is`));
+  else {
+    const missing = ['name', 'version'].filter(
+      (key) => typeof (info as Record<string, unknown>)[key] !== 'string',
+    );
+    if (missing.length > 0)
+      found.push(odd('incomplete-server-info', `Its serverInfo has no ${missing.join(' and no ')}`));
+  }
+  if (Object.keys(capabilities).length === 0)
+    found.push(odd('no-capabilities', 'It declares no capabilities at all'));
+  return found;
+}
+
+function aboutLists({ lists }: ProbeFacts): Oddity[] {
+  return (Object.keys(lists) as ProbedListKind[]).flatMap((kind) => {
+    const list = lists[kind];
+    if (!list) return [];
+    if ('error' in list) {
+      // Templates have no capability of their own: a server with fixed resources may well refuse the list.
+      return kind === 'templates' && list.methodNotFound
+        ? []
+        : [odd('list-fails', `It declares ${kind} and fails to list them: ${list.error}`)];
+    }
+    const found: Oddity[] = [];
+    if (list.repeated.length > 0)
+      found.push(odd('repeated-names', `Its ${kind} have repeated names: ${list.repeated.join(', ')}`));
+    if (list.unschooled.length > 0) {
+      found.push(
+        odd(
+          'no-input-schema',
+          `These tools have no input schema of type object: ${list.unschooled.join(', ')}`,
+        ),
+      );
+    }
+    return found;
+  });
+}
+
+function aboutDropped({ dropped }: ProbeFacts): Oddity[] {
+  return [...dropped].map(([why, count]) =>
+    odd('dropped', `It sent ${why}${count > 1 ? `, ${count} times` : ''}`),
+  );
+}
+
+function odd(code: string, message: string): Oddity {
+  return { code, message };
+}

@@ -1,0 +1,94 @@
+import { usageError } from '../cli-error.js';
+import type { ServeCommandOptions } from './serve-options.js';
+
+/** What is served: the servers of files, some of the command line with names, one, or our own. */
+export type ServedKind = 'files' | 'named' | 'command' | 'address' | 'demo';
+
+type Name = keyof ServeCommandOptions;
+
+/** Refuses what was typed and would change nothing: whoever typed it expects something. */
+export function refuseIdle(
+  isTyped: (name: Name) => boolean,
+  serving: ServedKind,
+  addresses: readonly string[],
+): void {
+  const idle = IDLE[serving].find(isTyped);
+  if (idle !== undefined) throw usageError(`${flagOf(idle)} ${WHY[serving]}`, HINTS[serving]);
+  if (addresses.some((address) => address.startsWith('http://'))) return;
+  const door = ABOUT_HTTP.find(isTyped);
+  if (door === undefined) return;
+  throw usageError(
+    `${flagOf(door)} is for HTTP, and ${addresses.join(', ')} is none`,
+    'Leave it out, or add --port PORT',
+  );
+}
+
+const ABOUT_ONE: readonly Name[] = [
+  ...([
+    'header',
+    'transport',
+    'cwd',
+    'env',
+    'passEnvironment',
+    'name',
+    'processes',
+    'upstreamProtocol',
+  ] as const),
+  ...(['statelessServer', 'ignoreTool', 'timeout', 'connectTimeout'] as const),
+];
+const ABOUT_MANY: readonly Name[] = ['separator', 'watch', 'input'];
+
+/** Whatever else a kind of server has no use for is refused when it is opened. */
+const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
+  files: ABOUT_ONE,
+  named: ['header', 'transport', 'name'],
+  command: ABOUT_MANY,
+  address: ['passEnvironment', 'processes', ...ABOUT_MANY],
+  demo: [
+    ...ABOUT_ONE,
+    ...ABOUT_MANY,
+    'maxConcurrent',
+    'maxParked',
+    'rateLimit',
+    'grace',
+    'logLevel',
+    'logFormat',
+    'debug',
+  ],
+};
+
+const WHY: Readonly<Record<ServedKind, string>> = {
+  files: 'is for a server of the command line, and these are in files',
+  named: 'is for one server, and these are many',
+  command: 'is for many servers, and this is one',
+  address: 'is for a command, and this server runs already',
+  demo: 'is for a server, and none is given',
+};
+
+const HINTS: Readonly<Record<ServedKind, string>> = {
+  files: 'Write it into the file, for each server: docs/config.md has the names',
+  named: 'Leave it out, or put the servers into a file for --config',
+  command: 'Leave it out; --config FILE serves many',
+  address: 'Leave it out',
+  demo: 'Give one: isthmus serve … -- COMMAND ARGS…, --upstream URL or --config FILE',
+};
+
+const ABOUT_HTTP: readonly Name[] = [
+  ...(['ssePath', 'messagePath', 'sse', 'healthPath'] as const),
+  ...([
+    'apiKey',
+    'bearerFile',
+    'jwtJwks',
+    'operator',
+    'authServer',
+    'resource',
+    'allowOrigin',
+    'allowHeader',
+  ] as const),
+  ...(['allowHost', 'maxBody', 'maxSessions', 'sessionTimeout', 'stateless', 'resumableEvents'] as const),
+];
+
+function flagOf(name: Name): string {
+  const kebab = name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+  return name === 'watch' || name === 'sse' ? `--no-${name}` : `--${kebab}`;
+}

@@ -1,0 +1,136 @@
+import { basename, relative } from 'node:path';
+import type { UpstreamFacts } from '@isthmus/sdk/internal/bridge/upstream-facts.js';
+import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
+import { DEFAULT_RESTART } from '@isthmus/sdk/internal/host/restart-policy.js';
+import { cut, oneLine } from '../terminal/text.js';
+
+/** Where it is served, and how to try it: ready to be pasted. */
+export function describeAddresses(addresses: readonly string[], what: string, asksWho: boolean): string[] {
+  const open = addresses.filter((address) => address !== 'stdio');
+  if (open.length === 0) return [];
+  const isthmus = howWeWereCalled();
+  const lines = [`Isthmus serves ${what} to clients of both eras:`, ''];
+  for (const address of open) {
+    lines.push(`  ${address}`);
+    if (address.startsWith('http')) lines.push(...curlLines(address, asksWho));
+    lines.push(
+      '    with the command line:',
+      `      ${isthmus} list ${address}${asksWho ? ` -H ${BEARER}` : ''}`,
+    );
+    if (what === DEMO) lines.push(`      ${isthmus} call ${address} echo text=hello`);
+    lines.push('');
+  }
+  lines.push('Ctrl-C stops it: what is running is finished first.');
+  return lines;
+}
+
+/** Many servers, and where each of them is. */
+export function describeGateway(addresses: readonly string[], names: readonly string[]): string[] {
+  const open = addresses.filter((address) => address !== 'stdio');
+  if (open.length === 0) return [];
+  const count = names.length === 1 ? '1 server' : `${names.length} servers`;
+  const lines = [`Isthmus serves ${count} to clients of both eras:`, ''];
+  for (const address of open) {
+    lines.push(`  ${address}${names.length > 1 ? '   (all of them together)' : ''}`);
+    if (!address.startsWith('http')) continue;
+    const { origin } = new URL(address);
+    for (const name of names) lines.push(`    ${origin}/mcp/${encodeURIComponent(name)}`);
+    lines.push(`    ${origin}/status says how they are`);
+  }
+  return [...lines, '', 'Ctrl-C stops it: what is running is finished first.'];
+}
+
+export const DEMO = 'its own demo server';
+
+/** What stands behind it, once it has answered. */
+export function describeUpstream(
+  label: string,
+  { info, era, revision }: UpstreamFacts,
+  onStdio: boolean,
+): string {
+  const server = `${label} (${oneLine(info.name)} ${oneLine(info.version)}), a ${era} server (${revision})`;
+  return onStdio ? `isthmus: serving ${server}, on stdio` : `Behind it: ${server}.`;
+}
+
+/**
+ * What an operator should hear of the process behind it, once it has answered; the rest is not worth a line. Before,
+ * whoever wanted it started has more to say. Nobody needs it (`isNeeded`): then it is not started again by itself.
+ */
+export function describeEvent(
+  event: HostEvent,
+  { isKnown, isNeeded }: { readonly isKnown: boolean; readonly isNeeded: boolean },
+): string | undefined {
+  if (!isKnown && ABOUT_STARTS.has(event.kind)) return undefined;
+  switch (event.kind) {
+    case 'exit':
+      return event.expected ? undefined : named(event.server, oneLine(event.reason));
+    case 'restart':
+      return isNeeded
+        ? `${event.server} is started again in ${inSeconds(event.delayMs)} (${event.attempt} of ${DEFAULT_RESTART.attempts})`
+        : `${event.server} is started again with the next request`;
+    case 'crash-loop':
+      return `${event.server} ended ${event.attempts + 1} times in a row; it is started again with a request, but not in the next ${inSeconds(DEFAULT_RESTART.stableMs)}`;
+    case 'kill':
+      return `${event.server} was killed: ${oneLine(event.why)}`;
+    case 'queue':
+      return event.refused ? `${event.server} is busy: a call was refused` : undefined;
+    case 'reaped':
+      return `a process that an earlier run left behind was ended (pid ${event.pid})`;
+    default:
+      return undefined;
+  }
+}
+
+const ABOUT_STARTS: ReadonlySet<string> = new Set(['exit', 'restart', 'crash-loop']);
+
+/** Most reasons begin with the name. */
+function named(server: string, reason: string): string {
+  return reason.includes(server) ? reason : `${server}: ${reason}`;
+}
+
+export function inSeconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}
+
+/** A command may be a whole program. */
+export function oneLabel(words: readonly string[]): string {
+  return cut(oneLine(words.join(' ')), MAX_LABEL);
+}
+
+const MAX_LABEL = 200;
+
+function curlLines(address: string, asksWho: boolean): string[] {
+  const who = asksWho ? `-H ${BEARER} ` : '';
+  const post = `curl -s ${address} ${who}-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'`;
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'curl', version: '0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const discover = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } };
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'curl', version: '0' },
+    },
+  };
+  return [
+    '    modern:',
+    `      ${post} -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: server/discover' -d '${JSON.stringify(discover)}'`,
+    '    legacy:',
+    `      ${post} -d '${JSON.stringify(initialize)}'`,
+  ];
+}
+
+/** The shell knows the key, and history does not. */
+const BEARER = '"Authorization: Bearer $KEY"';
+
+/** `isthmus` where it is installed, the script where it runs from a checkout. */
+function howWeWereCalled(): string {
+  const script = process.argv[1] ?? '';
+  return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
+}

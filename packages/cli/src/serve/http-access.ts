@@ -1,0 +1,170 @@
+import { isIP } from 'node:net';
+import { type AuthOptions, createAuthenticate } from '@isthmus/gateway/internal/auth/index.js';
+import type { GatewayOptions } from '@isthmus/gateway/internal/create-gateway.js';
+import { httpPlace } from '@isthmus/sdk/internal/transport/address.js';
+import { memoryEventStore } from '@isthmus/sdk/internal/transport/http-server/event-store.js';
+import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import { usageError } from '../cli-error.js';
+import type { ServeCommandOptions } from './serve-options.js';
+
+/** Who may come in, from what was typed. */
+export interface HttpAccess {
+  readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
+  /** Where all is, beside the path of an address. */
+  readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators'>;
+  /** Callers are told apart. */
+  readonly hasPrincipals: boolean;
+  /** Nobody but this user can reach it: they could as well have started it. A loopback port is every user's. */
+  readonly isPrivate: boolean;
+}
+
+export function openHttpAccess(
+  options: ServeCommandOptions,
+  addresses: readonly string[],
+  onWarning: (message: string) => void,
+): HttpAccess {
+  const auth = authOf(options, onWarning);
+  const authenticating = auth && createAuthenticate(auth);
+  const isPrivate = addresses.every((address) => address === 'stdio' || address.startsWith('unix:'));
+  if (!options.allowUnauthenticated) refuseOpenAddresses(addresses, auth !== undefined);
+  const { authServer, resource, jwtScope, allowHost, maxBody, maxSessions, sessionTimeout, stateless } =
+    options;
+  const endpoint: HttpAccess['endpoint'] = {
+    ...(authenticating && { authenticate: authenticating.authenticate }),
+    ...(authServer && {
+      protectedResource: {
+        authorizationServers: authServer,
+        ...(resource !== undefined && { resource }),
+        ...(jwtScope && { scopes: jwtScope }),
+      },
+    }),
+    ...corsOf(options),
+    ...eventsOf(options),
+    ...(stateless && { legacy: 'stateless' as const }),
+    ...(allowHost && { allowedHosts: allowHost }),
+    ...(maxBody !== undefined && { maxBodyBytes: maxBody }),
+    ...(maxSessions !== undefined && { maxSessions }),
+    ...(sessionTimeout !== undefined && { sessionIdleMs: sessionTimeout }),
+  };
+  return {
+    endpoint,
+    places: placesOf(options, auth !== undefined),
+    hasPrincipals: auth !== undefined,
+    isPrivate: isPrivate && !auth,
+  };
+}
+
+function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAccess['places'] {
+  const { sse, ssePath, messagePath, healthPath, operator } = options;
+  if (operator && !hasPrincipals) {
+    throw usageError(
+      '--operator names a caller, and no caller has to say who it is',
+      'Add --api-key NAME=KEY, --bearer-file or --jwt-jwks; isthmus status shows everything without',
+    );
+  }
+  const isElsewhere = ssePath !== undefined || messagePath !== undefined;
+  if (isElsewhere && !sse) {
+    throw usageError('--no-sse, and a path for it', 'Leave one of the two out');
+  }
+  return {
+    ...(!sse && { sse: false as const }),
+    ...(isElsewhere && { sse: { path: ssePath ?? '/sse', messagePath: messagePath ?? '/message' } }),
+    ...(healthPath && { healthPaths: healthPath }),
+    ...(operator && { operators: operator.map(toPrincipal) }),
+  };
+}
+
+/** A name by itself is that of a key. */
+function toPrincipal(caller: string): string {
+  return /^(key|jwt):/.test(caller) ? caller : `key:${caller}`;
+}
+
+function corsOf({ allowOrigin, allowHeader }: ServeCommandOptions): Pick<HttpEndpointOptions, 'cors'> {
+  if (!allowOrigin) {
+    if (!allowHeader) return {};
+    throw usageError(
+      '--allow-header is for pages of other sites, and none may call',
+      'Add --allow-origin ORIGIN',
+    );
+  }
+  const origins = allowOrigin.includes('*') ? '*' : allowOrigin;
+  return { cors: { origins, ...(allowHeader && { headers: allowHeader }) } };
+}
+
+function eventsOf({
+  resumableEvents: maxEvents,
+}: ServeCommandOptions): Pick<HttpEndpointOptions, 'eventStore'> {
+  if (maxEvents === undefined) return {};
+  return { eventStore: maxEvents > 0 && (({ who }) => memoryEventStore({ maxEvents, who })) };
+}
+
+function authOf(options: ServeCommandOptions, onWarning: (message: string) => void): AuthOptions | undefined {
+  const { apiKey, bearerFile, jwtJwks, jwtAudience, jwtIssuer, jwtScope, authServer } = options;
+  if (jwtJwks === undefined && (jwtAudience || jwtIssuer !== undefined || jwtScope)) {
+    throw usageError(
+      '--jwt-audience, --jwt-issuer and --jwt-scope belong to --jwt-jwks',
+      'Add --jwt-jwks URL',
+    );
+  }
+  if (jwtJwks !== undefined && !jwtAudience) {
+    throw usageError(
+      '--jwt-jwks needs --jwt-audience: a token that was meant for another server must not open this one',
+      'Add --jwt-audience NAME, as the authorization server knows this one',
+    );
+  }
+  if (!apiKey && bearerFile === undefined && jwtJwks === undefined) {
+    if (!authServer) return undefined;
+    throw usageError(
+      '--auth-server without a way to check its tokens',
+      'Add --jwt-jwks URL --jwt-audience NAME',
+    );
+  }
+  return {
+    onWarning,
+    ...(apiKey && { apiKeys: apiKey.map(toApiKey) }),
+    ...(bearerFile !== undefined && { bearerFile }),
+    ...(jwtJwks !== undefined && {
+      jwt: {
+        jwksUrl: jwtJwks,
+        audience: [...jwtAudience!],
+        ...(jwtIssuer !== undefined && { issuer: jwtIssuer }),
+        ...(jwtScope && { requiredScopes: jwtScope }),
+      },
+    }),
+  };
+}
+
+/** `NAME=KEY`, or a key by itself. A key may end in `=`, as base64 does. */
+function toApiKey(text: string): { readonly name?: string; readonly key: string } {
+  const [, name, key] = /^([A-Za-z0-9_.-]{1,64})=([^=].*)$/s.exec(text) ?? [];
+  return name !== undefined && key !== undefined ? { name, key } : { key: text };
+}
+
+function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): void {
+  // Keys and tokens are headers, which nothing but HTTP has.
+  const open = addresses.find(
+    (address) =>
+      REACHABLE.test(address) && !isOnThisMachine(address) && !(asksWho && address.startsWith('http')),
+  );
+  if (open === undefined) return;
+  throw usageError(
+    `${open} can be reached by others, and nobody would ask who they are`,
+    open.startsWith('http')
+      ? 'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if the network keeps strangers away'
+      : 'Keys and tokens are for HTTP; add --allow-unauthenticated if the network keeps strangers away',
+  );
+}
+
+/** Others than users of this machine may get there. Whatever else was typed is refused when it is opened. */
+const REACHABLE = /^(http|tcp):\/\//;
+
+/** Nobody but users of this machine gets there. */
+function isOnThisMachine(address: string): boolean {
+  if (address === 'stdio' || address.startsWith('unix:')) return true;
+  const host = address.startsWith('http://') ? httpPlace(address).host : hostOf(address);
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function hostOf(address: string): string {
+  return /^tcp:\/\/(\[[^\]]+\]|[^:/]+)/.exec(address)?.[1]?.replace(/^\[|\]$/g, '') ?? '';
+}

@@ -1,0 +1,124 @@
+import { basename } from 'node:path';
+import type { ReadServers } from '@isthmus/gateway/internal/run-gateway.js';
+import {
+  brokenServer,
+  type GatewayServerDefinition,
+  gatewayServerOf,
+} from '@isthmus/gateway/internal/server-definition.js';
+import {
+  describeProblem,
+  type GatewaySettings,
+  knownFiles,
+  type ServerEntry,
+  type Servers,
+  type ServersChange,
+  splitEntry,
+} from '@isthmus/sdk/internal/config/index.js';
+import { usageError } from '../cli-error.js';
+
+/** The files of `--config`, and those of the applications that `--import` names. */
+export function filesOf(
+  config: readonly string[] | undefined,
+  imports: readonly string[] | undefined,
+): { readonly files: readonly string[]; readonly skipMissing: boolean } {
+  const imported = (imports ?? []).flatMap((name) => {
+    const found = knownFiles().filter(
+      ({ application }) => name === 'all' || idOf(application) === idOf(name),
+    );
+    if (found.length > 0) return found.map(({ path }) => path);
+    const known = [...new Set(knownFiles().map(({ application }) => idOf(application)))];
+    throw usageError(
+      `"${name}" is no application that is known here`,
+      `Write all, or one of ${known.join(', ')}`,
+    );
+  });
+  return { files: [...imported, ...(config ?? [])], skipMissing: imported.length > 0 };
+}
+
+/** `Claude Desktop` is claude-desktop. */
+function idOf(application: string): string {
+  return application.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+export interface ServerRules {
+  readonly hasPrincipals: boolean;
+  /** What the command line says for all servers; the files win. */
+  readonly gateway: GatewaySettings;
+  readonly maxParked?: number | undefined;
+}
+
+/** What the files say, as the gateway takes it. Servers with errors keep their earlier definition, if they had one. */
+export function toGatewayServers(
+  change: ServersChange,
+  rules: ServerRules,
+  before: readonly GatewayServerDefinition[],
+): ReadServers {
+  const { servers } = change;
+  const warnings = servers.problems.filter(({ server }) => server !== undefined || change.kind === 'read');
+  // What only needs a value is no fault of the file, and whoever runs it can give that value.
+  const lines = warnings.map((problem) =>
+    problem.missing !== undefined && problem.hint !== undefined
+      ? `${describeProblem(problem)}; ${problem.hint}`
+      : describeProblem(problem),
+  );
+  if (change.kind === 'broken') {
+    const problem = change.problems.map(describeProblem).join('; ');
+    return { units: before, problem, kept: undefined, warnings: [] };
+  }
+  const limits = { ...rules.gateway.limits, ...servers.gateway?.limits };
+  const gateway = { ...rules.gateway, ...servers.gateway, limits };
+  const entries = Object.values(servers.servers);
+  const placed: Placed[] = entries.map((entry) => ({
+    unit: gatewayServerOf(splitEntry(withParking(entry, rules), gateway), rules),
+    place: entry.source,
+  }));
+  const kept: string[] = [];
+  for (const each of unusable(servers, before)) {
+    insert(placed, each);
+    if (each.why !== undefined) kept.push(`${each.why}; ${each.unit.name} goes on as it was`);
+  }
+  return {
+    units: placed.map(({ unit }) => unit),
+    problem: undefined,
+    kept: kept.length > 0 ? kept.join('; ') : undefined,
+    warnings: lines,
+  };
+}
+
+function withParking(entry: ServerEntry, { maxParked }: ServerRules): ServerEntry {
+  return maxParked !== undefined && entry.kind === 'command' ? { maxParked, ...entry } : entry;
+}
+
+interface Placed {
+  readonly unit: GatewayServerDefinition;
+  readonly place: { readonly file: string; readonly line: number };
+  /** Why it is not as the file has it now. */
+  readonly why?: string | undefined;
+}
+
+/** Where its file has it. */
+function insert(placed: Placed[], one: Placed): void {
+  const { file, line } = one.place;
+  const next = placed.findIndex(({ place }) => place.file === file && place.line > line);
+  const last = placed.findLastIndex(({ place }) => place.file === file);
+  placed.splice(next >= 0 ? next : last >= 0 ? last + 1 : placed.length, 0, one);
+}
+
+/** Servers with errors: as they were before, or else as what they are. */
+function unusable(servers: Servers, before: readonly GatewayServerDefinition[]): Placed[] {
+  const errors = servers.problems.filter(({ severity }) => severity === 'error');
+  const names = new Set(errors.flatMap(({ server }) => (server === undefined ? [] : [server])));
+  return [...names]
+    .filter((name) => !Object.hasOwn(servers.servers, name) && /^(?!\.\.?$)\s*\S/.test(name))
+    .map((name) => {
+      const known = before.find((unit) => unit.name === name && unit.source.kind !== 'broken');
+      const own = errors.filter(({ server }) => server === name);
+      const why = own.map(describeProblem).join('; ');
+      return known ? { unit: known, place: own[0]!, why } : { unit: brokenServer(name, why), place: own[0]! };
+    });
+}
+
+/** How a person would call the files together. */
+export function labelOf(files: readonly string[]): string {
+  return files.length === 1 ? basename(files[0]!) : `${files.length} files`;
+}

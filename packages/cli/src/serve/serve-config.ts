@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { relative, resolve, sep } from 'node:path';
+import { type ReadServers, type RunningGateway, runGateway } from '@isthmus/gateway/internal/run-gateway.js';
+import type { GatewayServerDefinition } from '@isthmus/gateway/internal/server-definition.js';
+import { type Departure, planDeparture } from '@isthmus/sdk/internal/async/departure.js';
+import {
+  describeProblem,
+  knownFiles,
+  type ServersChange,
+  watchServers,
+} from '@isthmus/sdk/internal/config/index.js';
+import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
+import { usageError } from '../cli-error.js';
+import { splitCommand } from '../compat/split-command.js';
+import { EXIT } from '../exit-codes.js';
+import { quote } from '../target.js';
+import { createPrompter, type Prompter } from '../terminal/prompter.js';
+import { processTerminal } from '../terminal/terminal.js';
+import { addressesOf } from './addresses.js';
+import { askInputs } from './ask-inputs.js';
+import { openHttpAccess } from './http-access.js';
+import { cannotListen } from './listen-at.js';
+import { filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
+import type { ServeCommandOptions } from './serve-options.js';
+import { unitOfTarget } from './server-of-target.js';
+import { settingsOf } from './single-settings.js';
+import { openTelemetry } from './telemetry-options.js';
+import { tellDescriptors } from './tell-descriptors.js';
+
+/** It can be used there. */
+export type Announce = (addresses: readonly string[], names: readonly string[]) => void;
+
+/** Serves all servers of some files. One that cannot be started does not keep the others away. */
+export async function serveConfig(options: ServeCommandOptions, announce: Announce): Promise<void> {
+  const { files, skipMissing } = filesOf(options.config, options.import);
+  const house = openTelemetry(options, true);
+  const { log } = house;
+  let operation: RunningGateway | undefined;
+  let departure: Departure;
+  const { inputs, secrets } = await askInputs(files, options.input ?? {}, prompterFor(options), NEVER);
+  house.redactor.add(secrets);
+  let read: ((change: ServersChange) => ReadServers) | undefined;
+  const watch = await watchServers(
+    files,
+    { skipMissing, inputs, lookMs: options.watch ? 5000 : false },
+    (change) => {
+      if (options.watch && read) operation?.adopt(read(change));
+    },
+  );
+  try {
+    const { servers } = usable(watch.current, files);
+    const { gateway: settings = {} } = servers;
+    const addresses = addressesOf(options, settings.listen);
+    const doors = openHttpAccess(options, addresses, (message) => log.warn({}, message));
+    const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
+    const rules = { hasPrincipals: doors.hasPrincipals, gateway: { limits }, maxParked: options.maxParked };
+    const named = namedServers(options, doors.hasPrincipals);
+    read = (change) =>
+      withNamed(toGatewayServers(change, rules, operation?.gateway.definitions ?? []), named);
+    const { units, warnings } = read(watch.current);
+    for (const warning of warnings) log.warn({}, warning);
+    if (units.length === 0) log.warn({}, `there are no servers in ${labelOf(files)}`);
+    const graceMs = options.grace ?? settings.drainMs;
+    departure = planDeparture({ isStdio: addresses.includes('stdio'), graceMs });
+    operation = await runGateway({
+      ...house,
+      units,
+      addresses,
+      endpoint: doors.endpoint,
+      ...doors.places,
+      tellsStderr: doors.isPrivate,
+      separator: options.separator ?? settings.separator,
+      patienceMs: settings.patienceMs,
+      graceMs,
+      read: async () => read!(await watch.reread()),
+    }).catch((error: unknown) => {
+      throw cannotListen(addresses, error);
+    });
+  } catch (error) {
+    watch.close();
+    throw error;
+  }
+  const { gateway, closed, reload } = operation;
+  void closed.then(() => watch.close());
+  tellDescriptors((line) => log.warn({}, line));
+  ownProcess(operation, departure, () => void reload());
+  announce(gateway.addresses, gateway.names);
+}
+
+/** Only where somebody is at the terminal, and stdin does not belong to the protocol. */
+function prompterFor(options: ServeCommandOptions): Prompter | undefined {
+  const { canAsk, stdin, stderr } = processTerminal();
+  if (!canAsk || addressesOf(options).includes('stdio')) return undefined;
+  const onInterrupt = () => process.exit(EXIT.interrupted);
+  return createPrompter(stdin, stderr, { terminal: true, onInterrupt });
+}
+
+const NEVER = new AbortController().signal;
+
+/** Where there is nothing to go on with, a file that cannot be read is the end of it. */
+function usable(change: ServersChange, files: readonly string[]): ServersChange {
+  if (change.kind === 'read') return change;
+  const [first, ...more] = change.problems.map(describeProblem);
+  throw usageError(first!, missingConfigHint('serve', files) ?? 'isthmus config check FILE says more', more);
+}
+
+/** What was typed wins. */
+function withNamed(read: ReadServers, named: readonly GatewayServerDefinition[]): ReadServers {
+  const names = new Set(named.map(({ name }) => name));
+  return { ...read, units: [...read.units.filter(({ name }) => !names.has(name)), ...named] };
+}
+
+/** For somebody whose file of `--config` is not there: those that applications have and that are. */
+export function missingConfigHint(
+  command: string,
+  files: readonly string[],
+  exists: (file: string) => boolean = existsSync,
+): string | undefined {
+  if (files.every((file) => exists(resolve(file)))) return undefined;
+  const there = knownFiles().filter(({ path }) => exists(path));
+  const [first] = there;
+  if (!first) {
+    return `No application has a file here either; isthmus ${command} -- COMMAND ARGS… needs none`;
+  }
+  const all = there.map(({ application, path }) => `${near(path)} (${application})`).join(', ');
+  // A shell finds the home only where it is not quoted.
+  const file = near(first.path).replace(/[^~].*/s, quote);
+  return `There are ${all}: isthmus ${command} --config ${file}`;
+}
+
+/** As a person would write it. */
+function near(path: string): string {
+  const here = relative(process.cwd(), path);
+  if (!here.startsWith('..')) return here;
+  const home = relative(homedir(), path);
+  return home.startsWith('..') ? path : `~${sep}${home}`;
+}
+
+/** The servers of `--named-server NAME=COMMAND`. All get what the command line says about one. */
+function namedServers(
+  options: ServeCommandOptions,
+  hasPrincipals: boolean,
+): readonly GatewayServerDefinition[] {
+  const settings = settingsOf(options);
+  const ofMany = hasPrincipals && !settings.stateless ? 'per-principal' : 'shared';
+  const names = new Set<string>();
+  return (options.namedServer ?? []).map((text) => {
+    const { name, words } = namedCommand(text);
+    if (names.has(name))
+      throw usageError(`Two servers are called ${name}`, 'Give each --named-server its own name');
+    names.add(name);
+    const [command = '', ...args] = words;
+    return unitOfTarget(
+      { kind: 'command', command, args },
+      { ...settings, name, processes: options.processes ?? ofMany, start: 'eager' },
+    );
+  });
+}
+
+function namedCommand(text: string): { readonly name: string; readonly words: readonly string[] } {
+  const [, name, command] = /^([^\s=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || command === undefined) {
+    throw usageError(
+      '--named-server needs a name and a command',
+      '--named-server weather "npx -y weather-server"',
+    );
+  }
+  return { name, words: splitCommand(command, `--named-server ${name}`) };
+}

@@ -1,0 +1,208 @@
+import type { Mode } from '@isthmus/sdk/internal/client/options.js';
+import type { Command } from 'commander';
+import { collect, toMs } from '../common-options.js';
+import { env } from './env-option.js';
+import { toCount, toCountOrNone, toPath, toPaths, toPort } from './values.js';
+import { addWhat } from './what-options.js';
+
+/** What `isthmus serve` takes. */
+export interface ServeCommandOptions {
+  readonly listen?: readonly string[];
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly ssePath?: string;
+  readonly messagePath?: string;
+  readonly sse: boolean;
+  readonly healthPath?: readonly string[];
+  readonly upstream?: string;
+  readonly upstreamProtocol: Mode;
+  readonly config?: readonly string[];
+  readonly import?: readonly string[];
+  /** `NAME=COMMAND`. */
+  readonly namedServer?: readonly string[];
+  readonly input?: Readonly<Record<string, string>>;
+  readonly watch: boolean;
+  readonly separator?: string;
+  readonly name?: string;
+  readonly processes?: 'shared' | 'per-client';
+  readonly statelessServer?: boolean;
+  readonly ignoreTool?: readonly string[];
+  readonly timeout?: number;
+  readonly connectTimeout?: number;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly passEnvironment?: boolean;
+  readonly header?: readonly string[];
+  readonly transport?: 'http-first' | 'http-only' | 'sse-only';
+  readonly apiKey?: readonly string[];
+  readonly bearerFile?: string;
+  readonly jwtJwks?: string;
+  readonly jwtAudience?: readonly string[];
+  readonly jwtIssuer?: string;
+  readonly jwtScope?: readonly string[];
+  readonly authServer?: readonly string[];
+  readonly resource?: string;
+  readonly operator?: readonly string[];
+  readonly allowUnauthenticated?: boolean;
+  readonly allowOrigin?: readonly string[];
+  readonly allowHeader?: readonly string[];
+  readonly allowHost?: readonly string[];
+  readonly stateless?: boolean;
+  readonly resumableEvents?: number;
+  readonly maxBody?: number;
+  readonly maxSessions?: number;
+  readonly sessionTimeout?: number;
+  readonly maxConcurrent?: number;
+  readonly maxParked?: number;
+  readonly rateLimit?: number;
+  readonly grace?: number;
+  readonly stateKey?: string;
+  readonly logLevel?: string;
+  readonly logFormat?: 'pretty' | 'json';
+  readonly debug?: boolean;
+  readonly control: boolean;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+export const DEFAULT_ADDRESS = 'http://127.0.0.1:8080/mcp';
+
+export function addServeOptions(command: Command): Command {
+  command
+    .optionsGroup('Where to serve:')
+    .addOption(
+      env(
+        '-l, --listen <address>',
+        `an address; repeatable (default: ${DEFAULT_ADDRESS})`,
+        'LISTEN',
+        collect,
+      ),
+    )
+    .addOption(
+      env(
+        '-p, --port <port>',
+        'short for --listen http://127.0.0.1:PORT/mcp; 0 takes a free one',
+        'PORT',
+        toPort,
+      ),
+    )
+    .addOption(env('--host <host>', 'the host for --port (default: 127.0.0.1)', 'HOST'))
+    .option('--path <path>', 'the path for --port (default: /mcp)', toPath)
+    .option('--sse-path <path>', 'where clients of 2024-11-05 listen (default: /sse, beside /mcp)', toPath)
+    .option('--message-path <path>', 'where they post (default: /message, beside /mcp)', toPath)
+    .option('--no-sse', 'do not serve clients of 2024-11-05')
+    .option('--health-path <path>', 'one more path that answers as /healthz does; repeatable', toPaths);
+  addWhat(command);
+  addWho(command);
+  command
+    .optionsGroup('Limits:')
+    .option('--max-body <bytes>', 'the longest body of a request (default: 4194304)', toCount)
+    .option(
+      '--max-sessions <count>',
+      'legacy sessions at each address; the client with most gives way (default: 1000)',
+      toCount,
+    )
+    .option(
+      '--session-timeout <ms>',
+      'forget a legacy session after so long without use (default: 1800000)',
+      toMs,
+    )
+    .option(
+      '--stateless',
+      'legacy clients get no sessions: each request stands by itself, and nobody is asked',
+    )
+    .option(
+      '--resumable-events <count>',
+      'what a legacy session keeps for clients that come back (default: 1000; 0 for none)',
+      toCountOrNone,
+    )
+    .option('--max-concurrent <count>', 'calls that a server is given at the same time', toCount)
+    .option(
+      '--max-parked <count>',
+      'calls of each server that may wait for an answer to a question; the client with most loses its oldest (default: 1000)',
+      toCount,
+    )
+    .option('--rate-limit <count>', 'calls and new sessions per minute of each caller', toCount)
+    .option(
+      '--grace <ms>',
+      'how long running calls may take when it is to end (default: 2500 after a signal, 10000 after the end of stdin)',
+      toMs,
+    )
+    .optionsGroup('Replicas:')
+    .option(
+      '--state-key <file>',
+      'a file with keys that seal requestState, one a line, so that replicas with the same keys accept the rounds of each other; the first seals, all open. Or ISTHMUS_STATE_KEY. A key itself does not belong on the command line',
+    )
+    .optionsGroup('What it says:')
+    .addOption(
+      env('--log-level <level>', 'how much is logged (default: info)', 'LOG_LEVEL').choices([
+        ...['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+      ]),
+    )
+    .addOption(
+      env('--log-format <format>', 'for people or for programs', 'LOG_FORMAT').choices(['pretty', 'json']),
+    )
+    .option('--debug', 'short for --log-level debug')
+    .option('--no-control', 'no control socket: isthmus status, restart, logs … do not reach it')
+    .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
+    .option('-q, --quiet', 'say nothing on stderr but what went wrong: not even the addresses (--json does)');
+  return command;
+}
+
+/** Who may come in. */
+function addWho(command: Command): void {
+  command
+    .optionsGroup('Who may ask:')
+    .addOption(
+      env(
+        '--api-key <key>',
+        'accept clients that send this key; NAME=KEY names the caller; repeatable',
+        'API_KEY',
+        collect,
+      ),
+    )
+    .addOption(
+      env(
+        '--bearer-file <file>',
+        'accept clients that send a token of this file (NAME: TOKEN, one a line)',
+        'BEARER_FILE',
+      ),
+    )
+    .addOption(
+      env('--jwt-jwks <url>', 'accept clients that send a JWT signed with one of these keys', 'JWT_JWKS'),
+    )
+    .addOption(
+      env(
+        '--jwt-audience <name>',
+        'and is meant for this audience; needed with --jwt-jwks; repeatable',
+        'JWT_AUDIENCE',
+        collect,
+      ),
+    )
+    .addOption(env('--jwt-issuer <url>', 'and comes from this issuer', 'JWT_ISSUER'))
+    .option('--jwt-scope <scope>', 'and has this scope; repeatable', collect)
+    .option('--auth-server <url>', 'who gives out tokens, told to clients (RFC 9728); repeatable', collect)
+    .option('--resource <url>', 'this server as its clients know it, where it stands behind a proxy')
+    .addOption(
+      env(
+        '--operator <caller>',
+        'a caller that sees all of /status and /metrics: NAME of a key, or a principal; repeatable',
+        'OPERATOR',
+        collect,
+      ),
+    )
+    .option('--allow-unauthenticated', 'serve an address that others can reach without asking who they are')
+    .addOption(
+      env(
+        '--allow-origin <origin>',
+        'web pages of this origin may call (CORS); * for all; repeatable',
+        'ALLOW_ORIGIN',
+        collect,
+      ),
+    )
+    .option('--allow-header <name>', 'a header that such pages may send besides; repeatable', collect)
+    .addOption(
+      env('--allow-host <name>', 'a name under which it may be asked for; repeatable', 'ALLOW_HOST', collect),
+    );
+}

@@ -1,0 +1,216 @@
+import { statSync } from 'node:fs';
+import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
+import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
+import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
+import { stdio } from '@isthmus/sdk/stdio';
+import { usageError } from './cli-error.js';
+import { oneLine } from './terminal/text.js';
+
+/** Whom a command talks to. */
+export type CommandTarget =
+  | { readonly kind: 'socket'; readonly address: string }
+  | {
+      readonly kind: 'url';
+      readonly url: string;
+      /** Set when it comes from a file. */
+      readonly configured?: ConfiguredUrl;
+    }
+  | {
+      readonly kind: 'command';
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Set when it comes from a file. */
+      readonly configured?: Configured;
+    };
+
+/** What a file of `--config` says about a command, beyond its words. */
+export interface Configured {
+  readonly files: readonly string[];
+  readonly name: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly inheritEnv?: 'minimal' | 'all' | readonly string[];
+}
+
+/** What it says about a URL. */
+export interface ConfiguredUrl {
+  readonly files: readonly string[];
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly transport: 'http' | 'sse' | 'auto';
+}
+
+export interface TargetSettings {
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** `Name: value`, as typed. */
+  readonly header?: readonly string[] | undefined;
+  /** How to talk to a URL: whether the transport of 2024-11-05 is spoken. */
+  readonly sse?: 'auto' | 'only' | 'never' | undefined;
+}
+
+/** What stands before and behind the first `--`. Commander would forget where it was. */
+export function splitAtDashes(argv: readonly string[]): {
+  readonly head: readonly string[];
+  readonly behind: readonly string[] | undefined;
+} {
+  const at = argv.indexOf('--');
+  return at < 0 ? { head: argv, behind: undefined } : { head: argv.slice(0, at), behind: argv.slice(at + 1) };
+}
+
+/**
+ * Finds the target: the command behind `--`, or the first word. The rest of the words is for the subcommand.
+ * `name` is that of the subcommand, for examples in errors.
+ */
+export function takeTarget(
+  name: string,
+  words: readonly string[],
+  behind: readonly string[] | undefined,
+): { readonly target: CommandTarget; readonly rest: readonly string[] } {
+  const [first, ...rest] = words;
+  if (behind) {
+    const [command, ...args] = behind;
+    if (command === undefined || command === '') {
+      throw usageError('Behind -- there is no command', `isthmus ${name} … -- node server.js`);
+    }
+    if (first !== undefined && ADDRESS.test(first)) {
+      throw usageError(
+        `Two targets: ${first}, and the command behind --`,
+        'Give one: an address as the first word, or -- COMMAND ARGS… at the end',
+      );
+    }
+    return { target: { kind: 'command', command, args }, rest: words };
+  }
+  if (first === undefined) throw usageError('There is no target to talk to', TARGET_HINT);
+  const target = targetAt(first);
+  if (!target) throw noTarget(name, first, rest);
+  return { target, rest };
+}
+
+/** What an address leads to; undefined where it is none. */
+export function targetAt(address: string): (CommandTarget & { kind: 'url' | 'socket' }) | undefined {
+  if (URL_TARGET.test(address)) return { kind: 'url', url: address };
+  return ADDRESS.test(address) ? { kind: 'socket', address } : undefined;
+}
+
+export function connectorOf(target: CommandTarget, settings: TargetSettings): Connector {
+  const { cwd, env = {}, header = [], sse } = settings;
+  if (target.kind !== 'url' && header.length > 0) {
+    throw usageError(
+      `--header is for a URL, and ${target.kind === 'command' ? 'a command' : target.address} is none`,
+      'A command is given what it needs with --env',
+    );
+  }
+  if (target.kind !== 'url' && sse !== undefined) {
+    throw usageError('--transport is for a URL, and there is none', 'Leave it out');
+  }
+  if (target.kind === 'command') {
+    const { command, args, configured } = target;
+    const folder = cwd ?? configured?.cwd;
+    return stdio({
+      command,
+      args,
+      // Its arguments may be secrets that the file took from variables, and people know it by its name.
+      ...(configured && { label: configured.name }),
+      env: { ...configured?.env, ...env },
+      ...(folder !== undefined && { cwd: folder }),
+      ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
+    });
+  }
+  const place = target.kind === 'url' ? target.url : target.address;
+  if (cwd !== undefined || Object.keys(env).length > 0) {
+    throw usageError(
+      `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${place} is an address`,
+      'The server there was started by somebody else; leave the option out',
+    );
+  }
+  return target.kind === 'url' ? urlConnector(target, header, sse) : connectorFor(target.address);
+}
+
+/** What every request to a URL has, by lower-case names: of its file, and as typed. */
+export function headersFor(
+  { configured }: CommandTarget & { kind: 'url' },
+  header: readonly string[],
+): Record<string, string> {
+  return { ...lowerNames(configured?.headers ?? {}), ...headersOf(header) };
+}
+
+function urlConnector(
+  { url, configured }: CommandTarget & { kind: 'url' },
+  header: readonly string[],
+  sse: TargetSettings['sse'],
+): Connector {
+  const connector = httpConnector(url, {
+    headers: headersFor({ kind: 'url', url, ...(configured && { configured }) }, header),
+    sse: sse ?? (configured?.transport === 'sse' ? 'only' : 'auto'),
+    onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
+  });
+  return configured ? { ...connector, label: configured.name } : connector;
+}
+
+/** `Name: value`, as typed, by name. */
+export function headersOf(header: readonly string[]): Record<string, string> {
+  return Object.fromEntries(header.map(toHeader));
+}
+
+/** What is wrong with it is said without showing it: it is most likely a secret. */
+function toHeader(text: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name.toLowerCase(), value.trim()];
+  throw usageError('A --header has no name', 'Write --header "Authorization: Bearer …"');
+}
+
+/** So that what is typed replaces what the file says. */
+function lowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** How a person would write a command for this target, ready to be pasted. */
+export function commandLine(name: string, target: CommandTarget, ...words: readonly string[]): string {
+  if (target.kind === 'socket') return ['isthmus', name, quote(target.address), ...words].join(' ');
+  const { configured } = target;
+  if (!configured) {
+    if (target.kind === 'url') return ['isthmus', name, quote(target.url), ...words].join(' ');
+    return ['isthmus', name, ...words, '--', ...[target.command, ...target.args].map(quote)].join(' ');
+  }
+  const files = configured.files.flatMap((file) => ['--config', quote(file)]);
+  return ['isthmus', name, ...files, quote(configured.name), ...words].join(' ');
+}
+
+export const TARGET_HELP = `
+TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server (--header adds headers to its
+requests). To start a server and talk to it over its stdin and stdout, leave TARGET
+out and put the command at the end, behind --. It gets a clean environment; pass what it needs with --env.
+A server that is in a configuration file already (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) is named
+instead of TARGET: --config FILE NAME. Without NAME, the names are listed.`;
+
+const ADDRESS = /^(unix:|tcp:\/\/)/;
+const URL_TARGET = /^https?:\/\//i;
+const TARGET_HINT =
+  'Give unix:PATH, tcp://HOST:PORT, http://HOST:PORT/PATH, --config FILE NAME, or -- COMMAND ARGS… at the end';
+
+function isUrl(word: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(word) && !word.includes('=');
+}
+
+function noTarget(name: string, first: string, rest: readonly string[]): Error {
+  if (/^tcp:/i.test(first)) return usageError(`"${first}" is no TCP address`, 'Write tcp://127.0.0.1:4000');
+  if (isUrl(first)) return usageError(`"${first}" is not a kind of address that is known here`, TARGET_HINT);
+  const port = /^(\[[^\]]+\]|[\w.-]+):(\d{1,5})$/.exec(first);
+  if (port) return usageError(`"${first}" is no target`, `Did you mean tcp://${first}?`);
+  const file = statSync(first, { throwIfNoEntry: false });
+  if (file?.isSocket()) return usageError(`"${first}" is no target`, `Did you mean unix:${first}?`);
+  // With a tool, its name would have come first: call TOOL … -- COMMAND.
+  const command = [...(/\.[cm]?js$/.test(first) ? ['node'] : []), first, ...rest].map(quote).join(' ');
+  return usageError(
+    `"${first}" is no target`,
+    name === 'probe' || file
+      ? `To start a server, put its command behind --: isthmus ${name} ${name === 'call' ? 'TOOL ' : ''}-- ${command}`
+      : TARGET_HINT,
+  );
+}
+
+/** A word as a shell takes it. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,108 @@
+/** Whom a command talks to, and what is said to those who write it wrongly. */
+
+import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../src/cli-error.js';
+import { commandLine, connectorOf, splitAtDashes, takeTarget } from '../src/target.js';
+
+describe('the target', () => {
+  it('is the first word when nothing is behind --', () => {
+    expect(takeTarget('call', ['unix:/a b.sock', 'echo', 'text=hi'], undefined)).toEqual({
+      target: { kind: 'socket', address: 'unix:/a b.sock' },
+      rest: ['echo', 'text=hi'],
+    });
+  });
+
+  it('may be a URL, which takes headers that replace those of a file', () => {
+    const url = 'https://x.example/mcp?key=1';
+    expect(takeTarget('list', [url, 'tools'], undefined)).toEqual({
+      target: { kind: 'url', url },
+      rest: ['tools'],
+    });
+    expect(connectorOf({ kind: 'url', url }, { header: ['A: b'] }).label).toBe('https://x.example/mcp');
+    expect(commandLine('list', { kind: 'url', url: 'http://x/mcp' }, 'tools')).toBe(
+      'isthmus list http://x/mcp tools',
+    );
+    const configured = { files: ['a.json'], name: 'far', headers: {}, transport: 'auto' } as const;
+    expect(connectorOf({ kind: 'url', url, configured }, {}).label).toBe('far');
+    expect(commandLine('list', { kind: 'url', url, configured })).toBe('isthmus list --config a.json far');
+  });
+
+  it('is the command behind --, and all words belong to the subcommand', () => {
+    expect(takeTarget('call', ['echo', 'text=hi'], ['node', 's.js', '--', '--json'])).toEqual({
+      target: { kind: 'command', command: 'node', args: ['s.js', '--', '--json'] },
+      rest: ['echo', 'text=hi'],
+    });
+  });
+
+  it('is split at the first -- only', () => {
+    expect(splitAtDashes(['call', 'x', '--', 'sh', '--', 'y'])).toEqual({
+      head: ['call', 'x'],
+      behind: ['sh', '--', 'y'],
+    });
+    expect(splitAtDashes(['call'])).toEqual({ head: ['call'], behind: undefined });
+  });
+
+  it('may be followed by a URI that looks like an address', () => {
+    expect(takeTarget('read', ['https://example.com/x'], ['node']).rest).toEqual(['https://example.com/x']);
+  });
+
+  it.each([
+    { words: ['ws://x.example/mcp'], says: 'ws://x.example/mcp', hint: 'http://HOST:PORT/PATH' },
+    { words: ['ftp://x.example'], says: 'ftp://x.example', hint: 'unix:PATH' },
+    { words: ['tcp:127.0.0.1:4000'], says: 'no TCP address', hint: 'tcp://127.0.0.1:4000' },
+    { words: ['localhost:4000'], says: 'no target', hint: 'Did you mean tcp://localhost:4000?' },
+    { words: ['node', 'server.js'], says: 'no target', hint: 'isthmus probe -- node server.js' },
+    { words: ['server.js', 'a b'], says: 'no target', hint: "isthmus probe -- node server.js 'a b'" },
+    { words: [], says: 'no target', hint: '-- COMMAND' },
+  ])('cannot be $words', ({ words, says, hint }) => {
+    const error = failure(() => takeTarget('probe', words, undefined));
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(says) });
+    expect(error.hint).toContain(hint);
+  });
+
+  it('cannot be two, nor an empty command', () => {
+    expect(failure(() => takeTarget('call', ['unix:/x', 'echo'], ['node'])).message).toContain('Two targets');
+    expect(failure(() => takeTarget('call', ['echo'], [])).message).toBe('Behind -- there is no command');
+  });
+
+  it('takes --cwd and --env only as a command', () => {
+    const socket = { kind: 'socket', address: 'tcp://127.0.0.1:4000' } as const;
+    expect(connectorOf(socket, { env: {} }).label).toBe('tcp://127.0.0.1:4000');
+    expect(failure(() => connectorOf(socket, { cwd: '/tmp', env: {} })).message).toContain('--cwd');
+    expect(failure(() => connectorOf(socket, { env: { A: '1' } })).message).toContain('--env');
+    const command = { kind: 'command', command: 'node', args: ['s.js'] } as const;
+    expect(connectorOf(command, { cwd: '/tmp', env: { A: '1' } }).label).toBe('node s.js');
+  });
+
+  it('is written in hints so that it can be pasted', () => {
+    const command = { kind: 'command', command: 'my server', args: ["it's", '-x'] } as const;
+    expect(commandLine('list', command, 'tools')).toBe("isthmus list tools -- 'my server' 'it'\\''s' -x");
+    expect(commandLine('list', { kind: 'socket', address: 'unix:/x' }, 'tools')).toBe(
+      'isthmus list unix:/x tools',
+    );
+  });
+});
+
+describe('connectorFor', () => {
+  it.each(['tcp://127.0.0.1:4000', 'tcp://[::1]:4000', 'tcp://localhost:1'])('knows %s', (address) => {
+    expect(connectorFor(address).label).toBe(address);
+  });
+
+  it.each(['tcp://127.0.0.1:0', 'tcp://127.0.0.1', 'stdio', 'http://127.0.0.1', '', 'unix:'])(
+    'refuses %j',
+    (address) => {
+      expect(() => connectorFor(address)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+    },
+  );
+});
+
+function failure(work: () => unknown): CliError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}

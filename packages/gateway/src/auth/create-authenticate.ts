@@ -1,0 +1,88 @@
+import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { tell } from '@isthmus/sdk/internal/era/client-dialect-context.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import type {
+  Authenticate,
+  CredentialState,
+  Refusal,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
+import { openBearerFile } from './bearer-file.js';
+import { readCredentials } from './credentials.js';
+import { createJwtCheck, type JwtOptions } from './jwt.js';
+import { type ApiKey, KeyRing, weaknessOf } from './key-ring.js';
+import type { Scheme } from './scheme.js';
+
+/** Who may ask. Any of them together: whoever one of them knows is let in. */
+export interface AuthOptions {
+  /** Taken as `X-API-Key: KEY` and as `Authorization: Bearer KEY`. */
+  readonly apiKeys?: readonly ApiKey[];
+  /** A file of `name: token` or bare tokens, one a line, with `#` comments. Read again when it has changed. */
+  readonly bearerFile?: string;
+  /** Tokens of an authorization server. */
+  readonly jwt?: JwtOptions;
+  /** What whoever runs it should know: a weak key, a file that others can read, keys that cannot be fetched. */
+  readonly onWarning?: (message: string) => void;
+  readonly clock?: Clock;
+}
+
+export interface Authenticating {
+  /** For `authenticate` of an HTTP endpoint; the same for any number of them. */
+  readonly authenticate: Authenticate;
+}
+
+/**
+ * A principal is the same name for the same caller, and never a secret: `key:NAME`, `key:` and the beginning of the
+ * key's SHA-256, or `jwt:ISSUER|SUBJECT`.
+ */
+export function createAuthenticate(options: AuthOptions): Authenticating {
+  const { apiKeys = [], bearerFile, jwt, clock = systemClock } = options;
+  const warn = (message: string) => tell('onWarning', options.onWarning, message);
+  const schemes: Scheme[] = [];
+  if (apiKeys.length > 0) {
+    for (const key of apiKeys) warnOf(weaknessOf(key), warn);
+    const ring = new KeyRing(apiKeys, 'apiKeys');
+    schemes.push((presented) => ring.judge(presented));
+  }
+  if (bearerFile !== undefined) {
+    const file = openBearerFile(bearerFile, { warn, clock });
+    schemes.push(async (presented) => {
+      const verdict = (await file.ring()).judge(presented);
+      if (verdict.kind !== 'known') return verdict;
+      // The hash is kept, and never the token.
+      const { hash, principal } = verdict;
+      const standing = async (): Promise<CredentialState> =>
+        (await file.ring()).has(hash) ? 'good' : 'revoked';
+      return { kind: 'known', principal, standing };
+    });
+  }
+  if (jwt) schemes.push(createJwtCheck(jwt, { warn, clock }));
+  if (schemes.length === 0) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      'nobody could be let in: give apiKeys, a bearerFile or jwt to tell who asks',
+    );
+  }
+  const missing = challenge(jwt?.requiredScopes);
+  return {
+    async authenticate(request) {
+      const presented = readCredentials(request);
+      if (presented.tokens.length === 0) return { status: 401, challenge: missing };
+      let refusal: Refusal | undefined;
+      for (const scheme of schemes) {
+        const verdict = await scheme(presented);
+        if (verdict.kind === 'known') return verdict.standing ? verdict : verdict.principal;
+        if (verdict.kind === 'refused') refusal ??= verdict.refusal;
+      }
+      return refusal ?? { status: 401, challenge: 'error="invalid_token"' };
+    },
+  };
+}
+
+function warnOf(weakness: string | undefined, warn: (message: string) => void): void {
+  if (weakness !== undefined) warn(weakness);
+}
+
+/** RFC 6750, §3: at least one parameter. The scopes tell a client what to ask its authorization server for. */
+function challenge(scopes: readonly string[] = []): string {
+  return scopes.length > 0 ? `realm="mcp", scope="${scopes.join(' ')}"` : 'realm="mcp"';
+}

@@ -1,0 +1,159 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import type { CredentialState, Refusal } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type { JWTHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose';
+import { isMeantFor } from './audience.js';
+import { createKeySource, KeysUnavailable } from './jwks.js';
+import { type Scheme, type SchemeVerdict, UNKNOWN } from './scheme.js';
+
+/** Access tokens that somebody else gives out and signs (RFC 9068 and what looks like it). */
+export interface JwtOptions {
+  /** Where the public keys are. Fetched with the first token, kept for ten minutes. */
+  readonly jwksUrl: string;
+  /** What the tokens are for: one of these has to be in `aud`, so that tokens for others are no good here. */
+  readonly audience: string | readonly string[];
+  /** Who gives them out (`iss`). Default: whoever has the keys. */
+  readonly issuer?: string | readonly string[];
+  /** All of them have to be in `scope` (or `scp`); without: 403. */
+  readonly requiredScopes?: readonly string[];
+  /** The claim that says who it is. Default `sub`. */
+  readonly principalClaim?: string;
+  /** How far the clocks may be apart, in seconds. Default 30. */
+  readonly clockTolerance?: number;
+  /** How long the keys may take to come. Default 5 s. */
+  readonly timeoutMs?: number;
+  /** To fetch the keys with. Default: the one of the platform. */
+  readonly fetch?: typeof fetch;
+}
+
+export function createJwtCheck(
+  options: JwtOptions,
+  { clock, warn }: { readonly clock: Clock; readonly warn: (message: string) => void },
+): Scheme {
+  const { requiredScopes = [], principalClaim = 'sub', clockTolerance = 30 } = options;
+  const audience = listOf(options.audience);
+  if (audience.length === 0) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      'jwt.audience is needed: tokens for other servers must not open this one',
+    );
+  }
+  if (!(clockTolerance >= 0)) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `jwt.clockTolerance is a number of seconds, got ${clockTolerance}`,
+    );
+  }
+  const badScope = requiredScopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
+  if (badScope !== undefined) {
+    throw new IsthmusError('INVALID_OPTION', `jwt.requiredScopes: ${JSON.stringify(badScope)} is no scope`);
+  }
+  const keys = createKeySource({ ...options, clock, warn });
+  const issuer = options.issuer === undefined ? undefined : listOf(options.issuer);
+  const rules: JWTVerifyOptions = {
+    algorithms: ASYMMETRIC,
+    audience,
+    clockTolerance,
+    // Without one a token would be good for ever.
+    requiredClaims: ['exp'],
+    ...(issuer && { issuer }),
+  };
+  return async ({ bearer, resource }) => {
+    // Three parts, or it is something else's.
+    if (bearer === undefined || bearer.split('.').length !== 3) return UNKNOWN;
+    const { jwtVerify, errors } = await import('jose');
+    try {
+      const { payload, protectedHeader } = await jwtVerify(bearer, await keys(), {
+        ...rules,
+        currentDate: new Date(clock.now()),
+      });
+      const problem = kindProblem(protectedHeader, payload);
+      if (problem !== undefined) return invalid(problem);
+      const meant = listOf(payload.aud ?? []).filter((each) => audience.includes(each));
+      if (!isMeantFor(meant, resource)) return invalid('The token is for another path of this server');
+      const goodUntil = (payload.exp! + clockTolerance) * 1000;
+      const standing = (): CredentialState => (clock.now() < goodUntil ? 'good' : 'expired');
+      return judge(payload, principalClaim, requiredScopes, standing);
+    } catch (error) {
+      if (error instanceof KeysUnavailable) return refused({ status: 503, retryAfterMs: error.retryAfterMs });
+      if (error instanceof errors.JWTExpired) return invalid('The token has expired');
+      if (error instanceof errors.JWTClaimValidationFailed)
+        return invalid(`The claim ${error.claim} does not fit`);
+      return invalid('The token cannot be verified');
+    }
+  };
+}
+
+function judge(
+  payload: JWTPayload,
+  principalClaim: string,
+  required: readonly string[],
+  standing: () => CredentialState,
+): SchemeVerdict {
+  const who = payload[principalClaim];
+  if (typeof who !== 'string' || who === '' || /\p{Cc}/u.test(who)) {
+    return invalid('The token does not say who it is');
+  }
+  const has = new Set(scopesOf(payload));
+  if (!required.every((scope) => has.has(scope))) {
+    const challenge = `error="insufficient_scope", scope="${required.join(' ')}"`;
+    return refused({ status: 403, challenge });
+  }
+  // The first | is the border, whatever the subject holds.
+  const issuer = (payload.iss ?? '').replaceAll('|', '%7C');
+  return { kind: 'known', principal: `jwt:${issuer}|${who}`, standing };
+}
+
+/** RFC 8693, §4.2: one string of words; lists, and `scp`, are what some authorization servers write. */
+function scopesOf({ scope, scp }: JWTPayload): string[] {
+  return [scope, scp].flat().flatMap((each) => (typeof each === 'string' ? each.split(' ') : []));
+}
+
+/** Words of our own only: nothing that came with the request goes into a header. */
+function invalid(why: string): SchemeVerdict {
+  return refused({ status: 401, challenge: `error="invalid_token", error_description="${why}"` });
+}
+
+function refused(refusal: Refusal): SchemeVerdict {
+  return { kind: 'refused', refusal };
+}
+
+function listOf(value: string | readonly string[]): string[] {
+  return typeof value === 'string' ? [value] : [...value];
+}
+
+/** With a symmetric one, whoever has the public key could sign. */
+const ASYMMETRIC = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/**
+ * Why a token with a valid signature is not an access token. An ID token says who somebody is to the application that
+ * asked for it, and opens nothing (RFC 9068, §2.1 and §5).
+ */
+export function kindProblem(
+  { typ }: Pick<JWTHeaderParameters, 'typ'>,
+  payload: JWTPayload,
+): string | undefined {
+  const kind = typ?.toLowerCase().replace(/^application\//, '');
+  if (kind === 'at+jwt') return undefined;
+  if (kind !== undefined && kind !== 'jwt') return 'The token is of a kind that opens nothing here';
+  // Some authorization servers say it in a claim.
+  const claimed = typeof payload['typ'] === 'string' ? payload['typ'].toLowerCase() : undefined;
+  if (claimed === 'bearer' || claimed === 'at+jwt') return undefined;
+  const isIdToken = claimed === 'id' || ID_CLAIMS.some((name) => payload[name] !== undefined);
+  return isIdToken ? 'The token is an ID token; an access token is needed' : undefined;
+}
+
+/** Claims of OpenID Connect Core §2 and §3.3.2.11 that only ID tokens have. */
+const ID_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'] as const;

@@ -1,0 +1,68 @@
+import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { type Attached, type ControlClient, connectControl } from '../control/index.js';
+import type { DaemonPaths } from './daemon-paths.js';
+import type { AttachParams } from './definition.js';
+import { startDaemon } from './start-daemon.js';
+
+export interface DaemonAttachOptions {
+  readonly places: DaemonPaths;
+  /** The file of the `isthmus` command, which runs the daemon. */
+  readonly program: string;
+  readonly clock?: Clock;
+  /** How long all of it may take. Default 30 s. */
+  readonly withinMs?: number;
+  readonly start?: (places: DaemonPaths) => Promise<unknown>;
+}
+
+/**
+ * A stream to a server of the daemon, which is started when there is none. One that is just ending is waited for.
+ * Rejects with why there is no way to the server; nothing has been sent then.
+ */
+export async function attach(params: AttachParams, options: DaemonAttachOptions): Promise<Attached> {
+  const { places, program, clock = systemClock, withinMs = 30_000 } = options;
+  const start = options.start ?? ((at) => startDaemon(at, { program }));
+  const until = clock.now() + withinMs;
+  for (;;) {
+    const client = await connectIfThere(places.socket);
+    if (client) {
+      try {
+        return await client.attach({ ...params });
+      } catch (error) {
+        client.close();
+        // It ended before it had an ear for us.
+        if (!(error instanceof IsthmusError && error.code === 'CONNECTION_CLOSED')) throw error;
+      }
+    } else await start(places);
+    if (clock.now() > until) {
+      const message = `The daemon could not be reached within ${withinMs / 1000} s; its log is ${places.log}`;
+      throw new IsthmusError('TIMED_OUT', message, { sent: 'no' });
+    }
+    await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+  }
+}
+
+/** Undefined: nobody listens. */
+export async function connectIfThere(socket: string): Promise<ControlClient | undefined> {
+  try {
+    return await connectControl(socket);
+  } catch (error) {
+    if (error instanceof IsthmusError && error.code === 'ADDRESS_UNAVAILABLE' && isAway(error))
+      return undefined;
+    throw error;
+  }
+}
+
+/** Not there, or there and nobody listens: everything else does not go away by starting a daemon. */
+function isAway({ cause }: IsthmusError): boolean {
+  const { code } = Object(cause) as NodeJS.ErrnoException;
+  return (
+    cause === undefined ||
+    code === 'ECONNREFUSED' ||
+    code === 'ENOENT' ||
+    code === 'ECONNRESET' ||
+    code === 'EPIPE'
+  );
+}
+
+const RETRY_MS = 25;

@@ -1,0 +1,200 @@
+import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { createHost } from '@isthmus/sdk/internal/host/create-host.js';
+import { socketConnection } from '@isthmus/sdk/socket';
+import { type AttachRequest, type Controlled, openControl } from '../control/index.js';
+import { createLogTail, type LogTail } from '../log-tail.js';
+import { secretsOf } from '../secrets.js';
+import type { GatewayStatus } from '../status.js';
+import { createRedactor, type Redactor } from '../telemetry/redactor.js';
+import type { AttachedServer } from './attached-server.js';
+import { AttachedServers } from './attached-servers.js';
+import type { DaemonPaths } from './daemon-paths.js';
+import { readAttachParams } from './definition.js';
+import { endWithHost } from './end-with-host.js';
+import { hostedCommands } from './hosted-commands.js';
+import type { Lock } from './lock.js';
+import type { DaemonLog } from './log-file.js';
+
+export interface DaemonOptions {
+  readonly places: DaemonPaths;
+  /** Held as long as the daemon lives: its processes are gone when it is released. */
+  readonly lock: Lock;
+  readonly log: DaemonLog;
+  readonly version: string;
+  /** How long it waits for the first who attaches. Default 30 s. */
+  readonly firstMs?: number;
+  /** How many hosts may be attached at once. Default 256. */
+  readonly maxAttached?: number;
+  readonly clock?: Clock;
+}
+
+export interface Daemon {
+  /** Settles when it has ended: by itself when nobody needs it any more, or because it was closed. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Finishes what runs within the grace, and ends all processes. Twice is harmless. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Keeps the servers of this user, for all hosts that attach to them. Rejects when it cannot listen. */
+export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { places, lock, log, version, firstMs = 30_000, maxAttached = 256, clock = systemClock } = options;
+  const ended = createDeferred<void>();
+  const host = createHost({ maxProcesses: 4 * maxAttached, clock });
+  const redactor = createRedactor();
+  const say = (line: string) => log.say(redactor.text(line));
+  const lines = createLogTail({ clean: redactor.text });
+  host.watch((event) => {
+    lines.onHostEvent(event);
+    if (event.kind === 'exit' && !event.expected) say(`${event.server}: process ${event.pid} ended`);
+  });
+  const servers = new AttachedServers({
+    host,
+    commands: hostedCommands(host),
+    clock,
+    clean: redactor.text,
+    onStartFailed: (name, error) => say(`${name} could not be started (${codeOf(error)})`),
+    onChange: review,
+    onGone: (name) => lines.forget(name),
+  });
+  /** Attached, or about to be. */
+  let clients = 0;
+  let callOff = () => {};
+  let closing: Promise<void> | undefined;
+
+  function review(): void {
+    callOff();
+    callOff = () => {};
+    if (!closing && clients === 0 && servers.isEmpty) void close(0);
+  }
+
+  async function attach(request: AttachRequest, stream: Socket, leftover: Buffer): Promise<void> {
+    if (closing) throw ending();
+    if (clients > maxAttached) {
+      const message = `The daemon is busy: ${maxAttached} hosts are attached to it`;
+      throw new IsthmusError('BUSY', message, { sent: 'no' });
+    }
+    const params = readAttachParams(request.params);
+    redactor.add(secretsOf(params.unit));
+    const seat = await servers.take(params);
+    try {
+      // That may have taken a while: whoever is gone by now would never be seen to go.
+      if (closing) throw ending();
+      if (stream.destroyed) return;
+      request.accept({ pid: process.pid, version, server: seat.name });
+      if (leftover.length > 0) stream.unshift(leftover);
+      say(`${seat.name}: a host is attached`);
+      const connection = endWithHost(socketConnection(stream, seat.name));
+      await seat.serve(connection, () => stream.resume());
+      say(`${seat.name}: a host is gone`);
+    } finally {
+      seat.release();
+    }
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    closing ??= (async () => {
+      // Whoever comes from now on starts another one, which waits for the lock.
+      await control.close();
+      await servers.close(graceMs);
+      await host.close();
+      lock.release();
+      ended.resolve();
+    })();
+    await closing;
+  }
+
+  const control = await openControl(
+    controlledDaemon({ places, version, servers, lines, redactor, shutdown: () => void close(GRACE_MS) }),
+    {
+      path: places.socket,
+      // Commands that only look have to get through, too.
+      maxConnections: maxAttached + 64,
+      clock,
+      onAttach(request, stream, leftover) {
+        clients += 1;
+        attach(request, stream, leftover)
+          .catch((error: unknown) => {
+            say(`a host was refused: ${messageOf(error)}`);
+            request.refuse(error);
+          })
+          .finally(() => {
+            clients -= 1;
+            review();
+          });
+      },
+    },
+  ).catch(async (error: unknown) => {
+    await host.close();
+    throw error;
+  });
+  callOff = clock.after(firstMs, review);
+  return { ended: ended.promise, close: (graceMs = GRACE_MS) => close(graceMs) };
+}
+
+/** How long calls may take when the daemon is told to end. */
+const GRACE_MS = 5000;
+
+function ending(): IsthmusError {
+  return new IsthmusError('CONNECTION_CLOSED', 'The daemon is ending', { sent: 'no' });
+}
+
+/** What went wrong in detail may hold secrets, and is told to those who are attached. */
+function codeOf(error: unknown): string {
+  return error instanceof IsthmusError ? error.code : 'an error';
+}
+
+interface DaemonParts {
+  readonly places: DaemonPaths;
+  readonly version: string;
+  readonly servers: AttachedServers;
+  readonly lines: LogTail;
+  readonly redactor: Redactor;
+  shutdown(): void;
+}
+
+/** The daemon as the commands that talk to a gateway see it: they work with both. */
+function controlledDaemon(parts: DaemonParts): Controlled {
+  const { places, version, servers, lines, redactor, shutdown } = parts;
+  const startedAt = new Date().toISOString();
+  const find = (name: string): AttachedServer => {
+    const found = servers.all().find((server) => server.name === name);
+    if (found) return found;
+    const names = servers.all().map((server) => server.name);
+    const known = names.length > 0 ? `there are ${names.join(', ')}` : 'there are none';
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `No host is attached to a server ${JSON.stringify(name)}; ${known}`,
+    );
+  };
+  return {
+    async status() {
+      const all = await Promise.all(servers.all().map((server) => server.status()));
+      const status: GatewayStatus = {
+        pid: process.pid,
+        version,
+        startedAt,
+        listening: [places.socket],
+        ready: all.every(({ state }) => state !== 'failed'),
+        servers: Object.fromEntries(all.map((status) => [status.name, status])),
+        configProblem: undefined,
+      };
+      return JSON.parse(redactor.json(JSON.stringify(status))) as GatewayStatus;
+    },
+    restart: (name) => find(name).restart(),
+    stop: (name) => find(name).stop(),
+    start: (name) => find(name).start(),
+    async reload() {
+      // Each host brings its own configuration, and the current one whenever it attaches.
+      const unchanged = servers.all().map(({ name }) => name);
+      return { added: [], changed: [], removed: [], unchanged, problem: undefined };
+    },
+    logs(name, options, signal) {
+      if (name !== undefined) find(name);
+      return lines.read(name, options, signal);
+    },
+    shutdown,
+  };
+}

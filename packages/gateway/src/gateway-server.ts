@@ -1,0 +1,253 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Bridge, createBridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
+import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
+import type { Client } from '@isthmus/sdk/internal/client/client.js';
+import type { EraCache } from '@isthmus/sdk/internal/client/era-cache.js';
+import { type Upstream, type UpstreamOptions, upstreamAt } from '@isthmus/sdk/internal/client/upstream.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
+import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
+import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
+import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
+import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
+import type { AggregateMember } from './aggregate/member.js';
+import { AppendedStderr } from './append-stderr.js';
+import { FailFast } from './fail-fast.js';
+import { HealthTrackedRemote, RemoteHealth } from './health-tracking.js';
+import { type StatusViewer, statusFor } from './own-processes.js';
+import { withSelection } from './selection.js';
+import type { GatewayServerDefinition } from './server-definition.js';
+import { type GatewayServerState, isTriedAgain, stateOfProcesses } from './server-state.js';
+import type { GatewayServerStatus } from './status.js';
+
+export interface GatewayServerContext {
+  readonly host: Host;
+  readonly clock: Clock;
+  /** Where the eras of remote servers are remembered; as for a host. */
+  readonly cache?: EraCache | false | undefined;
+  /** Puts limits, logs and counts around a server. */
+  around(service: Service, unit: GatewayServerDefinition): Service;
+  /** Clients are those who run it, and may read what a process said before it ended. */
+  readonly tellsStderr: boolean;
+  /** Takes secrets out of what clients are told. Not set: they are those who know them. */
+  readonly clean?: (text: string) => string;
+  /** Told when its state may have changed. */
+  onChange(unit: GatewayServer): void;
+  readonly onStartFailed: (name: string, error: unknown) => void;
+}
+
+/** One server behind the gateway: its bridge, what is put around it, and how it is. */
+export class GatewayServer implements AggregateMember {
+  readonly name: string;
+  readonly bridge: Bridge;
+  readonly service: Service;
+  readonly #context: GatewayServerContext;
+  readonly #health: RemoteHealth | undefined;
+  #definition: GatewayServerDefinition;
+  #kept: Client | undefined;
+
+  constructor(definition: GatewayServerDefinition, context: GatewayServerContext) {
+    const { name, source, unit } = definition;
+    const { host, clock } = context;
+    this.name = name;
+    this.#definition = definition;
+    this.#context = context;
+    const upstream = openUpstream(definition, context);
+    this.bridge = createBridge(upstream, {
+      ...definition.bridge,
+      clock,
+      ...(context.clean && { clean: context.clean }),
+      onStartFailed: (error) => {
+        void this.#health?.doubted();
+        context.onStartFailed(name, error);
+      },
+    });
+    if (source.kind === 'url' || source.kind === 'socket') {
+      this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
+      this.#health.isOff = unit.disabled;
+    }
+    const watched = this.#health
+      ? new HealthTrackedRemote(this.bridge, this.#health)
+      : new FailFast(this.bridge, () => host.snapshot(name), clock, context.clean);
+    const told = context.tellsStderr ? new AppendedStderr(watched, () => this.#lastWords()) : watched;
+    this.service = context.around(withSelection(told, unit.tools), definition);
+  }
+
+  get definition(): GatewayServerDefinition {
+    return this.#definition;
+  }
+
+  /** From now on its process is wanted, whether or not somebody uses it: it is started again when it ends. */
+  keep(): void {
+    const { source } = this.#definition;
+    const isShared = source.kind === 'command' && source.definition.processes === 'shared';
+    if (isShared) this.#kept ??= this.#context.host.conversation(this.name, { name: 'gateway' });
+  }
+
+  /** Its process is defined otherwise; the host sees to that. What it can do may be something else now. */
+  redefine(definition: GatewayServerDefinition): void {
+    this.#definition = definition;
+    this.#refresh().then(
+      () => this.#context.onChange(this),
+      () => {},
+    );
+  }
+
+  /** Speaks to it, so that it is known what it is. Where each client has a process of its own there is nothing to speak to. */
+  async start(): Promise<void> {
+    const { source } = this.#definition;
+    if (source.kind === 'broken') return;
+    if (source.kind !== 'command') {
+      // What is known from before proves nothing.
+      await (this.bridge.far ? this.#refresh() : this.bridge.start());
+      this.#health!.answered();
+      return;
+    }
+    const { processes = 'shared' } = source.definition;
+    if (processes === 'per-principal' || processes === 'per-conversation') return;
+    // The bridge may know it from before; its process is what is wanted now.
+    const { host, clock } = this.#context;
+    const proof = createDeferred<void>();
+    const unwatch = host.watch(({ server, kind }) => {
+      if (server === this.name && (kind === 'receipt' || kind === 'exit')) proof.resolve();
+    });
+    try {
+      await Promise.all([this.bridge.start(), host.start(this.name)]);
+      // It counts as ready when it has answered its first list, too.
+      if (this.state().state === 'starting') await within(clock, PROOF_MS, proof.promise);
+    } finally {
+      unwatch();
+    }
+  }
+
+  async restart(): Promise<void> {
+    const { source } = this.#definition;
+    if (source.kind === 'broken') throw new IsthmusError('INVALID_OPTION', source.reason);
+    if (!this.#health) return this.#context.host.restart(this.name);
+    await this.#refresh();
+    this.#health.answered();
+  }
+
+  async switch(isOn: boolean): Promise<void> {
+    const { host, onChange } = this.#context;
+    const { source } = this.#definition;
+    if (source.kind === 'broken') throw new IsthmusError('INVALID_OPTION', source.reason);
+    if (this.#health) this.#health.isOff = !isOn;
+    else await (isOn ? host.enable(this.name) : host.disable(this.name));
+    onChange(this);
+    if (isOn) await this.start();
+  }
+
+  /** Settles when `state` says how it is now, and not how it was. */
+  async refreshState(): Promise<void> {
+    await this.#health?.review();
+  }
+
+  state(): GatewayServerState {
+    const { source } = this.#definition;
+    if (source.kind === 'broken') return { state: 'failed', reason: source.reason };
+    if (source.kind === 'command') return stateOfProcesses(this.#context.host.snapshot(this.name));
+    return this.#health!.state;
+  }
+
+  absence(asker?: StatusViewer): string | undefined {
+    const { tellsStderr, clean = asIs, host } = this.#context;
+    const { source } = this.#definition;
+    const all = source.kind === 'command' ? host.snapshot(this.name) : undefined;
+    const processes = statusFor(all, asker);
+    // Nothing of this caller has failed, whatever became of the processes of others.
+    if (all?.enabled && !processes) return undefined;
+    const { state, reason: whole } = processes ? stateOfProcesses(processes) : this.state();
+    if (state === 'off') return `${this.name} is switched off`;
+    if (state !== 'failed' && !(processes && isTriedAgain(processes))) return undefined;
+    const reason = whole && clean(tellsStderr ? whole : withoutStderr(whole));
+    return reason ?? `${this.name} cannot be used`;
+  }
+
+  async status(paths: readonly string[]): Promise<GatewayServerStatus> {
+    const { source, unit } = this.#definition;
+    await this.refreshState();
+    const processes = source.kind === 'command' ? await this.#processes() : undefined;
+    const { far } = this.bridge;
+    const verdict = processes?.processes.find((each) => each.verdict)?.verdict;
+    return {
+      name: this.name,
+      kind: source.kind === 'url' || source.kind === 'socket' ? 'url' : 'command',
+      needed: unit.needed,
+      ...(processes ? stateOfProcesses(processes) : this.state()),
+      era: verdict?.era ?? far?.era,
+      evidence: verdict?.why,
+      server: far && { name: far.info.name, version: far.info.version },
+      paths,
+      processes,
+    };
+  }
+
+  /** How its processes are now; what the system says of them takes a moment, and may be of the moment before. */
+  async #processes(): Promise<ServerStatus | undefined> {
+    const { host } = this.#context;
+    const known = (await host.statusOf(this.name))?.processes ?? [];
+    const now = host.snapshot(this.name);
+    if (!now) return undefined;
+    const factsOf = (pid: number | undefined) => known.find((each) => each.pid === pid)?.facts;
+    return { ...now, processes: now.processes.map((each) => ({ ...each, facts: factsOf(each.pid) })) };
+  }
+
+  /** Asks anew what it is. Where that fails, nothing that was known before counts any more. */
+  async #refresh(): Promise<void> {
+    try {
+      await this.bridge.refresh();
+    } catch (error) {
+      await this.#health?.doubted();
+      throw error;
+    }
+  }
+
+  #lastWords(): string {
+    const { source } = this.#definition;
+    if (source.kind !== 'command') return '';
+    const { host, clean = asIs } = this.#context;
+    return clean(host.snapshot(this.name)?.lastExit?.stderrTail ?? '');
+  }
+
+  async close(): Promise<void> {
+    this.#health?.close();
+    await this.#kept?.close();
+    await this.bridge.close();
+  }
+}
+
+function nowhere(label: string, reason: string): Connector {
+  return {
+    label,
+    identity: undefined,
+    connect() {
+      throw new IsthmusError('INVALID_OPTION', `${label} is not configured properly: ${reason}`, {
+        sent: 'no',
+      });
+    },
+  };
+}
+
+function openUpstream(
+  { name, source }: GatewayServerDefinition,
+  { host, cache }: GatewayServerContext,
+): Upstream {
+  if (source.kind === 'command') return host.upstream(name);
+  if (source.kind === 'broken') return upstreamAt(nowhere(name, source.reason));
+  const connector =
+    source.kind === 'url' ? httpConnector(source.url, source.connect) : connectorFor(source.address);
+  // People know it by its name, and its address may hold a secret.
+  const options = { ...(source.upstream as UpstreamOptions), ...(cache !== undefined && { cache }) };
+  return upstreamAt({ ...connector, label: name }, options);
+}
+
+/** How long its first list is waited for. */
+const PROOF_MS = 5000;
+
+function asIs(text: string): string {
+  return text;
+}

@@ -1,0 +1,181 @@
+import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
+import type { LastExit, ServerStatus } from '@isthmus/sdk/internal/host/status.js';
+import { refuse } from '@isthmus/sdk/internal/transport/http-server/admitted-request.js';
+import {
+  jsonHeaders,
+  NO_HEADERS,
+  UNREADABLE_ELSEWHERE,
+} from '@isthmus/sdk/internal/transport/http-server/event-text.js';
+import type { HttpExchange, HttpHeaders } from '@isthmus/sdk/internal/transport/http-server/exchange.js';
+import { passGuard, recognise } from '@isthmus/sdk/internal/transport/http-server/front-door.js';
+import { admit, isFromHere } from '@isthmus/sdk/internal/transport/http-server/guard.js';
+import {
+  type HttpEndpointOptions,
+  type HttpEndpointSettings,
+  resolveEndpoint,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
+import { isHealthy } from '../server-state.js';
+import type { GatewayServerStatus, GatewayStatus } from '../status.js';
+import { resourceAt, serverPathOf } from './resource-at.js';
+
+export interface AdminPagesOptions {
+  /** Who may read what is not for everybody. */
+  readonly endpoint: HttpEndpointOptions;
+  /** The principals that see all of `/status` and `/metrics`. Others see how the servers are. */
+  readonly operators?: readonly string[] | undefined;
+  /** More paths that say whether it is alive. */
+  readonly healthPaths?: readonly string[] | undefined;
+  status(): Promise<GatewayStatus>;
+  /** The names of the servers that are needed and are not ready. */
+  unready(): Promise<readonly string[]>;
+  /** How many calls wait for an answer to a question, and whether that is the limit at any server. */
+  parked?(): { readonly count: number; readonly isFull: boolean };
+  metrics(): Promise<{ readonly type: string; readonly text: string }>;
+}
+
+/** The pages for whoever runs it: `/healthz`, `/readyz`, `/status`, `/metrics`. */
+export class AdminPages {
+  readonly #options: AdminPagesOptions;
+  readonly #settings: HttpEndpointSettings;
+  readonly #operators: ReadonlySet<string>;
+
+  constructor(options: AdminPagesOptions) {
+    this.#options = options;
+    this.#operators = new Set(options.operators);
+    // No server is asked for here: a token is good for any path.
+    this.#settings = { ...resolveEndpoint(options.endpoint), resourcePlace: undefined };
+  }
+
+  /** Answers whatever belongs to no server. */
+  answer(path: string, exchange: HttpExchange): void {
+    const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
+    const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
+    if (page && !isRead) {
+      return refuse({ exchange, headers: {} }, 405, 'This is only to be read', { allow: 'GET, HEAD' });
+    }
+    const shown = page ? this.#show(page, exchange) : this.#showNothing(path, exchange);
+    void shown.catch(() => respond(exchange, 500, { error: 'Internal error' }));
+  }
+
+  /**
+   * Strangers do not learn which servers there are by trying names: they are answered as by a server with that name,
+   * its metadata and its challenge included.
+   */
+  async #showNothing(path: string, exchange: HttpExchange): Promise<void> {
+    const own = serverPathOf(path);
+    const settings = { ...this.#settings, path: own, ...resourceAt(own, this.#options.endpoint) };
+    const headers = passGuard(exchange, path, settings);
+    if (!headers || !(await recognise(exchange, headers, settings))) return;
+    const error = `There is nothing at ${path}; /status has the addresses of the servers`;
+    respond(exchange, 404, { error });
+  }
+
+  async #show(page: Page, exchange: HttpExchange): Promise<void> {
+    switch (page) {
+      case 'healthz':
+        return respond(exchange, 200, { alive: true });
+      case 'readyz': {
+        const unready = await this.#options.unready();
+        const isReady = unready.length === 0;
+        // Names are nothing for those who have yet to say who they are, nor for pages of other sites.
+        const isStranger =
+          this.#settings.authenticate !== undefined || admit(exchange, this.#settings).kind === 'refused';
+        const waitingFor = isStranger ? unready.length : unready;
+        const { count = 0, isFull = false } = this.#options.parked?.() ?? {};
+        const parked = count > 0 ? { parked: count, ...(isFull && { parkedFull: true }) } : {};
+        const answer = isReady ? { ready: true } : { ready: false, waitingFor };
+        return respond(exchange, isReady ? 200 : 503, { ...answer, ...parked });
+      }
+      default:
+        return this.#showInside(page, exchange);
+    }
+  }
+
+  async #showInside(page: 'status' | 'metrics', exchange: HttpExchange): Promise<void> {
+    const headers = passGuard(exchange, page, this.#settings);
+    const caller = headers && (await recognise(exchange, headers, this.#settings));
+    if (!caller) return;
+    const sight = this.#sightOf(caller.principal, exchange);
+    if (page === 'status') {
+      const status = await this.#options.status();
+      const isAnyHealthy = Object.values(status.servers).some(isHealthy);
+      return respond(exchange, isAnyHealthy ? 200 : 503, VIEWS[sight](status));
+    }
+    if (sight === 'health' && caller.principal !== undefined) {
+      const why = 'The metrics are for operators: --operator names one';
+      return refuse({ exchange, headers: NO_HEADERS }, 403, why);
+    }
+    const { type, text } = await this.#options.metrics();
+    exchange.respond(200, { 'content-type': type, ...FRESH }, text);
+  }
+
+  /** How much a caller may see of what others do, and of what the servers say. */
+  #sightOf(principal: string | undefined, exchange: HttpExchange): Sight {
+    if (principal !== undefined) return this.#operators.has(principal) ? 'all' : 'health';
+    // Every user of this machine gets to a loopback address.
+    return isFromHere(exchange) ? 'local' : 'health';
+  }
+}
+
+type Sight = 'all' | 'local' | 'health';
+
+const VIEWS: Readonly<Record<Sight, (status: GatewayStatus) => unknown>> = {
+  all: (status) => status,
+  local: withoutWords,
+  health: healthView,
+};
+
+type Page = 'healthz' | 'readyz' | 'status' | 'metrics';
+
+const PAGES: Readonly<Record<string, Page>> = Object.assign(Object.create(null), {
+  '/healthz': 'healthz',
+  '/health': 'healthz',
+  '/livez': 'healthz',
+  '/ping': 'healthz',
+  '/readyz': 'readyz',
+  '/ready': 'readyz',
+  '/status': 'status',
+  '/metrics': 'metrics',
+});
+
+const FRESH: HttpHeaders = { 'cache-control': 'no-store', ...UNREADABLE_ELSEWHERE };
+
+function respond(exchange: HttpExchange, status: number, value: unknown): void {
+  exchange.respond(status, jsonHeaders(FRESH), `${JSON.stringify(value)}\n`);
+}
+
+/** What everybody who may use the servers may know: which there are, where, and how they are. */
+interface HealthView {
+  readonly ready: boolean;
+  readonly servers: Readonly<Record<string, Pick<GatewayServerStatus, 'name' | 'state' | 'paths'>>>;
+}
+
+function healthView({ ready, servers }: GatewayStatus): HealthView {
+  return { ready, servers: mapped(servers, ({ name, state, paths }) => ({ name, state, paths })) };
+}
+
+/** For users of this machine who have not said who they are: all but what processes wrote to stderr. */
+function withoutWords(status: GatewayStatus): GatewayStatus {
+  const servers = mapped(status.servers, (unit) => ({
+    ...unit,
+    reason: unit.reason && withoutStderr(unit.reason),
+    processes: unit.processes && quietServer(unit.processes),
+  }));
+  return { ...status, servers };
+}
+
+function quietServer(status: ServerStatus): ServerStatus {
+  const processes = status.processes.map((each) => ({ ...each, lastExit: quietExit(each.lastExit) }));
+  return { ...status, lastExit: quietExit(status.lastExit), processes };
+}
+
+function quietExit(exit: LastExit | undefined): LastExit | undefined {
+  return exit && { ...exit, reason: withoutStderr(exit.reason), stderrTail: '' };
+}
+
+/** Names of servers may be anything, `__proto__` too. */
+function mapped<T, U>(servers: Readonly<Record<string, T>>, change: (unit: T) => U): Record<string, U> {
+  const changed: Record<string, U> = Object.create(null);
+  for (const [name, unit] of Object.entries(servers)) changed[name] = change(unit);
+  return changed;
+}

@@ -1,0 +1,2 @@
+/** Many servers behind one address. docs/gateway.md explains it. */
+export { type AppliedChanges, createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';

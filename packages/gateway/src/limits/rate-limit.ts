@@ -1,0 +1,71 @@
+import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import type { Peer } from '@isthmus/sdk/internal/exchange/call.js';
+import { Callers } from './callers.js';
+
+/** How often a caller may call, in all services that share it. */
+export interface RateLimit {
+  readonly perMinute: number;
+  /** Callers that are remembered. */
+  readonly size: number;
+  /** Takes one call from what the caller has left; 0, or in how many milliseconds it will have one. */
+  take(peer: Peer): number;
+}
+
+export interface RateLimitOptions {
+  readonly perMinute: number;
+  /** How many may come at once after a pause. Default: as many as in a minute. */
+  readonly burst?: number;
+  /** How many callers are remembered. Default 10,000. */
+  readonly maxCallers?: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * A bucket of tokens for each caller, kept as the moment at which it is full again (GCRA): whole numbers do not add up
+ * to almost one. A full one is as good as none, and forgotten.
+ */
+export function createRateLimit(options: RateLimitOptions): RateLimit {
+  const { perMinute, burst = Math.max(1, Math.ceil(perMinute)), maxCallers, clock = systemClock } = options;
+  if (!(perMinute > 0 && perMinute < Number.POSITIVE_INFINITY)) {
+    throw new IsthmusError('INVALID_OPTION', `rate.perMinute must be a positive number, got ${perMinute}`);
+  }
+  if (!Number.isSafeInteger(burst) || burst < 1) {
+    throw new IsthmusError('INVALID_OPTION', `rate.burst must be a positive whole number, got ${burst}`);
+  }
+  const everyMs = 60_000 / perMinute;
+  const allMs = burst * everyMs;
+  const callers = new Callers<Bucket>({
+    create: () => ({ fullAt: 0 }),
+    isIdle: ({ fullAt }) => fullAt <= clock.now(),
+    // Or a new session would be a full bucket.
+    byAddress: true,
+    max: maxCallers,
+  });
+  let sweptAt = clock.now();
+  return {
+    perMinute,
+    get size() {
+      return callers.size;
+    },
+    take(peer) {
+      const now = clock.now();
+      if (Math.abs(now - sweptAt) >= SWEEP_EVERY_MS) {
+        sweptAt = now;
+        callers.sweep();
+      }
+      const bucket = callers.of(peer);
+      // Never longer than an empty one takes: the clock may have been set back.
+      const fullAt = Math.min(Math.max(bucket.fullAt, now), now + allMs) + everyMs;
+      if (fullAt - allMs > now) return Math.ceil(fullAt - allMs - now);
+      bucket.fullAt = fullAt;
+      return 0;
+    },
+  };
+}
+
+interface Bucket {
+  fullAt: number;
+}
+
+const SWEEP_EVERY_MS = 60_000;

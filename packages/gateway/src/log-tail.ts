@@ -1,0 +1,204 @@
+import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
+import { StderrLines } from './telemetry/stderr-lines.js';
+
+/** One line of what a server, or the gateway about it, had to say. */
+export interface LogLine {
+  readonly server: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Its stderr, its log notifications, or what happened to its process. */
+  readonly source: 'stderr' | 'log' | 'gateway';
+  readonly text: string;
+  readonly level?: string | undefined;
+  readonly pid?: number | undefined;
+  readonly generation?: number | undefined;
+  /** How many lines before this one were left out, because they came faster than they were taken. */
+  readonly missed?: number;
+}
+
+/** The last lines of every server, in a memory that does not grow. */
+export interface LogTail {
+  add(line: LogLine): void;
+  /** What a host reports, as lines: stderr, logs, and what happened to the process. */
+  onHostEvent(event: HostEvent): void;
+  /** The last lines of a server, or of all; with `follow` also those that come, until the signal. */
+  read(
+    server: string | undefined,
+    options: { readonly lines: number; readonly follow: boolean },
+    signal: AbortSignal,
+  ): AsyncIterable<LogLine>;
+  /** The server is gone for good, and its lines with it. */
+  forget(server: string): void;
+}
+
+export interface LogTailOptions {
+  /** Kept for each server. Default 1000. */
+  readonly maxLines?: number;
+  /** Longer lines are cut. Default 4096 characters. */
+  readonly maxLineLength?: number;
+  /** Takes secrets out of a line. */
+  readonly clean?: (text: string) => string;
+}
+
+export function createLogTail(options: LogTailOptions = {}): LogTail {
+  const { maxLines = 1000, maxLineLength = 4096, clean = (text) => text } = options;
+  const rings = new Map<string, Numbered[]>();
+  const hostLines = createHostLines();
+  const followers = new Set<Follower>();
+  let count = 0;
+
+  function add(given: LogLine): void {
+    const text = clean(given.text);
+    const line = { ...given, text: text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text };
+    const ring = rings.get(line.server) ?? [];
+    rings.set(line.server, ring);
+    count += 1;
+    ring.push({ at: count, line });
+    // Twice as many at most, so that dropping them is cheap.
+    if (ring.length >= 2 * maxLines) ring.splice(0, ring.length - maxLines);
+    for (const follower of followers) follower.add(line);
+  }
+
+  function last(server: string | undefined, lines: number): LogLine[] {
+    if (lines <= 0) return [];
+    const found = server === undefined ? [...rings.values()] : [rings.get(server) ?? []];
+    return found
+      .flatMap((ring) => ring.slice(-Math.min(lines, maxLines)))
+      .sort((a, b) => a.at - b.at)
+      .slice(-lines)
+      .map(({ line }) => line);
+  }
+
+  return {
+    add,
+    onHostEvent(event) {
+      for (const line of hostLines(event)) add(line);
+    },
+    read: (server, { lines, follow }, signal) =>
+      follow ? followLines(server, () => last(server, lines), followers, signal) : once(last(server, lines)),
+    forget: (server) => void rings.delete(server),
+  };
+}
+
+/** A line, and which one it was of all. */
+interface Numbered {
+  readonly at: number;
+  readonly line: LogLine;
+}
+
+async function* once(lines: readonly LogLine[]): AsyncGenerator<LogLine> {
+  yield* lines;
+}
+
+/** Somebody who wants to hear of every line. */
+export interface Follower {
+  add(line: LogLine): void;
+}
+
+/**
+ * The lines that are there, then those that come. A reader that does not keep up misses the oldest lines, and gets their number:
+ * a log must never hold up, or fill the memory of, what it is about.
+ */
+export async function* followLines(
+  server: string | undefined,
+  before: () => readonly LogLine[],
+  followers: Set<Follower>,
+  signal: AbortSignal,
+): AsyncGenerator<LogLine> {
+  let waiting: LogLine[] = [];
+  let missed = 0;
+  let wake = () => {};
+  const follower: Follower = {
+    add(line) {
+      if (server !== undefined && line.server !== server) return;
+      waiting.push(line);
+      if (waiting.length >= 2 * MAX_WAITING) {
+        missed += waiting.length - MAX_WAITING;
+        waiting = waiting.slice(-MAX_WAITING);
+      }
+      wake();
+    },
+  };
+  const onAbort = () => wake();
+  signal.addEventListener('abort', onAbort);
+  try {
+    // In one go, so that nothing is lost or told twice in between.
+    followers.add(follower);
+    yield* before();
+    while (!signal.aborted) {
+      const line = waiting.shift();
+      if (line) {
+        const gap = missed;
+        missed = 0;
+        yield gap > 0 ? { ...line, missed: gap } : line;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    followers.delete(follower);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const MAX_WAITING = 1000;
+
+/** Makes lines of what a host reports. What a process is in the middle of writing is held until its line ends. */
+function createHostLines(): (event: HostEvent) => LogLine[] {
+  const stderr = new StderrLines();
+  return (event) => {
+    const { server, at } = event;
+    const { pid, generation } = event as { readonly pid?: number; readonly generation?: number };
+    const line = (source: LogLine['source'], text: string, level?: string): LogLine => ({
+      ...{ server, at, source, text },
+      ...(level !== undefined && { level }),
+      ...(pid !== undefined && { pid }),
+      ...(generation !== undefined && { generation }),
+    });
+    const writer = `${server} ${generation} ${pid}`;
+    if (event.kind === 'stderr') return stderr.add(writer, event.text).map((text) => line('stderr', text));
+    if (event.kind === 'log') {
+      const { level, logger, data } = event.entry;
+      const text = typeof data === 'string' ? data : JSON.stringify(data);
+      return [line('log', logger ? `${logger}: ${text}` : text, level)];
+    }
+    const last = event.kind === 'exit' ? stderr.end(writer).map((text) => line('stderr', text)) : [];
+    const told = describe(event);
+    return told ? [...last, line('gateway', told.text, told.level)] : last;
+  };
+}
+
+/** What somebody who reads the log of a server wants to know of its process. */
+function describe(event: HostEvent): { readonly text: string; readonly level: string } | undefined {
+  switch (event.kind) {
+    case 'start':
+      return { level: 'info', text: `process ${event.generation} is being started` };
+    case 'ready':
+      return {
+        level: 'info',
+        text: `ready after ${Math.round(event.ms)} ms; it speaks the ${event.era} era`,
+      };
+    case 'exit':
+      return event.expected
+        ? { level: 'info', text: 'the process has ended, as it was told to' }
+        : { level: 'error', text: event.reason };
+    case 'restart':
+      return {
+        level: 'warning',
+        text: `started again in ${Math.round(event.delayMs)} ms (attempt ${event.attempt})`,
+      };
+    case 'crash-loop':
+      return {
+        level: 'error',
+        text: `ended ${event.attempts + 1} times in a row; it is not started again by itself: ${event.reason}`,
+      };
+    case 'kill':
+      return { level: 'warning', text: `the process had to be killed: ${event.why}` };
+    case 'drain':
+      return { level: 'info', text: `takes no new calls: ${event.why}` };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
+import { isHarmlessHeader, isHarmlessValue, isHarmlessVariable, isSwitch } from './harmless-names.js';
+import type { GatewayServerDefinition } from './server-definition.js';
+import { isSecretName } from './telemetry/secret-patterns.js';
+
+/**
+ * What a definition holds that nobody may read in logs, in the status or in errors: every value of `env` and `headers`
+ * that is long enough to be a secret, unless its name says that it is none.
+ */
+export function secretsOf({ source }: Pick<GatewayServerDefinition, 'source'>): string[] {
+  if (source.kind === 'command') return secretVariables(source.definition.env ?? {});
+  if (source.kind !== 'url') return [];
+  return [...secretHeaders(source.connect.headers), ...secretsInUrl(source.url)];
+}
+
+/**
+ * The same, of all servers of a gateway. What is part of a server's name is in every address: the server `postgres`
+ * with the variable `PGUSER=postgres` must keep its name.
+ */
+export function secretsOfAll(units: readonly Pick<GatewayServerDefinition, 'name' | 'source'>[]): string[] {
+  return units.flatMap(secretsOf).filter((secret) => !units.some(({ name }) => name.includes(secret)));
+}
+
+/** The same, of an entry of a file. */
+export function secretsOfEntry(entry: ServerEntry): string[] {
+  if (entry.kind === 'command') return secretVariables(entry.env);
+  return [...secretHeaders(entry.headers), ...secretsInUrl(entry.url)];
+}
+
+/** The same, of what was typed: variables, `Name: value` headers, an address. */
+export function secretsOfWords(words: TypedWords): string[] {
+  const headers = (words.header ?? []).map((each) => /^([^:]*):\s*(.*)$/s.exec(each) ?? ['', '', each]);
+  return [
+    ...secretVariables(words.env ?? {}),
+    ...headers.flatMap(([, name, value]) => secretHeaders({ [name ?? '']: value ?? '' })),
+    ...secretsInUrl(words.upstream ?? ''),
+  ];
+}
+
+export interface TypedWords {
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly header?: readonly string[] | undefined;
+  readonly upstream?: string | undefined;
+}
+
+export function secretVariables(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    // `USE_TOKEN=true` has the name of a secret; a weak password is a secret all the same.
+    if (isSecretName(name)) return isSwitch(value) ? [] : [value];
+    const isHarmless = isHarmlessVariable(name) || isHarmlessValue(value);
+    return value.length >= LONG_ENOUGH && !isHarmless ? [value] : [];
+  });
+}
+
+function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const parts = withoutScheme(value);
+    if (isSecretName(name)) return parts;
+    return isHarmlessHeader(name) ? [] : parts.filter((part) => part.length >= LONG_ENOUGH);
+  });
+}
+
+/** Some services give out addresses that are keys. */
+function secretsInUrl(text: string): string[] {
+  if (!URL.canParse(text)) return [];
+  const { pathname, searchParams } = new URL(text);
+  return [...searchParams.values(), ...pathname.split('/').filter(looksRandom)];
+}
+
+function looksRandom(segment: string): boolean {
+  return /^[\w+/=.~-]{24,}$/.test(segment) && /\d/.test(segment);
+}
+
+/** `Bearer abc` is seen as a whole and as `abc`. */
+function withoutScheme(value: string): string[] {
+  const token = /^[A-Za-z-]+ +(\S.*)$/.exec(value)?.[1];
+  return token === undefined ? [value] : [value, token];
+}
+
+/** Shorter values are in many a text by chance. */
+const LONG_ENOUGH = 8;

@@ -1,0 +1,102 @@
+import { methodFacts } from '@isthmus/sdk/internal/era/methods.js';
+import type { Registry } from 'prom-client';
+import type { CallRecord, TelemetrySide } from './call-record.js';
+import { PreparedHistogram, type Series } from './prepared-histogram.js';
+
+/** How long calls took, by what they were; with so few labels that years of calls fit. */
+export class CallDurations {
+  readonly #histogram: PreparedHistogram;
+  readonly #servers = new Map<string, OfServer>();
+  readonly #errors = new BoundedNames(MAX_ERRORS);
+  readonly #revisions = new BoundedNames(MAX_REVISIONS);
+
+  constructor(side: TelemetrySide, registry: Registry) {
+    const whose =
+      side === 'server' ? 'as clients of the gateway see them' : 'as the servers behind it take them';
+    this.#histogram = new PreparedHistogram(
+      `mcp_${side}_operation_duration_seconds`,
+      `Durations of calls, ${whose} (mcp.${side}.operation.duration of OpenTelemetry).`,
+      BUCKETS,
+      registry,
+    );
+  }
+
+  observe(record: CallRecord): void {
+    const { server, tool, revision, transport, outcome, errorType } = record;
+    const { tools, series } = this.#ofServer(server);
+    // Anybody can call a method that nobody knows, and servers may answer with whatever code they like.
+    const method = methodFacts(record.method) ? record.method : 'other';
+    const ofTool = tool === undefined ? '' : tools.of(tool, outcome === 'ok');
+    const ofRevision = revision === undefined ? '' : this.#revisions.of(revision, true);
+    const ofError = errorType === undefined ? '' : this.#errors.of(errorType, true);
+    const key = `${method}\n${ofTool}\n${ofRevision}\n${ofError}\n${transport}`;
+    let found = series.get(key);
+    if (!found) {
+      found = this.#histogram.series({
+        server,
+        mcp_method_name: method,
+        ...(ofTool !== '' && { gen_ai_tool_name: ofTool }),
+        ...(ofRevision !== '' && { mcp_protocol_version: ofRevision }),
+        ...(ofError !== '' && { error_type: ofError }),
+        ...(transport !== undefined && { network_transport: transport }),
+      });
+      series.set(key, found);
+    }
+    found.observe(record.durationMs / 1000);
+  }
+
+  #ofServer(server: string): OfServer {
+    let known = this.#servers.get(server);
+    if (!known) {
+      known = { tools: new BoundedNames(MAX_TOOLS), series: new Map() };
+      this.#servers.set(server, known);
+    }
+    return known;
+  }
+}
+
+interface OfServer {
+  readonly tools: BoundedNames;
+  readonly series: Map<string, Series>;
+}
+
+/** Those that OpenTelemetry advises, and finer ones below: a call through the bridge takes less than a millisecond. */
+export const BUCKETS = [
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300,
+] as const;
+const MAX_TOOLS = 200;
+const MAX_ERRORS = 50;
+const MAX_REVISIONS = 20;
+
+/** Names that others choose, as labels of a metric: so many of them, and the rest is `other`. */
+export class BoundedNames {
+  readonly #most: number;
+  readonly #known = new Set<string>();
+  /** Names of which nothing good is known: anybody can call what does not exist. */
+  readonly #unproven = new Set<string>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The name, or `other`. `proven`: there is such a thing, since it has answered well. */
+  of(name: string, proven: boolean): string {
+    if (this.#known.has(name)) return name;
+    if (name.length > LONGEST) return OTHER;
+    if (proven) {
+      if (this.#known.size >= this.#most) return OTHER;
+      this.#known.add(name);
+      this.#unproven.delete(name);
+      return name;
+    }
+    if (this.#unproven.has(name)) return name;
+    // A few places, so that a tool that never worked can be seen; made-up names do not take those of real ones.
+    const left = Math.min(Math.ceil(this.#most / 10), this.#most - this.#known.size);
+    if (this.#unproven.size >= left) return OTHER;
+    this.#unproven.add(name);
+    return name;
+  }
+}
+
+const OTHER = 'other';
+const LONGEST = 128;

@@ -1,0 +1,204 @@
+import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
+import type { HostStatus } from '@isthmus/sdk/internal/host/status.js';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CallRecord, SessionRecord, TelemetrySide } from './call-record.js';
+import { BUCKETS, CallDurations } from './durations.js';
+
+export interface MetricsOptions {
+  /** Memory, processor time and event loop of this process, too. Default true. */
+  readonly process?: boolean;
+}
+
+/** What `/metrics` tells. Its functions can be passed on as they are. */
+export interface Metrics {
+  /** Of what `render` gives back. */
+  readonly contentType: string;
+  readonly onHostEvent: (event: HostEvent) => void;
+  readonly onBegin: (begun: { readonly server: string; readonly side: TelemetrySide }) => void;
+  readonly onCall: (record: CallRecord) => void;
+  readonly onSession: (record: SessionRecord) => void;
+  /** A call was turned away because of this limit. */
+  readonly onRefused: (refusal: { readonly server: string; readonly limit: string }) => void;
+  /** The text for Prometheus. How the servers are is asked for here and now; without an answer it is left out. */
+  readonly render: (collect?: () => Promise<HostStatus>) => Promise<string>;
+}
+
+/** A registry of its own, so that there can be several in one process. */
+export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const durations = {
+    server: new CallDurations('server', registry),
+    client: new CallDurations('client', registry),
+  };
+  const gauges = createHostGauges(registry);
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const starts = counter('isthmus_server_starts_total', 'Processes that were started.', ['server', 'why']);
+  const restarts = counter(
+    'isthmus_server_restarts_total',
+    'Processes that were started in the place of another one.',
+    ['server', 'why'],
+  );
+  const exits = counter('isthmus_server_exits_total', 'Processes that ended.', ['server', 'reason', 'phase']);
+  const refused = counter('isthmus_refused_total', 'Calls that were turned away at a limit.', [
+    'server',
+    'limit',
+  ]);
+  const spawns = new Histogram({
+    name: 'isthmus_server_spawn_seconds',
+    help: 'Time from the start of a process to its first answer.',
+    labelNames: ['server'],
+    buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60],
+    registers,
+  });
+  const sessions = new Histogram({
+    name: 'mcp_server_session_duration_seconds',
+    help: 'Durations of legacy sessions (mcp.server.session.duration of OpenTelemetry).',
+    labelNames: ['server', 'mcp_protocol_version', 'network_transport'],
+    buckets: [...BUCKETS.filter((bucket) => bucket >= 0.1), 900, 3600, 14_400, 86_400],
+    registers,
+  });
+  const inFlight = new Tally();
+  new Gauge({
+    name: 'isthmus_calls_in_flight',
+    help: 'Calls that have begun and are not over.',
+    labelNames: ['server'],
+    registers,
+    collect() {
+      for (const [server, { count }] of inFlight.counts) this.set({ server }, count);
+    },
+  });
+
+  return {
+    contentType: registry.contentType,
+    onHostEvent(event) {
+      const { server } = event;
+      switch (event.kind) {
+        case 'start':
+          starts.inc({ server, why: event.why });
+          if (event.why !== 'use' && event.why !== 'eager') restarts.inc({ server, why: event.why });
+          return;
+        case 'ready':
+          return spawns.observe({ server }, event.ms / 1000);
+        case 'exit':
+          return exits.inc({ server, reason: classifyExit(event), phase: event.phase });
+        case 'queue':
+          if (event.refused) refused.inc({ server, limit: 'processQueue' });
+          return;
+      }
+    },
+    onBegin({ server, side }) {
+      if (side === 'server') inFlight.add(server, 1);
+    },
+    onCall(record) {
+      const { server, side } = record;
+      durations[side].observe(record);
+      if (side === 'server') inFlight.add(server, -1);
+    },
+    onSession({ server, revision, transport, durationMs }) {
+      const labels = { server, mcp_protocol_version: revision };
+      sessions.observe(transport ? { ...labels, network_transport: transport } : labels, durationMs / 1000);
+    },
+    onRefused({ server, limit }) {
+      refused.inc({ server, limit });
+    },
+    async render(collect) {
+      const status = await collect?.().catch(() => undefined);
+      if (status) gauges.set(status);
+      else gauges.clear();
+      const own = await registry.metrics();
+      return ofProcess ? `${own}\n${await processMetrics().metrics()}` : own;
+    },
+  };
+}
+
+/** One for the process: what watches its event loop cannot be ended again. */
+function processMetrics(): Registry {
+  if (!theProcess) {
+    theProcess = new Registry();
+    collectDefaultMetrics({ register: theProcess });
+  }
+  return theProcess;
+}
+
+let theProcess: Registry | undefined;
+
+/** Counts along with each call, which a gauge of prom-client takes too long for. */
+class Tally {
+  readonly counts = new Map<string, { count: number }>();
+
+  add(server: string, by: number): void {
+    const known = this.counts.get(server);
+    if (known) known.count += by;
+    else this.counts.set(server, { count: by });
+  }
+}
+
+/** Why a process ended, in few enough words for a label. */
+type ExitReason = 'told' | 'cannot_start' | 'signal' | 'exit_zero' | 'exit_error' | 'other';
+
+/** The sentences are those of `process/describe-exit.ts`; the last stderr behind them can say anything. */
+function classifyExit({ expected, reason }: HostEvent & { readonly kind: 'exit' }): ExitReason {
+  if (expected) return 'told';
+  const [sentence = ''] = reason.split('; last stderr:', 1);
+  if (/ could not be started\b/.test(sentence)) return 'cannot_start';
+  if (/ was ended by SIG[A-Z0-9]+ after /.test(sentence)) return 'signal';
+  const code = / stopped with code (\d+) after /.exec(sentence)?.[1];
+  if (code === undefined) return 'other';
+  return code === '0' ? 'exit_zero' : 'exit_error';
+}
+
+/** Gauges of the host. They are set from its status on each scrape, never counted along the way. */
+interface HostGauges {
+  set(status: HostStatus): void;
+  /** The values are not known at the moment: the gauges are left out. */
+  clear(): void;
+}
+
+function createHostGauges(registry: Registry): HostGauges {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ['server'], registers: [registry] });
+  const ready = gauge('isthmus_server_ready', 'Whether a process of the current generation has answered.');
+  const processes = gauge('isthmus_server_processes', 'Processes of the server that live.');
+  const crashLoops = gauge(
+    'isthmus_server_crash_loops',
+    'Processes that ended too often and are not started again.',
+  );
+  const queue = gauge('isthmus_server_queue_depth', 'Calls that wait for a process.');
+  const parked = gauge('isthmus_server_calls_parked', 'Calls that wait for an answer to a question.');
+  const maxParked = gauge(
+    'isthmus_server_calls_parked_max',
+    'How many calls may wait for an answer to a question, in one process.',
+  );
+  const rss = gauge(
+    'isthmus_server_rss_bytes',
+    'Memory of the processes of the server, with their children.',
+  );
+  const all = [ready, processes, crashLoops, queue, parked, maxParked, rss];
+  const clear = () => {
+    for (const each of all) each.reset();
+  };
+  return {
+    clear,
+    set({ servers }) {
+      clear();
+      for (const [server, status] of Object.entries(servers)) {
+        const known = status.processes;
+        ready.set({ server }, status.ready ? 1 : 0);
+        processes.set({ server }, known.filter(({ pid }) => pid !== undefined).length);
+        crashLoops.set({ server }, known.filter(({ state }) => state === 'crash-loop').length);
+        queue.set({ server }, status.queued);
+        parked.set({ server }, status.parked);
+        maxParked.set({ server }, status.maxParked);
+        const sizes = known.flatMap(({ facts }) => facts?.rssBytes ?? []);
+        // Not every system tells.
+        if (sizes.length > 0)
+          rss.set(
+            { server },
+            sizes.reduce((total, each) => total + each, 0),
+          );
+      }
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connectControl, type LogLine, openControl } from '../../src/control/index.js';
+import { type FakeOptions, fakeGateway, later, line, rawClient, STATUS, scratch, until } from './support.js';
+
+async function opened(options: FakeOptions = {}) {
+  const gateway = fakeGateway(options);
+  const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
+  later(() => control.close());
+  const client = await connectControl(control.path);
+  later(() => client.close());
+  return { gateway, control, client };
+}
+
+const never = new AbortController().signal;
+
+describe('the control socket', () => {
+  it('carries every verb to the gateway and its answer back', async () => {
+    const { gateway, client } = await opened();
+    expect(await client.status()).toEqual(JSON.parse(JSON.stringify(STATUS)));
+    await client.restart('a');
+    await client.stop('a');
+    await client.start('a');
+    expect(await client.reload()).toEqual({ added: ['b'], changed: [], removed: [], unchanged: ['a'] });
+    await client.shutdown();
+    expect(gateway.asked).toEqual(['status', 'restart a', 'stop a', 'start a', 'reload', 'shutdown']);
+  });
+
+  it('answers what is quick while something slow is running', async () => {
+    let finish = () => {};
+    const slow = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { client } = await opened({ restart: () => slow });
+    let restarted = false;
+    const restart = client.restart('a').then(() => {
+      restarted = true;
+    });
+    expect((await client.status()).pid).toBe(4711);
+    expect(restarted).toBe(false);
+    finish();
+    await restart;
+  });
+
+  it('carries why the gateway refused, with its code', async () => {
+    const { client } = await opened({ restart: () => Promise.reject(new Error('there is no "a"')) });
+    await expect(client.restart('a')).rejects.toMatchObject({
+      code: 'REFUSED_BY_PEER',
+      message: 'there is no "a"',
+    });
+  });
+
+  it('streams the lines that are there, and ends', async () => {
+    const { gateway, client } = await opened({
+      async *logs() {
+        yield line('one');
+        yield line('two');
+      },
+    });
+    const seen: LogLine[] = [];
+    for await (const each of client.logs('a', { lines: 7, follow: false }, never)) seen.push(each);
+    expect(seen.map(({ text }) => text)).toEqual(['one', 'two']);
+    expect(gateway.asked).toEqual(['logs a 7']);
+  });
+
+  it('tells the gateway when nobody follows any more', async () => {
+    const { gateway, client } = await opened({
+      async *logs(_name, _options, signal) {
+        yield line('one');
+        await once(signal, 'abort');
+      },
+    });
+    for await (const _ of client.logs(undefined, { lines: 1, follow: true }, never)) break;
+    await until(() => gateway.followed[0]!.aborted, 'the gateway is told');
+    expect((await client.status()).pid).toBe(4711);
+  });
+
+  it('tells the gateway when a client dies in the middle of following', async () => {
+    const gateway = fakeGateway({
+      async *logs(_name, _options, signal) {
+        yield line('one');
+        await once(signal, 'abort');
+      },
+    });
+    const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
+    later(() => control.close());
+    const { socket, next } = await rawClient(control.path);
+    socket.write('{"control":1,"id":1,"verb":"logs","follow":true}\n');
+    expect(await next()).toMatchObject({ id: 1, line: { text: 'one' } });
+    socket.destroy();
+    await until(() => gateway.followed[0]!.aborted, 'the gateway is told');
+  });
+
+  it('takes no more lines from the gateway than a slow reader reads', async () => {
+    let given = 0;
+    const gateway = fakeGateway({
+      async *logs(_name, _options, signal) {
+        while (!signal.aborted) {
+          given += 1;
+          yield line('x'.repeat(1000));
+        }
+      },
+    });
+    const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
+    later(() => control.close());
+    const slow = await rawClient(control.path);
+    slow.socket.pause();
+    slow.socket.write('{"control":1,"id":1,"verb":"logs","follow":true}\n');
+    await until(() => given > 10, 'lines are given');
+    let before = -1;
+    while (before !== given) {
+      before = given;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(given).toBeLessThan(5000);
+    const other = await connectControl(control.path);
+    later(() => other.close());
+    expect((await other.status()).pid).toBe(4711);
+    slow.socket.resume();
+    await until(() => given > before, 'it goes on');
+  });
+
+  it('ends what is followed when it is closed, and lets what was asked finish', async () => {
+    let finish = () => {};
+    const { control, client } = await opened({
+      restart: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+      async *logs(_name, _options, signal) {
+        yield line('one');
+        await once(signal, 'abort');
+      },
+    });
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const each of client.logs('a', { lines: 1, follow: true }, never)) seen.push(each.text);
+    })();
+    const restart = client.restart('a');
+    await until(() => seen.length === 1, 'the first line');
+    const closing = control.close();
+    await following;
+    finish();
+    await restart;
+    await closing;
+    await client.closed;
+    await expect(client.status()).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    await control.close();
+  });
+});

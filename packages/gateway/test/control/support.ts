@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Controlled, LogLine, LogsOptions } from '../../src/control/index.js';
+import type { GatewayServerStatus, GatewayStatus } from '../../src/status.js';
+
+/**
+ * Runs after the test, the latest first. A hook at the top of this file would not do: files that share a process load
+ * it once, and the hook would belong to the first of them only.
+ */
+export function later(cleanUp: () => unknown): void {
+  onTestFinished(async () => {
+    await cleanUp();
+  });
+}
+
+/** A folder of this test alone (mode 0700). */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-control-'));
+  later(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface FakeGateway extends Controlled {
+  /** What was asked of it, in order. */
+  readonly asked: string[];
+  /** The signals of the logs that were asked for. */
+  readonly followed: AbortSignal[];
+}
+
+export interface FakeOptions {
+  readonly status?: Partial<GatewayStatus>;
+  readonly logs?: (
+    name: string | undefined,
+    options: LogsOptions,
+    signal: AbortSignal,
+  ) => AsyncIterable<LogLine>;
+  readonly restart?: (name: string) => Promise<void>;
+}
+
+/** A gateway that does nothing but remember what it was told. */
+export function fakeGateway(options: FakeOptions = {}): FakeGateway {
+  const asked: string[] = [];
+  const followed: AbortSignal[] = [];
+  const note = async (what: string) => void asked.push(what);
+  return {
+    asked,
+    followed,
+    async status() {
+      asked.push('status');
+      return { ...STATUS, ...options.status };
+    },
+    async restart(name) {
+      asked.push(`restart ${name}`);
+      await options.restart?.(name);
+    },
+    stop: (name) => note(`stop ${name}`),
+    start: (name) => note(`start ${name}`),
+    async reload() {
+      asked.push('reload');
+      return { added: ['b'], changed: [], removed: [], unchanged: ['a'], problem: undefined };
+    },
+    logs(name, wanted, signal) {
+      asked.push(`logs ${name ?? '*'} ${wanted.lines}${wanted.follow ? ' follow' : ''}`);
+      followed.push(signal);
+      return options.logs?.(name, wanted, signal) ?? nothing();
+    },
+    shutdown: () => void asked.push('shutdown'),
+  };
+}
+
+export const STATUS: GatewayStatus = {
+  pid: 4711,
+  version: '0.1.0',
+  startedAt: '2026-07-28T09:00:00.000Z',
+  listening: ['http://127.0.0.1:8080/mcp'],
+  ready: true,
+  servers: {},
+  configProblem: undefined,
+};
+
+export function unit(name: string, more: Partial<GatewayServerStatus> = {}): GatewayServerStatus {
+  return {
+    name,
+    kind: 'command',
+    needed: true,
+    state: 'ready',
+    reason: undefined,
+    era: 'legacy',
+    evidence: 'It answered server/discover with -32601 "Method not found"',
+    server: { name, version: '1.0.0' },
+    paths: [`/mcp/${name}`],
+    processes: undefined,
+    ...more,
+  };
+}
+
+async function* nothing(): AsyncGenerator<LogLine> {}
+
+export function line(text: string, server = 'a'): LogLine {
+  return { server, at: 1_700_000_000_000, source: 'stderr', text };
+}
+
+/** A raw client: what it sends is up to the test. */
+export async function rawClient(
+  path: string,
+): Promise<{ socket: Socket; next(): Promise<Record<string, unknown>> }> {
+  const socket = connect({ path, allowHalfOpen: true });
+  later(() => socket.destroy());
+  const lines: string[] = [];
+  let held = '';
+  let wake = () => {};
+  socket.on('error', () => {});
+  socket.on('close', () => wake());
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (held + text).split('\n');
+    held = parts.pop()!;
+    lines.push(...parts);
+    wake();
+  });
+  await new Promise<void>((resolve) => socket.once('connect', resolve));
+  return {
+    socket,
+    async next() {
+      while (lines.length === 0) {
+        if (socket.destroyed) throw new Error('the socket was closed');
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return JSON.parse(lines.shift()!);
+    },
+  };
+}
+
+/** Waits until it holds; on a busy machine that takes a while. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

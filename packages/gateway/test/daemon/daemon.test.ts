@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { DISCOVERED, faultServer } from '../../../sdk/test/transport/http-client/fault-server.js';
+import { connectIfThere } from '../../src/daemon/attach.js';
+import { type DaemonOptions, openDaemon } from '../../src/daemon/daemon.js';
+import { daemonPaths } from '../../src/daemon/daemon-paths.js';
+import type { AttachParams } from '../../src/daemon/definition.js';
+import { daemonLog, openLog, readLogFrom } from '../../src/daemon/log-file.js';
+import { openPaths } from '../../src/daemon/open-paths.js';
+
+function freeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-daemon-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A daemon in this process, for servers that are elsewhere. */
+async function startDaemon(options: Partial<DaemonOptions> = {}) {
+  const places = openPaths(daemonPaths({ env: { ISTHMUS_RUNTIME_DIR: join(freeFolder(), 'run') } }));
+  const released = vi.fn();
+  const daemon = await openDaemon({
+    ...{ places, lock: { release: released }, log: { say() {} }, version: '1', ...options },
+  });
+  onTestFinished(() => daemon.close(0));
+  const client = async () => {
+    const found = await connectIfThere(places.socket);
+    if (!found) throw new Error('Nobody listens');
+    onTestFinished(() => found.close());
+    return found;
+  };
+  return { daemon, places, released, client };
+}
+
+function remote(url: string, changed: Partial<AttachParams> = {}): Record<string, unknown> {
+  const source = { kind: 'url', url, connect: { headers: {}, sse: 'auto' }, upstream: {} };
+  const unit = { disabled: false, needed: true, tools: {}, limits: {} };
+  return {
+    unit: { name: 'remote', source, bridge: { stateless: false }, unit },
+    ambient: {},
+    graceMs: 0,
+    ...changed,
+  };
+}
+
+test('a daemon that nobody comes to ends by itself, and its lock is released last', async () => {
+  const { daemon, released, places } = await startDaemon({ firstMs: 20 });
+  expect(released).not.toHaveBeenCalled();
+  await daemon.ended;
+  expect(released).toHaveBeenCalledOnce();
+  expect(await connectIfThere(places.socket)).toBeUndefined();
+});
+
+test('hosts beyond the bound are refused, and the others are served', async () => {
+  const { client, daemon } = await startDaemon({ maxAttached: 2 });
+  const { url } = await faultServer(({ reply }) => reply(DISCOVERED));
+  const [first] = await Promise.all([1, 2].map(async () => (await client()).attach(remote(url))));
+  const third = await client();
+  await expect(third.attach(remote(url))).rejects.toMatchObject({
+    code: 'BUSY',
+    message: 'The daemon is busy: 2 hosts are attached to it',
+  });
+  first!.stream.destroy();
+  await vi.waitFor(async () => {
+    const { stream } = await (await client()).attach(remote(url));
+    stream.destroy();
+  });
+  await daemon.close(0);
+});
+
+test('what makes no sense is refused with why, and costs nobody anything', async () => {
+  const { client } = await startDaemon();
+  const { url } = await faultServer(({ reply }) => reply(DISCOVERED));
+  const { stream } = await (await client()).attach(remote(url));
+  await expect((await client()).attach({ unit: 'x' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  await expect((await client()).attach(remote('ftp://example.com'))).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining('is no http:// or https:// URL'),
+  });
+  expect(stream.destroyed).toBe(false);
+});
+
+test('whoever goes away while it is still being attached holds nothing', async () => {
+  const { client, daemon } = await startDaemon();
+  const { url, seen } = await faultServer(({ verb, res, say }) => {
+    if (verb === 'GET') setTimeout(() => say(404, 'no'), 150);
+    else res.destroy();
+  });
+  const going = await client();
+  going.attach(remote(url, { sseFirst: true })).catch(() => {});
+  await vi.waitFor(() => expect(seen).toHaveLength(1));
+  going.close();
+  await daemon.ended;
+});
+
+test('the log stays within its bound, with what was before beside it', () => {
+  const file = join(freeFolder(), 'log');
+  const { descriptor, end } = openLog(file);
+  const log = daemonLog(descriptor, file, 1000);
+  for (let line = 0; line < 100; line += 1) log.say(`line ${line} ${'x'.repeat(50)}\nand no more`);
+  expect(statSync(file).size).toBeLessThan(1200);
+  expect(statSync(`${file}.1`).size).toBeLessThan(1200);
+  expect(readFileSync(`${file}.1`, 'utf8') + readLogFrom(file, end)).toMatch(
+    /line 98 x+ and no more\n.*line 99 /s,
+  );
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+});

@@ -1,0 +1,148 @@
+import { IsthmusError, ProtocolError } from '../errors.js';
+import type { Call, Era, OnBehalfOf, OutgoingCall } from '../exchange/call.js';
+import { clientKey } from '../exchange/client-key.js';
+import type { Cancellation } from '../exchange/lazy-abort.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type {
+  ClientCapabilities,
+  Implementation,
+  InputRequest,
+  InputResponse,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+} from '../wire/model.js';
+import { noteElicitation } from './elicitation-ids.js';
+import { RELATED_TASK } from './run-as-task.js';
+import { asOwn } from './upstream-errors.js';
+import { TASKS } from './upstream-facts.js';
+
+/** How a call is to be made on the far side. */
+export interface Forwarding {
+  readonly params: JsonObject;
+  readonly far: Era;
+  /** Whose questions it answers: those of the call, or of the whole session that it belongs to. */
+  readonly owner: object | undefined;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  /** Whether the far side logs at all. */
+  readonly logs: boolean;
+  /** The token of several requests that are one call. */
+  readonly progressToken?: string | undefined;
+}
+
+/** A call of the near side, made on the far side on behalf of whoever made it. */
+export class ForwardedCall implements OutgoingCall, OnBehalfOf {
+  // All members of an `OutgoingCall` are its own, so that copies have them, too.
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly timeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly manual = true;
+  readonly retry: 'safe' | undefined;
+  readonly signal: Cancellation;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly onProgress: ((update: ProgressUpdate) => void) | undefined;
+  readonly onLog: ((entry: LogEntry) => void) | undefined;
+  readonly progressToken: string | undefined;
+  readonly behalf: OnBehalfOf;
+  readonly #call: Call;
+  readonly #owner: object | undefined;
+  /** What the near side is told instead, where the far side fails for want of an answer (META-008). */
+  refusal: ProtocolError | undefined;
+
+  constructor(call: Call, forwarding: Forwarding, method = call.method) {
+    const { params, owner, timeoutMs, maxTimeoutMs, logs } = forwarding;
+    const isModern = call.peer.era === 'modern';
+    this.method = method;
+    this.params = params;
+    this.timeoutMs = timeoutMs;
+    this.maxTimeoutMs = call.wantsProgress ? maxTimeoutMs : timeoutMs;
+    this.retry = SAFE.has(call.method) ? 'safe' : undefined;
+    this.logLevel = call.logLevel;
+    this.onProgress = call.wantsProgress ? (update) => call.progress(update) : undefined;
+    const wantsLogs = logs && (!isModern || call.logLevel !== undefined);
+    this.onLog = wantsLogs ? (entry) => call.log(entry) : undefined;
+    this.progressToken = forwarding.progressToken;
+    this.behalf = this;
+    this.#call = call;
+    this.#owner = owner;
+    this.signal = call.cancellation;
+  }
+
+  get owner(): object {
+    return this.#owner ?? this;
+  }
+
+  get principal(): string | undefined {
+    return this.#call.peer.principal;
+  }
+
+  get session(): object | undefined {
+    return this.#owner;
+  }
+
+  get client(): string {
+    return clientKey(this.#call.peer);
+  }
+
+  get info(): Implementation | undefined {
+    return this.#call.peer.info;
+  }
+
+  get capabilities(): ClientCapabilities {
+    const { capabilities } = this.#call.peer;
+    const { extensions, tasks, roots } = capabilities;
+    const isPlain = extensions === undefined && tasks === undefined && !roots?.listChanged;
+    return isPlain ? capabilities : carriedCapabilities(capabilities);
+  }
+
+  async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    const { peer } = this.#call;
+    // A client without roots has none. Servers that share their work by folders ask for them, and do without.
+    if (request.method === 'roots/list' && !peer.capabilities.roots) return { roots: [] };
+    noteElicitation(this.#owner, (request.params as JsonObject | undefined)?.['elicitationId']);
+    try {
+      return await this.#call.ask(nearQuestion(request, peer.era), signal);
+    } catch (error) {
+      if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MissingClientCapability) throw error;
+      // Whether the call needs it is for the server to say: many go on without.
+      this.refusal = asOwn(error);
+      throw new IsthmusError('CAPABILITY_MISSING', error.message, { cause: error });
+    }
+  }
+}
+
+/** Tasks, and changes of roots, are not carried; so the far side is not told that they could be. */
+export function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
+  const { tasks, extensions, roots, ...rest } = capabilities;
+  const { [TASKS]: _tasks, ...others } = extensions ?? {};
+  const carried: ClientCapabilities = rest;
+  if (roots) carried.roots = {};
+  if (Object.keys(others).length > 0) carried.extensions = others;
+  return carried;
+}
+
+/** A token is good for one hop only, nobody near knows of tasks, and the modern era has no `elicitationId` (ELIC-007). */
+export function nearQuestion(request: InputRequest, near: Era): InputRequest {
+  const params = request.params as JsonObject | undefined;
+  if (params === undefined) return request;
+  const { _meta, ...rest } = params;
+  const { progressToken, [RELATED_TASK]: _task, ...meta } = (_meta ?? {}) as JsonObject;
+  const kept: JsonObject = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
+  if (near === 'modern') delete kept['elicitationId'];
+  if (request.method === 'roots/list' && Object.keys(kept).length === 0) return { method: 'roots/list' };
+  return { method: request.method, params: kept } as InputRequest;
+}
+
+/** They change nothing: they may be made again when a connection was lost. */
+const SAFE: ReadonlySet<string> = new Set([
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+]);

@@ -1,0 +1,20 @@
+/** Connecting to servers: `isthmus/client`. Connectors come from `isthmus/stdio` and `isthmus/socket`. */
+
+export type { AnswerContext, Answers } from '../era/answers.js';
+export { IsthmusError, ProtocolError } from '../errors.js';
+export type { Change, Era, ServerFacts } from '../exchange/call.js';
+export type { Connection, Connector } from '../exchange/connection.js';
+export { ErrorCode } from '../wire/error-codes.js';
+export type * from '../wire/model.js';
+export type { Changes, Wanted } from './changes.js';
+export type { CallOptions, Client, ManualOptions } from './client.js';
+export { connect } from './connect.js';
+export {
+  type CachedEra,
+  type EraCache,
+  type EraCacheOptions,
+  fileEraCache,
+  memoryEraCache,
+} from './era-cache.js';
+export type { EraVerdict } from './negotiate.js';
+export type { ConnectOptions, Mode } from './options.js';

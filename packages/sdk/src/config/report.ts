@@ -1,0 +1,55 @@
+import { type Document, keyOf, type Path } from './document.js';
+import type { ConfigProblem, Source } from './entry.js';
+
+/** Collects what is wrong with one server, or with a file as a whole. */
+export interface ConfigReport {
+  readonly problems: readonly ConfigProblem[];
+  /** Whether there was an error. */
+  readonly failed: boolean;
+  error(path: Path, message: string, more?: MoreOfProblem): void;
+  warning(path: Path, message: string, more?: MoreOfProblem): void;
+}
+
+type MoreOfProblem = Pick<ConfigProblem, 'hint' | 'missing'>;
+
+export function createReport(file: string, document: Document, server?: string): ConfigReport {
+  const problems: ConfigProblem[] = [];
+  let failed = false;
+  const add = (
+    severity: ConfigProblem['severity'],
+    path: Path,
+    message: string,
+    more: MoreOfProblem = {},
+  ) => {
+    problems.push({
+      severity,
+      file,
+      ...document.placeOf(path),
+      key: keyOf(path),
+      message,
+      ...more,
+      ...(server !== undefined && { server }),
+    });
+  };
+  return {
+    problems,
+    get failed() {
+      return failed;
+    },
+    error(path, message, more) {
+      failed = true;
+      add('error', path, message, more);
+    },
+    warning: (path, message, more) => add('warning', path, message, more),
+  };
+}
+
+export function sourceOf(file: string, document: Document, path: Path): Source {
+  return { file, line: document.placeOf(path).line, key: keyOf(path) };
+}
+
+/** One line for people: `.mcp.json:4:7 mcpServers.weather.args: must be a list of strings, and is a number`. */
+export function describeProblem({ file, line, column, key, message }: ConfigProblem): string {
+  const place = line > 0 ? `${file}:${line}:${column}` : file;
+  return key === '' ? `${place}: ${message}` : `${place} ${key}: ${message}`;
+}

@@ -1,0 +1,197 @@
+import { homedir } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
+import { type Document, type DocumentTable, isTable, kindOf, type Path } from './document.js';
+import type {
+  ConfigProblem,
+  EntrySettings,
+  GatewaySettings,
+  ReadOptions,
+  ServerEntry,
+  Source,
+} from './entry.js';
+import { expand } from './expand.js';
+import { createFields } from './fields.js';
+import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
+import { projectOf } from './known-files.js';
+import { readCommand } from './read-command.js';
+import { readDocument } from './read-document.js';
+import { type EnvFile, readEnvFile } from './read-env-file.js';
+import { readGateway } from './read-gateway.js';
+import { readUrl } from './read-url.js';
+import { type ConfigReport, createReport, sourceOf } from './report.js';
+import { readSettings, warnOfProcessSettings } from './settings.js';
+import { transportOf } from './transport-of.js';
+import { warnOfNearMisses } from './unknown-keys.js';
+import { resolverOf, type Variables } from './variables.js';
+
+/** Everything that a file has, with what is wrong about it. */
+export interface SurveyedFile {
+  /** Absolute. */
+  readonly file: string;
+  /** Nothing when the file is not there, or is no document. */
+  readonly document?: Document;
+  /** In order. Several, also of different files, may have the same name: the last one counts. */
+  readonly definitions: readonly Definition[];
+  readonly gateway: GatewaySettings;
+  /** Those of no server. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** A server as a file has it. */
+export interface Definition {
+  readonly name: string;
+  readonly source: Source;
+  /** As it stands there, with nothing expanded. */
+  readonly found: FoundServer;
+  readonly settings: EntrySettings;
+  /** Nothing when it cannot be used here. */
+  readonly entry: ServerEntry | undefined;
+  /** Whether nothing is wrong with it but that values are missing here. */
+  readonly sound: boolean;
+  readonly problems: readonly ConfigProblem[];
+  /** Where its variables are read from, whether that file is there or not. Absolute. */
+  readonly envFile: string | undefined;
+  /** Another problem, of this server: `keys` lead from its definition to the place. */
+  problemAt(keys: Path, severity: ConfigProblem['severity'], message: string, hint?: string): ConfigProblem;
+}
+
+/** The content of a file never throws. */
+export async function surveyServers(
+  files: readonly string[],
+  options: ReadOptions = {},
+): Promise<readonly SurveyedFile[]> {
+  const { cwd = process.cwd(), home = homedir(), env = process.env } = options;
+  return Promise.all(
+    files.map(async (given): Promise<SurveyedFile> => {
+      const file = resolve(cwd, given);
+      const result = await readDocument(file);
+      if (result.kind !== 'document') {
+        const skipped = result.kind === 'missing' && options.skipMissing;
+        return { file, definitions: [], gateway: {}, problems: skipped ? [] : [result.problem] };
+      }
+      const { document } = result;
+      const report = createReport(file, document);
+      const workspaceFolder = resolve(cwd, options.workspaceFolder ?? projectOf(file, { cwd, home, env }));
+      const inputs = new Map([...defaultInputs(document), ...Object.entries(options.inputs ?? {})]);
+      const variables = { env, home, workspaceFolder, inputs };
+      const found = findServers(document, report, { file, project: workspaceFolder });
+      const definitions = await Promise.all(
+        found.map(async (each) => {
+          const place = envFileOf(each, variables);
+          const envFile = typeof place === 'string' ? await readEnvFile(place) : place;
+          const path = typeof place === 'string' ? place : undefined;
+          return { ...readDefinition(file, document, each, variables, envFile), envFile: path };
+        }),
+      );
+      const gateway = readGateway(document, report, resolverOf(variables));
+      return { file, document, definitions, gateway, problems: report.problems };
+    }),
+  );
+}
+
+function readDefinition(
+  file: string,
+  document: Document,
+  found: FoundServer,
+  variables: Variables,
+  envFile: EnvFile | undefined,
+): Omit<Definition, 'envFile'> {
+  const { name, path } = found;
+  const source = sourceOf(file, document, path);
+  const report = createReport(file, document, name);
+  const { settings, entry } = readServer();
+  const sound = report.problems.every(
+    ({ severity, missing }) => severity === 'warning' || missing !== undefined,
+  );
+  // Nobody wants to use one that is disabled, so nothing about it is worth an error.
+  const problems = settings.disabled
+    ? report.problems.map((problem) => ({ ...problem, severity: 'warning' as const }))
+    : report.problems;
+  return {
+    name,
+    source,
+    found,
+    settings,
+    entry,
+    sound: sound && isTable(found.value) && !isOfZed(found),
+    problems,
+    problemAt(keys, severity, message, hint) {
+      const more = createReport(file, document, name);
+      more[severity]([...path, ...keys], message, hint === undefined ? {} : { hint });
+      return more.problems[0]!;
+    },
+  };
+
+  function readServer(): Pick<Definition, 'settings' | 'entry'> {
+    const { value, inZed, inSeconds } = found;
+    const wrong = nameProblem(name);
+    if (wrong !== undefined || !isTable(value)) {
+      report.error(path, wrong ?? `must be an object, and is ${kindOf(value)}`);
+      return { settings: {}, entry: undefined };
+    }
+    if (isOfZed(found)) {
+      report.warning(path, 'is brought by an extension of Zed, and only Zed can start it');
+      return { settings: {}, entry: undefined };
+    }
+    const settings = readSettings(value, path, inZed || inSeconds || countsInSeconds(file), report);
+    if (envFile?.kind === 'broken') report.error([...path, 'envFile'], `cannot be read: ${envFile.reason}`);
+    const fileEnv = envFile?.kind === 'variables' ? envFile.variables : {};
+    return {
+      settings,
+      entry: readEntry(value, { name, path, source, variables, settings, report, fileEnv }),
+    };
+  }
+}
+
+/** Cursor and VS Code: a file with variables for the process. Relative to the project, as paths of the file are. */
+function envFileOf({ value }: FoundServer, variables: Variables): string | EnvFile | undefined {
+  const given = isTable(value) ? value.get('envFile') : undefined;
+  if (given === undefined || given === null || given === '') return undefined;
+  if (typeof given !== 'string')
+    return { kind: 'broken', reason: `must be a string, and is ${kindOf(given)}` };
+  const path = expand(given.replace(/^~(?=[\\/]|$)/, variables.home), resolverOf(variables));
+  if (path.kind === 'failed') return { kind: 'broken', reason: path.failures[0]!.reason };
+  return resolve(variables.workspaceFolder, path.text);
+}
+
+function isOfZed({ value, inZed }: FoundServer): boolean {
+  return inZed && isTable(value) && !value.has('command') && !value.has('url');
+}
+
+/** Cline and Roo Code: `timeout` is in seconds there, however large the number. */
+function countsInSeconds(file: string): boolean {
+  return /^(cline_)?mcp_settings\.json$/.test(basename(file)) || basename(dirname(file)) === '.roo';
+}
+
+interface EntryContext {
+  readonly name: string;
+  readonly path: Path;
+  readonly source: Source;
+  readonly variables: Variables;
+  readonly settings: EntrySettings;
+  readonly report: ConfigReport;
+  /** From its `envFile`. */
+  readonly fileEnv: Readonly<Record<string, string>>;
+}
+
+/** One server of a file; `undefined` when it cannot be used, and then the report says why. */
+function readEntry(table: DocumentTable, context: EntryContext): ServerEntry | undefined {
+  const { name, path, source, variables, settings, report, fileEnv } = context;
+  const fields = createFields(path, report, resolverOf(variables));
+  warnOfNearMisses(table, path, report);
+  const transport = transportOf(table);
+  if (transport.kind === 'wrong') {
+    const { key, message, hint } = transport;
+    report.error(key === undefined ? path : [...path, key], message, hint === undefined ? {} : { hint });
+    return undefined;
+  }
+  if (transport.kind === 'command') {
+    const part = readCommand(table, fields, variables, fileEnv);
+    if (!part || report.failed) return undefined;
+    return { kind: 'command', name, ...part, ...settings, source };
+  }
+  warnOfProcessSettings(table, path, report);
+  const part = readUrl(table, transport.key, fields, variables);
+  if (!part || report.failed) return undefined;
+  return { kind: 'url', name, ...part, transport: transport.transport, ...settings, source };
+}

@@ -1,0 +1,353 @@
+import { IsthmusError, ProtocolError } from '../../errors.js';
+import type { Change, Peer, ServedSession, SessionKeeper } from '../../exchange/call.js';
+import type { InboundCall } from '../../exchange/inbound-calls.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import {
+  type DecodedError,
+  type DecodedNotification,
+  type DecodedRequest,
+  type DecodedResult,
+  isRequestId,
+  type JsonObject,
+  notificationMessage,
+} from '../../wire/json-rpc.js';
+import type {
+  InputRequest,
+  InputResponse,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+  ServerCapabilities,
+} from '../../wire/model.js';
+import type { ServerDialect } from '../dialect.js';
+import { isLoggingLevel, reaches } from '../log-levels.js';
+import { claimsModern } from '../meta-keys.js';
+import { isModernOnly, methodFacts } from '../methods.js';
+import { isAtLeast, type LegacyRevision } from '../revisions.js';
+import {
+  acceptOnce,
+  busy,
+  dropped,
+  methodNotFound,
+  refuse,
+  type ServerDialectContext,
+  sendError,
+  sendInPassing,
+  sendResult,
+  settleWith,
+} from '../server-dialect-context.js';
+import { keepOverdue, SubscribedUris } from '../subscribed-uris.js';
+import { toWireError } from '../wire-error.js';
+import type { Handshake } from './handshake.js';
+import { usableCapabilities } from './project-questions.js';
+import { projectCapabilities, projectImplementation, projectResult, withoutNews } from './project-results.js';
+import { runRounds } from './replay-rounds.js';
+import { LegacyServerCall, type LegacyServerSession } from './server-call.js';
+import { ServerQuestions } from './server-questions.js';
+
+/** The legacy era, serving: one session per connection, opened by `initialize`. */
+export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
+  readonly era = 'legacy';
+  readonly revision: LegacyRevision;
+  readonly peer: Peer;
+  readonly #side: ServerDialectContext;
+  readonly #questions: ServerQuestions;
+  readonly #subscribed = new SubscribedUris();
+  /** Changes that wait for room in the output, by what they are about. */
+  readonly #overdue = new Map<string, Change>();
+  /** INIT-012: what was not declared in the handshake is not used in the session. */
+  #declared: ServerCapabilities | undefined;
+  #logLevel: LoggingLevel | undefined;
+  #unwatch: (() => void) | undefined;
+  /** Where the service keeps something for each session. */
+  #keeper: SessionKeeper | undefined;
+  #hasBegun = false;
+  /** No more news. */
+  #isRetired = false;
+
+  constructor(side: ServerDialectContext, handshake: Handshake) {
+    this.#side = side;
+    this.revision = handshake.revision;
+    this.peer = {
+      era: 'legacy',
+      revision: handshake.revision,
+      info: handshake.info,
+      capabilities: usableCapabilities(handshake.capabilities, handshake.revision),
+      principal: side.connection.principal,
+      remote: side.connection.remote,
+    };
+    this.#questions = new ServerQuestions(side, this.peer, this.revision);
+  }
+
+  /** Answers the `initialize` that opened this session. False when the service has no place for it. */
+  welcome(id: InboundCall['id']): boolean {
+    const { service, connection } = this.#side;
+    this.#declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
+    try {
+      this.#keeper = service.session?.(this.#served());
+    } catch (error) {
+      refuse(this.#side, id, toWireError(error, 'initialize', 'legacy'));
+      return false;
+    }
+    const inbound = acceptOnce(this.#side, id);
+    if (!inbound) return true;
+    sendResult(this.#side, inbound, {
+      protocolVersion: this.revision,
+      capabilities: projectCapabilities(this.#declared, this.revision),
+      serverInfo: projectImplementation(service.info, this.revision),
+      ...(service.instructions !== undefined && { instructions: service.instructions }),
+    });
+    return true;
+  }
+
+  request(request: DecodedRequest): void {
+    if (claimsModern(request.params)) return this.#refuseModern(request);
+    const inbound = acceptOnce(this.#side, request.id);
+    if (!inbound) return;
+    const { method } = request;
+    const params = request.params ?? NO_PARAMS;
+    try {
+      const answer = this.#sessionMethod(method, params);
+      if (answer instanceof Promise) {
+        answer.then(
+          (result) => sendResult(this.#side, inbound, result),
+          (error) => this.#fail(inbound, method, error),
+        );
+        return;
+      }
+      if (answer) return sendResult(this.#side, inbound, answer);
+    } catch (error) {
+      return this.#fail(inbound, method, error);
+    }
+    const facts = methodFacts(method);
+    if (isModernOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
+      return sendError(this.#side, inbound, methodNotFound(method));
+    }
+    const admitted = this.#side.calls.admit(inbound, () =>
+      this.#run(inbound, method, params, facts?.rounds ?? false),
+    );
+    if (!admitted) this.#fail(inbound, method, busy(this.#side));
+  }
+
+  #fail(inbound: InboundCall, method: string, error: unknown): void {
+    sendError(this.#side, inbound, toWireError(error, method, 'legacy'));
+  }
+
+  notification({ method, params }: DecodedNotification): void {
+    switch (method) {
+      case 'notifications/initialized':
+        return this.#initialized();
+      case 'notifications/cancelled': {
+        const id = params?.['requestId'];
+        const reason = params?.['reason'];
+        if (isRequestId(id)) this.#side.calls.cancel(id, typeof reason === 'string' ? reason : undefined);
+        return;
+      }
+      case 'notifications/progress': {
+        const token = params?.['progressToken'];
+        if (isRequestId(token)) this.#questions.extend(token);
+        return;
+      }
+      case 'notifications/roots/list_changed':
+        if (this.#keeper) return this.#keeper.rootsChanged();
+        return dropped(this.#side, 'unexpected notification', method);
+      default:
+        dropped(this.#side, 'unexpected notification', method);
+    }
+  }
+
+  response(response: DecodedResult | DecodedError): void {
+    if (!this.#questions.settle(response)) dropped(this.#side, 'answer to no open request', response);
+  }
+
+  inputEnded(): void {
+    this.#questions.fail(
+      new IsthmusError('CONNECTION_CLOSED', 'the client closed its side and can no longer answer'),
+    );
+    this.retire();
+  }
+
+  drained(): void {
+    const overdue = [...this.#overdue.values()];
+    this.#overdue.clear();
+    for (const change of overdue) this.#publish(change);
+  }
+
+  retire(): void {
+    this.#questions.stopPinging();
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#isRetired = true;
+  }
+
+  dispose(reason: string): void {
+    this.retire();
+    this.#keeper?.end();
+    this.#questions.fail(new IsthmusError('CONNECTION_CLOSED', reason));
+    for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
+  }
+
+  progress(call: LegacyServerCall, update: ProgressUpdate): void {
+    const { progressToken } = call;
+    if (progressToken === undefined) return;
+    const { message, ...plain } = update;
+    const said = message !== undefined && isAtLeast(this.revision, '2025-03-26');
+    const params = { progressToken, ...plain, ...(said && { message }) };
+    sendInPassing(this.#side, 'notifications/progress', params, call.id);
+  }
+
+  log(call: LegacyServerCall, entry: LogEntry): void {
+    this.#log(entry, call.id);
+  }
+
+  ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    return this.#questions.ask(request, signal, call.id);
+  }
+
+  get awaitsPeer(): boolean {
+    return this.#questions.open;
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.#logLevel;
+  }
+
+  #initialized(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#questions.begin();
+    if (this.#keeper) this.#keeper.begin();
+    else this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
+  }
+
+  /** The session, for a service that does more with it than to answer its calls. */
+  #served(): ServedSession {
+    return {
+      peer: this.peer,
+      log: (entry) => this.#log(entry, undefined),
+      ask: (request, signal) => this.#questions.ask(request, signal, undefined),
+      changed: (change) => this.#publish(change),
+      elicited: (elicitationId) => {
+        if (!isAtLeast(this.revision, '2025-11-25')) return;
+        sendInPassing(this.#side, 'notifications/elicitation/complete', { elicitationId }, undefined);
+      },
+    };
+  }
+
+  /** LOG-011: until the client sets a level the server chooses, and where it stands behind the service, it has chosen. */
+  #log(entry: LogEntry, about: InboundCall['id'] | undefined): void {
+    const threshold = this.#logLevel ?? (this.#keeper ? 'debug' : 'info');
+    if (this.#declared?.logging && reaches(entry.level, threshold))
+      sendInPassing(this.#side, 'notifications/message', { ...entry }, about);
+  }
+
+  /** Methods that concern the session itself and never reach the service. */
+  #sessionMethod(method: string, params: JsonObject): JsonObject | Promise<JsonObject> | undefined {
+    switch (method) {
+      case 'initialize':
+        throw new ProtocolError(ErrorCode.InvalidRequest, 'This connection is already initialized');
+      case 'ping':
+        return {};
+      case 'logging/setLevel':
+        this.#requireCapability(method, this.#side.service.capabilities().logging);
+        if (!isLoggingLevel(params['level'])) {
+          throw new ProtocolError(ErrorCode.InvalidParams, 'level must be one of debug … emergency');
+        }
+        return this.#setLogLevel(params['level']);
+      case 'resources/subscribe':
+      case 'resources/unsubscribe': {
+        const { service, connection } = this.#side;
+        this.#requireCapability(method, !connection.brief && service.capabilities().resources?.subscribe);
+        const uri = params['uri'];
+        if (typeof uri !== 'string') throw new ProtocolError(ErrorCode.InvalidParams, 'uri must be a string');
+        if (method === 'resources/subscribe') this.#subscribed.add(uri);
+        else this.#subscribed.delete(uri);
+        return this.#keeper ? this.#subscribeThere(this.#keeper, method, uri) : {};
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #setLogLevel(level: LoggingLevel): JsonObject | Promise<JsonObject> {
+    if (!this.#keeper) {
+      this.#logLevel = level;
+      return {};
+    }
+    return this.#keeper.setLogLevel(level).then(() => {
+      this.#logLevel = level;
+      return {};
+    });
+  }
+
+  async #subscribeThere(keeper: SessionKeeper, method: string, uri: string): Promise<JsonObject> {
+    if (method !== 'resources/subscribe') {
+      await keeper.unsubscribe(uri);
+      return {};
+    }
+    try {
+      await keeper.subscribe(uri);
+    } catch (error) {
+      this.#subscribed.delete(uri);
+      throw error;
+    }
+    return {};
+  }
+
+  /** Explicit, never a silent downgrade: a modern client would not recognise a legacy answer. */
+  #refuseModern({ id, method }: DecodedRequest): void {
+    refuse(this.#side, id, {
+      code: ErrorCode.InvalidRequest,
+      message: `${method} carries a modern envelope, but this connection was opened with initialize (${this.revision})`,
+    });
+  }
+
+  #requireCapability(method: string, capability: unknown): void {
+    if (!capability) throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+  }
+
+  #run(inbound: InboundCall, method: string, params: JsonObject, mayAsk: boolean): void {
+    const { service, calls, settings } = this.#side;
+    const call = new LegacyServerCall(this, inbound.id, method, params);
+    inbound.running = call;
+    let finished = false;
+    const finish = () => {
+      if (finished) return;
+      finished = true;
+      call.end();
+      calls.release();
+    };
+    settleWith(
+      () => runRounds(service, call, mayAsk, settings.clock),
+      (result) => {
+        finish();
+        if (inbound.live) sendResult(this.#side, inbound, projectResult(method, result, this.revision));
+      },
+      (thrown) => {
+        finish();
+        if (inbound.live) sendError(this.#side, inbound, toWireError(thrown, method, 'legacy'));
+      },
+    );
+  }
+
+  #publish(change: Change): void {
+    if (this.#isRetired) return;
+    // A keeper tells only of what it was asked for; an update may name a part of that (SUB-016).
+    const isWanted =
+      change.kind === 'resource'
+        ? this.#keeper !== undefined || this.#subscribed.has(change.uri)
+        : this.#declared?.[change.kind] !== undefined;
+    if (!isWanted) return;
+    if (this.#side.connection.congested) {
+      keepOverdue(this.#overdue, change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+      return;
+    }
+    this.#side.connection.send(
+      change.kind === 'resource'
+        ? notificationMessage('notifications/resources/updated', { uri: change.uri })
+        : notificationMessage(`notifications/${change.kind}/list_changed`),
+    );
+  }
+}
+
+const NO_PARAMS: JsonObject = Object.freeze({});

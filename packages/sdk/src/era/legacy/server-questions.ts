@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { IsthmusError, ProtocolError } from '../../errors.js';
+import type { Peer } from '../../exchange/call.js';
+import { OutboundRequests } from '../../exchange/outbound-requests.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import {
+  type DecodedError,
+  type DecodedResult,
+  isJsonObject,
+  type JsonObject,
+  notificationMessage,
+  type RequestId,
+  requestMessage,
+} from '../../wire/json-rpc.js';
+import type { InputRequest, InputResponse } from '../../wire/model.js';
+import { capabilityNames, missingCapability } from '../client-capabilities.js';
+import { answerProblem } from '../input-rounds.js';
+import type { LegacyRevision } from '../revisions.js';
+import type { ServerDialectContext } from '../server-dialect-context.js';
+import { projectQuestion } from './project-questions.js';
+
+/** The requests that a legacy server sends to its client: questions of its handlers, and signs of life. */
+export class ServerQuestions {
+  readonly #side: ServerDialectContext;
+  readonly #peer: Peer;
+  readonly #revision: LegacyRevision;
+  readonly #requests: OutboundRequests;
+  /** INIT-006: questions wait until the client has said `initialized`. */
+  #ready = false;
+  readonly #heldBack = new Map<RequestId, () => void>();
+  #stopPinging: () => void = () => {};
+  #pinging = false;
+
+  constructor(side: ServerDialectContext, peer: Peer, revision: LegacyRevision) {
+    this.#side = side;
+    this.#peer = peer;
+    this.#revision = revision;
+    this.#requests = new OutboundRequests(side.settings.clock);
+  }
+
+  /** Whether any is still unanswered. */
+  get open(): boolean {
+    return this.#requests.size > 0;
+  }
+
+  /** The client is ready for questions. */
+  begin(): void {
+    this.#ready = true;
+    for (const send of this.#heldBack.values()) send();
+    this.#heldBack.clear();
+    this.#startPinging();
+  }
+
+  /** Sends a question as the revision can carry it; the signal calls it off. */
+  async ask(
+    question: InputRequest,
+    signal: AbortSignal,
+    about: RequestId | undefined,
+  ): Promise<InputResponse> {
+    const { method } = question;
+    const missing = missingCapability(question, this.#peer.capabilities);
+    if (missing) {
+      throw new IsthmusError('CAPABILITY_MISSING', `The client did not declare ${capabilityNames(missing)}`);
+    }
+    const projected = projectQuestion(question, this.#revision, randomUUID);
+    if (projected.kind === 'inexpressible') throw new IsthmusError('CAPABILITY_MISSING', projected.why);
+    const { askTimeoutMs } = this.#side.settings;
+    const answer = await this.#request(method, projected.params, askTimeoutMs, signal, about).catch(
+      (error: unknown) => {
+        throw error instanceof ProtocolError ? refusedByPeer(method, error) : error;
+      },
+    );
+    const problem = answerProblem(question, answer);
+    if (problem !== undefined) {
+      throw new ProtocolError(ErrorCode.InvalidParams, `The client's answer to ${method} ${problem}`);
+    }
+    return answer as InputResponse;
+  }
+
+  /** False when nobody waits for this answer. */
+  settle(answer: DecodedResult | DecodedError): boolean {
+    return this.#requests.settle(answer);
+  }
+
+  /** The client is at work on it. */
+  extend(token: RequestId): void {
+    this.#requests.extend(token);
+  }
+
+  stopPinging(): void {
+    this.#pinging = false;
+    this.#stopPinging();
+  }
+
+  /** No answer can come any more. */
+  fail(error: IsthmusError): void {
+    this.#requests.fail(error);
+  }
+
+  #request(
+    method: string,
+    params: JsonObject | undefined,
+    timeoutMs: number,
+    signal?: AbortSignal,
+    about?: RequestId,
+  ): Promise<JsonObject> {
+    const { connection, calls } = this.#side;
+    return this.#requests.request({
+      what: method,
+      timeoutMs,
+      signal,
+      send: (id) => {
+        // The id doubles as progress token, so that a client at work can ask for more time.
+        const meta = params?.['_meta'];
+        const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
+        const send = () => connection.send(requestMessage(id, method, { ...params, _meta }), about);
+        if (this.#ready) send();
+        else this.#heldBack.set(id, send);
+        calls.reviewInput();
+      },
+      giveUp: (requestId, reason) => {
+        if (this.#heldBack.delete(requestId)) return;
+        connection.send(notificationMessage('notifications/cancelled', { requestId, reason }), about);
+      },
+    });
+  }
+
+  /** PING-002, PING-003: an idle peer that no longer answers is let go. */
+  #startPinging(): void {
+    const { settings, connection } = this.#side;
+    if (settings.pingIntervalMs <= 0) return;
+    const next = () => {
+      if (!this.#pinging) return;
+      this.#stopPinging = settings.clock.after(settings.pingIntervalMs, ping, { background: true });
+    };
+    const ping = () => {
+      this.#request('ping', undefined, settings.pingIntervalMs).then(next, (error: unknown) => {
+        if (error instanceof IsthmusError && error.code === 'TIMED_OUT') connection.close();
+        else if (error instanceof ProtocolError) next();
+      });
+    };
+    this.#pinging = true;
+    next();
+  }
+}
+
+function refusedByPeer(method: string, error: ProtocolError): IsthmusError {
+  const message = `The client refused ${method}: ${error.message} (${error.code})`;
+  return new IsthmusError('REFUSED_BY_PEER', message, { cause: error });
+}

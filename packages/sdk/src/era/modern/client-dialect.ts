@@ -1,0 +1,222 @@
+import type { Clock } from '../../async/clock.js';
+import { createDeferred, type Deferred } from '../../async/deferred.js';
+import { IsthmusError } from '../../errors.js';
+import type { Change, ListenEnd, OpenListen, ServerFacts } from '../../exchange/call.js';
+import type { OutboundRequests } from '../../exchange/outbound-requests.js';
+import {
+  type DecodedError,
+  type DecodedNotification,
+  type DecodedRequest,
+  type DecodedResult,
+  isJsonObject,
+  isRequestId,
+  type JsonObject,
+  notificationMessage,
+  type RequestId,
+  requestMessage,
+} from '../../wire/json-rpc.js';
+import type { SubscriptionFilter } from '../../wire/model.js';
+import { type ClientDialect, type ClientDialectContext, report, tell } from '../client-dialect-context.js';
+import { META } from '../meta-keys.js';
+import { changeOf } from '../notifications.js';
+import { toLog } from '../reports.js';
+import type { ModernRevision } from '../revisions.js';
+import type { Tenant, TenantCaller } from '../tenant.js';
+import { ModernTenantCaller } from './tenant-caller.js';
+
+/** What the voices on a modern connection share. */
+export interface ModernLine {
+  readonly revision: ModernRevision;
+  readonly server: ServerFacts;
+  readonly clock: Clock;
+  readonly maxRounds: number;
+  readonly requests: OutboundRequests;
+  readonly listens: ClientListens;
+  onChange(change: Change): void;
+  sendRequest(id: RequestId, method: string, params: JsonObject): void;
+  cancel(id: RequestId, reason: string): void;
+  left(speaker: ModernTenantCaller): void;
+  /** A request that had asked for logs was given up, and may still be running over there. */
+  gaveUp(id: RequestId, speaker: ModernTenantCaller): void;
+}
+
+/** The modern era, calling: nothing is remembered between requests, and the server sends none. */
+export class ModernClientDialect implements ClientDialect, ModernLine {
+  readonly era = 'modern';
+  readonly revision: ModernRevision;
+  readonly server: ServerFacts;
+  readonly clock: Clock;
+  readonly maxRounds: number;
+  readonly requests: OutboundRequests;
+  readonly listens = new ClientListens();
+  readonly #side: ClientDialectContext;
+  readonly #speakers = new Set<ModernTenantCaller>();
+  readonly #lingering = new Map<
+    RequestId,
+    { readonly speaker: ModernTenantCaller; readonly until: number }
+  >();
+
+  constructor(
+    side: ClientDialectContext,
+    requests: OutboundRequests,
+    revision: ModernRevision,
+    server: ServerFacts,
+  ) {
+    this.#side = side;
+    this.clock = side.clock;
+    this.maxRounds = side.maxRounds;
+    this.requests = requests;
+    this.revision = revision;
+    this.server = server;
+  }
+
+  join(voice: Tenant, hidden = false): TenantCaller {
+    const speaker = new ModernTenantCaller(voice, this);
+    if (!hidden) this.#speakers.add(speaker);
+    return speaker;
+  }
+
+  left(speaker: ModernTenantCaller): void {
+    this.#speakers.delete(speaker);
+  }
+
+  gaveUp(id: RequestId, speaker: ModernTenantCaller): void {
+    const now = this.clock.now();
+    for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
+    this.#lingering.set(id, { speaker, until: now + LINGER_MS });
+  }
+
+  onChange(change: Change): void {
+    this.#side.onChange(change);
+  }
+
+  sendRequest(id: RequestId, method: string, params: JsonObject): void {
+    this.#side.connection.send(requestMessage(id, method, params));
+  }
+
+  cancel(requestId: RequestId, reason: string): void {
+    this.#side.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
+  }
+
+  /** JRPC-013: a modern server sends no requests. There is no way to answer one either (JRPC-014). */
+  request(request: DecodedRequest): void {
+    report(this.#side, 'a modern server sent a request', request);
+  }
+
+  notification(notification: DecodedNotification, about?: RequestId): void {
+    const { method, params = {} } = notification;
+    switch (method) {
+      case 'notifications/progress':
+        if (this.requests.progress(params)) return;
+        break;
+      case 'notifications/message':
+        return this.#log(params, about);
+      case 'notifications/cancelled':
+        // The other way in which servers end a listen (wire sheet §17).
+        if (isRequestId(params['requestId']) && this.listens.has(params['requestId'])) {
+          this.requests.settle({ kind: 'result', id: params['requestId'], result: {} });
+          return;
+        }
+        break;
+      default:
+        if (this.listens.deliver(method, params)) return;
+    }
+    report(this.#side, 'a notification that matches nothing', notification);
+  }
+
+  response(response: DecodedResult | DecodedError): void {
+    if (this.requests.settle(response)) return;
+    if (response.id !== undefined) this.#lingering.delete(response.id);
+    report(this.#side, 'an answer to no open request', response);
+  }
+
+  ended(error: Error): void {
+    for (const speaker of this.#speakers) speaker.ended(error);
+  }
+
+  /**
+   * A log names no request: it belongs to the only one that asked for logs. Where several did, but all for one
+   * voice, it is that voice's; otherwise it is nobody's.
+   */
+  #log(params: JsonObject, about: RequestId | undefined): void {
+    // Over HTTP it comes on the stream of the request that it belongs to.
+    const told = about === undefined ? undefined : this.requests.get(about);
+    if (told?.onLog) return told.onLog(params);
+    const wanting = this.requests.open().filter((open) => open.wantsLogs);
+    const [only, another] = wanting;
+    const now = this.clock.now();
+    const lingering = [...this.#lingering.values()].filter(({ until }) => until > now);
+    const owners = new Set([
+      ...wanting.map(({ owner }) => owner),
+      ...lingering.map(({ speaker }) => speaker),
+    ]);
+    if (only?.onLog && !another && owners.size === 1) return only.onLog(params);
+    const [owner] = owners.size > 0 ? owners : this.#speakers;
+    const speaker = owners.size === 1 || (owners.size === 0 && this.#speakers.size === 1) ? owner : undefined;
+    if (speaker instanceof ModernTenantCaller) speaker.log(toLog(params));
+    else tell('onLog', this.#side.onLog, toLog(params));
+  }
+}
+
+/** How long a call that was given up may still log. */
+const LINGER_MS = 60_000;
+
+/** The subscriptions this client has opened. Messages are matched by `subscriptionId` only (SUB-009). */
+class ClientListens {
+  readonly #open = new Map<RequestId, Listen>();
+
+  open(
+    stop: () => void,
+    onChange: (change: Change) => void,
+  ): { begin(id: RequestId): void; acknowledged: Promise<OpenListen> } {
+    const acknowledged = createDeferred<OpenListen>();
+    const ended = createDeferred<ListenEnd>();
+    return {
+      acknowledged: acknowledged.promise,
+      begin: (id) => {
+        this.#open.set(id, { acknowledged, ended, onChange, stop });
+      },
+    };
+  }
+
+  has(id: RequestId): boolean {
+    return this.#open.has(id);
+  }
+
+  /** True when the notification belonged to one of ours. */
+  deliver(method: string, params: JsonObject): boolean {
+    const meta = params['_meta'];
+    const id = isJsonObject(meta) ? meta[META.subscriptionId] : undefined;
+    const listen = isRequestId(id) ? this.#open.get(id) : undefined;
+    if (!listen) return false;
+    if (method === 'notifications/subscriptions/acknowledged') {
+      const honoured = (
+        isJsonObject(params['notifications']) ? params['notifications'] : {}
+      ) as SubscriptionFilter;
+      listen.acknowledged.resolve({ honoured, ended: listen.ended.promise, stop: listen.stop });
+      return true;
+    }
+    const change = changeOf(method, params);
+    if (change) listen.onChange(change);
+    return change !== undefined;
+  }
+
+  end(id: RequestId, error: unknown): void {
+    const listen = this.#open.get(id);
+    if (!listen) return;
+    this.#open.delete(id);
+    listen.ended.resolve({ error });
+    listen.acknowledged.reject(
+      error ?? new IsthmusError('INVALID_RESULT', 'The subscription ended before it was acknowledged'),
+    );
+    // The caller may have gone. Its rejection must not end the process.
+    listen.acknowledged.promise.catch(() => {});
+  }
+}
+
+interface Listen {
+  readonly acknowledged: Deferred<OpenListen>;
+  readonly ended: Deferred<ListenEnd>;
+  readonly onChange: (change: Change) => void;
+  readonly stop: () => void;
+}

@@ -1,0 +1,316 @@
+import { createDeferred, type Deferred } from '../../async/deferred.js';
+import { IsthmusError, ProtocolError } from '../../errors.js';
+import type { Call, Peer } from '../../exchange/call.js';
+import { clientKey } from '../../exchange/client-key.js';
+import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
+import { ErrorCode } from '../../wire/error-codes.js';
+import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
+import type {
+  ClientCapabilities,
+  InputRequest,
+  InputRequests,
+  InputResponse,
+  InputResponses,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+} from '../../wire/model.js';
+import { capabilityNames, missingCapability } from '../client-capabilities.js';
+import {
+  cannotAsk,
+  checkedAnswer,
+  emptyRound,
+  type InputRequired,
+  isInputRequired,
+} from '../input-rounds.js';
+import { reaches } from '../log-levels.js';
+import { digestRequest, type ParkedState, type ReplayState, type StateBinding } from './sealed-state.js';
+import type { ModernServerState } from './server-state.js';
+
+/** One request on the wire that a call currently answers to. After a round the call has none until the retry. */
+export interface Attachment {
+  readonly id: RequestId;
+  readonly peer: Peer;
+  /** True until the request is answered or cancelled. */
+  readonly live: boolean;
+  /** Gives the place among the running calls back; twice is harmless. */
+  release(): void;
+  answer(result: JsonObject): void;
+  refuse(thrown: unknown): void;
+  progress(update: ProgressUpdate): void;
+  /** `undefined` threshold: the request did not ask for logs (LOG-002). */
+  readonly logLevel: LoggingLevel | undefined;
+  readonly wantsProgress: boolean;
+  log(entry: LogEntry): void;
+}
+
+/**
+ * A modern call as its handler sees it. It may outlive the request that began it: `ask` answers that request
+ * with `input_required`, parks the handler, and a retry attaches the next request.
+ */
+export class ModernServerCall implements Call {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly answers: InputResponses | undefined;
+  readonly state: unknown;
+  readonly #runtime: ModernServerState;
+  readonly #mayAsk: boolean;
+  readonly #abort = new LazyAbort();
+  #at: Attachment | undefined;
+  #peer: Peer;
+  #lastProgress = Number.NEGATIVE_INFINITY;
+  #questions: Map<string, Question> | undefined;
+  #asked = 0;
+  #roundDue = false;
+  #outcome: Outcome | undefined;
+  #expired: IsthmusError | undefined;
+
+  constructor(runtime: ModernServerState, request: ModernRequest, at: Attachment) {
+    this.#runtime = runtime;
+    this.method = request.method;
+    this.params = request.params;
+    this.answers = request.answers;
+    this.state = request.state;
+    this.#mayAsk = request.mayAsk;
+    this.#at = at;
+    this.#peer = at.peer;
+  }
+
+  get id(): RequestId | undefined {
+    return this.#at?.id;
+  }
+
+  get peer(): Peer {
+    return this.#peer;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#abort;
+  }
+
+  /** Of the request that it answers to at the moment. */
+  get logLevel(): LoggingLevel | undefined {
+    return this.#at?.logLevel;
+  }
+
+  get wantsProgress(): boolean {
+    return this.#at?.wantsProgress ?? false;
+  }
+
+  progress(update: ProgressUpdate): void {
+    if (!this.#at?.live || !(update.progress > this.#lastProgress)) return;
+    this.#lastProgress = update.progress;
+    this.#at.progress(update);
+  }
+
+  log(entry: LogEntry): void {
+    const at = this.#at;
+    if (at?.live && at.logLevel !== undefined && reaches(entry.level, at.logLevel)) at.log(entry);
+  }
+
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+    if (this.#abort.aborted) return Promise.reject(callIsOver(this.method));
+    if (!this.#mayAsk) {
+      return Promise.reject(cannotAsk(this.method));
+    }
+    const missing = missingCapability(request, this.#peer.capabilities);
+    if (missing) return Promise.reject(capabilityRequired(missing));
+    this.#asked += 1;
+    const deferred = createDeferred<InputResponse>();
+    const key = `${keyNames[request.method]}-${this.#asked}`;
+    this.#questions ??= new Map();
+    this.#questions.set(key, { request, deferred });
+    signal?.addEventListener('abort', () => this.#takeBack(key, signal.reason), { once: true });
+    if (this.#at) this.#scheduleRound();
+    return deferred.promise;
+  }
+
+  /** What the client answers to it later is surplus, and ignored. */
+  #takeBack(key: string, reason: unknown): void {
+    const question = this.#questions?.get(key);
+    if (!question) return;
+    this.#questions?.delete(key);
+    question.deferred.reject(reason as Error);
+  }
+
+  /** The handler returned. */
+  complete(result: JsonObject): void {
+    this.#settle({ kind: 'result', result });
+  }
+
+  /** The handler threw. */
+  fail(thrown: unknown): void {
+    this.#settle({ kind: 'error', thrown });
+  }
+
+  /** The client called off the request that this call answers to. */
+  cancel(reason: string): void {
+    this.#end(new IsthmusError('CANCELLED', reason));
+  }
+
+  /** The parked handler is not going to be woken: nobody came back, or it had to make room. */
+  expire(reason: IsthmusError): void {
+    this.#expired = reason;
+    this.#end(reason);
+  }
+
+  /** Refuses a retry that cannot bring the call further, before the round is spent. */
+  checkRetry(answers: InputResponses, capabilities: ClientCapabilities): void {
+    for (const [key, { request }] of this.#questions ?? []) {
+      if (Object.hasOwn(answers, key)) {
+        checkedAnswer(key, request, answers[key]);
+        continue;
+      }
+      // It will be asked again, of a client that must still be able to answer (META-007).
+      const missing = missingCapability(request, capabilities);
+      if (missing) throw capabilityRequired(missing);
+    }
+  }
+
+  /** A retry arrived: it is the request to answer from now on. Unanswered questions are asked again (MRTR-027). */
+  resume(at: Attachment, answers: InputResponses): void {
+    this.#at = at;
+    this.#peer = at.peer;
+    for (const [key, { deferred }] of [...(this.#questions ?? [])]) {
+      if (!Object.hasOwn(answers, key)) continue;
+      this.#questions?.delete(key);
+      deferred.resolve(answers[key] as InputResponse);
+    }
+    if (this.#outcome) this.#deliver(this.#outcome);
+    else if (this.#questions && this.#questions.size > 0) this.#scheduleRound();
+  }
+
+  #settle(outcome: Outcome): void {
+    if (this.#outcome) return;
+    this.#outcome = outcome;
+    if (this.#questions) this.#rejectQuestions(callIsOver(this.method));
+    if (this.#at) this.#deliver(outcome);
+  }
+
+  #deliver(outcome: Outcome): void {
+    const at = this.#at!;
+    at.release();
+    if (!at.live) return;
+    if (outcome.kind === 'error') at.refuse(this.#expired ?? outcome.thrown);
+    else if (!isInputRequired(outcome.result)) at.answer(outcome.result);
+    else if (this.#mayAsk) void this.#replayRound(at, outcome.result);
+    else at.refuse(cannotAsk(this.method));
+  }
+
+  #end(reason: IsthmusError): void {
+    this.#abort.abort(reason);
+    this.#rejectQuestions(reason);
+  }
+
+  #rejectQuestions(reason: Error): void {
+    const questions = [...(this.#questions?.values() ?? [])];
+    this.#questions = undefined;
+    for (const { deferred } of questions) {
+      // A handler may have stopped caring; its abandoned question must not become an unhandled rejection.
+      deferred.promise.catch(() => {});
+      deferred.reject(reason);
+    }
+  }
+
+  /** Questions of one turn travel in one round. */
+  #scheduleRound(): void {
+    if (this.#roundDue) return;
+    this.#roundDue = true;
+    setImmediate(() => {
+      this.#roundDue = false;
+      void this.#parkedRound();
+    });
+  }
+
+  async #parkedRound(): Promise<void> {
+    const at = this.#at;
+    if (!at?.live || !this.#questions?.size) return;
+    try {
+      const ticket = this.#runtime.parked.park(this, clientKey(this.#peer));
+      const state: ParkedState = { kind: 'parked', id: ticket.id, home: this.#runtime.home };
+      const requestState = await this.#runtime.seal.seal(state, this.#binding(), ticket.expiresAt);
+      // Sealing takes a moment: meanwhile the handler may have finished or the client may have cancelled.
+      if (!at.live || !this.#questions?.size) return this.#runtime.parked.leave(ticket.id);
+      this.#at = undefined;
+      at.release();
+      at.answer({ resultType: 'input_required', inputRequests: this.#inputRequests(), requestState });
+    } catch (error) {
+      this.#rejectQuestions(error as Error);
+    }
+  }
+
+  async #replayRound(at: Attachment, result: InputRequired): Promise<void> {
+    try {
+      const { state, ...rest } = result;
+      for (const request of Object.values(result.inputRequests ?? {})) {
+        const missing = missingCapability(request, this.#peer.capabilities);
+        if (missing) throw capabilityRequired(missing);
+      }
+      if (state === undefined) {
+        if (!hasQuestions(result)) throw emptyRound(this.method);
+        return at.answer(rest);
+      }
+      const { clock, roundTtlMs } = this.#runtime.settings;
+      const sealed: ReplayState = { kind: 'replay', value: state };
+      const requestState = await this.#runtime.seal.seal(sealed, this.#binding(), clock.now() + roundTtlMs);
+      if (at.live) at.answer({ ...rest, requestState });
+    } catch (error) {
+      at.refuse(error);
+    }
+  }
+
+  #inputRequests(): InputRequests {
+    const requests: InputRequests = {};
+    for (const [key, { request }] of this.#questions ?? []) requests[key] = request;
+    return requests;
+  }
+
+  #binding(): StateBinding {
+    return { digest: digestRequest(this.method, this.params), principal: this.#peer.principal };
+  }
+}
+
+/** The part of a request that outlives its envelope. */
+export interface ModernRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly mayAsk: boolean;
+  readonly answers: InputResponses | undefined;
+  readonly state: unknown;
+}
+
+type Outcome =
+  | { readonly kind: 'result'; readonly result: JsonObject }
+  | { readonly kind: 'error'; readonly thrown: unknown };
+
+interface Question {
+  readonly request: InputRequest;
+  readonly deferred: Deferred<InputResponse>;
+}
+
+const keyNames: Record<InputRequest['method'], string> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+};
+
+/** META-008: names exactly what was missing. */
+export function capabilityRequired(missing: ClientCapabilities): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.MissingClientCapability,
+    `This call needs the client capability ${capabilityNames(missing)}`,
+    { requiredCapabilities: missing },
+  );
+}
+
+function callIsOver(method: string): IsthmusError {
+  return new IsthmusError('CANCELLED', `${method} is over; no more questions can be asked`);
+}
+
+function hasQuestions(result: InputRequired): boolean {
+  return result.inputRequests !== undefined && Object.keys(result.inputRequests).length > 0;
+}

@@ -1,0 +1,132 @@
+import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
+import { events } from '../events.js';
+import type { Service } from '../exchange/call.js';
+import type { Connection } from '../exchange/connection.js';
+import type { InboundCall, InboundCalls } from '../exchange/inbound-calls.js';
+import { ErrorCode } from '../wire/error-codes.js';
+import {
+  errorMessage,
+  isJsonObject,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  notificationMessage,
+  resultMessage,
+} from '../wire/json-rpc.js';
+import type { ServingSettings } from './serving-settings.js';
+
+/** What a server dialect works with. */
+export interface ServerDialectContext {
+  readonly connection: Connection;
+  readonly service: Service;
+  readonly calls: InboundCalls;
+  readonly settings: ServingSettings;
+}
+
+/** Answers a request, once; a result that cannot be written as JSON becomes an error, never silence. */
+export function sendResult(side: ServerDialectContext, call: InboundCall, result: JsonObject): void {
+  if (!call.live) return;
+  side.calls.settle(call);
+  try {
+    side.connection.send(resultMessage(call.id, result));
+  } catch (error) {
+    side.connection.send(errorMessage(call.id, { code: ErrorCode.InternalError, message: messageOf(error) }));
+  }
+}
+
+/** Answers a request with an error, once. Error data that cannot be written as JSON is left out. */
+export function sendError(side: ServerDialectContext, call: InboundCall, thrown: JsonRpcErrorBody): void {
+  if (!call.live) return;
+  const error = call.stopped ? STOPPED : thrown;
+  side.calls.settle(call);
+  try {
+    side.connection.send(errorMessage(call.id, error));
+  } catch {
+    side.connection.send(errorMessage(call.id, { code: error.code, message: error.message }));
+  }
+}
+
+/** What a request is answered that the end of the server has cut short. */
+export const STOPPED: JsonRpcErrorBody = {
+  code: ErrorCode.InternalError,
+  message: 'The server stopped before this request was finished',
+};
+
+/** Progress and logs are for the moment: when the peer does not read, or JSON cannot hold them, they are dropped. */
+export function sendInPassing(
+  side: ServerDialectContext,
+  method: string,
+  params: JsonObject,
+  about: InboundCall['id'] | undefined,
+): void {
+  const { connection } = side;
+  if (connection.congested) return dropped(side, 'the peer does not read', params);
+  try {
+    connection.send(notificationMessage(method, params), about);
+  } catch (error) {
+    dropped(side, messageOf(error), params);
+  }
+}
+
+/** Tells watchers of a message that goes no further. */
+export function dropped(side: ServerDialectContext, why: string, message: unknown): void {
+  if (events.dropped.hasSubscribers)
+    events.dropped.publish({ connection: side.connection.label, why, message });
+}
+
+/** Tells the peer, and watchers, that a message is refused. */
+export function refuse(
+  side: ServerDialectContext,
+  id: InboundCall['id'] | undefined,
+  error: JsonRpcErrorBody,
+): void {
+  const { connection } = side;
+  if (events.refused.hasSubscribers) events.refused.publish({ connection: connection.label, id, error });
+  connection.send(errorMessage(id, error));
+}
+
+/** Records a request, or refuses it when its id is already in flight. */
+export function acceptOnce(side: ServerDialectContext, id: InboundCall['id']): InboundCall | undefined {
+  const call = side.calls.accept(id);
+  if (call) return call;
+  const error = {
+    code: ErrorCode.InvalidRequest,
+    message: `A request with id ${JSON.stringify(id)} is still in flight`,
+  };
+  refuse(side, id, error);
+  return undefined;
+}
+
+export function busy({ calls }: ServerDialectContext): IsthmusError {
+  const { running, waiting } = calls;
+  return new IsthmusError('BUSY', `Too many requests: ${running} are running and ${waiting} are waiting`);
+}
+
+export function methodNotFound(method: string): JsonRpcErrorBody {
+  return { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` };
+}
+
+/**
+ * Runs `work` and hands on its outcome; a synchronous service costs no promise. Whatever goes wrong, also on
+ * the way to the answer, ends in `onError`: a request must not be left without one.
+ */
+export function settleWith(
+  work: () => JsonObject | Promise<JsonObject>,
+  onResult: (result: JsonObject) => void,
+  onError: (thrown: unknown) => void,
+): void {
+  const conclude = (result: JsonObject) => {
+    if (!isJsonObject(result)) throw new ProtocolError(ErrorCode.InternalError, 'The server gave no result');
+    onResult(result);
+  };
+  try {
+    const outcome = work();
+    if (isThenable(outcome)) Promise.resolve(outcome).then(conclude).catch(onError);
+    else conclude(outcome);
+  } catch (error) {
+    onError(error);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<JsonObject> {
+  return isJsonObject(value) && typeof value['then'] === 'function';
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../async/clock.js';
+import type { ConnectionSource } from '../client/active-connection.js';
+import { Client } from '../client/client.js';
+import { ClientMemory } from '../client/client-memory.js';
+import { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import { type Answers, capabilitiesOf } from '../era/answers.js';
+import type { Change } from '../exchange/call.js';
+import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
+import type { Participant } from './participant.js';
+
+/** Who speaks in a conversation, and how it answers. */
+export interface ConversationOptions {
+  /** What this conversation does when the server asks. */
+  readonly answers?: Answers;
+  /** Whose conversation it is, where that is known and proven. Never taken from the server's side. */
+  readonly principal?: string;
+  /** Named in status, logs and errors. Default: the server's name and a number. */
+  readonly name?: string;
+  /** Who is calling, as told to a modern server. Default: the host. */
+  readonly info?: Implementation;
+  /** Its logs that belong to no call. */
+  readonly onLog?: (entry: LogEntry) => void;
+  /** Time for one call, unless the call says otherwise. Default: that of the server. */
+  readonly timeoutMs?: number;
+}
+
+/** For whoever speaks for others in one conversation. */
+export interface OwnedConversationOptions extends ConversationOptions {
+  /** What the server is told that can be answered. Default: what the answers amount to. */
+  readonly capabilities?: ClientCapabilities;
+  readonly onElicited?: ((elicitationId: string) => void) | undefined;
+  /** A process that was lost was replaced. */
+  readonly onReopened?: () => void;
+}
+
+/** A conversation as the host keeps it: the client that the user has, and what the host does with it. */
+export interface Conversation {
+  readonly member: Participant;
+  readonly client: Client;
+  readonly session: ReconnectingCaller;
+  /** Something changed on the server. */
+  changed(change: Change): void;
+  /** Something changed that the server did not tell of itself. */
+  announce(change: Change): void;
+  close(): Promise<void>;
+}
+
+export interface ConversationContext {
+  readonly label: string;
+  readonly info: Implementation;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** The ways to the server, for this member. */
+  links(member: Participant): ConnectionSource;
+  /** The conversation has ended. */
+  onClosed(): void;
+}
+
+export function openConversation(
+  options: OwnedConversationOptions,
+  context: ConversationContext,
+): Conversation {
+  const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
+  const { clock, label } = context;
+  const memory = new ClientMemory(clock, principal);
+  const member: Participant = {
+    label,
+    principal,
+    voice: { info, answers, principal, onLog, onElicited: options.onElicited },
+    capabilities: options.capabilities ?? capabilitiesOf(answers),
+    links: new Set(),
+  };
+  const session = new ReconnectingCaller(context.links(member), {
+    clock,
+    timeoutMs,
+    reconnect: true,
+    onReopened() {
+      memory.onReopened();
+      options.onReopened?.();
+    },
+  });
+  void session.closed.then(() => {
+    for (const link of [...member.links]) void link.close();
+    context.onClosed();
+  });
+  return {
+    member,
+    client: new Client(session, memory),
+    session,
+    changed: memory.onChange,
+    announce(change) {
+      memory.onChange(change);
+      session.announce(change);
+    },
+    close: () => session.close(),
+  };
+}

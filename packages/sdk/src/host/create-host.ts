@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Clock, systemClock } from '../async/clock.js';
+import { within } from '../async/within.js';
+import type { Client } from '../client/client.js';
+import { type EraCache, fileEraCache } from '../client/era-cache.js';
+import type { Upstream } from '../client/upstream.js';
+import { tell } from '../era/client-dialect-context.js';
+import { IsthmusError } from '../errors.js';
+import { events } from '../events.js';
+import { createDeathWatch } from '../process/death-watch.js';
+import { createLedger } from '../process/ledger.js';
+import { VERSION } from '../version.js';
+import type { Implementation } from '../wire/model.js';
+import { CallSemaphore } from './call-semaphore.js';
+import type { ConversationOptions } from './conversation.js';
+import { resolveDefinition, type ServerDefinition } from './definition.js';
+import type { HostEvent, HostOccurrence } from './host-event.js';
+import { type HostCommons, HostedServer } from './hosted-server.js';
+import type { HostStatus, ServerStatus } from './status.js';
+
+export interface HostOptions {
+  readonly servers?: Readonly<Record<string, ServerDefinition>>;
+  /** How many processes all servers may have at once. Default 64. */
+  readonly maxProcesses?: number;
+  /** Who is calling, as told to the servers. */
+  readonly info?: Implementation;
+  /** Where verdicts about servers are kept between runs: a cache of your own, or `false` for none. */
+  readonly cache?: EraCache | false;
+  /**
+   * Where the processes are noted down, for the next host to end should this one and its death watch be killed;
+   * `false`: nowhere. Default: the place that the system has for state.
+   */
+  readonly ledger?: string | false;
+  readonly clock?: Clock;
+  /** Between 0 and 1, for the jitter of restarts. */
+  readonly random?: () => number;
+}
+
+/** Owns the server processes of an application: shared by all conversations, kept alive, and ended with the host. */
+export interface Host extends AsyncDisposable {
+  /** A client of the named server. The process starts with its first call; closing the client does not end it. */
+  conversation(server: string, options?: ConversationOptions): Client;
+  /** The named server, for a bridge that speaks for others. Which process serves whom is in its definition. */
+  upstream(server: string): Upstream;
+  /** Starts a server now. Rejects with what is wrong when it cannot be. */
+  start(server: string): Promise<void>;
+  /** Lets calls in flight end, ends the processes, and starts fresh ones. Also out of a crash loop. */
+  restart(server: string): Promise<void>;
+  /** Lets calls in flight end, and ends the processes. Conversations stay; until `enable` their calls are refused. */
+  disable(server: string): Promise<void>;
+  enable(server: string): Promise<void>;
+  /**
+   * The servers are these from now on. New ones are added, missing ones closed, changed ones replaced when what
+   * is in flight is done; those that did not change are not touched.
+   */
+  configure(servers: Readonly<Record<string, ServerDefinition>>): Promise<void>;
+  status(): Promise<HostStatus>;
+  /** The same of one server. Undefined: there is none. */
+  statusOf(server: string): Promise<ServerStatus | undefined>;
+  /** The status of one server as it is at this very moment; without `facts`, which the system has to be asked for. Undefined: there is none. */
+  snapshot(server: string): ServerStatus | undefined;
+  /** Calls back on everything that happens to the processes, until the returned function is called. */
+  watch(onEvent: (event: HostEvent) => void): () => void;
+  /** Ends everything; with `drainMs`, calls in flight may take that long. Twice is harmless. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+/**
+ * ```ts
+ * await using host = createHost({ servers: { weather: { command: 'npx', args: ['-y', 'weather-server'] } } });
+ * const chat = host.conversation('weather', { answers: { elicit: askTheUser } });
+ * await chat.callTool('forecast', { city: 'Oslo' });
+ * ```
+ */
+export function createHost(options: HostOptions = {}): Host {
+  const { clock = systemClock, maxProcesses = 64 } = options;
+  if (!(Number.isSafeInteger(maxProcesses) && maxProcesses > 0)) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `maxProcesses must be a positive whole number, got ${maxProcesses}`,
+    );
+  }
+  const watchers = new Set<(event: HostEvent) => void>();
+  const emit = (server: string, occurrence: HostOccurrence) => {
+    if (watchers.size === 0 && !events.host.hasSubscribers) return;
+    const event: HostEvent = { ...occurrence, server, at: clock.now() };
+    events.host.publish(event);
+    for (const watcher of [...watchers]) tell('watch', watcher, event);
+  };
+  const deathWatch = createDeathWatch({ clock });
+  const ledger =
+    options.ledger === false
+      ? undefined
+      : createLedger(options.ledger === undefined ? {} : { folder: options.ledger });
+  const reaping = (async () => {
+    for (const { pid, gone } of (await ledger?.reap()) ?? []) emit('', { kind: 'reaped', pid, gone });
+  })().catch(() => {});
+  const commons: HostCommons = {
+    clock,
+    random: options.random ?? Math.random,
+    info: options.info ?? { name: 'isthmus', version: VERSION },
+    cache: options.cache === false ? undefined : (options.cache ?? fileEraCache()),
+    watchers: ledger ? [deathWatch, ledger] : [deathWatch],
+    budget: new CallSemaphore('The host', maxProcesses, Number.POSITIVE_INFINITY),
+    prepared: within(systemClock, PREPARE_MS, reaping),
+  };
+  const servers = new Map<string, HostedServer>();
+  /** No longer configured, with calls still in flight. */
+  const leaving = new Set<HostedServer>();
+  const add = (name: string, definition: ServerDefinition) => {
+    servers.set(name, new HostedServer(name, definition, commons, (occurrence) => emit(name, occurrence)));
+  };
+  const get = (name: string): HostedServer => {
+    const server = servers.get(name);
+    if (server) return server;
+    const known = servers.size > 0 ? `there are ${[...servers.keys()].join(', ')}` : 'there are none';
+    throw new IsthmusError('INVALID_OPTION', `There is no server ${JSON.stringify(name)}; ${known}`);
+  };
+  let closing: Promise<void> | undefined;
+  const open = () => {
+    if (closing) throw new IsthmusError('CONNECTION_CLOSED', 'The host is closed', { sent: 'no' });
+  };
+  const first = Object.entries(options.servers ?? {});
+  // All of them before the first is started.
+  for (const [name, definition] of first) resolveDefinition(name, definition);
+
+  const close = async (drainMs: number): Promise<void> => {
+    await Promise.all([...servers.values(), ...leaving].map((server) => server.close(drainMs)));
+    ledger?.close();
+    await deathWatch.close();
+  };
+  for (const [name, definition] of first) add(name, definition);
+  const host: Host = {
+    conversation(name, conversation = {}) {
+      open();
+      return get(name).conversation(conversation);
+    },
+    upstream(name) {
+      open();
+      return get(name).upstream();
+    },
+    async start(name) {
+      open();
+      await get(name).start();
+    },
+    async restart(name) {
+      open();
+      await get(name).restart();
+    },
+    async disable(name) {
+      open();
+      await get(name).disable();
+    },
+    async enable(name) {
+      open();
+      await get(name).enable();
+    },
+    async configure(definitions) {
+      open();
+      for (const [name, definition] of Object.entries(definitions)) resolveDefinition(name, definition);
+      const changes: Promise<void>[] = [];
+      for (const [name, server] of [...servers]) {
+        if (Object.hasOwn(definitions, name)) continue;
+        servers.delete(name);
+        leaving.add(server);
+        changes.push(server.close(DRAIN_MS).finally(() => leaving.delete(server)));
+      }
+      for (const [name, definition] of Object.entries(definitions)) {
+        const known = servers.get(name);
+        if (!known) add(name, definition);
+        else if (!isDeepStrictEqual(known.definition, definition)) changes.push(known.configure(definition));
+      }
+      await Promise.all(changes);
+    },
+    async status() {
+      const all = await Promise.all(
+        [...servers].map(async ([name, server]) => [name, await server.status()] as const),
+      );
+      return { servers: Object.fromEntries(all), processes: commons.budget.taken, maxProcesses };
+    },
+    statusOf: async (name) => servers.get(name)?.status(),
+    snapshot: (name) => servers.get(name)?.snapshot(),
+    watch(onEvent) {
+      watchers.add(onEvent);
+      return () => watchers.delete(onEvent);
+    },
+    close({ drainMs = 0 } = {}) {
+      closing ??= close(drainMs);
+      return closing;
+    },
+    [Symbol.asyncDispose]: () => host.close(),
+  };
+  return host;
+}
+
+/** How long servers wait for leftovers of earlier hosts to be gone. */
+const PREPARE_MS = 5000;
+/** How long calls may take whose server is no longer configured. */
+const DRAIN_MS = 30_000;

@@ -1,0 +1,374 @@
+import type { Clock } from '../async/clock.js';
+import { orAborted } from '../async/or-aborted.js';
+import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
+import type { Client } from '../client/client.js';
+import type { EraCache } from '../client/era-cache.js';
+import type { Upstream } from '../client/upstream.js';
+import { capabilitiesOf, unionOf } from '../era/answers.js';
+import { IsthmusError } from '../errors.js';
+import type { Change, Era } from '../exchange/call.js';
+import type { ChildWatcher } from '../process/child-watcher.js';
+import type { Implementation } from '../wire/model.js';
+import { CallSemaphore } from './call-semaphore.js';
+import {
+  type Conversation,
+  type ConversationOptions,
+  type OwnedConversationOptions,
+  openConversation,
+} from './conversation.js';
+import { type HostedServerSettings, resolveDefinition, type ServerDefinition } from './definition.js';
+import { changedLists, type FirstLists } from './first-lists.js';
+import type { HostOccurrence } from './host-event.js';
+import { hostUpstream } from './host-upstream.js';
+import { openProcessInstance } from './open-process-instance.js';
+import type { Participant } from './participant.js';
+import type { ProcessInstance } from './process-instance.js';
+import { ProcessSet, type SupervisorFactory } from './process-set.js';
+import type { ProcessStatus, ServerStatus } from './status.js';
+import { summarize } from './summarize.js';
+import type { Supervisor } from './supervisor.js';
+
+/** What all servers of a host have in common. */
+export interface HostCommons {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly info: Implementation;
+  readonly cache: EraCache | undefined;
+  readonly watchers: readonly ChildWatcher[];
+  /** Places for processes of all servers. */
+  readonly budget: CallSemaphore;
+  /** Settles when leftovers of earlier hosts are gone: a server that can run only once must find its place free. */
+  readonly prepared: Promise<unknown>;
+}
+
+/** One server of a host: its definition, its processes, its conversations. */
+export class HostedServer {
+  readonly name: string;
+  readonly #commons: HostCommons;
+  readonly #emit: (occurrence: HostOccurrence) => void;
+  readonly #conversations = new Set<Conversation>();
+  readonly #budget: CallSemaphore;
+  #definition: ServerDefinition;
+  #settings: HostedServerSettings;
+  #fleet: ProcessSet;
+  /** Of earlier definitions, with calls still in flight. */
+  readonly #retired = new Set<ProcessSet>();
+  #enabled: boolean;
+  #closed = false;
+  /** The change of processes that is under way; whoever needs one waits for it. */
+  #changing: Promise<void> = Promise.resolve();
+  /** Calls that wait for a process. */
+  #waiting = 0;
+  #number = 0;
+  #named = 0;
+  #era: Era | undefined;
+  #lists: FirstLists | undefined;
+
+  constructor(
+    name: string,
+    definition: ServerDefinition,
+    commons: HostCommons,
+    emit: (occurrence: HostOccurrence) => void,
+  ) {
+    this.name = name;
+    this.#commons = commons;
+    this.#emit = emit;
+    this.#definition = definition;
+    this.#settings = resolveDefinition(name, definition);
+    this.#enabled = !this.#settings.disabled;
+    const { maxProcesses, maxQueue } = this.#settings;
+    this.#budget = new CallSemaphore(name, maxProcesses, maxQueue, this.#onQueue);
+    this.#fleet = this.#newFleet();
+    this.#startIfEager();
+  }
+
+  get definition(): ServerDefinition {
+    return this.#definition;
+  }
+
+  conversation(options: ConversationOptions): Client {
+    return this.#converse(options).client;
+  }
+
+  upstream(): Upstream {
+    const { name } = this;
+    return hostUpstream(
+      name,
+      () => this.#settings.processes,
+      (options) => this.#converse(options).session,
+    );
+  }
+
+  #converse(options: OwnedConversationOptions): Conversation {
+    if (this.#closed) throw this.#closedError();
+    if (this.#settings.processes === 'per-principal' && options.principal === undefined) {
+      const message = `${this.name} has a process per principal: open its conversations with a principal`;
+      throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
+    }
+    this.#named += 1;
+    const conversation = openConversation(options, {
+      label: options.name ?? `${this.name}#${this.#named}`,
+      info: this.#commons.info,
+      clock: this.#commons.clock,
+      timeoutMs: this.#settings.timeoutMs,
+      links: (member) => {
+        this.#fleet.join(member);
+        return this.#links(member);
+      },
+      onClosed: () => {
+        this.#conversations.delete(conversation);
+        this.#fleet.leave(conversation.member);
+      },
+    });
+    this.#conversations.add(conversation);
+    return conversation;
+  }
+
+  /** Settles when its processes have answered. */
+  async start(why: 'use' | 'eager' = 'use'): Promise<void> {
+    await this.#changing;
+    this.#checkAvailable();
+    await this.#commons.prepared;
+    await this.#fleet.start(why);
+  }
+
+  /** Ends its processes when what is in flight is done, and starts fresh ones. */
+  restart(): Promise<void> {
+    return this.#change(async () => {
+      this.#checkAvailable();
+      await this.#fleet.replace('restart');
+    });
+  }
+
+  /** Ends its processes when what is in flight is done. Conversations stay; their calls are refused. */
+  disable(): Promise<void> {
+    this.#enabled = false;
+    return this.#change(() => this.#fleet.stop(this.#settings.drainMs, 'is switched off'));
+  }
+
+  async enable(): Promise<void> {
+    if (this.#enabled || this.#closed) return;
+    // At once, so that the last word holds, in whatever order the changes get done.
+    this.#enabled = true;
+    await this.#change(async () => this.#replaceFleet());
+    this.#startIfEager();
+  }
+
+  /** From now on it is defined otherwise; processes of the old definition end when what is in flight is done. */
+  async configure(definition: ServerDefinition): Promise<void> {
+    const settings = resolveDefinition(this.name, definition);
+    this.#enabled = !settings.disabled;
+    await this.#change(async () => {
+      const old = this.#fleet;
+      const { overlap, drainMs } = this.#settings;
+      this.#definition = definition;
+      this.#settings = settings;
+      this.#budget.resize(settings.maxProcesses, settings.maxQueue);
+      // Another command may be of another era.
+      this.#era = undefined;
+      this.#replaceFleet();
+      const ended = this.#retire(old, drainMs);
+      if (!overlap) await ended;
+    });
+    this.#startIfEager();
+  }
+
+  async close(drainMs: number): Promise<void> {
+    this.#closed = true;
+    const fleets = () => [this.#fleet, ...this.#retired];
+    if (drainMs > 0) await Promise.all(fleets().map((fleet) => fleet.stop(drainMs, CLOSING)));
+    await Promise.all([...this.#conversations].map((conversation) => conversation.close()));
+    await Promise.all(fleets().map((fleet) => fleet.stop(0, CLOSING)));
+  }
+
+  async status(): Promise<ServerStatus> {
+    return this.#summarize(await this.#fleet.status());
+  }
+
+  snapshot(): ServerStatus {
+    return this.#summarize(this.#fleet.snapshot());
+  }
+
+  #summarize(processes: readonly ProcessStatus[]): ServerStatus {
+    return summarize(processes, {
+      name: this.name,
+      enabled: this.#enabled,
+      model: this.#settings.processes,
+      conversations: this.#conversations.size,
+      waiting: this.#waiting,
+      maxParked: this.#settings.maxParked,
+      lastExit: this.#fleet.lastExit,
+    });
+  }
+
+  readonly #onQueue = (queued: number, refused: boolean): void => {
+    this.#emit({ kind: 'queue', queued, refused });
+  };
+
+  #links(member: Participant): ConnectionSource {
+    return {
+      label: this.name,
+      open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
+      whyNotYet: () => this.#fleet.lastExit,
+      waitInLine: () => this.#waitInLine(),
+      // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
+      survivesEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
+      survivesFailure: () => this.#enabled && !this.#closed && this.#fleet.isRecovering(member),
+      isSafe: ({ method, params }) =>
+        this.#settings.trustHints &&
+        method === 'tools/call' &&
+        (this.#lists?.harmless.has(String(params['name'])) ?? false),
+    };
+  }
+
+  #waitInLine(): () => void {
+    // Whoever starts the process has to wait for it; a queue without places is for the others.
+    const places = Math.max(1, this.#settings.maxQueue);
+    if (this.#waiting >= places) {
+      this.#onQueue(this.#waiting, true);
+      const message = `${this.name} is busy: ${this.#waiting} calls wait for a process; try again later`;
+      throw new IsthmusError('BUSY', message, { sent: 'no' });
+    }
+    this.#waiting += 1;
+    return () => {
+      this.#waiting -= 1;
+    };
+  }
+
+  async #open(member: Participant): Promise<ActiveConnection> {
+    this.#checkAvailable();
+    await this.#commons.prepared;
+    // One change of processes may follow the other.
+    let change: Promise<void> | undefined;
+    while (change !== this.#changing) {
+      change = this.#changing;
+      await change;
+    }
+    this.#checkAvailable();
+    const fleet = this.#fleet;
+    try {
+      return await fleet.open(member);
+    } catch (error) {
+      // While it waited, the server was switched off, or is defined otherwise now.
+      this.#checkAvailable();
+      if (fleet !== this.#fleet) return this.#open(member);
+      throw error;
+    }
+  }
+
+  #newFleet(): ProcessSet {
+    return new ProcessSet(this.#settings, (owner, members) => this.#supervision(owner, members));
+  }
+
+  #replaceFleet(): void {
+    this.#fleet = this.#newFleet();
+    for (const conversation of this.#conversations) this.#fleet.join(conversation.member);
+  }
+
+  async #retire(fleet: ProcessSet, drainMs: number): Promise<void> {
+    this.#retired.add(fleet);
+    await fleet.stop(drainMs, 'has a new configuration');
+    this.#retired.delete(fleet);
+  }
+
+  #supervision(
+    owner: string | undefined,
+    members: () => readonly Participant[],
+  ): ReturnType<SupervisorFactory> {
+    const { clock, random, budget } = this.#commons;
+    const settings = this.#settings;
+    let supervisor: Supervisor | undefined;
+    return {
+      label: this.name,
+      settings,
+      clock,
+      random,
+      owner,
+      budgets: [this.#budget, budget],
+      isWanted: () => settings.start === 'eager' || members().length > 0,
+      nextNumber: () => {
+        this.#number += 1;
+        return this.#number;
+      },
+      adopt: (self) => {
+        supervisor = self;
+      },
+      open: async (number, signal) => {
+        const generation: ProcessInstance = await openProcessInstance(
+          {
+            label: this.name,
+            number,
+            settings,
+            clock,
+            info: this.#commons.info,
+            capabilities: unionOf([
+              settings.capabilities,
+              capabilitiesOf(settings.answers),
+              ...members().map((each) => each.capabilities),
+            ]),
+            remembered: this.#era,
+            cache: this.#commons.cache,
+            watchers: this.#commons.watchers,
+            onQueue: this.#onQueue,
+            onParkedFull: (parked) => this.#emit({ kind: 'parked', generation: number, parked }),
+            onStarted: (pid) => supervisor?.started(number, pid),
+            onRest: () => supervisor?.rested(generation),
+            onLog: (entry, pid) =>
+              this.#emit({ kind: 'log', generation: number, pid, conversation: undefined, entry }),
+            onMemberLog: ({ label }, entry) => {
+              const { pid } = generation;
+              this.#emit({ kind: 'log', generation: number, pid, conversation: label, entry });
+            },
+            onStderr: (text, pid) => this.#emit({ kind: 'stderr', generation: number, pid, text }),
+            onChange: (change) => this.#changed(change),
+          },
+          signal,
+        );
+        this.#era = generation.verdict.era;
+        return generation;
+      },
+      onLists: (generation, lists) => this.#onLists(generation, lists),
+      emit: this.#emit,
+    };
+  }
+
+  #changed(change: Change): void {
+    for (const conversation of this.#conversations) conversation.changed(change);
+  }
+
+  /** What is new since the process before: those who listen are told, as the old process would have. */
+  #onLists(generation: ProcessInstance, lists: FirstLists): void {
+    const changed = this.#lists ? changedLists(this.#lists.prints, lists.prints) : [];
+    this.#lists = { ...lists, prints: { ...this.#lists?.prints, ...lists.prints } };
+    if (changed.length === 0) return;
+    this.#emit({ kind: 'changed', generation: generation.number, what: changed });
+    for (const conversation of this.#conversations) {
+      for (const kind of changed) conversation.announce({ kind });
+    }
+  }
+
+  /** One change after the other. A change that failed does not keep the next one away. */
+  #change(action: () => Promise<void>): Promise<void> {
+    const changing = this.#changing.then(action);
+    this.#changing = changing.catch(() => {});
+    return changing;
+  }
+
+  #startIfEager(): void {
+    if (this.#settings.start !== 'eager' || !this.#enabled) return;
+    // Whoever asks is told what went wrong, and the status says it, too.
+    this.start('eager').catch(() => {});
+  }
+
+  #checkAvailable(): void {
+    if (this.#closed) throw this.#closedError();
+    if (this.#enabled) return;
+    throw new IsthmusError('DISABLED', `${this.name} is switched off; enable it to use it`, { sent: 'no' });
+  }
+
+  #closedError(): IsthmusError {
+    return new IsthmusError('CONNECTION_CLOSED', `The host of ${this.name} is closed`, { sent: 'no' });
+  }
+}
+
+const CLOSING = 'is being closed';

@@ -1,0 +1,27 @@
+/** Keeping server processes for an application: `isthmus/host`. */
+
+export type { Changes, Wanted } from '../client/changes.js';
+export type { CallOptions, Client } from '../client/client.js';
+export { type EraCache, fileEraCache, memoryEraCache } from '../client/era-cache.js';
+export type { EraVerdict } from '../client/negotiate.js';
+export {
+  type CommandEntry,
+  type ConfigProblem,
+  knownFiles,
+  type ReadOptions,
+  readServers,
+  type ServerEntry,
+  type Servers,
+  type UrlEntry,
+} from '../config/index.js';
+export type { AnswerContext, Answers } from '../era/answers.js';
+export type { QuestionPolicy } from '../era/tenant.js';
+export { IsthmusError, ProtocolError } from '../errors.js';
+export type { ConversationOptions } from './conversation.js';
+export { createHost, type Host, type HostOptions } from './create-host.js';
+export type { ProcessModel, ServerDefinition } from './definition.js';
+export type { HealthCheck } from './health.js';
+export type { HostEvent } from './host-event.js';
+export type { ProcessState } from './process-state.js';
+export type { RestartPolicy } from './restart-policy.js';
+export type { HostStatus, LastExit, ProcessStatus, Receipt, ServerStatus } from './status.js';

@@ -1,0 +1,81 @@
+import type { EraVerdict } from '../client/negotiate.js';
+import type { TreeFacts } from '../process/process-facts.js';
+import type { ProcessModel } from './definition.js';
+import type { ProcessState } from './process-state.js';
+import type { Unread } from './reading-watch.js';
+
+export interface HostStatus {
+  readonly servers: Readonly<Record<string, ServerStatus>>;
+  /** Living processes of all servers. */
+  readonly processes: number;
+  readonly maxProcesses: number;
+}
+
+export interface ServerStatus {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** Of the process that is best off. */
+  readonly state: ProcessState;
+  /** Whether a process of the current generation has answered, with its first list, and still reads. */
+  readonly ready: boolean;
+  readonly model: ProcessModel;
+  readonly conversations: number;
+  /** Calls that have begun, those that wait for a person included. */
+  readonly inFlight: number;
+  /** Calls that wait for a person to answer a question. */
+  readonly parked: number;
+  /** How many of them there may be in one process. */
+  readonly maxParked: number;
+  readonly queued: number;
+  readonly restarts: number;
+  readonly processes: readonly ProcessStatus[];
+  readonly lastExit: LastExit | undefined;
+}
+
+export interface ProcessStatus {
+  readonly state: ProcessState;
+  /** Counts the lives of the server's processes, from 1. */
+  readonly generation: number;
+  readonly pid: number | undefined;
+  /** Whose it is, where processes are not shared: a principal or a conversation. */
+  readonly owner: string | undefined;
+  readonly era: 'legacy' | 'modern' | undefined;
+  readonly verdict: EraVerdict | undefined;
+  readonly uptimeMs: number | undefined;
+  readonly restarts: number;
+  readonly inFlight: number;
+  readonly parked: number;
+  readonly queued: number;
+  readonly receipt: Receipt | undefined;
+  /** What was sent to it and it has yet to read; for how long it has read nothing. */
+  readonly unread: Unread | undefined;
+  readonly lastExit: LastExit | undefined;
+  /** Whether the last attempt to start it failed; false again when it has answered or was restarted by hand. */
+  readonly startFailed: boolean;
+  /** When the next attempt is made, while backing off. */
+  readonly nextAttemptAt: number | undefined;
+  /** What the system says about it, where it tells. */
+  readonly facts: TreeFacts | undefined;
+}
+
+/** The proof that this very process has answered. */
+export interface Receipt {
+  readonly generation: number;
+  readonly pid: number | undefined;
+  readonly handshake: 'server/discover' | 'initialize';
+  readonly handshakeAt: number;
+  /** The first list, once it has come; a server without any needs none. */
+  readonly list: { readonly method: string; readonly items: number; readonly at: number } | undefined;
+  /** Why the first list did not come. */
+  readonly listError: string | undefined;
+  readonly complete: boolean;
+}
+
+export interface LastExit {
+  readonly at: number;
+  readonly generation: number;
+  /** Whether it ended while it was being started, or later. */
+  readonly phase: 'start' | 'run';
+  readonly reason: string;
+  readonly stderrTail: string;
+}

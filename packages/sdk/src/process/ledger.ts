@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../async/clock.js';
+import { within } from '../async/within.js';
+import type { ChildWatcher } from './child-watcher.js';
+import { isTreeGone, signalTree } from './kill-tree.js';
+import { defaultLedgerFolder, type LedgerFile, openLedgerFolder } from './ledger-folder.js';
+import { type ChildIdentity, type LedgerRecord, ownRecord, parseRecord, ticksNow } from './ledger-record.js';
+import { isRunning, type ProcStat, readAllStats } from './proc-stat.js';
+import { isStillRunning, startTimeOf } from './process-facts.js';
+
+/**
+ * Which processes are ours, in a file, for the next host to clean up should we and our death watch be killed.
+ * Nothing here fails: without a home, or on a full disk, there is just no ledger.
+ */
+export interface Ledger extends ChildWatcher {
+  /** Ends what dead hosts have left behind, and nothing else. To be called when a host starts. */
+  reap(): Promise<readonly Reaped[]>;
+  /** With children alive the file stays, for they may outlive us. */
+  close(): void;
+}
+
+export interface Reaped {
+  readonly pid: number;
+  readonly hostPid: number;
+  /** False when not even SIGKILL has ended it; the next host will try again. */
+  readonly gone: boolean;
+}
+
+export interface LedgerOptions {
+  readonly folder?: string;
+  readonly clock?: Clock;
+}
+
+export function createLedger(options: LedgerOptions = {}): Ledger {
+  const clock = options.clock ?? systemClock;
+  const path = options.folder ?? defaultLedgerFolder();
+  const ours = path === undefined ? undefined : ownRecord();
+  if (path === undefined || ours === undefined) return NO_LEDGER;
+
+  const folder = openLedgerFolder(path);
+  const ownFile = nameOf(ours);
+  const children = new Map<number, ChildIdentity>();
+  let pause = FIRST_LOOK_MS;
+  let callOff = () => {};
+  let closed = false;
+
+  const write = () => {
+    if (children.size === 0) folder.remove(ownFile);
+    else folder.write(ownFile, JSON.stringify({ ...ours, children: [...children.values()] }));
+  };
+
+  /** A look at the children every now and then: the later they were seen, the more of what they start is known. */
+  const lookLater = () => {
+    callOff();
+    if (closed || children.size === 0 || ticksNow() === undefined) return;
+    callOff = clock.after(pause, look, { background: true });
+  };
+  const look = () => {
+    // First the time, then the look: a child that is there after a moment was there at that moment.
+    const seen = ticksNow();
+    for (const child of children.values()) {
+      if (startTimeOf(child.pid) === child.start) children.set(child.pid, { ...child, seen });
+    }
+    write();
+    pause = Math.min(pause * 4, LAST_LOOK_MS);
+    lookLater();
+  };
+
+  return {
+    started(pid) {
+      if (closed) return;
+      const seen = ticksNow();
+      const start = startTimeOf(pid);
+      if (start === undefined) return;
+      children.set(pid, { pid, start, seen });
+      write();
+      pause = FIRST_LOOK_MS;
+      lookLater();
+    },
+    ended(pid) {
+      if (!children.delete(pid)) return;
+      write();
+      if (children.size === 0) callOff();
+    },
+    async reap() {
+      const reaped = await Promise.all(folder.list().map(reapFile));
+      return reaped.flat();
+    },
+    close() {
+      closed = true;
+      callOff();
+    },
+  };
+
+  async function reapFile({ name, text, changedAt }: LedgerFile): Promise<Reaped[]> {
+    const record = text === undefined ? undefined : parseRecord(text);
+    const judgement = record && judgeHost(record, ours!);
+    if (name === ownFile || judgement?.kind === 'leave') return [];
+    if (!record || judgement?.kind === 'foreign') {
+      if (clock.now() - changedAt > OLD_MS) folder.remove(name);
+      return [];
+    }
+    const leftovers = judgement?.kind === 'dead' ? record.children : [];
+    const ends = await Promise.all(
+      leftovers.map(async (child) => ({ pid: child.pid, end: await endLeftover(child, clock) })),
+    );
+    if (!ends.some(({ end }) => end === 'stays')) folder.remove(name);
+    return ends
+      .filter(({ end }) => end !== 'none')
+      .map(({ pid, end }) => ({ pid, hostPid: record.host.pid, gone: end === 'gone' }));
+  }
+}
+
+/** No two ledgers have the same file: not two of one process, nor two in containers that share a home. */
+function nameOf({ host }: LedgerRecord): string {
+  return `${host.pid}-${randomBytes(8).toString('hex')}.json`;
+}
+
+const NO_LEDGER: Ledger = { started() {}, ended() {}, reap: async () => [], close() {} };
+const FIRST_LOOK_MS = 1000;
+const LAST_LOOK_MS = 5 * 60_000;
+const OLD_MS = 7 * 24 * 60 * 60_000;
+
+/** What to do about the file of another host. */
+type Judgement =
+  /** The host lives, and so may its children. */
+  | { readonly kind: 'leave' }
+  /** Its numbers mean nothing here: another machine, another container. */
+  | { readonly kind: 'foreign' }
+  /** The system was started anew since, so nothing of it is left. */
+  | { readonly kind: 'past' }
+  /** The host is dead. */
+  | { readonly kind: 'dead' };
+
+function judgeHost(
+  record: LedgerRecord,
+  ours: LedgerRecord,
+  runs: (pid: number, start: string) => boolean = isStillRunning,
+): Judgement {
+  if (record.place !== ours.place) return { kind: 'foreign' };
+  if (record.boot !== ours.boot) return { kind: 'past' };
+  return { kind: runs(record.host.pid, record.host.start) ? 'leave' : 'dead' };
+}
+
+/**
+ * Whether the group of a child is still the one that the dead host started, and has somebody in it.
+ *
+ * With its leader there, dead or alive, the start time decides. Without it the number of the group is taken for as
+ * long as anybody is in it. Who is in session P was born into it, since a session can be left but not joined; and
+ * if that was before the ledger last saw our P alive, then it was the session of our P.
+ */
+export function isLeftover(child: ChildIdentity, everybody: readonly ProcStat[], ownPid: number): boolean {
+  const { pid, start, seen } = child;
+  const group = everybody.filter((each) => each.group === pid);
+  // Ourselves we do not end, even when a dead host has started us.
+  if (!group.some(isRunning) || group.some((each) => each.pid === ownPid)) return false;
+  const holder = everybody.find((each) => each.pid === pid);
+  if (holder) return holder.startTicks === start && holder.group === pid;
+  return seen !== undefined && group.some((each) => each.session === pid && Number(each.startTicks) < seen);
+}
+
+/** Ends what is left of a child: SIGTERM, then SIGKILL. Says whether anything was, and whether it is gone. */
+async function endLeftover(child: ChildIdentity, clock: Clock): Promise<'none' | 'gone' | 'stays'> {
+  if (!isOursNow(child)) return 'none';
+  signalTree(child.pid, 'SIGTERM');
+  if (await isGoneWithin(TERM_MS, child.pid, clock)) return 'gone';
+  // Asked again in the turn of the signal: in the meantime the number may have become somebody else's.
+  if (!isOursNow(child)) return 'gone';
+  signalTree(child.pid, 'SIGKILL');
+  return (await isGoneWithin(KILL_MS, child.pid, clock)) ? 'gone' : 'stays';
+}
+
+function isOursNow(child: ChildIdentity): boolean {
+  if (process.platform === 'linux') return isLeftover(child, readAllStats(), process.pid);
+  // Elsewhere nothing is known of a group without its leader, and it is left alone.
+  return isStillRunning(child.pid, child.start);
+}
+
+async function isGoneWithin(ms: number, pid: number, clock: Clock): Promise<boolean> {
+  for (let left = ms; ; left -= LOOK_MS) {
+    if (await isTreeGone(pid)) return true;
+    if (left <= 0) return false;
+    await within(clock, LOOK_MS, NEVER);
+  }
+}
+
+const TERM_MS = 1000;
+const KILL_MS = 1000;
+const LOOK_MS = 50;
+const NEVER = new Promise<void>(() => {});

@@ -1,0 +1,136 @@
+import { planDeparture } from '../async/departure.js';
+import { LiveSet } from '../async/live-set.js';
+import { within } from '../async/within.js';
+import { type ServedConnection, serveConnection } from '../era/connection-driver.js';
+import { isDeclared } from '../era/methods.js';
+import { createModernServerState } from '../era/modern/server-state.js';
+import { resolveServing, type ServingSettings } from '../era/serving-settings.js';
+import { IsthmusError } from '../errors.js';
+import type { Service } from '../exchange/call.js';
+import type { Connection, Listener, Listening, ServedFacts } from '../exchange/connection.js';
+import { ownProcess } from './own-process.js';
+
+export interface ServeOptions extends Partial<ServingSettings> {
+  /**
+   * The process lives for this server: SIGTERM and SIGINT close it, SIGHUP is ignored unless it says that the terminal
+   * is gone, and when the server has ended the process exits with code 0. After a signal the process is gone within
+   * 1.5 s on stdio, and within 5 s elsewhere (with `graceMs`: that, and 2 s). True by default when serving stdio,
+   * false otherwise.
+   */
+  readonly ownsProcess?: boolean;
+  /** Runs after the last connection has ended and before the process exits; bounded by `graceMs`. */
+  readonly onClose?: () => void | Promise<void>;
+}
+
+/** A server at work. */
+export interface Served extends AsyncDisposable {
+  /** Where it listens, in the order of the listeners, with real ports. */
+  readonly addresses: readonly string[];
+  /** Connections open now. */
+  readonly connections: number;
+  /** Settles when everything has ended, never rejects. */
+  readonly closed: Promise<void>;
+  /**
+   * Stops accepting, finishes what runs within the grace, aborts the rest, closes all connections. With `abortMs`
+   * aborted handlers have that long for an answer of their own; without it they are answered with an error at once.
+   * Twice is harmless, and the second time may shorten both.
+   */
+  close(options?: { graceMs?: number; abortMs?: number }): Promise<void>;
+}
+
+/**
+ * Serves one definition to clients of both eras, on one listener or several.
+ *
+ * ```ts
+ * await serve(server, stdio());
+ * const served = await serve(server, [unixSocket('/run/me.sock'), tcp({ port: 0 })]);
+ * ```
+ */
+export async function serve(
+  service: Service,
+  listeners: Listener | readonly Listener[],
+  options: ServeOptions = {},
+): Promise<Served> {
+  const all = Array.isArray(listeners) ? (listeners as readonly Listener[]) : [listeners as Listener];
+  if (all.length === 0) throw new IsthmusError('INVALID_OPTION', 'serve needs at least one listener');
+  const settings = resolveServing(options);
+  const runtime = createModernServerState(settings);
+  const open = new LiveSet<ServedConnection>();
+  let leaving = false;
+
+  const accept = (connection: Connection) => {
+    if (leaving) return connection.close();
+    const served = serveConnection(connection, service, runtime);
+    if (connection.isOver) return;
+    open.add(served);
+    void served.done.then(() => open.delete(served));
+  };
+
+  const facts: ServedFacts = {
+    eras: settings.eras,
+    headerParams: (tool, principal) => service.headerParams?.(tool, principal) ?? [],
+    knows: (method) => isDeclared(method, service.capabilities()),
+  };
+  const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
+    // What another listener accepted meanwhile must not outlive the failure.
+    leaving = true;
+    await Promise.all(open.values().map((served) => served.close(0)));
+    runtime.close();
+    throw error;
+  });
+
+  const closeAll = async (graceMs: number, abortMs = 0) => {
+    leaving = true;
+    await Promise.all(listening.map((place) => place.stop()));
+    await Promise.all(open.values().map((served) => served.close(graceMs, abortMs)));
+    await Promise.all(listening.map((place) => place.release?.()));
+    runtime.close();
+  };
+
+  // A stream that is the process's own has no successor: its end ends the rest.
+  const lastWords = listening.filter((_, index) => all[index]!.ownsProcess).map((place) => place.ended);
+  const ended = Promise.race([...lastWords, Promise.all(listening.map((place) => place.ended))])
+    .then(() => closeAll(settings.graceMs))
+    .then(async () => {
+      if (options.onClose)
+        await within(settings.clock, settings.graceMs, Promise.resolve().then(options.onClose));
+    });
+
+  const served: Served = {
+    addresses: listening.map((place) => place.address),
+    get connections() {
+      return open.size;
+    },
+    closed: ended,
+    async close({ graceMs = settings.graceMs, abortMs = 0 } = {}) {
+      if (!(graceMs >= 0 && abortMs >= 0)) {
+        const got = `got ${graceMs} and ${abortMs}`;
+        throw new IsthmusError('INVALID_OPTION', `graceMs and abortMs must not be negative, ${got}`);
+      }
+      await closeAll(graceMs, abortMs);
+      await ended;
+    },
+    [Symbol.asyncDispose]: () => served.close(),
+  };
+  const isStdio = all.some((listener) => listener.ownsProcess);
+  if (options.ownsProcess ?? isStdio)
+    ownProcess(served, planDeparture({ isStdio, graceMs: options.graceMs }));
+  return served;
+}
+
+async function listenOnAll(
+  listeners: readonly Listener[],
+  accept: (connection: Connection) => void,
+  facts: ServedFacts,
+): Promise<Listening[]> {
+  const listening = new Map<Listener, Listening>();
+  // The process's own streams come last: they are read as soon as they are opened, and cannot be given back.
+  const inOrder = [...listeners].sort((a, b) => Number(a.ownsProcess) - Number(b.ownsProcess));
+  try {
+    for (const listener of inOrder) listening.set(listener, await listener.listen(accept, facts));
+  } catch (error) {
+    await Promise.all([...listening.values()].map((place) => place.stop()));
+    throw error;
+  }
+  return listeners.map((listener) => listening.get(listener)!);
+}

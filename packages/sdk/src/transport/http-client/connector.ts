@@ -1,0 +1,29 @@
+import type { Connector } from '../../exchange/connection.js';
+import type { HttpConnection } from './connection.js';
+import { Credentials } from './credentials.js';
+import { type Dispatch, fetchDispatch, undiciDispatch } from './dispatch.js';
+import { type HttpConnectOptions, httpUrl, nameOf, resolveHttp } from './options.js';
+import { RetryingHttp } from './retrying-http.js';
+
+/** Connects to the server at a URL, in whichever era and over whichever of the three HTTP transports it speaks. */
+export function httpConnector(address: string | URL, options: HttpConnectOptions = {}): Connector {
+  const url = httpUrl(address);
+  const settings = resolveHttp(options);
+  const label = nameOf(url);
+  const credentials = new Credentials(settings);
+  let dispatch: Promise<Dispatch> | undefined;
+  return {
+    label,
+    identity: label,
+    async connect(): Promise<HttpConnection> {
+      // The client of HTTP is loaded by those who connect; its pools are shared by all connections of this place.
+      dispatch ??= settings.fetch ? Promise.resolve(fetchDispatch(settings.fetch)) : undiciDispatch(settings);
+      const { HttpConnection } = await import('./connection.js');
+      return new HttpConnection(
+        new RetryingHttp(label, await dispatch, credentials, settings),
+        url,
+        settings,
+      );
+    },
+  };
+}

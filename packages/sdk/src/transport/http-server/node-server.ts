@@ -1,0 +1,180 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Clock, systemClock } from '../../async/clock.js';
+import { createDeferred } from '../../async/deferred.js';
+import { within } from '../../async/within.js';
+import { IsthmusError } from '../../errors.js';
+import { clientKey } from '../../exchange/client-key.js';
+import { FairShare } from '../../exchange/fair-share.js';
+import { UnreadAnswers } from './unread-answers.js';
+
+export interface NodeServerOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 takes a free one. Default 8080. */
+  readonly port?: number;
+  /** How long a client may take over the headers of a request. Default 10 s. */
+  readonly headersTimeoutMs?: number;
+  /** How long a client may take over a whole request, its body included. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** How long an idle connection is kept. Default 60 s. */
+  readonly idleTimeoutMs?: number;
+  /** A client that reads nothing of its answer for so long loses its connection. Default 60 s. */
+  readonly answerTimeoutMs?: number;
+  /** What clients may leave unread in all; beyond it those that do not read lose their connections after 2 s. Default 64 MiB. */
+  readonly maxUnreadBytes?: number;
+  /** How long the headers of a request may be. Default 16 KiB. */
+  readonly maxHeaderBytes?: number;
+  /** Connections at the same time; the address that has most loses those that wait for nothing. Default 16384. */
+  readonly maxConnections?: number;
+}
+
+/** A web server on a port of its own. */
+export interface NodeServer {
+  /** `http://127.0.0.1:8080`, with the real port. */
+  readonly origin: string;
+  readonly ended: Promise<void>;
+  /** Takes no new connections, and lets those go that wait for nothing. */
+  stop(): void;
+  /** Everything has ended: lets the last bytes leave, within a bound, and closes what is still open. */
+  release(): Promise<void>;
+}
+
+export type OnRequest = (request: IncomingMessage, response: ServerResponse, unread: UnreadAnswers) => void;
+
+export function checkPort({ port = 8080 }: NodeServerOptions): void {
+  if (Number.isInteger(port) && port >= 0 && port <= 65535) return;
+  throw new IsthmusError('INVALID_OPTION', `port must be from 0 to 65535, got ${String(port)}`);
+}
+
+export async function openNodeServer(
+  options: NodeServerOptions,
+  clock: Clock,
+  onRequest: OnRequest,
+): Promise<NodeServer> {
+  const { host = '127.0.0.1', port = 8080, requestTimeoutMs = 30_000 } = options;
+  const unread = new UnreadAnswers({
+    answerTimeoutMs: options.answerTimeoutMs ?? 60_000,
+    maxUnreadBytes: options.maxUnreadBytes ?? 64 * 1024 * 1024,
+    clock,
+  });
+  const server = createServer(
+    {
+      headersTimeout: Math.min(options.headersTimeoutMs ?? 10_000, requestTimeoutMs),
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: options.idleTimeoutMs ?? 60_000,
+      maxHeaderSize: options.maxHeaderBytes ?? 16 * 1024,
+      // How often the two above are looked at; the default of 30 s would let them pass by far.
+      connectionsCheckingInterval: 1000,
+    },
+    (request, response) => {
+      if (hasTwoHosts(request)) response.writeHead(400, { connection: 'close' }).end();
+      else onRequest(request, response, unread);
+    },
+  );
+  const sockets = new SharedSockets(options.maxConnections ?? 16_384);
+  server.on('connection', (socket) => sockets.admit(socket));
+  server.on('request', (request, response) => sockets.work(request.socket, response));
+  const ended = createDeferred<void>();
+  await bind(server, host, port);
+  server.on('close', () => ended.resolve());
+  return {
+    origin: `http://${authority(server, host)}`,
+    ended: ended.promise,
+    stop() {
+      // A client that has had its answer is not waited for.
+      server.keepAliveTimeout = 1;
+      server.close();
+      server.closeIdleConnections();
+    },
+    async release() {
+      // What was said last may still be on its way; but nobody waits for those who do not read, or say nothing.
+      const until = systemClock.now() + LAST_BYTES_MS;
+      do server.closeIdleConnections();
+      while (!(await within(systemClock, LOOK_MS, ended.promise)) && systemClock.now() < until);
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** How long the last bytes of answers may take once everything has ended. */
+const LAST_BYTES_MS = 1000;
+/** How often it is looked whether somebody has had the last of them. */
+const LOOK_MS = 5;
+/** RFC 9112, §3.2: Node takes the first, and whoever stands before us may have taken the other. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  const bound = createDeferred<void>();
+  server.once('error', bound.reject);
+  server.listen(port, host, () => bound.resolve());
+  try {
+    await bound.promise;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'it is in use' : message;
+    throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on http://${host}:${port}: ${why}`, {
+      cause: error,
+    });
+  }
+  server.removeListener('error', bound.reject);
+  server.on('error', () => {});
+}
+
+function authority(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/**
+ * The connections of a web server. While there is room anybody may have them. At the bound an address that has less
+ * gets one from the address that has most: the oldest of those that carry no request, or else of those whose request
+ * has not arrived in full.
+ */
+class SharedSockets {
+  readonly #max: number;
+  readonly #shares = new FairShare<Socket>();
+  /** The latest answer of each: cheaper than to be told of the end of every one. */
+  readonly #latest = new WeakMap<Socket, ServerResponse>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  admit(socket: Socket): void {
+    const who = clientKey({ principal: undefined, remote: socket.remoteAddress });
+    if (this.#shares.size >= this.#max && !this.#makeRoom(who)) return void socket.destroy();
+    this.#shares.set(who, socket);
+    socket.once('close', () => this.#shares.delete(who, socket));
+  }
+
+  /** A request has begun on this connection. */
+  work(socket: Socket, response: ServerResponse): void {
+    this.#latest.set(socket, response);
+  }
+
+  #makeRoom(who: string): boolean {
+    const displacement = this.#shares.displacedBy(who);
+    if (displacement.kind !== 'from') return false;
+    let arriving: Socket | undefined;
+    for (const socket of this.#shares.itemsOf(displacement.who)) {
+      const latest = this.#latest.get(socket);
+      if (!latest || latest.writableFinished) return this.#drop(displacement.who, socket);
+      if (!latest.req.complete) arriving ??= socket;
+    }
+    return arriving !== undefined && this.#drop(displacement.who, arriving);
+  }
+
+  #drop(who: string, socket: Socket): true {
+    this.#shares.delete(who, socket);
+    socket.destroy();
+    return true;
+  }
+}

@@ -1,0 +1,167 @@
+/** One line (or one parsed value) → what it turned out to be, and back. Decoding never throws. */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { IsthmusError, messageOf } from '../errors.js';
+import { isTooDeep, MAX_DEPTH } from './depth.js';
+import { ErrorCode } from './error-codes.js';
+import {
+  type Decoded,
+  type DecodedMessage,
+  type InvalidMessage,
+  isJsonObject,
+  isRequestId,
+  type JsonObject,
+  type JsonRpcErrorBody,
+  type JsonRpcMessage,
+  type RequestId,
+} from './json-rpc.js';
+import { recoverAnswerId, recoverId, recoverIdFromEnds } from './recover-id.js';
+import { LARGE_RESULT, readLargeResult, textPartsOf } from './result-text.js';
+
+/** `release` is called when the bytes are not needed any more, which is before the largest part of the work. */
+export function decodeLine(bytes: Buffer, release?: () => void): Decoded {
+  let text: string | undefined;
+  let value: unknown;
+  try {
+    text = toText(bytes);
+    // Asked only where it can matter, since every line pays for it: invalid bytes always decode to U+FFFD.
+    if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
+    if (isTooDeep(bytes)) return { ...invalid(recoverId(text), TOO_DEEP), answers: recoverAnswerId(text) };
+    release?.();
+    const large = text.length >= LARGE_RESULT ? readLargeResult(text) : undefined;
+    if (large) return { kind: 'result', id: large.id, result: large.result };
+    value = JSON.parse(text);
+  } catch {
+    if (text === undefined) return invalid(undefined, NOT_JSON);
+    return { ...invalid(recoverId(text), NOT_JSON), answers: recoverAnswerId(text) };
+  }
+  return decodeValue(value);
+}
+
+/** For JSON that is already parsed. */
+export function decodeValue(value: unknown): Decoded {
+  if (!Array.isArray(value)) return decodeMessage(value);
+  return value.length === 0
+    ? invalid(undefined, EMPTY_BATCH)
+    : { kind: 'batch', items: value.map(decodeMessage) };
+}
+
+/** One line without its newline; JSON never holds a raw one. Throws `NOT_ENCODABLE` for what JSON cannot hold. */
+export function encodeMessage(message: JsonRpcMessage): string {
+  try {
+    const parts = encodeInParts(message);
+    // Put together with `+` a large one is copied only when it is written; `join` would copy it here, too.
+    return parts ? parts[0] + parts[1] + parts[2] : JSON.stringify(message);
+  } catch (error) {
+    const [why] = messageOf(error).split('\n');
+    throw new IsthmusError('NOT_ENCODABLE', `The message cannot be written as JSON: ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The same for a large result that is handed on as it came, in parts; undefined for any other message. Written part by
+ * part, the large one is not copied.
+ */
+export function encodeInParts(message: JsonRpcMessage): readonly [string, string, string] | undefined {
+  if (!('result' in message)) return undefined;
+  const parts = textPartsOf(message.result);
+  if (!parts) return undefined;
+  const [before, came, after] = parts;
+  return [`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${before}`, came, `${after}}`];
+}
+
+/** What to answer to a line over the limit, of which only both ends are known. */
+export function oversizeMessage(head: Buffer, tail: Buffer, limit: number): InvalidMessage {
+  const message = `Invalid request: the line is longer than ${limit} bytes`;
+  const ends = [head.toString(), tail.toString()] as const;
+  const error = { code: ErrorCode.InvalidRequest, message, data: { limit } };
+  return { ...invalid(recoverIdFromEnds(...ends), error), answers: recoverAnswerId(...ends) };
+}
+
+/** From here on V8 keeps Latin-1 text outside its heap: 0.6 ms instead of 5.6 ms for 9 MB (Node 20). */
+const LARGE_BYTES = 1 << 20;
+
+function toText(bytes: Buffer): string {
+  return bytes.length >= LARGE_BYTES && isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
+}
+
+function decodeMessage(value: unknown): DecodedMessage {
+  if (!isJsonObject(value)) return NOT_A_MESSAGE;
+  const { method, id, params } = value;
+  if (method === undefined) return decodeResponse(value);
+  if (id !== undefined && !isRequestId(id)) return invalid(undefined, BAD_ID);
+  if (value['jsonrpc'] !== '2.0') return invalid(id, BAD_VERSION);
+  if (typeof method !== 'string') return invalid(id, BAD_METHOD);
+  if (value['result'] !== undefined || value['error'] !== undefined) return invalid(id, REQUEST_AND_RESPONSE);
+  if (params !== undefined && !isJsonObject(params)) return invalid(id, BAD_PARAMS);
+  return id === undefined
+    ? { kind: 'notification', method, params }
+    : { kind: 'request', id, method, params };
+}
+
+/**
+ * An invalid answer is reported without its id, which the peer would take for an answer to its own request;
+ * but the asking side is told which of its requests will get no better one.
+ */
+function decodeResponse(value: JsonObject): DecodedMessage {
+  const { id, result, error } = value;
+  if (result === undefined && error === undefined) {
+    return invalid(isRequestId(id) ? id : undefined, value['jsonrpc'] === '2.0' ? NO_METHOD : BAD_VERSION);
+  }
+  const problem = responseProblem(value);
+  if (problem)
+    return isRequestId(id) ? { ...invalid(undefined, problem), answers: id } : invalid(undefined, problem);
+  if (result !== undefined) return { kind: 'result', id: id as RequestId, result: result as JsonObject };
+  return { kind: 'error', id: isRequestId(id) ? id : undefined, error: error as JsonRpcErrorBody };
+}
+
+function responseProblem({ jsonrpc, id, result, error }: JsonObject): JsonRpcErrorBody | undefined {
+  if (jsonrpc !== '2.0') return BAD_RESPONSE_VERSION;
+  if (result !== undefined && error !== undefined) return RESULT_AND_ERROR;
+  // Plain JSON-RPC peers write `null` for an id they could not read. Refusing that would answer an error
+  // with an error, and two such peers would never stop.
+  const mayLackId = error !== undefined && (id === undefined || id === null);
+  if (!isRequestId(id) && !mayLackId) return BAD_RESPONSE_ID;
+  if (result !== undefined) return isJsonObject(result) ? undefined : BAD_RESULT;
+  return isErrorBody(error) ? undefined : BAD_ERROR;
+}
+
+function isErrorBody(value: unknown): value is JsonRpcErrorBody {
+  return isJsonObject(value) && Number.isSafeInteger(value['code']) && typeof value['message'] === 'string';
+}
+
+function invalid(id: RequestId | undefined, error: JsonRpcErrorBody): InvalidMessage {
+  return { kind: 'invalid', id, error };
+}
+
+function parseError(what: string): JsonRpcErrorBody {
+  return { code: ErrorCode.ParseError, message: `Parse error: ${what}` };
+}
+
+function invalidRequest(what: string): JsonRpcErrorBody {
+  return { code: ErrorCode.InvalidRequest, message: `Invalid request: ${what}` };
+}
+
+function invalidResponse(what: string): JsonRpcErrorBody {
+  return { code: ErrorCode.InvalidRequest, message: `Invalid response: ${what}` };
+}
+
+const NOT_UTF8 = parseError('the line is not valid UTF-8');
+const NOT_JSON = parseError('the line is not valid JSON');
+const TOO_DEEP = invalidRequest(`the JSON is nested more than ${MAX_DEPTH} levels deep`);
+const EMPTY_BATCH = invalidRequest('a batch must not be empty');
+const BAD_VERSION = invalidRequest('jsonrpc must be "2.0"');
+const BAD_ID = invalidRequest('id must be a string or an integer');
+const NO_METHOD = invalidRequest('method, result or error is missing');
+const BAD_METHOD = invalidRequest('method must be a string');
+const BAD_PARAMS = invalidRequest('params must be an object');
+const REQUEST_AND_RESPONSE = invalidRequest('method cannot stand beside result or error');
+const BAD_RESPONSE_VERSION = invalidResponse('jsonrpc must be "2.0"');
+const BAD_RESPONSE_ID = invalidResponse('id must be a string or an integer');
+const RESULT_AND_ERROR = invalidResponse('result cannot stand beside error');
+const BAD_RESULT = invalidResponse('result must be an object');
+const BAD_ERROR = invalidResponse('error must have an integer code and a string message');
+
+/** One object for all: a batch of a million numbers must not cost a million of them. */
+const NOT_A_MESSAGE = invalid(undefined, invalidRequest('a message must be a JSON object'));
