@@ -11,6 +11,7 @@ import { GOALS, judge, nameCell } from './lib/goals.js';
 import { benchHost } from './lib/host-bench.js';
 import { benchHttp, HTTP_SUBJECTS } from './lib/http-bench.js';
 import { ensureInstalled } from './lib/install.js';
+import { benchInstall } from './lib/install-bench.js';
 import { measureCell, measureStarts } from './lib/measure.js';
 import { createProgress } from './lib/progress.js';
 import { BENCHMARKS, SUBJECTS } from './lib/subjects.js';
@@ -30,6 +31,7 @@ for isthmus, a bare Node loop (the limit) and the official TypeScript servers v2
                      with 1 tool and with 50, modern and in legacy sessions
   --bridge           bridges instead: HTTP clients in front of a stdio server; CPU in the bridge per call, what it
                      adds to the latency, its memory over 100,000 calls, and results of 5 MB
+  --install          a cold npm install of @isthmus/sdk beside the official server package: packages, megabytes, seconds
   --upstream <era>   with --bridge: modern or legacy, the newest era that the server behind it knows; modern unless
                      given, "both" for both
   --only <names>     subjects, separated by commas: ${SUBJECTS.map(({ name }) => name).join(', ')};
@@ -81,6 +83,7 @@ if (options.kind === 'help') {
     clients: () => benchClients({ .../** @type {ClientsOptions} */ (options), about }),
     http: () => benchHttp({ .../** @type {HttpOptions} */ (options), about }),
     host: () => benchHost({ .../** @type {HostOptions} */ (options), about }),
+    install: () => benchInstall({ .../** @type {InstallOptions} */ (options), about }),
     bridge: () => benchBridge({ .../** @type {BridgeOptions} */ (options), about }),
   }[options.kind]();
   process.exitCode = await measure.catch((error) => {
@@ -195,6 +198,13 @@ function aboutRun() {
  */
 
 /**
+ * @typedef {object} InstallOptions
+ * @property {'install'} kind
+ * @property {boolean} quick
+ * @property {boolean} json
+ */
+
+/**
  * @typedef {object} BridgeOptions
  * @property {'bridge'} kind
  * @property {string[]} names
@@ -206,7 +216,7 @@ function aboutRun() {
 
 /**
  * @param {string[]} args
- * @returns {Options | ClientsOptions | HttpOptions | HostOptions | BridgeOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
+ * @returns {Options | ClientsOptions | HttpOptions | HostOptions | InstallOptions | BridgeOptions | { kind: 'help' } | { kind: 'wrong', why: string }}
  */
 function readOptions(args) {
   let values;
@@ -220,6 +230,7 @@ function readOptions(args) {
         host: { type: 'boolean', default: false },
         http: { type: 'boolean', default: false },
         bridge: { type: 'boolean', default: false },
+        install: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         only: { type: 'string' },
         era: { type: 'string' },
@@ -247,6 +258,12 @@ function readOptions(args) {
   /** @type {import('./lib/subjects.js').Era[]} */
   const eras = values.era === undefined ? ['modern', 'legacy'] : [values.era];
   const { quick = false, json = false } = values;
+  if (values.install) {
+    const others = [values.bridge, values.http, values.clients, values.host, values.only, values.era];
+    if (others.some(Boolean))
+      return { kind: 'wrong', why: '--install stands alone: it has subjects of its own' };
+    return { kind: 'install', quick, json };
+  }
   if (values.bridge && (values.http || values.clients || values.host)) {
     return { kind: 'wrong', why: '--bridge goes with neither --http, --clients nor --host' };
   }

@@ -1,7 +1,7 @@
 // The client under test: what the referee's scenarios ask for, on the public API. The referee starts it with the
 // address of its mock server as the last argument, and names scenario and revision in the environment.
-import { connect } from '../dist/client/index.js';
-import { http } from '../dist/transport/http.js';
+import { connect } from '@isthmus/sdk/client';
+import { http } from '@isthmus/sdk/http';
 
 const {
   MCP_CONFORMANCE_SCENARIO: scenario = '',

@@ -1,4 +1,4 @@
-import type { ClientReport } from '../src/check/client/run/check-client.js';
+import type { ClientReport } from '@isthmus/check/internal/client/run/check-client.js';
 import type { RealClient } from './real-clients.js';
 
 export function judgeClient(

@@ -9,8 +9,8 @@ const node = process.execPath;
  * @param {(done: number, of: number) => void} onProgress
  */
 export async function judgeServer(subject, onProgress = () => {}) {
-  const { checkServer, commandTarget } = await import('../dist/check/index.js');
-  const { startBridge } = await import('../dist/check/through/start-bridge.js');
+  const { checkServer, commandTarget } = await import('../packages/check/dist/index.js');
+  const { startBridge } = await import('../packages/check/dist/through/start-bridge.js');
   const { callTools = false, noTools = false } = subject;
   const options = {
     seed: SEED,
@@ -45,8 +45,8 @@ export async function judgeClient(
   { name, program, over },
   { only = [], jobs = 4, onProgress = () => {} } = {},
 ) {
-  const { checkClient } = await import('../dist/check/client/run/check-client.js');
-  const { commandPlayer } = await import('../dist/check/client/run/command-player.js');
+  const { checkClient } = await import('../packages/check/dist/client/run/check-client.js');
+  const { commandPlayer } = await import('../packages/check/dist/client/run/command-player.js');
   return checkClient({
     player: commandPlayer({ words: [node, program, '{server}'], cwd: inRoot() }),
     label: name,

@@ -1,3 +1,3 @@
-import type { Report } from '../src/check/model.js';
+import type { Report } from '@isthmus/check/internal/model.js';
 
 export function brokenMusts(report: Pick<Report, 'findings'>): string[];

@@ -3,6 +3,7 @@ export interface Reason {
   readonly peers: readonly string[];
   readonly why: string;
   readonly source: string;
+  readonly sometimes?: string;
 }
 
 export function readReasons(): Reason[];

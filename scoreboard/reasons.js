@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
  * @property {string[]} peers Names of the table.
  * @property {string} why A sentence or two.
  * @property {string} source Where in the peer's code it can be read.
+ * @property {string} [sometimes] Why a run may not see it. Such a reason is never stale.
  */
 
 /** @returns {Reason[]} */
@@ -26,8 +27,8 @@ export function matchReasons(rows, reasons) {
       .filter((check) => !reasons.some((reason) => isMeant(reason, name, check)))
       .map((check) => `${name}: ${check}`),
   );
-  const stale = reasons.flatMap(({ check, peers }) =>
-    peers
+  const stale = reasons.flatMap(({ check, peers, sometimes }) =>
+    (sometimes === undefined ? peers : [])
       .filter((peer) => rows.some(({ name, broken }) => name === peer && !broken.includes(check)))
       .map((peer) => `${peer}: ${check}`),
   );

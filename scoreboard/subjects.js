@@ -41,7 +41,7 @@ export function allServers() {
     {
       name: 'official SDK v2 fixture, HTTP',
       of: '@modelcontextprotocol/server',
-      words: ['node', 'test/check/peers/official-v2-http.mjs', '{port}'],
+      words: ['node', 'packages/check/test/suites/peers/official-v2-http.mjs', '{port}'],
       callTools: true,
     },
     {
@@ -53,7 +53,7 @@ export function allServers() {
     {
       name: 'official SDK v1 fixture, HTTP',
       of: '@modelcontextprotocol/sdk',
-      words: ['node', 'test/check/peers/official-v1-http.mjs', '{port}'],
+      words: ['node', 'packages/check/test/suites/peers/official-v1-http.mjs', '{port}'],
       callTools: true,
     },
     { name: 'server-everything, stdio', of: '@modelcontextprotocol/server-everything', command: everything },

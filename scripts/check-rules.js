@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { ensureBuilt } from './setup.js';
 
 await ensureBuilt();
-const { CHECKS } = await import('../dist/check/suites/index.js');
-const { CLIENT_CHECKS } = await import('../dist/check/client/checks/index.js');
-const { coverage } = await import('../dist/check/rules/coverage.js');
-const { rulesPage } = await import('../dist/check/rules/page.js');
+const { CHECKS } = await import('@isthmus/check/internal/suites/index.js');
+const { CLIENT_CHECKS } = await import('@isthmus/check/internal/client/checks/index.js');
+const { coverage } = await import('@isthmus/check/internal/rules/coverage.js');
+const { rulesPage } = await import('@isthmus/check/internal/rules/page.js');
 
 const rows = coverage(CHECKS, CLIENT_CHECKS);
 if (process.argv.includes('--open')) {

@@ -8,7 +8,9 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Agent, request } from 'undici';
+import { SetupError } from './setup/main.js';
 import { inRoot } from './setup/paths.js';
 
 const GOAL_P99_MS = 250;
@@ -18,15 +20,23 @@ const EVERY_MS = 20;
 const PHASE_MS = 10_000;
 const MODERN = '2026-07-28';
 
-/** Whether every goal was reached. Each attack meets a fresh gateway, so that each has its own figures. */
-export async function soakAttacks() {
+/**
+ * Whether every goal was reached. Each attack meets a fresh gateway, so that each has its own figures. `only` names
+ * the attacks by their ids; without it all of them are made.
+ */
+export async function soakAttacks(only) {
+  const known = ATTACKS.map(([id]) => id);
+  const unknown = only?.find((id) => !known.includes(id));
+  if (unknown !== undefined)
+    throw new SetupError(`--only names attacks: ${known.join(', ')}; not ${unknown}`);
+  const attacks = only ? ATTACKS.filter(([id]) => only.includes(id)) : ATTACKS;
   const pages = await pageServer();
   const failures = [];
   console.log(
     'attack                                                          calls  p50 ms  p99 ms  max ms  failed  RSS MB',
   );
-  for (const [id, what, attack] of [['–', 'no attack', async () => {}], ...ATTACKS]) {
-    const seen = await meet(pages.url, attack);
+  for (const [id, what] of [['–', 'no attack'], ...attacks]) {
+    const seen = await meet(pages.url, id);
     const row = [`${id} ${what}`.padEnd(60), String(seen.calls).padStart(9)];
     for (const ms of [seen.p50, seen.p99, seen.max]) row.push(ms.toFixed(1).padStart(8));
     console.log(row.join(''), String(seen.failed).padStart(6), String(Math.round(seen.rssMb)).padStart(7));
@@ -39,22 +49,33 @@ export async function soakAttacks() {
   return failures.length === 0;
 }
 
-async function meet(pages, attack) {
+async function meet(pages, id) {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-attacks-'));
   const gateway = await start(folder, pages);
-  const attacker = clientAt('127.0.0.2', gateway.url);
   const victim = clientAt('127.0.0.3', gateway.url);
   try {
     const session = await victim.open('/mcp/shared');
     // Warm, as a gateway is that has been used for a while.
     for (let count = 0; count < 500; count += 1) await victim.call('/mcp/shared', 'echo', { text: 'warm' });
-    return await measure(gateway.pid, victim, session, () => attack(attacker));
+    return await measure(gateway.pid, victim, session, () => attacked(id, gateway.url));
   } finally {
-    await Promise.all([attacker.close(), victim.close()]);
+    await victim.close();
     gateway.child.kill('SIGTERM');
     await once(gateway.child, 'exit');
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * The attacker has a thread of its own: what its client does with 1,100 connections or with 30 MB would hold up the
+ * calls of the other one here, and count as if the gateway had.
+ */
+async function attacked(id, url) {
+  const thread = new Worker(new URL(import.meta.url), { workerData: { attack: id, url } });
+  // The phase is over, whatever is left of the attack.
+  const end = setTimeout(() => thread.terminate(), PHASE_MS + 1000);
+  await once(thread, 'exit');
+  clearTimeout(end);
 }
 
 /** By the ids of what was found from outside. Each is given up when its phase is over. */
@@ -246,4 +267,11 @@ async function pageServer() {
 function rssOf(pid) {
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kib ?? 0) / 1024;
+}
+
+if (!isMainThread && workerData?.attack) {
+  const [, , attack] = ATTACKS.find(([id]) => id === workerData.attack) ?? [];
+  const attacker = clientAt('127.0.0.2', workerData.url);
+  await attack?.(attacker).catch(() => {});
+  await attacker.close();
 }

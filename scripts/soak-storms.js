@@ -18,7 +18,7 @@ export async function soakStorms(minutes, seed) {
   console.log(`soak: ${minutes} storms of a minute, with the seeds ${seeds.join(', ')}`);
   const end = await run(
     process.execPath,
-    [inRoot('node_modules/vitest/vitest.mjs'), 'run', 'test/gateway-chaos/chaos.test.ts'],
+    [inRoot('node_modules/vitest/vitest.mjs'), 'run', 'packages/gateway/test/chaos/chaos.test.ts'],
     {
       output: 'inherit',
       limitMs: minutes * 2 * STORM_MS + 120_000,

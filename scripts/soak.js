@@ -3,6 +3,7 @@
 //   npm run soak -- --serve                       a million calls through `isthmus serve`: soak-serve.js
 //   npm run soak -- --storms 10                   ten minutes of storms over a gateway: soak-storms.js
 //   npm run soak -- --attacks                     one client attacks, another one must not notice: soak-attacks.js
+//   npm run soak -- --attacks --only S6,S7        only these attacks
 
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -33,6 +34,7 @@ await runMain(async () => {
       serve: { type: 'boolean', default: false },
       storms: { type: 'string' },
       attacks: { type: 'boolean', default: false },
+      only: { type: 'string' },
       seed: { type: 'string' },
     },
   });
@@ -45,7 +47,7 @@ await runMain(async () => {
   if (values.attacks) {
     await ensureInstalled();
     await ensureBuilt();
-    if (!(await soakAttacks())) process.exitCode = 1;
+    if (!(await soakAttacks(values.only?.split(',')))) process.exitCode = 1;
     return;
   }
   const calls = Number(values.calls ?? (values.serve ? 1_000_000 : 100_000));
@@ -58,7 +60,7 @@ await runMain(async () => {
   }
   await ensureInstalled();
   await ensureBuilt();
-  const { createHost } = await import('../dist/index.js');
+  const { createHost } = await import('@isthmus/sdk');
   setTimeout(() => {
     console.log(`soak: not done after ${LIMIT_MS / 60_000} min`);
     process.exit(1);

@@ -37,13 +37,6 @@ export async function tests(args = [], { retry = false, limitMs = 25 * 60_000 } 
   });
   const { passed, failed, failures, flaky, unfinished } = await readReport(path);
   await rm(path, { force: true });
-  // A worker died and left files undone: with `retry` they have a second attempt, and the remarks say so.
-  if (retry && !result.ok && failed <= unfinished.length && unfinished.length > 0) {
-    const files = [...new Set(unfinished.map((name) => name.split(' ', 1)[0]))];
-    const again = await tests(files, { limitMs });
-    const remark = `a worker died; these files were run again: ${files.join(', ')}`;
-    return { ...again, passed: passed + again.passed, remarks: [...again.remarks, remark] };
-  }
   return {
     passed,
     failed: result.ok ? failed : Math.max(failed, 1),

@@ -1,6 +1,6 @@
 /** A host of isthmus, as built: one process, shared by as many conversations as there are calls in flight. */
 
-import { createHost } from '../../dist/index.js';
+import { createHost } from '@isthmus/sdk';
 import { drive } from '../lib/client-driver.js';
 
 const CONVERSATIONS = 50;

@@ -1,6 +1,6 @@
 /** The client of isthmus, as built. */
 
-import { connect, stdio } from '../../dist/index.js';
+import { connect, stdio } from '@isthmus/sdk';
 import { drive } from '../lib/client-driver.js';
 
 await drive(async (mode, command, args) => {

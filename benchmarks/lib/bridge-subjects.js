@@ -27,9 +27,9 @@ const EVERY_ERA = /** @type {const} */ (['modern', 'legacy']);
 const MCP_PROXY = join(BENCHMARKS, 'node_modules', 'mcp-proxy', 'dist', 'bin', 'mcp-proxy.mjs');
 const SUPERGATEWAY = join(BENCHMARKS, 'node_modules', 'supergateway', 'dist', 'index.js');
 const isthmusIsMissing = () =>
-  existsSync(join(ROOT, 'dist', 'cli', 'commands', 'serve.js'))
+  existsSync(join(ROOT, 'packages', 'cli', 'dist', 'commands', 'serve.js'))
     ? undefined
-    : 'dist/cli/commands/serve.js is missing; run `npm run build` first';
+    : 'packages/cli/dist/commands/serve.js is missing; run `npm run build` first';
 
 /** @type {readonly BridgeSubject[]} */
 export const BRIDGE_SUBJECTS = [

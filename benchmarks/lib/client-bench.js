@@ -24,7 +24,12 @@ import { align, fraction, number, times } from './table.js';
 /** @type {readonly Subject[]} */
 export const CLIENTS = [
   { name: 'bare', title: 'bare client', rival: false },
-  { name: 'isthmus', title: 'isthmus', rival: false, needs: join(ROOT, 'dist', 'index.js') },
+  {
+    name: 'isthmus',
+    title: 'isthmus',
+    rival: false,
+    needs: join(ROOT, 'packages', 'sdk', 'dist', 'index.js'),
+  },
   { name: 'v2', title: 'official v2', rival: true },
 ];
 const PROGRAMS = { bare: 'bare.js', isthmus: 'isthmus.js', v2: 'official-v2.js' };

@@ -26,7 +26,7 @@ export const HOST_GOALS = { cpuVsPlain: 1.2, restartMsAboveBoot: 100 };
 
 const EFFORT = { restarts: 7, warmUpCalls: 20_000, warmUpAtMostMs: 4000, rounds: 25, roundMs: 150 };
 const QUICK_EFFORT = { restarts: 3, warmUpCalls: 5000, warmUpAtMostMs: 1200, rounds: 5, roundMs: 100 };
-const BUILT = join(ROOT, 'dist', 'index.js');
+const BUILT = join(ROOT, 'packages', 'sdk', 'dist', 'index.js');
 
 /**
  * @param {{ eras: readonly Era[], quick: boolean, json: boolean, about: object }} options
@@ -103,7 +103,7 @@ async function measureSharing(era, effort, onProgress) {
  * @returns {Promise<RestartResult>}
  */
 async function measureRestarts(era, effort, onProgress) {
-  const { connect, createHost, stdio } = await import('../../dist/index.js');
+  const { connect, createHost, stdio } = await import('@isthmus/sdk');
   const command = process.execPath;
   const args = [join(BENCHMARKS, 'subjects', 'bare-loop-late.js'), String(BOOT_MS), era];
   const restart = { attempts: 100, firstDelayMs: 0, jitter: 0 };

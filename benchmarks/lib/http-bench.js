@@ -33,9 +33,9 @@ const CONNECTIONS = [32, 1];
  */
 function subject(name, title, era, program, ...args) {
   const missing = () =>
-    existsSync(join(ROOT, 'dist', 'transport', 'http.js'))
+    existsSync(join(ROOT, 'packages', 'sdk', 'dist', 'transport', 'http.js'))
       ? undefined
-      : 'dist/transport/http.js is missing; run `npm run build` first';
+      : 'packages/sdk/dist/transport/http.js is missing; run `npm run build` first';
   return {
     name,
     title,

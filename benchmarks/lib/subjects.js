@@ -35,9 +35,9 @@ export const SUBJECTS = [
     eras: ['modern', 'legacy'],
     rival: false,
     missing: () =>
-      existsSync(join(ROOT, 'dist', 'cli', 'main.js'))
+      existsSync(join(ROOT, 'packages', 'cli', 'dist', 'main.js'))
         ? undefined
-        : 'dist/cli/main.js is missing; run `npm run build` first',
+        : 'packages/cli/dist/main.js is missing; run `npm run build` first',
   },
   {
     name: 'v2',

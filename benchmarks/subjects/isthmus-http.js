@@ -1,7 +1,7 @@
 /** isthmus over HTTP, as built. The argument is the number of tools. */
 
-import { createServer, jsonSchema, serve } from '../../dist/index.js';
-import { http } from '../../dist/transport/http.js';
+import { createServer, jsonSchema, serve } from '@isthmus/sdk';
+import { http } from '@isthmus/sdk/http';
 import { endWithStdin, furtherTools } from '../lib/http-subject.js';
 
 const input = jsonSchema({ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] });

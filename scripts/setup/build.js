@@ -7,54 +7,84 @@ import { inRoot } from './paths.js';
 import { describeEnd, run } from './run.js';
 import { tsc } from './tools.js';
 
-const dist = inRoot('dist');
-// Beside dist and as deep, so that the source maps made here are right there.
-const next = inRoot('.dist-next');
+/** In the order in which they are compiled: each imports the declarations of those before it. */
+const PACKAGES = ['sdk', 'gateway', 'check', 'cli'];
 const stampName = '.isthmus-build';
 
-/** Compiles src/ to dist/ unless dist/ already is what src/ compiles to. */
+/** Compiles src/ of every package to its dist/, unless dist/ already is what src/ compiles to. */
 export async function ensureBuilt() {
-  if (await isCurrent(await fingerprint())) return;
+  if (await areCurrent()) return;
   await withLock(inRoot('.cache/build.lock'), async () => {
-    const wanted = await fingerprint();
-    if (await isCurrent(wanted)) return;
-    progress('building dist …');
-    await rm(next, { recursive: true, force: true });
-    await compile();
-    await rm(join(dist, stampName), { force: true });
-    await replaceDist();
-    await writeFile(join(dist, stampName), wanted);
+    let before = '';
+    for (const name of PACKAGES) {
+      before = await fingerprint(name, before);
+      if (await isCurrent(name, before)) continue;
+      progress(`building packages/${name} …`);
+      await buildPackage(name, before);
+    }
   });
 }
 
-/** A hash of everything that the output depends on. */
-async function fingerprint() {
-  const names = (await readdir(inRoot())).filter((name) => /^tsconfig.*\.json$/.test(name));
-  const paths = [...names, 'package-lock.json', ...(await listFiles(inRoot('src'))).map((p) => `src/${p}`)];
-  const hash = createHash('sha256');
-  for (const path of paths.sort()) {
+async function areCurrent() {
+  let before = '';
+  for (const name of PACKAGES) {
+    before = await fingerprint(name, before);
+    if (!(await isCurrent(name, before))) return false;
+  }
+  return true;
+}
+
+async function buildPackage(name, wanted) {
+  const dist = inPackage(name, 'dist');
+  const next = inPackage(name, '.dist-next');
+  await rm(next, { recursive: true, force: true });
+  await compile(name, next);
+  await rm(join(dist, stampName), { force: true });
+  await replaceDist(next, dist);
+  await writeFile(join(dist, stampName), wanted);
+}
+
+/** A hash of everything that the output of a package depends on; `before` stands for the packages before it. */
+async function fingerprint(name, before) {
+  const sources = (await listFiles(inPackage(name, 'src'))).map((path) => `packages/${name}/src/${path}`);
+  const settings = ['tsconfig.base.json', 'package-lock.json'];
+  const own = [`packages/${name}/tsconfig.json`, `packages/${name}/package.json`];
+  const hash = createHash('sha256').update(before);
+  for (const path of [...settings, ...own, ...sources].sort()) {
     const content = await readFile(inRoot(path));
     hash.update(`${path}\0${content.length}\0`).update(content);
   }
   return `${hash.digest('hex')}\n`;
 }
 
-async function isCurrent(wanted) {
-  return (await readFile(join(dist, stampName), 'utf8').catch(() => undefined)) === wanted;
+async function isCurrent(name, wanted) {
+  const stamp = await readFile(inPackage(name, 'dist', stampName), 'utf8').catch(() => undefined);
+  return stamp === wanted;
 }
 
-async function compile() {
-  const result = await run(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', next]);
+async function compile(name, next) {
+  const project = inPackage(name, 'tsconfig.json');
+  const buildInfo = join(next, 'tsconfig.tsbuildinfo');
+  const result = await run(process.execPath, [
+    ...[tsc, '-p', project, '--outDir', next, '--tsBuildInfoFile', buildInfo],
+  ]);
+  await rm(buildInfo, { force: true });
   if (result.ok) return;
   await rm(next, { recursive: true, force: true });
-  throw new SetupError(`The build failed: ${describeEnd(result)}\n${result.output.trimEnd()}`);
+  throw new SetupError(
+    `The build of packages/${name} failed: ${describeEnd(result)}\n${result.output.trimEnd()}`,
+  );
+}
+
+function inPackage(name, ...path) {
+  return inRoot('packages', name, ...path);
 }
 
 /**
  * Makes dist equal to the fresh output file by file, not by swapping folders: a process that is running
  * from dist never finds it missing, and unchanged files stay untouched.
  */
-async function replaceDist() {
+async function replaceDist(next, dist) {
   const fresh = await listFiles(next);
   for (const path of fresh) {
     const target = join(dist, path);
@@ -68,12 +98,12 @@ async function replaceDist() {
   }
   const wanted = new Set(fresh);
   for (const path of await listFiles(dist)) {
-    if (!wanted.has(path)) await removeWithEmptyFolders(join(dist, path));
+    if (!wanted.has(path)) await removeWithEmptyFolders(dist, join(dist, path));
   }
   await rm(next, { recursive: true, force: true });
 }
 
-async function removeWithEmptyFolders(path) {
+async function removeWithEmptyFolders(dist, path) {
   await rm(path, { force: true });
   for (let folder = dirname(path); folder !== dist; folder = dirname(folder)) {
     try {

@@ -54,11 +54,7 @@ async function isInstalledByHand(folder) {
 
 async function install(folder, name) {
   progress(`installing dependencies${name && ` of ${name}`} (npm ci) …`);
-  let result = await runNpm(folder, 'ci');
-  if (!result.ok && (await lacksOnlyOptional(folder, result.output))) {
-    progress('package-lock.json lacks packages for other platforms, so npm install does it …');
-    result = await runNpm(folder, 'install', '--no-save');
-  }
+  const result = await runNpm(folder, 'ci');
   if (result.ok) return;
   throw new SetupError(
     [
@@ -68,21 +64,6 @@ async function install(folder, name) {
       'agree (npm install), then run the same command again.',
     ].join('\n'),
   );
-}
-
-/**
- * Whether `npm ci` refused the lock for nothing but absent optional packages. A lock written where the
- * registry does not offer a tool's binary for every platform has such gaps; `npm install` fills them and
- * keeps to the lock otherwise. Any other disagreement is an error that someone has to look at.
- */
-async function lacksOnlyOptional(folder, output) {
-  if (output.includes('Invalid: lock file')) return false;
-  const missing = [...output.matchAll(/Missing: (.+)@\S* from lock file/g)].map((match) => match[1]);
-  const { packages } = await readLock(folder);
-  const optional = new Set(
-    Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {})),
-  );
-  return missing.length > 0 && missing.every((name) => optional.has(name));
 }
 
 function runNpm(cwd, ...args) {
