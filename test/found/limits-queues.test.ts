@@ -1,5 +1,5 @@
 import { ResponseCache } from '@isthmus/sdk/internal/client/response-cache.js';
-import { keepOverdue, SubscribedUris } from '@isthmus/sdk/internal/era/subscribed-uris.js';
+import { keepOverdue, SubscribedUris } from '@isthmus/sdk/internal/era/subscriptions.js';
 import { InFlightRequest } from '@isthmus/sdk/internal/transport/http-client/in-flight-request.js';
 import { RequestSlots } from '@isthmus/sdk/internal/transport/http-client/request-slots.js';
 import { Outbox } from '@isthmus/sdk/internal/transport/outbox.js';

@@ -1,4 +1,4 @@
-import { runWithin, TimeIsOver } from '@isthmus/sdk/internal/schema/time-limit.js';
+import { runWithin, TimeIsOver } from '@isthmus/sdk/internal/schema/json-schema.js';
 import { parseAst } from 'vitest/node';
 import { cpuMsOf } from '../support/cpu-time.js';
 

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, ListenOpening, Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, EarlyMessage, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { ServiceAround } from './service-around.js';
 
@@ -9,7 +9,7 @@ import { ServiceAround } from './service-around.js';
  */
 export class AppendedStderr extends ServiceAround {
   override readonly ready: (
-    opening: ListenOpening,
+    opening: EarlyMessage,
     principal: string | undefined,
   ) => Promise<void> | undefined;
   readonly #lastWords: () => string;

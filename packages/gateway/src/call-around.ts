@@ -1,5 +1,5 @@
+import type { Cancellation } from '@isthmus/sdk/internal/async/abort.js';
 import type { Call, Peer } from '@isthmus/sdk/internal/exchange/call.js';
-import type { Cancellation } from '@isthmus/sdk/internal/exchange/lazy-abort.js';
 import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type {
   InputRequest,

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';

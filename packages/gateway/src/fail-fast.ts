@@ -2,7 +2,7 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Bridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
 import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, ListenOpening } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Call, EarlyMessage } from '@isthmus/sdk/internal/exchange/call.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
@@ -15,7 +15,7 @@ import { ServiceAround } from './service-around.js';
  */
 export class FailFast extends ServiceAround {
   override readonly ready: (
-    opening: ListenOpening,
+    opening: EarlyMessage,
     principal: string | undefined,
   ) => Promise<void> | undefined;
   readonly #status: () => ServerStatus | undefined;

@@ -1,6 +1,5 @@
-import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
 import { type Bridge, createBridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
 import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { Client } from '@isthmus/sdk/internal/client/client.js';

@@ -1,5 +1,4 @@
-import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { toWayError } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { Upstream } from '@isthmus/sdk/internal/client/upstream.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';

@@ -1,8 +1,8 @@
 import type {
   Call,
   Change,
+  EarlyMessage,
   HeaderParam,
-  ListenOpening,
   OpenListen,
   Peer,
   ServedSession,
@@ -21,7 +21,7 @@ import type {
 export class ServiceAround implements Service {
   protected readonly inner: Service;
   readonly headerParams?: (tool: string, principal?: string) => readonly HeaderParam[];
-  readonly ready?: (opening: ListenOpening, principal: string | undefined) => Promise<void> | undefined;
+  readonly ready?: (opening: EarlyMessage, principal: string | undefined) => Promise<void> | undefined;
   readonly listen?: (
     peer: Peer,
     wanted: SubscriptionFilter,

@@ -1,5 +1,5 @@
 /** What a server says unasked, or on the way to an answer. */
-import { isLoggingLevel } from '@isthmus/sdk/internal/era/log-levels.js';
+import { isLoggingLevel } from '@isthmus/sdk/internal/era/reports.js';
 import { uri } from './formats.js';
 import { notificationMeta, streamMeta } from './meta.js';
 import {

@@ -6,7 +6,7 @@ import type {
 } from '@isthmus/check/internal/bench/model.js';
 import { chooseRequests } from '@isthmus/check/internal/bench/request.js';
 import { runBench } from '@isthmus/check/internal/bench/run-bench.js';
-import { orAborted } from '@isthmus/sdk/internal/async/or-aborted.js';
+import { orAborted } from '@isthmus/sdk/internal/async/abort.js';
 import type { Command } from 'commander';
 import { suggest } from '../arguments/suggest.js';
 import { toOpponent } from '../bench/against.js';

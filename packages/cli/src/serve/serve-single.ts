@@ -1,7 +1,6 @@
 import { runGateway } from '@isthmus/gateway/internal/run-gateway.js';
-import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
 import { DEFAULT_RESTART, decideRestart } from '@isthmus/sdk/internal/host/restart-policy.js';
 import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
 import type { CommandTarget } from '../target.js';

@@ -1,11 +1,10 @@
-import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type {
   Call,
   Change,
+  EarlyMessage,
   HeaderParam,
-  ListenOpening,
   OpenListen,
   Peer,
   ServedSession,
@@ -110,7 +109,7 @@ export class Aggregate implements Service {
   }
 
   /** Waits for the servers, but not for long: one that is away does not hold up the others. */
-  ready(opening: ListenOpening, principal: string | undefined): Promise<void> | undefined {
+  ready(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined {
     return OPENINGS.has(opening.method) ? this.#roster.meetAll(opening, principal) : undefined;
   }
 

@@ -1,5 +1,5 @@
+import { type Cancellation, LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
-import { type Cancellation, LazyAbort } from '@isthmus/sdk/internal/exchange/lazy-abort.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { CallAround } from '../call-around.js';
 

@@ -1,8 +1,7 @@
-import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
-import type { ListenOpening, Peer } from '@isthmus/sdk/internal/exchange/call.js';
+import type { EarlyMessage, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
 import type { Audience } from './audience.js';
@@ -74,7 +73,7 @@ export class Roster {
   /** A server that has not answered yet is waited for, but not for long. When it answers later, its audience hears of it. */
   async meet(
     part: AggregateMember,
-    opening: ListenOpening,
+    opening: EarlyMessage,
     principal: string | undefined,
     ms = this.#wait.ms,
   ): Promise<void> {
@@ -89,7 +88,7 @@ export class Roster {
   }
 
   /** Waits for the servers that can be asked and have not answered yet; one that is late does not hold up the others. */
-  meetAll(opening: ListenOpening, principal: string | undefined): Promise<void> | undefined {
+  meetAll(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined {
     const unknown = this.#parts.filter(
       (part) => !this.#known.has(part) && part.absence({ principal }) === undefined,
     );
@@ -132,7 +131,7 @@ export class Roster {
   }
 }
 
-const NOTHING: ListenOpening = { method: '', params: undefined };
+const NOTHING: EarlyMessage = { method: '', params: undefined };
 
 /**
  * How long a list waits for a server. After each list in which a server did not answer in time, the next one of the

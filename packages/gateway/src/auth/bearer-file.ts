@@ -1,8 +1,7 @@
 import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { platform } from 'node:process';
-import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError, messageOf, reasonWithoutPath } from '@isthmus/sdk/internal/errors.js';
 import { type ApiKey, KeyRing, weaknessOf } from './key-ring.js';
 

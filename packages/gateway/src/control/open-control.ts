@@ -1,6 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { type AttachHandler, type ControlConversation, startConversation } from './control-conversation.js';
 import type { Controlled } from './controlled.js';
 import { listenPrivately } from './private-socket.js';

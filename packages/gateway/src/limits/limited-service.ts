@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { isThenable } from '@isthmus/sdk/internal/async/deferred.js';
 import { tell } from '@isthmus/sdk/internal/era/client-dialect-context.js';
 import type { Call, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
@@ -137,10 +138,6 @@ export class LimitedService extends ServiceAround {
     tell('onRefused', onRefused, toRefusal(excess, server, method, peer));
     return toError(excess, server);
   }
-}
-
-function isThenable(value: unknown): value is Promise<JsonObject> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
 const IDLE: LimiterLoad = { running: 0, waiting: 0, asking: 0, listens: 0 };

@@ -1,5 +1,5 @@
 import type { Call } from '@isthmus/sdk';
-import { LazyAbort } from '@isthmus/sdk/internal/exchange/lazy-abort.js';
+import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 
 /** A modern call made by hand. `params.pending` are the questions that wait for an answer. */
 export function callOf(principal: string | undefined): { readonly call: Call; cancel(): void } {

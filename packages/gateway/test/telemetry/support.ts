@@ -1,5 +1,5 @@
+import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 import type { Call, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
-import { LazyAbort } from '@isthmus/sdk/internal/exchange/lazy-abort.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CallRecord } from '../../src/telemetry/index.js';
 

@@ -24,3 +24,20 @@ export const systemClock: Clock = {
 };
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Waits for `work`, but at most `ms`. Says whether the work was done in time; a rejection counts as done. */
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  let callOff: () => void = () => {};
+  const late = new Promise<false>((resolve) => {
+    callOff = clock.after(ms, () => resolve(false));
+  });
+  const done = work.then(
+    () => true as const,
+    () => true as const,
+  );
+  try {
+    return await Promise.race([done, late]);
+  } finally {
+    callOff();
+  }
+}

@@ -1,4 +1,4 @@
-/** A promise and the two hands that settle it (`Promise.withResolvers` needs Node 22). */
+/** A promise that is settled from outside (`Promise.withResolvers` needs Node 22). */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
@@ -13,4 +13,11 @@ export function createDeferred<T>(): Deferred<T> {
     reject = onError;
   });
   return { promise, resolve, reject };
+}
+
+/** Whether a value has to be awaited. `instanceof Promise` misses promises of other libraries and realms. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
 }

@@ -7,8 +7,8 @@ import { IsthmusError } from '../errors.js';
 import type {
   Call,
   Change,
+  EarlyMessage,
   HeaderParam,
-  ListenOpening,
   OpenListen,
   Peer,
   ServedSession,
@@ -165,7 +165,7 @@ class BridgeService implements Bridge {
     return () => {};
   }
 
-  ready(opening: ListenOpening, principal: string | undefined): Promise<void> | undefined {
+  ready(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined {
     return this.#far
       ? undefined
       : this.#start(peerOf(opening, principal), principal).catch(this.#failOnTheWay);

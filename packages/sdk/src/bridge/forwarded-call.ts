@@ -1,7 +1,7 @@
+import type { Cancellation } from '../async/abort.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import type { Call, Era, OnBehalfOf, OutgoingCall } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';
-import type { Cancellation } from '../exchange/lazy-abort.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type {

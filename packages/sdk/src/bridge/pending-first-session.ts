@@ -1,18 +1,17 @@
-import type { Clock } from '../async/clock.js';
+import { type Clock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
-import { within } from '../async/within.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import type { UpstreamTenant } from '../client/upstream.js';
 import { type Answers, answerQuestion } from '../era/answers.js';
 import { readInitialize } from '../era/legacy/handshake.js';
 import { usableCapabilities } from '../era/legacy/project-questions.js';
 import { readEnvelope } from '../era/modern/envelope.js';
-import type { ListenOpening, Peer } from '../exchange/call.js';
+import type { EarlyMessage, Peer } from '../exchange/call.js';
 import type { ClientCapabilities, LogEntry } from '../wire/model.js';
 import { answersBy } from './session-answers.js';
 
 /** Who sends a request, before it has been looked at; undefined when it does not say so properly. */
-export function peerOf({ method, params }: ListenOpening, principal: string | undefined): Peer | undefined {
+export function peerOf({ method, params }: EarlyMessage, principal: string | undefined): Peer | undefined {
   if (method !== 'initialize') {
     const envelope = readEnvelope(params, principal);
     return envelope.kind === 'valid' ? envelope.peer : undefined;

@@ -1,5 +1,5 @@
+import type { Cancellation } from '../async/abort.js';
 import { ProtocolError } from '../errors.js';
-import type { Cancellation } from '../exchange/lazy-abort.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 

@@ -1,4 +1,4 @@
-import type { Tenant } from '../era/tenant.js';
+import type { Tenant } from '../era/client-dialect-context.js';
 import type { IsthmusError } from '../errors.js';
 import type { Caller, Era, OutgoingCall } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';

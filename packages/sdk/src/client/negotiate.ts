@@ -1,4 +1,4 @@
-import { within } from '../async/within.js';
+import { within } from '../async/clock.js';
 import {
   classifyProbe,
   decidesEra,
@@ -333,8 +333,8 @@ class Negotiation {
   }
 
   #side(line: NegotiatedConnection): ClientDialectContext {
-    const { clock, houseAnswers, questions, maxRounds, onLog, onChange } = this.#settings;
-    return { connection: line.connection, clock, houseAnswers, questions, maxRounds, onLog, onChange };
+    const { clock, fallbackAnswers, questions, maxRounds, onLog, onChange } = this.#settings;
+    return { connection: line.connection, clock, fallbackAnswers, questions, maxRounds, onLog, onChange };
   }
 
   async #open(): Promise<NegotiatedConnection> {

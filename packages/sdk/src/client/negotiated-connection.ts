@@ -1,6 +1,5 @@
-import { type Clock, systemClock } from '../async/clock.js';
+import { type Clock, systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
-import { within } from '../async/within.js';
 import { type ClientDialect, tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../async/clock.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
+import type { QuestionPolicy } from '../era/client-dialect-context.js';
 import { REVISION_TABLE } from '../era/revisions.js';
-import type { QuestionPolicy } from '../era/tenant.js';
 import { IsthmusError } from '../errors.js';
 import type { Change } from '../exchange/call.js';
 import { VERSION } from '../version.js';
@@ -55,7 +55,7 @@ export type ConnectSettings = Required<
     /** What the server is told when the connection is opened; each voice has its own besides. */
     readonly capabilities: ClientCapabilities;
     /** Answers to questions that belong to no call, where several voices share the connection. */
-    readonly houseAnswers: Answers;
+    readonly fallbackAnswers: Answers;
     /** Undefined: there is only one voice. */
     readonly questions: QuestionPolicy | undefined;
     /** Told when the user is done at a page (legacy, 2025-11-25). */
@@ -70,7 +70,7 @@ export function resolveConnect(options: ConnectOptions): Omit<ConnectSettings, '
     info: options.info ?? { name: 'isthmus', version: VERSION },
     answers: options.answers ?? {},
     capabilities: capabilitiesOf(options.answers ?? {}),
-    houseAnswers: options.answers ?? {},
+    fallbackAnswers: options.answers ?? {},
     questions: undefined,
     maxRounds: options.maxRounds ?? 16,
     onLog: options.onLog,

@@ -1,9 +1,8 @@
+import { type Cancellation, sharedAbort } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
-import { sharedAbort } from '../async/shared-abort.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import type { CallerIdentity, Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
-import type { Cancellation } from '../exchange/lazy-abort.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
 import type { ActiveConnection, ConnectionSource } from './active-connection.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../async/clock.js';
-import { isPartOf } from '../era/notifications.js';
+import { isPartOf } from '../era/subscriptions.js';
 import type { Change } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 

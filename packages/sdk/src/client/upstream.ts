@@ -51,7 +51,7 @@ export type UpstreamOptions = Omit<
 
 /** A connection of its own for each who needs one. */
 export function upstreamAt(connector: Connector, options: UpstreamOptions = {}): Upstream {
-  const { answers: houseAnswers = {}, ...rest } = options;
+  const { answers: fallbackAnswers = {}, ...rest } = options;
   const settings = resolveConnect(rest);
   return {
     label: connector.label,
@@ -61,8 +61,8 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
         ...settings,
         info,
         answers,
-        houseAnswers,
-        capabilities: { ...capabilitiesOf(houseAnswers), ...capabilities },
+        fallbackAnswers,
+        capabilities: { ...capabilitiesOf(fallbackAnswers), ...capabilities },
         questions: 'adaptive',
         onLog,
         onElicited,

@@ -9,7 +9,7 @@ import type {
   InputResponse,
   Root,
 } from '../wire/model.js';
-import { capabilityNames, missingCapability } from './client-capabilities.js';
+import { capabilityNames, missingCapability } from './input-rounds.js';
 
 /** What a client can do when a server asks. Declared once; the capabilities it sends follow from it. */
 export interface Answers {

@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
-import type { ListenOpening, Service } from '../exchange/call.js';
+import type { EarlyMessage, Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
 import { CALL_BYTES, type CallSurroundings, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
@@ -17,13 +17,18 @@ import {
   resultMessage,
 } from '../wire/json-rpc.js';
 import { classifyOpening } from './classify-opening.js';
-import type { ServerDialect } from './dialect.js';
 import { LegacyServerDialect } from './legacy/server-dialect.js';
 import { claimsModern } from './meta-keys.js';
 import { ModernServerDialect } from './modern/server-dialect.js';
 import type { ModernServerState } from './modern/server-state.js';
-import { refuse, type ServerDialectContext, STOPPED, sendError } from './server-dialect-context.js';
-import { toWireError } from './wire-error.js';
+import {
+  refuse,
+  type ServerDialect,
+  type ServerDialectContext,
+  STOPPED,
+  sendError,
+  toWireError,
+} from './server-dialect-context.js';
 
 /** A connection being served, from its first byte to its end. */
 export interface ServedConnection extends Slotted {
@@ -211,7 +216,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     }
   }
 
-  #ready(opening: ListenOpening): Promise<void> | undefined {
+  #ready(opening: EarlyMessage): Promise<void> | undefined {
     const { service, connection } = this.#side;
     return service.ready?.(opening, connection.principal);
   }

@@ -1,10 +1,15 @@
+import { isThenable } from '../async/deferred.js';
 import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
 import { events } from '../events.js';
-import type { Service } from '../exchange/call.js';
+import type { Era, Service } from '../exchange/call.js';
 import type { Connection } from '../exchange/connection.js';
 import type { InboundCall, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
+  type DecodedError,
+  type DecodedNotification,
+  type DecodedRequest,
+  type DecodedResult,
   errorMessage,
   isJsonObject,
   type JsonObject,
@@ -127,6 +132,49 @@ export function settleWith(
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<JsonObject> {
-  return isJsonObject(value) && typeof value['then'] === 'function';
+/** Turns the messages of one connection into calls on a service, by the rules of one era. */
+export interface ServerDialect {
+  readonly era: Era;
+  /** The revision in force, or `undefined` where each request names its own. */
+  readonly revision: string | undefined;
+  /** True while a running call waits for an answer of the peer. */
+  readonly awaitsPeer: boolean;
+  request(request: DecodedRequest): void;
+  notification(notification: DecodedNotification): void;
+  response(response: DecodedResult | DecodedError): void;
+  /** The peer will send nothing more: whatever waits for it ends now, whatever can still be answered goes on. */
+  inputEnded(): void;
+  /** Output has room again. */
+  drained(): void;
+  /** Ends what would otherwise never end (listens); running calls go on. */
+  retire(): void;
+  /** The connection is gone or the grace is over: stop everything. Nothing is sent. */
+  dispose(reason: string): void;
+}
+
+/** What a failed call tells the peer: the code that was thrown, fitted to the era, or -32603. Never a stack. */
+export function toWireError(thrown: unknown, method: string, era: Era): JsonRpcErrorBody {
+  if (thrown instanceof ProtocolError) {
+    const code = fitCode(thrown.code, thrown.data, method, era);
+    const message = messageOf(thrown);
+    return thrown.data === undefined ? { code, message } : { code, message, data: thrown.data };
+  }
+  if (!(thrown instanceof IsthmusError) && events.handlerFailed.hasSubscribers) {
+    events.handlerFailed.publish({ method, error: thrown });
+  }
+  return { code: ErrorCode.InternalError, message: messageOf(thrown) };
+}
+
+function fitCode(code: number, data: unknown, method: string, era: Era): number {
+  if (!Number.isSafeInteger(code)) return ErrorCode.InternalError;
+  if (era === 'legacy') {
+    // A missing resource has its own code in the legacy revisions (ERR-022).
+    const missingResource =
+      method === 'resources/read' && isJsonObject(data) && typeof data['uri'] === 'string';
+    if (code === ErrorCode.InvalidParams && missingResource) return ErrorCode.LegacyResourceNotFound;
+    return code;
+  }
+  if (code === ErrorCode.LegacyResourceNotFound) return ErrorCode.InvalidParams; // ERR-006
+  if (code === ErrorCode.LegacyUrlElicitationRequired) return ErrorCode.InternalError; // ERR-008
+  return code;
 }

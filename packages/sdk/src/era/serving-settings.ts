@@ -3,7 +3,7 @@ import { IsthmusError } from '../errors.js';
 import type { Era } from '../exchange/call.js';
 import type { InboundLimits } from '../exchange/inbound-calls.js';
 import type { ParkingLimits } from './modern/parked-calls.js';
-import type { StateKey } from './modern/state-keys.js';
+import type { StateKey } from './modern/sealed-state.js';
 import { ALL_ERAS } from './revisions.js';
 
 /** Everything the serving side lets you set, resolved once in `serve()`. */

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../async/abort.js';
 import type { JsonObject, RequestId } from '../wire/json-rpc.js';
 import type {
   CacheHints,
@@ -12,7 +13,6 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '../wire/model.js';
-import type { Cancellation } from './lazy-abort.js';
 
 export type Era = 'legacy' | 'modern';
 
@@ -169,7 +169,7 @@ export interface Service {
    * Waited for before a request is looked at, where the service has yet to find out what it can do. Undefined: it
    * knows. What it rejects with is the answer to the request.
    */
-  ready?(opening: ListenOpening, principal: string | undefined): Promise<void> | undefined;
+  ready?(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined;
   /** Opens a subscription; without it what `watch` tells is filtered. */
   listen?(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
   /** A legacy session has begun: what the service keeps for it. Without it a session is nothing but its calls. */
@@ -177,7 +177,7 @@ export interface Service {
 }
 
 /** A message that a service may not be ready for yet. */
-export interface ListenOpening {
+export interface EarlyMessage {
   readonly method: string;
   readonly params: JsonObject | undefined;
 }

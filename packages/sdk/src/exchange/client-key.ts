@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import type { Peer } from './call.js';
 
 /** Who sends a request, as far as the transport knows. */
 export interface Sender {
@@ -32,4 +33,17 @@ function network(address: string): string {
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
   const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
   return bare === '::1' ? bare : `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+/** Whom a limit counts a request for. Limits are fair between clients, and inside one client between its sessions. */
+export interface Origin {
+  /** The client, as `clientKey` names it. */
+  readonly who: string;
+  /** Which legacy session of it; undefined for requests that belong to no session. Compared by identity. */
+  readonly part: unknown;
+}
+
+export function originOf(peer: Peer): Origin {
+  // All calls of a legacy session have the same peer object. Modern requests have nothing that tells them apart.
+  return { who: clientKey(peer), part: peer.era === 'legacy' ? peer : undefined };
 }

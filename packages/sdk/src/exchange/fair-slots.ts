@@ -1,4 +1,4 @@
-import type { Origin } from './origin.js';
+import type { Origin } from './client-key.js';
 
 /** What was taken; give it back with `release`. */
 export interface TakenSlot {

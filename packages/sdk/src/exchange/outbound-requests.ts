@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Cancellation } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { IsthmusError, ProtocolError } from '../errors.js';
 import {
@@ -11,7 +12,6 @@ import {
 import type { LoggingLevel } from '../wire/model.js';
 import type { OnBehalfOf } from './call.js';
 import { IdMap } from './id-map.js';
-import type { Cancellation } from './lazy-abort.js';
 
 /**
  * The requests we sent and still wait for. Ids are integers, unique for the life of the connection

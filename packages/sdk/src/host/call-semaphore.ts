@@ -1,6 +1,6 @@
 import { IsthmusError } from '../errors.js';
+import type { Origin } from '../exchange/client-key.js';
 import { FairSlots } from '../exchange/fair-slots.js';
-import type { Origin } from '../exchange/origin.js';
 
 /**
  * A number of places, of processes or of calls, and a bounded queue of those who wait for one. What is taken for nobody

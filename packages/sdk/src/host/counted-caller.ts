@@ -1,4 +1,4 @@
-import type { Rests, TenantCaller } from '../era/tenant.js';
+import type { Rests, TenantCaller } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type {
   Caller,
@@ -9,7 +9,7 @@ import type {
   OutgoingCall,
   ServerFacts,
 } from '../exchange/call.js';
-import type { Origin } from '../exchange/origin.js';
+import type { Origin } from '../exchange/client-key.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../wire/model.js';
 import type { ProcessInstance } from './process-instance.js';

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, systemClock } from '../async/clock.js';
-import { within } from '../async/within.js';
+import { type Clock, systemClock, within } from '../async/clock.js';
 import type { Client } from '../client/client.js';
 import { type EraCache, fileEraCache } from '../client/era-cache.js';
 import type { Upstream } from '../client/upstream.js';

@@ -1,7 +1,7 @@
 import type { Mode } from '../client/options.js';
 import type { Answers } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
-import type { QuestionPolicy } from '../era/tenant.js';
+import type { QuestionPolicy } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { CommandOptions } from '../transport/child.js';
 import type { ClientCapabilities } from '../wire/model.js';

@@ -1,5 +1,5 @@
+import { orAborted } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
-import { orAborted } from '../async/or-aborted.js';
 import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
 import type { Client } from '../client/client.js';
 import type { EraCache } from '../client/era-cache.js';

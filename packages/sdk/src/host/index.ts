@@ -15,7 +15,7 @@ export {
   type UrlEntry,
 } from '../config/index.js';
 export type { AnswerContext, Answers } from '../era/answers.js';
-export type { QuestionPolicy } from '../era/tenant.js';
+export type { QuestionPolicy } from '../era/client-dialect-context.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { ConversationOptions } from './conversation.js';
 export { createHost, type Host, type HostOptions } from './create-host.js';

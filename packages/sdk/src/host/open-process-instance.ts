@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.js';
 import type { EraCache } from '../client/era-cache.js';
 import { negotiate } from '../client/negotiate.js';
 import type { ConnectSettings } from '../client/options.js';
-import type { Tenant } from '../era/tenant.js';
+import type { Tenant } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
@@ -74,7 +74,7 @@ function connectSettings(options: OpeningOptions, pid: () => number | undefined)
     ...{ mode, maxRounds, connectTimeoutMs, silenceMs, bootMs, timeoutMs, questions },
     ...{ clock, info, capabilities, cache, onChange },
     answers: {},
-    houseAnswers: answers,
+    fallbackAnswers: answers,
     onLog: (entry) => onLog(entry, pid()),
     reconnect: false,
   };

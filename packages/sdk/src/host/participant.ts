@@ -1,5 +1,5 @@
 import type { ActiveConnection } from '../client/active-connection.js';
-import type { Tenant } from '../era/tenant.js';
+import type { Tenant } from '../era/client-dialect-context.js';
 import type { ClientCapabilities } from '../wire/model.js';
 
 /** One of those who use the processes of a server: a conversation, as the processes see it. */

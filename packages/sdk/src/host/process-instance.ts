@@ -1,13 +1,11 @@
-import type { Clock } from '../async/clock.js';
+import { type Clock, within } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
-import { within } from '../async/within.js';
 import type { ActiveConnection } from '../client/active-connection.js';
 import type { EraVerdict, NegotiationResult as Negotiated } from '../client/negotiate.js';
-import type { Tenant, TenantCaller } from '../era/tenant.js';
+import type { Tenant, TenantCaller } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { Caller, OutgoingCall } from '../exchange/call.js';
-import { clientKey } from '../exchange/client-key.js';
-import type { Origin } from '../exchange/origin.js';
+import { clientKey, type Origin } from '../exchange/client-key.js';
 import type { ChildConnection } from '../transport/child.js';
 import type { LogEntry } from '../wire/model.js';
 import { CallSemaphore } from './call-semaphore.js';

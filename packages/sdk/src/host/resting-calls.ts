@@ -1,7 +1,7 @@
 import { EvictingSlots } from '../async/evicting-slots.js';
 import { IsthmusError } from '../errors.js';
 import type { OutgoingCall } from '../exchange/call.js';
-import type { Origin } from '../exchange/origin.js';
+import type { Origin } from '../exchange/client-key.js';
 import type { CallSemaphore } from './call-semaphore.js';
 
 /**

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { type Clock, systemClock } from '../async/clock.js';
-import { within } from '../async/within.js';
+import { type Clock, systemClock, within } from '../async/clock.js';
 import { messageOf } from '../errors.js';
 import type { ChildWatcher } from './child-watcher.js';
 import { type WatchProgram, watchProgram } from './death-watch-program.js';

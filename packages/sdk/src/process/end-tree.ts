@@ -1,7 +1,6 @@
-import type { Clock } from '../async/clock.js';
+import { type Clock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { onDeparture } from '../async/departure.js';
-import { within } from '../async/within.js';
 import type { ShutdownTimes } from './child.js';
 import { isTreeGone, signalTree } from './kill-tree.js';
 

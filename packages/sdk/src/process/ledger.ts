@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, systemClock } from '../async/clock.js';
-import { within } from '../async/within.js';
+import { type Clock, systemClock, within } from '../async/clock.js';
 import type { ChildWatcher } from './child-watcher.js';
 import { isTreeGone, signalTree } from './kill-tree.js';
 import { defaultLedgerFolder, type LedgerFile, openLedgerFolder } from './ledger-folder.js';

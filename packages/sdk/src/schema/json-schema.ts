@@ -1,10 +1,10 @@
+import { createContext, Script } from 'node:vm';
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv';
 import { messageOf, ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import { dialectOf, mayTakeLong } from './json-schema-shape.js';
 import { compileSimpleSchema } from './simple-schema.js';
-import { runWithin, TimeIsOver } from './time-limit.js';
 
 /** A value that fits, as the schema understands it, or why it does not. */
 export type Checked =
@@ -100,3 +100,28 @@ function toSentence(error: ErrorObject): string {
   const what = `${error.message ?? 'is not valid'}${extra === undefined ? '' : ` (${JSON.stringify(extra)})`}`;
   return path === '' ? what : `${path}: ${what}`;
 }
+
+/** What `runWithin` throws when the time is over. */
+export class TimeIsOver extends Error {}
+
+/**
+ * Runs a synchronous function and stops it when it takes longer: V8 interrupts loops, recursion and regular
+ * expressions alike. A function that is stopped may leave its own state half changed.
+ */
+export function runWithin<T>(ms: number, work: () => T): T {
+  context ??= createContext({ work: undefined });
+  script ??= new Script('work()');
+  const outer = context['work'];
+  context['work'] = work;
+  try {
+    return script.runInContext(context, { timeout: ms }) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    throw new TimeIsOver(`it took longer than ${ms} ms`);
+  } finally {
+    context['work'] = outer;
+  }
+}
+
+let context: ReturnType<typeof createContext> | undefined;
+let script: Script | undefined;

@@ -3,9 +3,8 @@ import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { Context } from './context.js';
-import { withoutPrototype } from './plain-values.js';
 import type { RegisteredPrompt } from './prompts.js';
-import type { Registry } from './registry.js';
+import { type Registry, withoutPrototype } from './registry.js';
 import type { RegisteredTemplate } from './resources.js';
 
 /** Suggests values for what has been typed so far; `others` are the arguments already chosen. */

@@ -1,3 +1,4 @@
+import type { InputRequired } from '../era/input-rounds.js';
 import { messageOf, ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
@@ -6,6 +7,7 @@ import type {
   CallToolResult,
   ContentBlock,
   GetPromptResult,
+  InputRequests,
   PromptMessage,
   ReadResourceResult,
   TextResourceContents,
@@ -142,4 +144,19 @@ function isBlock(value: unknown): value is ContentBlock {
     default:
       return false;
   }
+}
+
+export type { InputRequired };
+
+/**
+ * Return this from a handler to ask the client for input without keeping anything in memory: the handler is
+ * run again with `ctx.answers` (by the same keys) and `ctx.state`. In the modern era the state travels
+ * sealed with the client; legacy clients get real requests.
+ */
+export function inputRequired(round: { requests?: InputRequests; state?: unknown }): InputRequired {
+  return {
+    resultType: 'input_required',
+    ...(round.requests !== undefined && { inputRequests: round.requests }),
+    ...(round.state !== undefined && { state: round.state }),
+  };
 }

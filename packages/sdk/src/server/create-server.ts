@@ -1,10 +1,8 @@
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Call, Service } from '../exchange/call.js';
+import type { Call, Change, Service } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Icon, Implementation, ServerCapabilities } from '../wire/model.js';
-import { checkCacheHints } from './cache-hints.js';
-import { createChangeFeed } from './change-feed.js';
 import { complete } from './completions.js';
 import {
   addPrompt,
@@ -14,7 +12,7 @@ import {
   type PromptHandler,
   type RegisteredPrompt,
 } from './prompts.js';
-import { createRegistry, type Registration, type Registry } from './registry.js';
+import { checkCacheHints, createRegistry, type Registration, type Registry } from './registry.js';
 import {
   addResource,
   addTemplate,
@@ -202,5 +200,36 @@ function implementation(options: ServerOptions): Implementation {
     ...(description !== undefined && { description }),
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons !== undefined && { icons }),
+  };
+}
+
+/** Tells watchers what changed; many changes of one kind in one turn are told once. */
+export interface ChangeFeed {
+  publish(change: Change): void;
+  watch(onChange: (change: Change) => void): () => void;
+}
+
+export function createChangeFeed(): ChangeFeed {
+  const watchers = new Set<(change: Change) => void>();
+  const due = new Map<string, Change>();
+
+  function tell(): void {
+    const changes = [...due.values()];
+    due.clear();
+    for (const change of changes) for (const watcher of [...watchers]) watcher(change);
+  }
+
+  return {
+    publish(change) {
+      if (watchers.size === 0) return;
+      if (due.size === 0) queueMicrotask(tell);
+      due.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
+    },
+    watch(onChange) {
+      // A wrapper, so that the same function watching twice is two watchers.
+      const watcher = (change: Change) => onChange(change);
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
   };
 }

@@ -7,8 +7,7 @@ import type { Icon, Prompt } from '../wire/model.js';
 import type { Completer } from './completions.js';
 import { type PromptReturn, toPromptResult } from './content.js';
 import { Context } from './context.js';
-import { withoutPrototype } from './plain-values.js';
-import { defined, type Registration, type Registry } from './registry.js';
+import { defined, type Registration, type Registry, withoutPrototype } from './registry.js';
 
 export interface PromptArgumentDefinition {
   readonly title?: string;

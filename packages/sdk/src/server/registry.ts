@@ -1,6 +1,7 @@
 import { IsthmusError, ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
+import type { CacheHints } from '../wire/model.js';
 
 /** What the author of a server holds on to after registering something. */
 export interface Registration {
@@ -130,4 +131,29 @@ export function defined<T extends object>(definition: T): JsonObject {
   const copy: JsonObject = {};
   for (const [key, value] of Object.entries(definition)) if (value !== undefined) copy[key] = value;
   return copy;
+}
+
+/** CACHE-003, CACHE-004: found where the author wrote it, not by a client that refuses it. */
+export function checkCacheHints(what: string, hints: CacheHints | undefined): void {
+  const { ttlMs, cacheScope } = hints ?? {};
+  if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0)) {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `${what}: ttlMs must be a whole number of at least 0, got ${ttlMs}`,
+    );
+  }
+  if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private') {
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `${what}: cacheScope must be "public" or "private", got ${String(cacheScope)}`,
+    );
+  }
+}
+
+/**
+ * A copy that has only its own members: names such as `constructor` are ordinary names, and one that the
+ * client did not send must not seem to be there.
+ */
+export function withoutPrototype(values: JsonObject): JsonObject {
+  return Object.assign(Object.create(null), values);
 }

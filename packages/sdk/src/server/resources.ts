@@ -4,11 +4,10 @@ import type { Call } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { Annotations, CacheHints, Icon, Resource, ResourceTemplate } from '../wire/model.js';
-import { checkCacheHints } from './cache-hints.js';
 import type { Completer } from './completions.js';
 import { type ResourceReturn, toReadResult } from './content.js';
 import { Context } from './context.js';
-import { defined, type Registration, type Registry } from './registry.js';
+import { checkCacheHints, defined, type Registration, type Registry } from './registry.js';
 import { parseUriTemplate, type TemplateVariables, type UriTemplate } from './uri-template.js';
 
 interface ResourceFacts {

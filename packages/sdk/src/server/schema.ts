@@ -3,7 +3,7 @@ import { IsthmusError } from '../errors.js';
 import { type Checked, compileJsonSchema } from '../schema/json-schema.js';
 import { checkJsonSchema } from '../schema/json-schema-shape.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
-import { withoutPrototype } from './plain-values.js';
+import { withoutPrototype } from './registry.js';
 
 /** Plain JSON Schema 2020-12. `T` is what a handler may assume of a valid value. */
 export interface JsonSchema<T = JsonObject> extends JsonObject {

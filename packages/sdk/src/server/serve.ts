@@ -1,6 +1,6 @@
+import { within } from '../async/clock.js';
 import { planDeparture } from '../async/departure.js';
 import { LiveSet } from '../async/live-set.js';
-import { within } from '../async/within.js';
 import { type ServedConnection, serveConnection } from '../era/connection-driver.js';
 import { isDeclared } from '../era/methods.js';
 import { createModernServerState } from '../era/modern/server-state.js';

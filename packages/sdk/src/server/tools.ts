@@ -1,3 +1,4 @@
+import { isThenable } from '../async/deferred.js';
 import { type InputRequired, isInputRequired } from '../era/input-rounds.js';
 import { readHeaderParams } from '../era/modern/headers.js';
 import { messageOf, ProtocolError } from '../errors.js';
@@ -150,12 +151,6 @@ function failure(tool: RegisteredTool, error: unknown, call: Call): JsonObject {
     events.handlerFailed.publish({ method: 'tools/call', tool: tool.listed.name, error });
   }
   return toolError(messageOf(error));
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-  );
 }
 
 function invalidParams(message: string): ProtocolError {

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import { type Clock, systemClock } from '../async/clock.js';
+import { type Clock, systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
-import { within } from '../async/within.js';
 import type { Connection, ConnectionEnd, Receiver } from '../exchange/connection.js';
 import { decodeLine, encodeMessage, oversizeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';

@@ -11,12 +11,12 @@
  */
 
 export type * from './model/capabilities.js';
-export type * from './model/content.js';
+export type * from './model/capabilities.js';
 export type * from './model/elicitation.js';
-export type * from './model/news.js';
 export type * from './model/offers.js';
-export type * from './model/opening.js';
+export type * from './model/offers.js';
+export type * from './model/questions.js';
+export type * from './model/questions.js';
 export type * from './model/results.js';
-export type * from './model/rounds.js';
-export type * from './model/sampling.js';
+export type * from './model/results.js';
 export type * from './model/vocabulary.js';

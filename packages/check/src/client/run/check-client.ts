@@ -1,5 +1,4 @@
-import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import type { Report } from '../../model.js';
 import { applyBaseline, type Baseline, type BaselineScope } from '../../run/baseline.js';
 import { countsOf, gradeOf } from '../../run/grade.js';

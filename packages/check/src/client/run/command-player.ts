@@ -1,6 +1,5 @@
-import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
 import { describeExit } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 import { commandLine, fillIn } from './placeholders.js';

@@ -1,5 +1,4 @@
-import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { isStillRunning, startTimeOf } from '@isthmus/sdk/internal/process/process-facts.js';
 import type { Entry } from '../model.js';
 import { openLives } from '../scripted/record-file.js';

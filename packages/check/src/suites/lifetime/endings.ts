@@ -1,4 +1,4 @@
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { within } from '@isthmus/sdk/internal/async/clock.js';
 import { isRunning, type ProcStat, readAllStats } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { isStillRunning } from '@isthmus/sdk/internal/process/process-facts.js';
 import type { CheckConversation } from '../../conversation/conversation.js';

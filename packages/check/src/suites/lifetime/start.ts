@@ -1,4 +1,4 @@
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { within } from '@isthmus/sdk/internal/async/clock.js';
 import { askAlive } from '../../conversation/alive.js';
 import { helloMessage } from '../../conversation/hello.js';
 import type { Check } from '../../model.js';

@@ -1,5 +1,5 @@
 /** Which log messages are sent: those that were asked for. */
-import { isLoggingLevel, reaches } from '@isthmus/sdk/internal/era/log-levels.js';
+import { isLoggingLevel, reaches } from '@isthmus/sdk/internal/era/reports.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
 import type { CheckConversation, CheckRequestOptions } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';

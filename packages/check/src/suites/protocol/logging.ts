@@ -1,5 +1,5 @@
 /** Log messages, in either era. */
-import { isLoggingLevel } from '@isthmus/sdk/internal/era/log-levels.js';
+import { isLoggingLevel } from '@isthmus/sdk/internal/era/reports.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { hasCapability } from '../../survey/facts.js';

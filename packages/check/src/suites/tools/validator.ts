@@ -1,5 +1,5 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import { runWithin, TimeIsOver } from '@isthmus/sdk/internal/schema/time-limit.js';
+import { runWithin, TimeIsOver } from '@isthmus/sdk/internal/schema/json-schema.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AnySchemaObject, ErrorObject } from 'ajv';
 

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
-import { within } from '@isthmus/sdk/internal/async/within.js';
+import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { onTestFinished } from 'vitest';
 import { until } from '../../../../../test/support/until.js';
 import { childrenOf } from '../../../../sdk/test/host/support-lifetime.js';

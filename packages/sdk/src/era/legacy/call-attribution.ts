@@ -1,19 +1,19 @@
+import type { Cancellation } from '../../async/abort.js';
 import type { Clock } from '../../async/clock.js';
 import { LiveSet } from '../../async/live-set.js';
 import type { IsthmusError } from '../../errors.js';
 import type { OnBehalfOf } from '../../exchange/call.js';
-import type { Cancellation } from '../../exchange/lazy-abort.js';
 import type { RequestId } from '../../wire/json-rpc.js';
-import type { QuestionPolicy } from '../tenant.js';
+import type { QuestionPolicy } from '../client-dialect-context.js';
 import {
   type AttributableCall,
   type Attributed,
   type Attribution,
+  GivenUpCalls,
   likeliest,
   type OpenQuestion,
   type Unclear,
 } from './attributable-call.js';
-import { GivenUpCalls } from './given-up-calls.js';
 import { QuestionHistory } from './question-history.js';
 import { type WaitingCall, WaitingLine } from './waiting-line.js';
 

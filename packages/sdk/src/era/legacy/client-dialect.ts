@@ -17,12 +17,17 @@ import {
   resultMessage,
 } from '../../wire/json-rpc.js';
 import type { InputRequest, LoggingLevel } from '../../wire/model.js';
-import { type ClientDialect, type ClientDialectContext, report, tell } from '../client-dialect-context.js';
-import { reaches } from '../log-levels.js';
-import { changeOf } from '../notifications.js';
-import { toLog } from '../reports.js';
+import {
+  type ClientDialect,
+  type ClientDialectContext,
+  report,
+  type Tenant,
+  type TenantCaller,
+  tell,
+} from '../client-dialect-context.js';
+import { reaches, toLog } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
-import type { Tenant, TenantCaller } from '../tenant.js';
+import { changeOf } from '../subscriptions.js';
 import { CallAttribution } from './call-attribution.js';
 import { LegacyQuestions } from './client-questions.js';
 import { LegacySubscriptions } from './client-subscriptions.js';

@@ -1,5 +1,5 @@
+import { within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
-import { within } from '../../async/within.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import { events } from '../../events.js';
 import type { OnBehalfOf } from '../../exchange/call.js';
@@ -162,23 +162,23 @@ export class LegacyQuestions {
 
   /** Whatever the habits of the server: a question of one principal never reaches another. */
   #ofSeveralPrincipals(request: InputRequest): Whose {
-    const { houseAnswers } = this.#side;
-    if (canAnswer(houseAnswers, request) && this.#turns.attribute().kind === 'nobody')
-      return byHouse(houseAnswers);
+    const { fallbackAnswers } = this.#side;
+    if (canAnswer(fallbackAnswers, request) && this.#turns.attribute().kind === 'nobody')
+      return byHouse(fallbackAnswers);
     return OF_SEVERAL_PRINCIPALS;
   }
 
   /** No call is in flight that could have led to it (servers ask for roots right after the handshake). */
   #ofNoCall(request: InputRequest): Whose {
-    const { houseAnswers } = this.#side;
-    if (canAnswer(houseAnswers, request)) return byHouse(houseAnswers);
+    const { fallbackAnswers } = this.#side;
+    if (canAnswer(fallbackAnswers, request)) return byHouse(fallbackAnswers);
     const [only, another] = this.#speakers;
     if (only && !another) {
       // The call may have ended just now, and its principal may have left.
       return this.#scopes.mayBeOther(only.voice.principal) ? OF_SEVERAL_PRINCIPALS : byVoice(only);
     }
     const count = this.#speakers.size;
-    if (count === 0) return byHouse(houseAnswers);
+    if (count === 0) return byHouse(fallbackAnswers);
     return {
       kind: 'refused',
       why: `${count} conversations share this connection, and the question belongs to no call of theirs`,

@@ -1,11 +1,10 @@
-import type { Clock } from '../../async/clock.js';
+import { type Clock, within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
-import { within } from '../../async/within.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Change, ListenEnd, OpenListen } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
-import { isPartOf } from '../notifications.js';
+import { isPartOf } from '../subscriptions.js';
 
 /**
  * `listen` for a legacy session: list changes come unsolicited and are filtered here, resources are subscribed

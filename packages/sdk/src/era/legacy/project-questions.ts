@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 import type { ClientCapabilities, InputRequest } from '../../wire/model.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
-import { projectBlock } from './project-content.js';
+import { projectBlock } from './project-results.js';
 
 /** A question as the revision can carry it, or why it cannot. */
 export type ProjectedQuestion =

@@ -1,6 +1,8 @@
-import { IsthmusError } from '../../errors.js';
-import type { Call, Peer } from '../../exchange/call.js';
-import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
+import { type Cancellation, LazyAbort } from '../../async/abort.js';
+import type { Clock } from '../../async/clock.js';
+import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
+import type { Call, Peer, Service } from '../../exchange/call.js';
+import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type {
   InputRequest,
@@ -10,6 +12,13 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../../wire/model.js';
+import {
+  cannotAsk,
+  emptyRound,
+  type InputRequired,
+  isInputRequired,
+  missingCapability,
+} from '../input-rounds.js';
 
 /** What a call may do to its session while it runs. */
 export interface LegacyServerSession {
@@ -107,4 +116,135 @@ export class LegacyServerCall implements Call {
     this.#questions?.abort(error);
     this.#others?.abort(error);
   }
+}
+
+/**
+ * Runs a call to its end. A handler that answers `inputRequired` (replay style) is asked again with the
+ * answers, which a legacy client gives to real requests; the client never sees `input_required`.
+ */
+export function runRounds(
+  service: Service,
+  call: LegacyServerCall,
+  mayAsk: boolean,
+  clock: Clock,
+): JsonObject | Promise<JsonObject> {
+  const next = (result: JsonObject): JsonObject | Promise<JsonObject> => {
+    if (!isJsonObject(result) || !isInputRequired(result)) return result;
+    if (!mayAsk) throw cannotAsk(call.method);
+    return answerRounds(service, call, clock, result);
+  };
+  const first = service.handle(call);
+  return first instanceof Promise ? first.then(next) : next(first);
+}
+
+async function answerRounds(
+  service: Service,
+  call: LegacyServerCall,
+  clock: Clock,
+  first: InputRequired,
+): Promise<JsonObject> {
+  let required = first;
+  const visited = new VisitedPages();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const requests = Object.entries(required.inputRequests ?? {});
+    // Without questions the handler only wants to be called again, later (MRTR-017).
+    if (requests.length === 0) {
+      if (required.state === undefined) throw emptyRound(call.method);
+      await pause(clock, call.signal);
+    }
+    try {
+      if (requests.length > 0 && requests.every(([, request]) => visited.has(request))) {
+        await pause(clock, call.signal, visited.nextPauseMs());
+      }
+      const asked = requests.map(async ([key, request]) => [key, await ask(call, request, visited)] as const);
+      call.answers = Object.fromEntries(await Promise.all(asked)) as InputResponses;
+    } catch (error) {
+      return unanswered(call, error);
+    }
+    call.state = required.state;
+    const result = await service.handle(call);
+    if (!isInputRequired(result)) return result;
+    required = result;
+  }
+  throw new ProtocolError(
+    ErrorCode.InternalError,
+    `${call.method} asked for input ${MAX_ROUNDS} times without an end`,
+  );
+}
+
+async function ask(
+  call: LegacyServerCall,
+  request: InputRequest,
+  visited: VisitedPages,
+): Promise<InputResponse> {
+  // Still waiting for what the user does there: nobody is sent to the same page twice.
+  if (visited.has(request)) return { action: 'accept' };
+  try {
+    const answer = await call.ask(request);
+    visited.note(request, answer);
+    return answer;
+  } catch (error) {
+    // There is no way to hand on an error; for elicitation there is one to say that nothing came of it.
+    if (request.method !== 'elicitation/create' || !isRefusal(error, call, request)) throw error;
+    return { action: 'cancel' };
+  }
+}
+
+/** The client says no; or it could be asked, were there words for this question in its revision. */
+function isRefusal(error: unknown, { peer }: LegacyServerCall, request: InputRequest): boolean {
+  if (!(error instanceof IsthmusError)) return false;
+  const inexpressible = error.code === 'CAPABILITY_MISSING' && !missingCapability(request, peer.capabilities);
+  return error.code === 'REFUSED_BY_PEER' || inexpressible;
+}
+
+/** The pages that the user has agreed to visit in the course of one call. */
+class VisitedPages {
+  readonly #urls = new Set<string>();
+  #pauses = 0;
+
+  has(request: InputRequest): boolean {
+    const url = pageOf(request);
+    return url !== undefined && this.#urls.has(url);
+  }
+
+  note(request: InputRequest, answer: InputResponse): void {
+    const url = pageOf(request);
+    if (url !== undefined && 'action' in answer && answer.action === 'accept') this.#urls.add(url);
+  }
+
+  /** Twice as long each time that the server asks for the same again. */
+  nextPauseMs(): number {
+    this.#pauses += 1;
+    return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** this.#pauses);
+  }
+}
+
+function pageOf(request: InputRequest): string | undefined {
+  if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return undefined;
+  return request.params.url;
+}
+
+/** The same as when a handler's own `await ctx.elicit()` fails: tools tell the model (TOOL-017). */
+function unanswered(call: LegacyServerCall, error: unknown): JsonObject {
+  if (call.method !== 'tools/call') throw error;
+  return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
+}
+
+const MAX_ROUNDS = 64;
+const PAUSE_MS = 200;
+const MAX_PAUSE_MS = 10_000;
+
+function pause(clock: Clock, signal: AbortSignal, ms = PAUSE_MS): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      callOff();
+      reject(signal.reason);
+    };
+    const callOff = clock.after(ms, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
 }

@@ -19,10 +19,9 @@ import type {
   ProgressUpdate,
   ServerCapabilities,
 } from '../../wire/model.js';
-import type { ServerDialect } from '../dialect.js';
-import { isLoggingLevel, reaches } from '../log-levels.js';
 import { claimsModern } from '../meta-keys.js';
 import { isModernOnly, methodFacts } from '../methods.js';
+import { isLoggingLevel, reaches } from '../reports.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import {
   acceptOnce,
@@ -30,19 +29,19 @@ import {
   dropped,
   methodNotFound,
   refuse,
+  type ServerDialect,
   type ServerDialectContext,
   sendError,
   sendInPassing,
   sendResult,
   settleWith,
+  toWireError,
 } from '../server-dialect-context.js';
-import { keepOverdue, SubscribedUris } from '../subscribed-uris.js';
-import { toWireError } from '../wire-error.js';
+import { keepOverdue, SubscribedUris } from '../subscriptions.js';
 import type { Handshake } from './handshake.js';
 import { usableCapabilities } from './project-questions.js';
 import { projectCapabilities, projectImplementation, projectResult, withoutNews } from './project-results.js';
-import { runRounds } from './replay-rounds.js';
-import { LegacyServerCall, type LegacyServerSession } from './server-call.js';
+import { LegacyServerCall, type LegacyServerSession, runRounds } from './server-call.js';
 import { ServerQuestions } from './server-questions.js';
 
 /** The legacy era, serving: one session per connection, opened by `initialize`. */

@@ -13,8 +13,7 @@ import {
   requestMessage,
 } from '../../wire/json-rpc.js';
 import type { InputRequest, InputResponse } from '../../wire/model.js';
-import { capabilityNames, missingCapability } from '../client-capabilities.js';
-import { answerProblem } from '../input-rounds.js';
+import { answerProblem, capabilityNames, missingCapability } from '../input-rounds.js';
 import type { LegacyRevision } from '../revisions.js';
 import type { ServerDialectContext } from '../server-dialect-context.js';
 import { projectQuestion } from './project-questions.js';

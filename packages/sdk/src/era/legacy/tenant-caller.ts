@@ -2,12 +2,10 @@ import { IsthmusError } from '../../errors.js';
 import type { Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
-import { mayExtend, tell } from '../client-dialect-context.js';
-import { reaches } from '../log-levels.js';
+import { mayExtend, type Rests, type Tenant, type TenantCaller, tell } from '../client-dialect-context.js';
 import { methodFacts } from '../methods.js';
-import { toLog, toProgress } from '../reports.js';
+import { reaches, toLog, toProgress } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
-import type { Rests, Tenant, TenantCaller } from '../tenant.js';
 import type { AttributableCall } from './call-attribution.js';
 import type { LegacyLine } from './client-dialect.js';
 

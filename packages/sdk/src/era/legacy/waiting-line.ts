@@ -1,6 +1,6 @@
+import type { Cancellation } from '../../async/abort.js';
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
-import type { Cancellation } from '../../exchange/lazy-abort.js';
 
 /** Somebody who waits for others to be out of the way. */
 export interface WaitingCall {

@@ -16,12 +16,18 @@ import {
   requestMessage,
 } from '../../wire/json-rpc.js';
 import type { SubscriptionFilter } from '../../wire/model.js';
-import { type ClientDialect, type ClientDialectContext, report, tell } from '../client-dialect-context.js';
+import {
+  type ClientDialect,
+  type ClientDialectContext,
+  report,
+  type Tenant,
+  type TenantCaller,
+  tell,
+} from '../client-dialect-context.js';
 import { META } from '../meta-keys.js';
-import { changeOf } from '../notifications.js';
 import { toLog } from '../reports.js';
 import type { ModernRevision } from '../revisions.js';
-import type { Tenant, TenantCaller } from '../tenant.js';
+import { changeOf } from '../subscriptions.js';
 import { ModernTenantCaller } from './tenant-caller.js';
 
 /** What the voices on a modern connection share. */

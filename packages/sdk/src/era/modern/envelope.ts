@@ -2,8 +2,8 @@ import type { Peer } from '../../exchange/call.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, isRequestId, type JsonObject, type JsonRpcErrorBody } from '../../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, LoggingLevel, ProgressToken } from '../../wire/model.js';
-import { isLoggingLevel } from '../log-levels.js';
 import { META } from '../meta-keys.js';
+import { isLoggingLevel } from '../reports.js';
 import { isModernRevision, MODERN_REVISIONS } from '../revisions.js';
 
 /** What a modern request says about itself. Read anew from every request (STATE-001). */

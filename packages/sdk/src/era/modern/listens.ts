@@ -6,7 +6,7 @@ import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject, notificationMessage } from '../../wire/json-rpc.js';
 import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js';
 import { META } from '../meta-keys.js';
-import { keepOverdue, urisProblem } from '../subscribed-uris.js';
+import { keepOverdue, urisProblem } from '../subscriptions.js';
 
 /**
  * The open `subscriptions/listen` requests of one connection. Each is acknowledged before anything else is

@@ -1,8 +1,8 @@
+import { type Cancellation, LazyAbort } from '../../async/abort.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { Call, Peer } from '../../exchange/call.js';
 import { clientKey } from '../../exchange/client-key.js';
-import { type Cancellation, LazyAbort } from '../../exchange/lazy-abort.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject, RequestId } from '../../wire/json-rpc.js';
 import type {
@@ -15,15 +15,16 @@ import type {
   LoggingLevel,
   ProgressUpdate,
 } from '../../wire/model.js';
-import { capabilityNames, missingCapability } from '../client-capabilities.js';
 import {
   cannotAsk,
+  capabilityNames,
   checkedAnswer,
   emptyRound,
   type InputRequired,
   isInputRequired,
+  missingCapability,
 } from '../input-rounds.js';
-import { reaches } from '../log-levels.js';
+import { reaches } from '../reports.js';
 import { digestRequest, type ParkedState, type ReplayState, type StateBinding } from './sealed-state.js';
 import type { ModernServerState } from './server-state.js';
 

@@ -14,7 +14,6 @@ import {
 } from '../../wire/json-rpc.js';
 import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
 import { deriveText, hasText } from '../../wire/result-text.js';
-import type { ServerDialect } from '../dialect.js';
 import { isInputRequired } from '../input-rounds.js';
 import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
 import { MODERN_REVISIONS } from '../revisions.js';
@@ -24,13 +23,14 @@ import {
   dropped,
   methodNotFound,
   refuse,
+  type ServerDialect,
   type ServerDialectContext,
   sendError,
   sendInPassing,
   sendResult,
   settleWith,
+  toWireError,
 } from '../server-dialect-context.js';
-import { toWireError } from '../wire-error.js';
 import { readEnvelope, tooLateForSession, unsupportedVersion, type ValidEnvelope } from './envelope.js';
 import { Listens } from './listens.js';
 import { tooManyParked } from './parked-calls.js';

@@ -11,13 +11,12 @@ import type {
   SubscriptionFilter,
 } from '../../wire/model.js';
 import { answerQuestion, capabilitiesOf } from '../answers.js';
-import { mayExtend, tell } from '../client-dialect-context.js';
+import { mayExtend, type Rests, type Tenant, type TenantCaller, tell } from '../client-dialect-context.js';
 import { roundProblem } from '../input-rounds.js';
 import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
 import type { ModernRevision } from '../revisions.js';
-import type { Rests, Tenant, TenantCaller } from '../tenant.js';
 import type { ModernLine } from './client-dialect.js';
 
 /** One voice on a modern connection: its identity and capabilities travel with each of its requests. */

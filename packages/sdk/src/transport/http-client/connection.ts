@@ -1,6 +1,6 @@
+import { sharedAbort } from '../../async/abort.js';
+import { within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
-import { sharedAbort } from '../../async/shared-abort.js';
-import { within } from '../../async/within.js';
 import type { IsthmusError } from '../../errors.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';

@@ -1,4 +1,4 @@
-import { orAborted } from '../../async/or-aborted.js';
+import { orAborted } from '../../async/abort.js';
 import type { Credentials } from './credentials.js';
 import type { Dispatch, HttpAnswer, HttpRequest } from './dispatch.js';
 import { networkFailure, statusFailure } from './failures.js';

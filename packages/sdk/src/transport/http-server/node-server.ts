@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, systemClock } from '../../async/clock.js';
+import { type Clock, systemClock, within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
-import { within } from '../../async/within.js';
 import { IsthmusError } from '../../errors.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { FairShare } from '../../exchange/fair-share.js';

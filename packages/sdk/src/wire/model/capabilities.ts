@@ -1,4 +1,5 @@
-import type { JsonValue } from './vocabulary.js';
+import type { CacheHints, CompleteResultBase } from './results.js';
+import type { Implementation, JsonValue, Meta, ResultMeta } from './vocabulary.js';
 
 /** What each side can do. */
 
@@ -34,4 +35,35 @@ export type ServerCapabilities = {
   tasks?: { [key: string]: unknown };
   /** By extension id. Since 2026-07-28. */
   extensions?: { [key: string]: CapabilitySettings };
+};
+
+/** How a conversation opens, in either era. */
+
+/** Answer to `server/discover`. Since 2026-07-28; who answers stands in `_meta`. */
+export type DiscoverResult = CompleteResultBase &
+  CacheHints & {
+    supportedVersions: string[];
+    capabilities: ServerCapabilities;
+    /** For the model: how to use this server well. */
+    instructions?: string;
+  };
+
+/** Params of `initialize`. Legacy only. */
+export type InitializeParams = {
+  /** The newest revision the client speaks. */
+  protocolVersion: string;
+  capabilities: ClientCapabilities;
+  clientInfo: Implementation;
+  _meta?: Meta;
+};
+
+/** Answer to `initialize`. Legacy only. */
+export type InitializeResult = {
+  /** The revision of this session; a client that does not speak it hangs up. */
+  protocolVersion: string;
+  capabilities: ServerCapabilities;
+  serverInfo: Implementation;
+  /** For the model: how to use this server well. */
+  instructions?: string;
+  _meta?: ResultMeta;
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QuestionPolicy, TenantCaller } from '../../../src/era/tenant.js';
+import type { QuestionPolicy, TenantCaller } from '../../../src/era/client-dialect-context.js';
 import type { OnBehalfOf } from '../../../src/exchange/call.js';
 import type { JsonObject, RequestId } from '../../../src/wire/json-rpc.js';
 import type { InputResponse } from '../../../src/wire/model.js';

@@ -1,7 +1,7 @@
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import type { Answers } from '../../../src/era/answers.js';
+import type { QuestionPolicy, TenantCaller } from '../../../src/era/client-dialect-context.js';
 import { LegacyClientDialect } from '../../../src/era/legacy/client-dialect.js';
-import type { QuestionPolicy, TenantCaller } from '../../../src/era/tenant.js';
 import { IsthmusError } from '../../../src/errors.js';
 import type { OnBehalfOf, OutgoingCall } from '../../../src/exchange/call.js';
 import type { Connection } from '../../../src/exchange/connection.js';
@@ -10,14 +10,14 @@ import type { JsonObject, RequestId } from '../../../src/wire/json-rpc.js';
 import type { ElicitResult, InputResponse } from '../../../src/wire/model.js';
 
 /** A legacy session without a connection: the test is the server. */
-export function session(questions: QuestionPolicy | undefined = 'adaptive', houseAnswers: Answers = {}) {
+export function session(questions: QuestionPolicy | undefined = 'adaptive', fallbackAnswers: Answers = {}) {
   const clock = new FakeClock();
   const sent: JsonObject[] = [];
   const connection = { label: 'test', send: (message: JsonObject) => sent.push(message) };
   const requests = new OutboundRequests(clock);
   const side = {
     connection: connection as unknown as Connection,
-    ...{ clock, houseAnswers, questions, maxRounds: 10, onLog: undefined, onChange: () => {} },
+    ...{ clock, fallbackAnswers, questions, maxRounds: 10, onLog: undefined, onChange: () => {} },
   };
   const server = { info: undefined, capabilities: { tools: {} }, instructions: undefined };
   const dialect = new LegacyClientDialect(side, requests, '2025-11-25', server);

@@ -1,4 +1,5 @@
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
+import type { QuestionPolicy } from '../../../src/era/client-dialect-context.js';
 import type {
   AttributableCall,
   Attributed,
@@ -6,7 +7,6 @@ import type {
   Unclear,
 } from '../../../src/era/legacy/attributable-call.js';
 import { CallAttribution } from '../../../src/era/legacy/call-attribution.js';
-import type { QuestionPolicy } from '../../../src/era/tenant.js';
 import type { OnBehalfOf } from '../../../src/exchange/call.js';
 
 export const [A, B, C] = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];

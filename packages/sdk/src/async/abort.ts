@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 /** As much of an `AbortSignal` as calls need; see `LazyAbort`. */
 export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason'> & {
   addEventListener(type: 'abort', listener: AbortListener, options?: { readonly once: true }): void;
@@ -48,4 +49,31 @@ export class LazyAbort implements Cancellation {
     }
     this.#controller?.abort(reason);
   }
+}
+
+/** Waits for `work`, or for the signal; what comes too late is handed to `tooLate`. Rejects with the signal's reason. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal, tooLate: (value: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    work.then(
+      (value) => {
+        signal.removeEventListener('abort', onAbort);
+        if (signal.aborted) tooLate(value);
+        else resolve(value);
+      },
+      (error) => {
+        signal.removeEventListener('abort', onAbort);
+        reject(error);
+      },
+    );
+  });
+}
+
+/** A controller whose signal many listen to at once: that is what it is for, and no leak to warn of. */
+export function sharedAbort(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

@@ -1,4 +1,6 @@
 import { IsthmusError } from '../errors.js';
+import type { Change } from '../exchange/call.js';
+import type { JsonObject } from '../wire/json-rpc.js';
 
 /** The resources that one connection is subscribed to: bounded, since their names are the client's. */
 export class SubscribedUris {
@@ -37,3 +39,24 @@ export function keepOverdue<T>(overdue: Map<string, T>, key: string, news: T): v
 
 const MAX_URIS = 10_000;
 const MAX_CHARS = 1024 * 1024;
+
+/** What a notification of a server says has changed; `undefined` for every other notification. */
+export function changeOf(method: string, params: JsonObject): Change | undefined {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return { kind: 'tools' };
+    case 'notifications/prompts/list_changed':
+      return { kind: 'prompts' };
+    case 'notifications/resources/list_changed':
+      return { kind: 'resources' };
+    case 'notifications/resources/updated':
+      return typeof params['uri'] === 'string' ? { kind: 'resource', uri: params['uri'] } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** SUB-016: an update may name a part of what was subscribed to. */
+export function isPartOf(uri: string, whole: string): boolean {
+  return uri === whole || uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`);
+}
