@@ -1,7 +1,9 @@
 import { ResponseCache } from '@isthmus/sdk/internal/client/response-cache.js';
 import { keepOverdue, SubscribedUris } from '@isthmus/sdk/internal/era/subscriptions.js';
-import { InFlightRequest } from '@isthmus/sdk/internal/transport/http-client/in-flight-request.js';
-import { RequestSlots } from '@isthmus/sdk/internal/transport/http-client/request-slots.js';
+import {
+  InFlightRequest,
+  RequestSlots,
+} from '@isthmus/sdk/internal/transport/http-client/in-flight-requests.js';
 import { Outbox } from '@isthmus/sdk/internal/transport/outbox.js';
 import { requestMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';

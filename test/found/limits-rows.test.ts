@@ -3,7 +3,7 @@ import { type Follower, followLines, type LogLine } from '@isthmus/gateway/inter
 import { BoundedNames } from '@isthmus/gateway/internal/telemetry/durations.js';
 import { StderrLines } from '@isthmus/gateway/internal/telemetry/stderr-lines.js';
 import { knowsElicitation, noteElicitation } from '@isthmus/sdk/internal/bridge/elicitation-ids.js';
-import { memoryEraCache } from '@isthmus/sdk/internal/client/era-cache.js';
+import { memoryEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { describe, expect, it } from 'vitest';
 
 describe('R3: rows of docs/limits.md, at their bound', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
-import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/proxy-of.js';
+import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/dispatch.js';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isthmus } from '../../packages/cli/test/support.js';
 import {

@@ -5,7 +5,7 @@ import { createServer as createHttpServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { relativePath } from '@isthmus/sdk/internal/transport/http-server/relative-path.js';
+import { relativePath } from '@isthmus/sdk/internal/transport/http-server/sessions/sse-2024.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, onTestFinished } from 'vitest';

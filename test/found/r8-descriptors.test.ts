@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { type DescriptorUse, watchDescriptors } from '@isthmus/sdk/internal/process/descriptors.js';
+import { type DescriptorUse, watchDescriptors } from '@isthmus/sdk/internal/process/process-facts.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { ISTHMUS } from '../support/child.js';

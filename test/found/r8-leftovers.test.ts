@@ -11,7 +11,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sweepSockets } from '@isthmus/gateway/internal/control/index.js';
-import { fileEraCache } from '@isthmus/sdk/internal/client/era-cache.js';
+import { fileEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { isLiving } from '../../packages/gateway/test/daemon/support.js';
 import { childrenOf } from '../../packages/sdk/test/host/support-lifetime.js';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from '@isthmus/sdk/client';
 import { http } from '@isthmus/sdk/http';
-import { firstWords } from '@isthmus/sdk/internal/transport/http-client/bodies.js';
+import { firstWords } from '@isthmus/sdk/internal/transport/http-client/read-answer.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cpuMsOf } from '../support/cpu-time.js';
 

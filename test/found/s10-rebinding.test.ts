@@ -1,5 +1,5 @@
-import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange.js';
-import { admit } from '@isthmus/sdk/internal/transport/http-server/guard.js';
+import { admit } from '@isthmus/sdk/internal/transport/http-server/admission/guard.js';
+import type { HttpExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
 import {
   type HttpEndpointOptions,
   resolveEndpoint,

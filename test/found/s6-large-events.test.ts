@@ -1,6 +1,6 @@
 import { createServer } from '@isthmus/sdk';
 import { EventMemory, memoryEventStore } from '@isthmus/sdk/http';
-import { PROCESS_EVENTS } from '@isthmus/sdk/internal/transport/http-server/event-memory.js';
+import { PROCESS_EVENTS } from '@isthmus/sdk/internal/transport/http-server/sessions/event-store.js';
 import { describe, expect, it } from 'vitest';
 import {
   ask,

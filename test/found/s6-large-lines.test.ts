@@ -1,4 +1,4 @@
-import { LargeText } from '@isthmus/sdk/internal/transport/http-server/large-text.js';
+import { LargeText } from '@isthmus/sdk/internal/transport/http-server/exchange/node-exchange.js';
 import { decodeLine, encodeInParts, encodeMessage } from '@isthmus/sdk/internal/wire/codec.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { createLineReader } from '@isthmus/sdk/internal/wire/lines.js';

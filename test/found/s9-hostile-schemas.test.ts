@@ -1,5 +1,5 @@
 import { problemOfSchema, problemOfValue } from '@isthmus/check/internal/suites/tools/validator.js';
-import { OutputChecks } from '@isthmus/sdk/internal/client/output-checks.js';
+import { OutputChecks } from '@isthmus/sdk/internal/client/result-checks.js';
 import { compileJsonSchema } from '@isthmus/sdk/internal/schema/json-schema.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileEraCache } from '@isthmus/sdk/internal/client/era-cache.js';
+import { fileEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { commandUnit, fixtureUnit } from '../../packages/gateway/test/gateway/support/units.js';
 import { programmed } from '../../packages/sdk/test/host/support-lifetime.js';

@@ -1,5 +1,5 @@
 import type { Connection, Connector } from '@isthmus/sdk/internal/exchange/connection.js';
-import type { ChildConnection } from '@isthmus/sdk/internal/transport/child.js';
+import type { ChildConnection } from '@isthmus/sdk/internal/transport/child-connection.js';
 import type { DecodedMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
 /** A connector whose connections can be looked at: what the server said first, and what is on its stderr. */

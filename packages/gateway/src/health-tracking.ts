@@ -1,6 +1,6 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { toWayError } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
-import type { Upstream } from '@isthmus/sdk/internal/client/upstream.js';
+import type { Upstream } from '@isthmus/sdk/internal/client/connect.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';

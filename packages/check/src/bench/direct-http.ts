@@ -1,6 +1,9 @@
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
-import { modernHeaders, POST_HEADERS } from '@isthmus/sdk/internal/transport/http-client/post-headers.js';
-import { ToolHeaders } from '@isthmus/sdk/internal/transport/http-client/tool-headers.js';
+import {
+  modernHeaders,
+  POST_HEADERS,
+  ToolHeaders,
+} from '@isthmus/sdk/internal/transport/http-client/request-headers.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { CLIENT_INFO, type DirectWay, failureOf, judgeEnd, paramsOf, timedOut } from './direct.js';
 import type { HttpReply } from './http-answers.js';

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { eachStat, type ProcStat } from '@isthmus/sdk/internal/process/proc-stat.js';
-import { systemUnits } from '@isthmus/sdk/internal/process/system-units.js';
+import { eachStat, type ProcStat, systemUnits } from '@isthmus/sdk/internal/process/proc-stat.js';
 
 /** What a process and all that it started have cost until now. */
 export interface TreeCost {

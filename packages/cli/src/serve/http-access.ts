@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { type AuthOptions, createAuthenticate } from '@isthmus/gateway/internal/auth/index.js';
 import type { GatewayOptions } from '@isthmus/gateway/internal/create-gateway.js';
 import { httpPlace } from '@isthmus/sdk/internal/transport/address.js';
-import { memoryEventStore } from '@isthmus/sdk/internal/transport/http-server/event-store.js';
 import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import { memoryEventStore } from '@isthmus/sdk/internal/transport/http-server/sessions/event-store.js';
 import { usageError } from '../cli-error.js';
 import type { ServeCommandOptions } from './serve-options.js';
 

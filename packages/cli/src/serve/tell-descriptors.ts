@@ -1,4 +1,4 @@
-import { watchDescriptors } from '@isthmus/sdk/internal/process/descriptors.js';
+import { watchDescriptors } from '@isthmus/sdk/internal/process/process-facts.js';
 
 /** Tells whoever runs a gateway that it can open no more files, which nothing else would tell. */
 export function tellDescriptors(say: (line: string) => void): void {

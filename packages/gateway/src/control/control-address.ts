@@ -1,7 +1,7 @@
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import { defaultLedgerFolder } from '@isthmus/sdk/internal/process/ledger-folder.js';
+import { defaultLedgerFolder } from '@isthmus/sdk/internal/process/ledger-files.js';
 import { attemptPrivateFolder, type FolderFacts } from './private-folder.js';
 
 /** What decides where control sockets are. */

@@ -1,14 +1,17 @@
 import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { LastExit, ServerStatus } from '@isthmus/sdk/internal/host/status.js';
-import { refuse } from '@isthmus/sdk/internal/transport/http-server/admitted-request.js';
+import { passGuard, recognise } from '@isthmus/sdk/internal/transport/http-server/admission/authenticate.js';
+import { admit, isFromHere } from '@isthmus/sdk/internal/transport/http-server/admission/guard.js';
+import { refuse } from '@isthmus/sdk/internal/transport/http-server/exchange/admitted-request.js';
 import {
   jsonHeaders,
   NO_HEADERS,
   UNREADABLE_ELSEWHERE,
-} from '@isthmus/sdk/internal/transport/http-server/event-text.js';
-import type { HttpExchange, HttpHeaders } from '@isthmus/sdk/internal/transport/http-server/exchange.js';
-import { passGuard, recognise } from '@isthmus/sdk/internal/transport/http-server/front-door.js';
-import { admit, isFromHere } from '@isthmus/sdk/internal/transport/http-server/guard.js';
+} from '@isthmus/sdk/internal/transport/http-server/exchange/event-writer.js';
+import type {
+  HttpExchange,
+  HttpHeaders,
+} from '@isthmus/sdk/internal/transport/http-server/exchange/exchange.js';
 import {
   type HttpEndpointOptions,
   type HttpEndpointSettings,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import { Endpoint } from '@isthmus/sdk/internal/transport/http-server/endpoint.js';
-import { NodeExchange } from '@isthmus/sdk/internal/transport/http-server/node-exchange.js';
+import { NodeExchange } from '@isthmus/sdk/internal/transport/http-server/exchange/node-exchange.js';
 import {
   type NodeServer,
   type NodeServerOptions,

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/connect.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/upstream.js';
 import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type {

@@ -5,7 +5,7 @@ export {
   type UpstreamOptions,
   type UpstreamSessionOptions,
   upstreamAt,
-} from '../client/upstream.js';
+} from '../client/connect.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
 export { CONVERSATION } from './carried-params.js';
 export { type Bridge, type BridgeOptions, createBridge } from './create-bridge.js';

@@ -1,5 +1,5 @@
-import type { Wanted } from '../client/changes.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import type { Wanted } from '../client/subscriptions.js';
 import type { CallerIdentity, Change, ListenEnd, OpenListen } from '../exchange/call.js';
 import type { SubscriptionFilter } from '../wire/model.js';
 import { nextTurn } from './session-news.js';

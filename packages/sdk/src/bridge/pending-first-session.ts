@@ -1,7 +1,7 @@
 import { type Clock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
+import type { UpstreamTenant } from '../client/connect.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import type { UpstreamTenant } from '../client/upstream.js';
 import { type Answers, answerQuestion } from '../era/answers.js';
 import { readInitialize } from '../era/legacy/handshake.js';
 import { usableCapabilities } from '../era/legacy/project-questions.js';

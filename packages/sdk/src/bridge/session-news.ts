@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
-import type { Changes, Wanted } from '../client/changes.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import type { Changes, Wanted } from '../client/subscriptions.js';
 import { ProtocolError } from '../errors.js';
 import type { Change } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.js';
+import type { Upstream, UpstreamSessionOptions, UpstreamTenant } from '../client/connect.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import type { Upstream, UpstreamSessionOptions, UpstreamTenant } from '../client/upstream.js';
 import { IsthmusError } from '../errors.js';
 import type { Call, Era, Peer } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';

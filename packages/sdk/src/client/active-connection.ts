@@ -2,7 +2,7 @@ import type { Tenant } from '../era/client-dialect-context.js';
 import type { IsthmusError } from '../errors.js';
 import type { Caller, Era, OutgoingCall } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
-import { type EraVerdict, negotiate } from './negotiate.js';
+import { type EraVerdict, negotiate } from './negotiation/negotiate.js';
 import type { ConnectSettings } from './options.js';
 
 /** A way to the server that a session uses until it ends. */

@@ -23,12 +23,10 @@ import type {
   Tool,
 } from '../wire/model.js';
 import type { ActiveConnection } from './active-connection.js';
-import type { Changes, Wanted } from './changes.js';
-import type { ClientMemory } from './client-memory.js';
-import type { EraVerdict } from './negotiate.js';
-import type { OutputChecks } from './output-checks.js';
-import type { ResponseCache } from './response-cache.js';
-import { checkShape } from './result-shapes.js';
+import type { EraVerdict } from './negotiation/negotiate.js';
+import type { ClientMemory, ResponseCache } from './response-cache.js';
+import { checkShape, type OutputChecks } from './result-checks.js';
+import type { Changes, Wanted } from './subscriptions.js';
 
 /** For one call. */
 export interface CallOptions {

@@ -6,7 +6,6 @@ export type { Change, Era, ServerFacts } from '../exchange/call.js';
 export type { Connection, Connector } from '../exchange/connection.js';
 export { ErrorCode } from '../wire/error-codes.js';
 export type * from '../wire/model.js';
-export type { Changes, Wanted } from './changes.js';
 export type { CallOptions, Client, ManualOptions } from './client.js';
 export { connect } from './connect.js';
 export {
@@ -15,6 +14,7 @@ export {
   type EraCacheOptions,
   fileEraCache,
   memoryEraCache,
-} from './era-cache.js';
-export type { EraVerdict } from './negotiate.js';
+} from './negotiation/era-cache.js';
+export type { EraVerdict } from './negotiation/negotiate.js';
 export type { ConnectOptions, Mode } from './options.js';
+export type { Changes, Wanted } from './subscriptions.js';

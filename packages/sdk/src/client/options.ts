@@ -8,7 +8,7 @@ import type { Change } from '../exchange/call.js';
 import { VERSION } from '../version.js';
 import type { InvalidMessage } from '../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
-import { type EraCache, fileEraCache } from './era-cache.js';
+import { type EraCache, fileEraCache } from './negotiation/era-cache.js';
 
 /** `auto` finds out; `modern` and `legacy` insist on an era; a revision insists on that one. */
 export type Mode = 'auto' | 'modern' | 'legacy' | (string & {});

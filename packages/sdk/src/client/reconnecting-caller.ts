@@ -6,11 +6,10 @@ import type { CallerIdentity, Change, OutgoingCall, ServerFacts } from '../excha
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
 import type { ActiveConnection, ConnectionSource } from './active-connection.js';
-import type { Changes, Wanted } from './changes.js';
 import type { ClientSession } from './client.js';
-import type { EraVerdict } from './negotiate.js';
+import type { EraVerdict } from './negotiation/negotiate.js';
 import { mayGoAgain } from './retry.js';
-import { SessionListens } from './session-listens.js';
+import { type Changes, SessionListens, type Wanted } from './subscriptions.js';
 
 export interface ReconnectingCallerSettings {
   readonly clock: Clock;

@@ -2,6 +2,7 @@ import type { Clock } from '../async/clock.js';
 import { isPartOf } from '../era/subscriptions.js';
 import type { Change } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
+import { OutputChecks } from './result-checks.js';
 
 /**
  * Results that a modern server allows to keep (`ttlMs`, `cacheScope`). Private ones are kept only where it is
@@ -110,4 +111,25 @@ function kindOf(method: string): Change['kind'] {
     default:
       return 'resources';
   }
+}
+
+/** What a client keeps of its server's answers, and what makes it forget them. */
+export class ClientMemory {
+  readonly cache: ResponseCache;
+  readonly outputs = new OutputChecks();
+
+  constructor(clock: Clock, principal: string | undefined) {
+    this.cache = new ResponseCache(clock, principal);
+  }
+
+  readonly onChange = (change: Change): void => {
+    this.cache.changed(change);
+    if (change.kind === 'tools') this.outputs.forget();
+  };
+
+  /** News may have been missed, and it may not even be the same server. */
+  readonly onReopened = (): void => {
+    this.cache.clear();
+    this.outputs.forget();
+  };
 }

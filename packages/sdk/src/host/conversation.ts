@@ -1,8 +1,8 @@
 import type { Clock } from '../async/clock.js';
 import type { ConnectionSource } from '../client/active-connection.js';
 import { Client } from '../client/client.js';
-import { ClientMemory } from '../client/client-memory.js';
 import { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import { ClientMemory } from '../client/response-cache.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
 import type { Change } from '../exchange/call.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';

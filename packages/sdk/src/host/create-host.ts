@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock, within } from '../async/clock.js';
 import type { Client } from '../client/client.js';
-import { type EraCache, fileEraCache } from '../client/era-cache.js';
-import type { Upstream } from '../client/upstream.js';
+import type { Upstream } from '../client/connect.js';
+import { type EraCache, fileEraCache } from '../client/negotiation/era-cache.js';
 import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';

@@ -3,7 +3,7 @@ import type { Answers } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
 import type { QuestionPolicy } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
-import type { CommandOptions } from '../transport/child.js';
+import type { CommandOptions } from '../transport/child-connection.js';
 import type { ClientCapabilities } from '../wire/model.js';
 import { DEFAULT_HEALTH, type HealthCheck } from './health.js';
 import { DEFAULT_RESTART, type RestartPolicy } from './restart-policy.js';

@@ -1,5 +1,5 @@
+import type { Upstream } from '../client/connect.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
-import type { Upstream } from '../client/upstream.js';
 import type { OwnedConversationOptions } from './conversation.js';
 import type { ProcessModel } from './definition.js';
 

@@ -2,12 +2,12 @@ import { orAborted } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
 import type { Client } from '../client/client.js';
-import type { EraCache } from '../client/era-cache.js';
-import type { Upstream } from '../client/upstream.js';
+import type { Upstream } from '../client/connect.js';
+import type { EraCache } from '../client/negotiation/era-cache.js';
 import { capabilitiesOf, unionOf } from '../era/answers.js';
 import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
-import type { ChildWatcher } from '../process/child-watcher.js';
+import type { ChildWatcher } from '../process/child.js';
 import type { Implementation } from '../wire/model.js';
 import { CallSemaphore } from './call-semaphore.js';
 import {

@@ -1,9 +1,9 @@
 /** Keeping server processes for an application: `isthmus/host`. */
 
-export type { Changes, Wanted } from '../client/changes.js';
 export type { CallOptions, Client } from '../client/client.js';
-export { type EraCache, fileEraCache, memoryEraCache } from '../client/era-cache.js';
-export type { EraVerdict } from '../client/negotiate.js';
+export { type EraCache, fileEraCache, memoryEraCache } from '../client/negotiation/era-cache.js';
+export type { EraVerdict } from '../client/negotiation/negotiate.js';
+export type { Changes, Wanted } from '../client/subscriptions.js';
 export {
   type CommandEntry,
   type ConfigProblem,

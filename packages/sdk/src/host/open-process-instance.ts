@@ -1,13 +1,13 @@
 import type { Clock } from '../async/clock.js';
-import type { EraCache } from '../client/era-cache.js';
-import { negotiate } from '../client/negotiate.js';
+import type { EraCache } from '../client/negotiation/era-cache.js';
+import { negotiate } from '../client/negotiation/negotiate.js';
 import type { ConnectSettings } from '../client/options.js';
 import type { Tenant } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
-import type { ChildWatcher } from '../process/child-watcher.js';
-import { type ChildConnection, openChild } from '../transport/child.js';
+import type { ChildWatcher } from '../process/child.js';
+import { type ChildConnection, openChild } from '../transport/child-connection.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import type { HostedServerSettings } from './definition.js';
 import { ProcessInstance, type ProcessInstanceOptions } from './process-instance.js';

@@ -1,12 +1,12 @@
 import { type Clock, within } from '../async/clock.js';
 import { createDeferred, type Deferred } from '../async/deferred.js';
 import type { ActiveConnection } from '../client/active-connection.js';
-import type { EraVerdict, NegotiationResult as Negotiated } from '../client/negotiate.js';
+import type { EraVerdict, NegotiationResult as Negotiated } from '../client/negotiation/negotiate.js';
 import type { Tenant, TenantCaller } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { Caller, OutgoingCall } from '../exchange/call.js';
 import { clientKey, type Origin } from '../exchange/client-key.js';
-import type { ChildConnection } from '../transport/child.js';
+import type { ChildConnection } from '../transport/child-connection.js';
 import type { LogEntry } from '../wire/model.js';
 import { CallSemaphore } from './call-semaphore.js';
 import { CountedCaller } from './counted-caller.js';

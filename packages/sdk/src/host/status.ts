@@ -1,4 +1,4 @@
-import type { EraVerdict } from '../client/negotiate.js';
+import type { EraVerdict } from '../client/negotiation/negotiate.js';
 import type { TreeFacts } from '../process/process-facts.js';
 import type { ProcessModel } from './definition.js';
 import type { ProcessState } from './process-state.js';

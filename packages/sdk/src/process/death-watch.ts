@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock, within } from '../async/clock.js';
 import { messageOf } from '../errors.js';
-import type { ChildWatcher } from './child-watcher.js';
+import type { ChildWatcher } from './child.js';
 import { type WatchProgram, watchProgram } from './death-watch-program.js';
 
 /**

@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock, within } from '../async/clock.js';
-import type { ChildWatcher } from './child-watcher.js';
-import { isTreeGone, signalTree } from './kill-tree.js';
-import { defaultLedgerFolder, type LedgerFile, openLedgerFolder } from './ledger-folder.js';
-import { type ChildIdentity, type LedgerRecord, ownRecord, parseRecord, ticksNow } from './ledger-record.js';
+import type { ChildWatcher } from './child.js';
+import {
+  type ChildIdentity,
+  defaultLedgerFolder,
+  type LedgerFile,
+  type LedgerRecord,
+  openLedgerFolder,
+  ownRecord,
+  parseRecord,
+  ticksNow,
+} from './ledger-files.js';
 import { isRunning, type ProcStat, readAllStats } from './proc-stat.js';
 import { isStillRunning, startTimeOf } from './process-facts.js';
+import { isTreeGone, signalTree } from './process-tree.js';
 
 /**
  * Which processes are ours, in a file, for the next host to clean up should we and our death watch be killed.

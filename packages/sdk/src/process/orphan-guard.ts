@@ -1,4 +1,4 @@
-import { killTreesNow } from './kill-tree.js';
+import { killTreesNow } from './process-tree.js';
 
 /**
  * No child outlives us. Whatever still lives when our process exits (at the end of the program, by

@@ -5,16 +5,21 @@ import spawn from 'cross-spawn';
 import { systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
-import type { Child, ChildExit, ChildOptions, ShutdownTimes } from './child.js';
-import { type ChildWatcher, tellWatchers } from './child-watcher.js';
+import {
+  type Child,
+  type ChildExit,
+  type ChildOptions,
+  type ChildWatcher,
+  type ShutdownTimes,
+  tellWatchers,
+} from './child.js';
 import { createDeathWatch, type DeathWatch } from './death-watch.js';
-import { createTreeEnd } from './end-tree.js';
 import { childEnvironment } from './environment.js';
 import { guardAgainstOrphaning } from './orphan-guard.js';
+import { createTreeEnd } from './process-tree.js';
 import { createStderrRing } from './stderr-ring.js';
 
-export type { Child, ChildExit, ChildOptions, ShutdownTimes } from './child.js';
-export type { ChildWatcher } from './child-watcher.js';
+export type { Child, ChildExit, ChildOptions, ChildWatcher, ShutdownTimes } from './child.js';
 
 /** Starts a program. Never throws: what could not be started is a child that has exited with an `error`. */
 export function spawnChild(options: ChildOptions): Child {

@@ -4,16 +4,8 @@ import type { HttpConnectOptions } from './http-client/options.js';
 import { type HttpListenOptions, httpListener } from './http-server/http-listener.js';
 
 export type { Challenge, HeaderRecord, HttpConnectOptions } from './http-client/options.js';
-export { EventMemory } from './http-server/event-memory.js';
-export {
-  type EventStore,
-  type EventStoreFactory,
-  type EventStoreOptions,
-  memoryEventStore,
-  type StoredEvent,
-} from './http-server/event-store.js';
-export { type HttpHandler, httpHandler } from './http-server/http-handler.js';
 export type { HttpListenOptions } from './http-server/http-listener.js';
+export { type HttpHandler, httpHandler } from './http-server/http-listener.js';
 export type {
   Authenticate,
   CorsOptions,
@@ -22,6 +14,14 @@ export type {
   ProtectedResource,
   Refusal,
 } from './http-server/options.js';
+export {
+  EventMemory,
+  type EventStore,
+  type EventStoreFactory,
+  type EventStoreOptions,
+  memoryEventStore,
+  type StoredEvent,
+} from './http-server/sessions/event-store.js';
 
 /** Connects to the server at a URL, in whichever era it speaks, over Streamable HTTP or HTTP with SSE. */
 export function http(url: string | URL, options?: HttpConnectOptions): Connector;

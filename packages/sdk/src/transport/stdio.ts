@@ -1,7 +1,7 @@
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
 import type { Connection, Connector, Listener } from '../exchange/connection.js';
-import type { CommandOptions } from './child.js';
+import type { CommandOptions } from './child-connection.js';
 import { createStreamConnection, type StreamConnectionOptions } from './stream-connection.js';
 
 export interface StdioOptions {
@@ -54,7 +54,7 @@ function lazyCommand(options: CommandOptions): Connector {
     label: options.label ?? [command, ...args].join(' '),
     identity: JSON.stringify([command, args, cwd, env]),
     async connect() {
-      const { openChild } = await import('./child.js');
+      const { openChild } = await import('./child-connection.js');
       return openChild(options);
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upstreamAt } from '../../src/client/upstream.js';
+import { upstreamAt } from '../../src/client/connect.js';
 import { bridgeTo } from './support/between.js';
 import { CAPABILITIES, CLIENT_INFO, SERVER_INFO, until, VERSION } from './support/frames.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upstreamAt } from '../../src/client/upstream.js';
+import { upstreamAt } from '../../src/client/connect.js';
 import { bridgeTo } from './support/between.js';
 import type { FarConnection } from './support/far.js';
 import { until } from './support/frames.js';

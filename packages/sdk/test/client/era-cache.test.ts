@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ensureBuilt } from '../../../../scripts/setup.js';
 import type { Clock } from '../../src/async/clock.js';
-import { type CachedEra, fileEraCache, memoryEraCache } from '../../src/client/era-cache.js';
+import { type CachedEra, fileEraCache, memoryEraCache } from '../../src/client/negotiation/era-cache.js';
 
 const NOW = 1_800_000_000_000;
 const DAY = 86_400_000;
@@ -240,7 +240,7 @@ describe.runIf(process.platform === 'linux')('the folder of an era cache', () =>
 test('twenty processes on one key never see a part of an entry, and leave one file', async () => {
   await ensureBuilt();
   const folder = await temporary();
-  const module = new URL('../../dist/client/era-cache.js', import.meta.url).href;
+  const module = new URL('../../dist/client/negotiation/era-cache.js', import.meta.url).href;
   const program = `
     const { fileEraCache } = await import(${JSON.stringify(module)});
     const cache = fileEraCache({ folder: process.argv[1] });

@@ -1,7 +1,7 @@
 /** What of a server is for the host, and what for the gateway. */
 import { expect, it } from 'vitest';
 import type { BridgeOptions } from '../../src/bridge/create-bridge.js';
-import type { UpstreamOptions } from '../../src/client/upstream.js';
+import type { UpstreamOptions } from '../../src/client/connect.js';
 import {
   type GatewaySettings,
   type ServerEntry,

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { memoryEraCache } from '../../src/client/era-cache.js';
 import type { Changes, Client } from '../../src/client/index.js';
+import { memoryEraCache } from '../../src/client/negotiation/era-cache.js';
 import type { IsthmusError } from '../../src/errors.js';
 import { failure, isSettled, settle, textOf } from '../client/support/open-client.js';
 import { isAlive } from '../process/support.js';

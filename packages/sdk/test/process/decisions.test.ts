@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { IsthmusError } from '../../src/errors.js';
 import { describeExit } from '../../src/process/describe-exit.js';
-import { createTreeEnd } from '../../src/process/end-tree.js';
 import { childEnvironment } from '../../src/process/environment.js';
-import { isTreeGone } from '../../src/process/kill-tree.js';
+import { createTreeEnd, isTreeGone } from '../../src/process/process-tree.js';
 import { firstLine, isAlive, killAtTheEnd, onPosix, until } from './support.js';
 
 describe('the environment', () => {

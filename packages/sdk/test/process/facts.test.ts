@@ -2,9 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { parseStat, readStat } from '../../src/process/proc-stat.js';
+import { parseAuxiliaryVector, parseStat, readStat, systemUnits } from '../../src/process/proc-stat.js';
 import { isStillRunning, parsePs, startTimeOf, treeFacts } from '../../src/process/process-facts.js';
-import { parseAuxiliaryVector, systemUnits } from '../../src/process/system-units.js';
 import { firstLine, isAlive, killGroupAtTheEnd, onLinux, onPosix, until } from './support.js';
 
 describe.runIf(onLinux)('the facts about a group', () => {

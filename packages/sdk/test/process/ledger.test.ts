@@ -15,8 +15,13 @@ import { ensureBuilt } from '../../../../scripts/setup.js';
 import { fixture } from '../../../../test/support/child.js';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { createLedger, isLeftover } from '../../src/process/ledger.js';
-import { defaultLedgerFolder } from '../../src/process/ledger-folder.js';
-import { type LedgerRecord, ownRecord, parseRecord, ticksNow } from '../../src/process/ledger-record.js';
+import {
+  defaultLedgerFolder,
+  type LedgerRecord,
+  ownRecord,
+  parseRecord,
+  ticksNow,
+} from '../../src/process/ledger-files.js';
 import { readStat } from '../../src/process/proc-stat.js';
 import { startTimeOf } from '../../src/process/process-facts.js';
 import {

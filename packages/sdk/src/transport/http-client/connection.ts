@@ -2,6 +2,7 @@ import { sharedAbort } from '../../async/abort.js';
 import { within } from '../../async/clock.js';
 import { createDeferred } from '../../async/deferred.js';
 import type { IsthmusError } from '../../errors.js';
+import { events } from '../../events.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../exchange/connection.js';
 import { encodeMessage } from '../../wire/codec.js';
 import type { JsonRpcMessage, JsonRpcRequest } from '../../wire/json-rpc.js';
@@ -9,20 +10,14 @@ import { traceHeaders } from '../trace-headers.js';
 import { createDeadline, type RequestDeadline } from './deadline.js';
 import { Delivery } from './delivery.js';
 import { lost, networkFailure, noAnswer, notBegun, sessionLost, silent, tooManyWait } from './failures.js';
-import { StreamCursor } from './follow-stream.js';
-import { InFlightRequest } from './in-flight-request.js';
-import { InFlightRequests } from './in-flight-requests.js';
+import { InFlightRequest, InFlightRequests, RequestSlots } from './in-flight-requests.js';
 import { LegacyClientSession, leaveSession } from './legacy-session.js';
-import { keepStanding, resumeAnswer } from './legacy-streams.js';
+import { keepStanding, resumeAnswer, StreamCursor } from './legacy-streams.js';
 import type { HttpSettings } from './options.js';
-import { modernHeaders, POST_HEADERS, sameHeaders } from './post-headers.js';
 import { type AnswerOutcome, type AnswerRefusal, mayBe2024, readAnswer } from './read-answer.js';
-import { refreshTools } from './refresh-tools.js';
-import { RequestSlots } from './request-slots.js';
+import { modernHeaders, POST_HEADERS, refreshTools, sameHeaders, ToolHeaders } from './request-headers.js';
 import type { RetryingHttp } from './retrying-http.js';
 import { openSse2024 } from './sse-2024.js';
-import { ToolHeaders } from './tool-headers.js';
-import { createWarner } from './warnings.js';
 
 /**
  * A connection to a server over HTTP. Each message is a POST of its own. What a request needs follows from the
@@ -381,3 +376,21 @@ type AnswerPlace = 'here' | 'elsewhere';
 const STANDING_MS = 500;
 const FAREWELL_MS = 2000;
 const LAST_ANSWERS_MS = 2000;
+
+/** Tells the caller, and whoever watches, of what nothing else reports. */
+export function createWarner(
+  label: string,
+  onWarning: ((warning: string) => void) | undefined,
+): (warning: string) => void {
+  return (warning) => {
+    if (events.dropped.hasSubscribers) {
+      events.dropped.publish({ connection: label, why: warning, message: undefined });
+    }
+    try {
+      onWarning?.(`${label}: ${warning}`);
+    } catch (error) {
+      // The caller's failure is its own.
+      if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method: 'onWarning', error });
+    }
+  };
+}

@@ -1,9 +1,8 @@
 import type { Connector } from '../../exchange/connection.js';
 import type { HttpConnection } from './connection.js';
-import { Credentials } from './credentials.js';
 import { type Dispatch, fetchDispatch, undiciDispatch } from './dispatch.js';
 import { type HttpConnectOptions, httpUrl, nameOf, resolveHttp } from './options.js';
-import { RetryingHttp } from './retrying-http.js';
+import { Credentials, RetryingHttp } from './retrying-http.js';
 
 /** Connects to the server at a URL, in whichever era and over whichever of the three HTTP transports it speaks. */
 export function httpConnector(address: string | URL, options: HttpConnectOptions = {}): Connector {

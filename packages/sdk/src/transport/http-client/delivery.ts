@@ -4,12 +4,11 @@ import { createDeferred, type Deferred } from '../../async/deferred.js';
 import type { Receiver } from '../../exchange/connection.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { Decoded, DecodedError, DecodedResult } from '../../wire/json-rpc.js';
-import type { StreamCursor } from './follow-stream.js';
-import type { InFlightRequest } from './in-flight-request.js';
-import type { InFlightRequests } from './in-flight-requests.js';
+import type { InFlightRequest, InFlightRequests } from './in-flight-requests.js';
 import type { LegacyClientSession } from './legacy-session.js';
+import type { StreamCursor } from './legacy-streams.js';
 import { decodeEvent, type Reading } from './read-answer.js';
-import type { ToolHeaders } from './tool-headers.js';
+import type { ToolHeaders } from './request-headers.js';
 
 export interface DeliveryOptions {
   readonly label: string;

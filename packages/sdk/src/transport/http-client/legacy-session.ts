@@ -1,10 +1,9 @@
 import type { Clock } from '../../async/clock.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import type { JsonObject } from '../../wire/json-rpc.js';
-import { readSome } from './bodies.js';
 import { createDeadline } from './deadline.js';
 import type { HttpAnswer } from './dispatch.js';
-import type { AnswerRefusal } from './read-answer.js';
+import { type AnswerRefusal, readSome } from './read-answer.js';
 import type { RetryingHttp } from './retrying-http.js';
 
 /** What a legacy server gave out in the handshake and wants to see with every request (SESS-004, LHTTP-024). */

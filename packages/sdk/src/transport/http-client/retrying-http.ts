@@ -1,10 +1,8 @@
 import { orAborted } from '../../async/abort.js';
-import type { Credentials } from './credentials.js';
+import { pause } from './deadline.js';
 import type { Dispatch, HttpAnswer, HttpRequest } from './dispatch.js';
-import { networkFailure, statusFailure } from './failures.js';
-import type { HttpSettings } from './options.js';
-import { pause } from './pause.js';
-import { classifyRedirect, isRedirect } from './redirects.js';
+import { callerFailed, networkFailure, statusFailure } from './failures.js';
+import { type Challenge, checkHeaders, type HeaderRecord, type HttpSettings } from './options.js';
 
 /** Makes requests and sees them through what HTTP puts in the way: redirects, 401, servers that are busy. */
 export class RetryingHttp {
@@ -89,4 +87,109 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   // Dates begin with a day; `Date.parse` alone would find one in almost anything.
   const date = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** What to do about a redirect. */
+export type Redirect =
+  | { readonly kind: 'follow'; readonly url: URL; readonly sameOrigin: boolean }
+  | { readonly kind: 'refuse'; readonly why: string };
+
+export interface RedirectFacts {
+  readonly status: number;
+  readonly method: string;
+  readonly location: string | undefined;
+  readonly from: URL;
+  readonly allowCrossOrigin: boolean;
+  /** How many more may be followed. */
+  readonly left: number;
+}
+
+export function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+/** Only 307 and 308 keep method and body for certain; after the others a POST would have become a GET. */
+export function classifyRedirect(facts: RedirectFacts): Redirect {
+  const { status, method, location, from, allowCrossOrigin, left } = facts;
+  if (location === undefined || !URL.canParse(location, from.href)) {
+    return { kind: 'refuse', why: 'a redirect without a place to go to' };
+  }
+  const url = new URL(location, from);
+  const place = `${url.origin}${url.pathname}`;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { kind: 'refuse', why: `a redirect to ${url.protocol}` };
+  }
+  if (method !== 'GET' && status !== 307 && status !== 308) {
+    return {
+      kind: 'refuse',
+      why: `a redirect to ${place} that does not keep the request; ask there instead`,
+    };
+  }
+  const sameOrigin = url.origin === from.origin;
+  if (!sameOrigin && !allowCrossOrigin) {
+    return { kind: 'refuse', why: `a redirect to another origin (${place}), which is not followed` };
+  }
+  if (left <= 0) return { kind: 'refuse', why: `one redirect too many (to ${place})` };
+  return { kind: 'follow', url, sameOrigin };
+}
+
+/** The caller's headers, and how they are renewed. One for all connections of a connector. */
+export class Credentials {
+  readonly #settings: HttpSettings;
+  #renewed: HeaderRecord = {};
+  /** Goes up with each renewal: whoever was refused with older headers just tries again. */
+  #generation = 0;
+  #renewing: Promise<boolean> | undefined;
+
+  constructor(settings: HttpSettings) {
+    this.#settings = settings;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Names in lower case, so that each is there once. */
+  async headers(): Promise<Record<string, string>> {
+    const { headers } = this.#settings;
+    if (typeof headers !== 'function') return { ...lower(headers ?? {}), ...this.#renewed };
+    try {
+      const own = await headers();
+      checkHeaders(own);
+      return { ...lower(own), ...this.#renewed };
+    } catch (error) {
+      throw callerFailed('http: the function for headers', 'INVALID_OPTION', error);
+    }
+  }
+
+  /** Whether there is reason to try again. Whoever comes while it is being found out waits for the same answer. */
+  renew(refused: number, challenge: Challenge): Promise<boolean> {
+    if (refused < this.#generation) return Promise.resolve(true);
+    this.#renewing ??= this.#ask(challenge).finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #ask(challenge: Challenge): Promise<boolean> {
+    const headers = await this.#renewal(challenge);
+    if (!headers) return false;
+    this.#renewed = { ...this.#renewed, ...lower(headers) };
+    this.#generation += 1;
+    return true;
+  }
+
+  async #renewal(challenge: Challenge): Promise<HeaderRecord | undefined> {
+    try {
+      const headers = await this.#settings.onUnauthorized?.(challenge);
+      if (headers) checkHeaders(headers);
+      return headers;
+    } catch (error) {
+      throw callerFailed('http: onUnauthorized', 'UNAUTHORIZED', error).with({ status: challenge.status });
+    }
+  }
+}
+
+function lower(headers: HeaderRecord): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

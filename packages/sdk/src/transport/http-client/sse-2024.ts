@@ -1,10 +1,9 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { createDeferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
-import { mediaType, readSome } from './bodies.js';
-import { readEvents } from './event-stream.js';
 import { lost, networkFailure, statusFailure } from './failures.js';
 import { nameOf } from './options.js';
+import { mediaType, readEvents, readSome } from './read-answer.js';
 import type { RetryingHttp } from './retrying-http.js';
 
 export interface Sse2024Options {

@@ -5,18 +5,16 @@ import type { Connection, Listening, ServedFacts } from '../../exchange/connecti
 import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { withTraceOf } from '../trace-headers.js';
-import { type AdmittedRequest, busy, refuse, respondError } from './admitted-request.js';
-import { NO_ROOM } from './body-memory.js';
-import type { HttpExchange } from './exchange.js';
-import { passGuard, recognise } from './front-door.js';
-import { GrantWatch } from './grant-watch.js';
-import { GrantedExchange } from './granted-exchange.js';
-import { accepts, isJson } from './guard.js';
+import { passGuard, recognise } from './admission/authenticate.js';
+import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
+import { accepts, isJson } from './admission/guard.js';
+import { NO_ROOM, RequestsAtWork } from './admission/request-limits.js';
+import { type AdmittedRequest, busy, refuse, respondError } from './exchange/admitted-request.js';
+import type { HttpExchange } from './exchange/exchange.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
-import { RequestsAtWork } from './requests-at-work.js';
-import { SessionRouter } from './session-router.js';
-import { SseConnections } from './sse-2024.js';
-import { StatelessPosts } from './stateless-posts.js';
+import { StatelessPosts } from './posts/stateless-posts.js';
+import { SessionRouter } from './sessions/sessions.js';
+import { SseConnections } from './sessions/sse-2024.js';
 
 /** One address for both eras: every request becomes a connection, or a part of one. */
 export class Endpoint {

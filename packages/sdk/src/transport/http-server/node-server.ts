@@ -5,7 +5,7 @@ import { createDeferred } from '../../async/deferred.js';
 import { IsthmusError } from '../../errors.js';
 import { clientKey } from '../../exchange/client-key.js';
 import { FairShare } from '../../exchange/fair-share.js';
-import { UnreadAnswers } from './unread-answers.js';
+import { UnreadAnswers } from './exchange/unread-answers.js';
 
 export interface NodeServerOptions {
   /** Default 127.0.0.1. */

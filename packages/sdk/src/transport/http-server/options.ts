@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
-import { BodyMemory, PROCESS_BODIES } from './body-memory.js';
-import { type EventStoreFactory, memoryEventStore } from './event-store.js';
+import { BodyMemory, PROCESS_BODIES } from './admission/request-limits.js';
+import { type EventStoreFactory, memoryEventStore } from './sessions/event-store.js';
 
 /** What a hook may look at before anything else of a request is read. */
 export interface HttpRequestFacts {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type BridgeOptions, createBridge } from '../../../src/bridge/index.js';
-import type { UpstreamOptions } from '../../../src/client/upstream.js';
+import type { UpstreamOptions } from '../../../src/client/connect.js';
 import { type Bridge, type ServeOptions, serve } from '../../../src/index.js';
 import { type HttpConnectOptions, http } from '../../../src/transport/http.js';
 import type { FarOptions } from './far.js';

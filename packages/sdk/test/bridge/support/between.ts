@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { type BridgeOptions, createBridge } from '../../../src/bridge/index.js';
-import type { UpstreamOptions } from '../../../src/client/upstream.js';
+import type { UpstreamOptions } from '../../../src/client/connect.js';
 import { type Bridge, type Served, type ServeOptions, serve, type Upstream } from '../../../src/index.js';
 import { type FarOptions, FarServer } from './far.js';
 import { type Era, type Frame, type Message, settle } from './frames.js';

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { fixture } from '../../../../../test/support/child.js';
 import type { Connector } from '../../../src/exchange/connection.js';
 import { type CallToolResult, type Client, type ConnectOptions, connect, stdio } from '../../../src/index.js';
-import type { CommandOptions } from '../../../src/transport/child.js';
+import type { CommandOptions } from '../../../src/transport/child-connection.js';
 import { isAlive } from '../../process/support.js';
 
 export { until } from '../../../../../test/support/until.js';

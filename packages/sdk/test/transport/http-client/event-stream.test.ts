@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { firstWords } from '../../../src/transport/http-client/bodies.js';
-import { readEvents } from '../../../src/transport/http-client/event-stream.js';
+import { firstWords, readEvents } from '../../../src/transport/http-client/read-answer.js';
 
 const TEXT =
   'retry: 20\r\nid: 1\ndata: {"größe":"🌉"}\n\n: alive\n\nevent: endpoint\ndata: /a\ndata: b\r\n\r\n';

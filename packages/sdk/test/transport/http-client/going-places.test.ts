@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../../../test/support/until.js';
 import { http } from '../../../src/transport/http.js';
-import { classifyRedirect } from '../../../src/transport/http-client/redirects.js';
-import { retryAfterMs } from '../../../src/transport/http-client/retrying-http.js';
+import { classifyRedirect, retryAfterMs } from '../../../src/transport/http-client/retrying-http.js';
 import { DISCOVERED, FINE, faultServer, modernFaults } from './fault-server.js';
 import { failure, open, textOf } from './support.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../../../test/support/fake-clock.js';
-import { UnreadAnswers } from '../../../src/transport/http-server/unread-answers.js';
+import { UnreadAnswers } from '../../../src/transport/http-server/exchange/unread-answers.js';
 
 /** An answer to this address, of which so much is left to be read. */
 function answer(remoteAddress: string, left: number) {

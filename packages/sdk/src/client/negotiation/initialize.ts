@@ -1,0 +1,79 @@
+import { describe } from '../../era/classify-probe.js';
+import { isLegacyRevision, type LegacyRevision, newestSession, REVISION_TABLE } from '../../era/revisions.js';
+import { IsthmusError, ProtocolError } from '../../errors.js';
+import type { ServerFacts } from '../../exchange/call.js';
+import { isJsonObject, type JsonObject, notificationMessage, requestMessage } from '../../wire/json-rpc.js';
+import type { Implementation, ServerCapabilities } from '../../wire/model.js';
+import type { ConnectSettings } from '../options.js';
+import type { NegotiatedConnection } from './negotiated-connection.js';
+
+/** A session that the server has agreed to. */
+export interface Handshaken {
+  readonly revision: LegacyRevision;
+  readonly server: ServerFacts;
+}
+
+/**
+ * Opens a legacy session. A server that refuses the revision and names others (the error example in all four
+ * legacy specifications) is offered the newest common one, once. Rejects with the server's own error.
+ */
+export async function initialize(
+  line: NegotiatedConnection,
+  settings: ConnectSettings,
+  offered: LegacyRevision,
+  timeoutMs: number,
+): Promise<Handshaken> {
+  let result: JsonObject;
+  try {
+    result = await request(line, settings, offered, timeoutMs);
+  } catch (error) {
+    const named = namedVersions(error);
+    const other = newestSession(named);
+    if (!other || other === offered || settings.mode === offered) throw error;
+    result = await request(line, settings, other, timeoutMs);
+  }
+  const { protocolVersion, capabilities, serverInfo, instructions } = result;
+  if (!isLegacyRevision(protocolVersion)) {
+    const message =
+      `initialize was answered with the revision ${JSON.stringify(protocolVersion)}, which this client does not ` +
+      `speak; offered was ${offered}. It speaks ${REVISION_TABLE}`;
+    throw new IsthmusError('INVALID_RESULT', message, { sent: 'no' });
+  }
+  line.connection.send(notificationMessage('notifications/initialized'));
+  return {
+    revision: protocolVersion,
+    server: {
+      info: isJsonObject(serverInfo) ? (serverInfo as unknown as Implementation) : undefined,
+      capabilities: isJsonObject(capabilities) ? (capabilities as ServerCapabilities) : {},
+      instructions: typeof instructions === 'string' ? instructions : undefined,
+    },
+  };
+}
+
+/** The versions that an error names in `data.supported`, whatever its code. */
+export function namedVersions(error: unknown): unknown[] {
+  if (!(error instanceof ProtocolError) || !isJsonObject(error.data)) return [];
+  const { supported } = error.data;
+  return Array.isArray(supported) ? supported : [];
+}
+
+/** For an error message: what the server said, and what it speaks. */
+export function describeRefusal(error: ProtocolError): string {
+  const named = namedVersions(error);
+  return `it refused initialize with ${describe(error)}${named.length > 0 ? `; it speaks ${named.join(', ')}` : ''}`;
+}
+
+function request(
+  line: NegotiatedConnection,
+  { info, capabilities }: ConnectSettings,
+  protocolVersion: LegacyRevision,
+  timeoutMs: number,
+): Promise<JsonObject> {
+  const params = { protocolVersion, capabilities, clientInfo: info };
+  return line.requests.request({
+    what: 'initialize',
+    timeoutMs,
+    send: (id) => line.connection.send(requestMessage(id, 'initialize', params)),
+    giveUp: () => {}, // INIT-014: initialize is never cancelled
+  });
+}

@@ -1,0 +1,175 @@
+import { type Clock, systemClock, within } from '../../async/clock.js';
+import { createDeferred } from '../../async/deferred.js';
+import { type ClientDialect, tell } from '../../era/client-dialect-context.js';
+import { IsthmusError } from '../../errors.js';
+import { events } from '../../events.js';
+import type { Connection, Receiver } from '../../exchange/connection.js';
+import { OutboundRequests } from '../../exchange/outbound-requests.js';
+import {
+  type Decoded,
+  type InvalidMessage,
+  type JsonRpcErrorBody,
+  type RequestId,
+  resultMessage,
+} from '../../wire/json-rpc.js';
+
+/**
+ * A connection to a server before and after its era is known: requests and their answers, noise that is
+ * reported and skipped, and the end, which settles everything that waits.
+ */
+export class NegotiatedConnection implements Receiver {
+  readonly connection: Connection;
+  readonly requests: OutboundRequests;
+  /** How many messages have come, of whatever kind. */
+  heard = 0;
+  /** Settles when the line is lost or closed, with the reason. */
+  readonly ended: Promise<IsthmusError>;
+  readonly #clock: Clock;
+  readonly #end = createDeferred<IsthmusError>();
+  readonly #onNoise: ((line: InvalidMessage) => void) | undefined;
+  #dialect: ClientDialect | undefined;
+  #closing = false;
+  #isOver = false;
+  readonly #early: { readonly message: Decoded; readonly about: RequestId | undefined }[] = [];
+  #earlyBytes = 0;
+  /** While the era is being found out: an error without id can only mean the probe. */
+  onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
+
+  constructor(connection: Connection, clock: Clock, onNoise: ((line: InvalidMessage) => void) | undefined) {
+    this.connection = connection;
+    this.#clock = clock;
+    this.#onNoise = onNoise;
+    this.requests = new OutboundRequests(clock, connection);
+    this.ended = this.#end.promise;
+    void connection.closed.then(({ error }) => this.#lost(error));
+    connection.open(this);
+  }
+
+  /** Whether calls can still be made here. */
+  get isUsable(): boolean {
+    return !this.#isOver && this.connection.usable !== false;
+  }
+
+  /** From now on the era is known. What came in the same breath as the last answer is handed over, too. */
+  use(dialect: ClientDialect): void {
+    this.#dialect = dialect;
+    for (const { message, about } of this.#early.splice(0)) this.receive(message, about);
+  }
+
+  receive(message: Decoded, about?: RequestId, bytes = 0): void {
+    this.heard += 1;
+    switch (message.kind) {
+      case 'batch':
+        for (const item of message.items) this.receive(item, about);
+        return;
+      case 'request':
+        if (this.#dialect) this.#dialect.request(message, about);
+        else if (message.method === 'ping') this.connection.send(resultMessage(message.id, {}));
+        else if (OURS.has(message.method)) this.#lost(isEcho(this.connection.label));
+        else this.#keep(message, about, bytes);
+        return;
+      case 'notification':
+        if (this.#dialect) this.#dialect.notification(message, about);
+        else this.#keep(message, about, bytes);
+        return;
+      case 'invalid':
+        return this.#noise(message);
+      case 'error':
+        if (message.id === undefined) return this.#idless(message.error);
+        break;
+      case 'result':
+        break;
+    }
+    if (this.#dialect) this.#dialect.response(message);
+    else this.requests.settle(message);
+  }
+
+  /** The server will send nothing more. Its process, if it has one, is probably on its way out: hear why. */
+  inputEnded(): void {
+    void within(this.#clock, LAST_WORDS_MS, this.connection.closed).then((heard) => {
+      // A process that only closed its output may take long to end; nobody has to wait for that.
+      if (!heard) this.#lost(undefined);
+      this.connection.close();
+    });
+  }
+
+  drained(): void {}
+
+  failed(id: RequestId, error: IsthmusError): void {
+    this.requests.reject(id, error);
+  }
+
+  /** Rejects what waits, at once, and closes when the last words (a cancellation, say) have left. Always settles. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#lost(undefined);
+    // The system's clock: this is about a real pipe, whatever time the caller keeps.
+    await within(systemClock, FAREWELL_MS, this.connection.finish());
+    this.connection.close();
+    await this.connection.closed;
+  }
+
+  #keep(message: Decoded, about: RequestId | undefined, bytes: number): void {
+    if (this.#early.length >= MAX_EARLY || this.#earlyBytes + bytes > MAX_EARLY_BYTES) return;
+    this.#early.push({ message, about });
+    this.#earlyBytes += bytes;
+  }
+
+  /** Noise on the line costs at most the call that it was the answer to. */
+  #noise(line: InvalidMessage): void {
+    tell('onNoise', this.#onNoise, line);
+    if (events.dropped.hasSubscribers) {
+      events.dropped.publish({ connection: this.connection.label, why: line.error.message, message: line });
+    }
+    if (line.answers === undefined) return;
+    const tooLarge = line.error.data !== undefined;
+    const error = new IsthmusError(
+      tooLarge ? 'RESULT_TOO_LARGE' : 'INVALID_RESULT',
+      `The answer of ${this.connection.label} cannot be read. ${line.error.message}`,
+      { sent: 'maybe' },
+    );
+    this.requests.reject(line.answers, error);
+  }
+
+  #idless(error: JsonRpcErrorBody): void {
+    if (this.onIdlessError) this.onIdlessError(error);
+    else if (events.dropped.hasSubscribers) {
+      events.dropped.publish({
+        connection: this.connection.label,
+        why: 'an error without id',
+        message: error,
+      });
+    }
+  }
+
+  #lost(cause: Error | undefined): void {
+    this.#isOver = true;
+    const error = this.#reason(cause);
+    this.requests.fail(error, this.#closing);
+    this.#dialect?.ended(error);
+    this.#end.resolve(error);
+  }
+
+  #reason(cause: Error | undefined): IsthmusError {
+    if (cause instanceof IsthmusError) return cause.with({ sent: 'maybe' });
+    const message = this.#closing
+      ? `The client closed its connection to ${this.connection.label}`
+      : `The connection to ${this.connection.label} was lost${cause ? `: ${cause.message}` : ''}`;
+    return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe' });
+  }
+}
+
+/** Messages kept until the era is known; more than any server says before it is spoken to. */
+const MAX_EARLY = 1000;
+const MAX_EARLY_BYTES = 1024 * 1024;
+/** How long what was sent last may take to leave when the client closes. */
+const FAREWELL_MS = 250;
+/** Requests that only a client sends. */
+const OURS: ReadonlySet<string> = new Set(['server/discover', 'initialize']);
+
+function isEcho(label: string): IsthmusError {
+  return new IsthmusError('NO_COMMON_REVISION', `${label} is no server: it sends our own requests back`);
+}
+
+/** How long after the end of output a process may take to say, by exiting, why. */
+const LAST_WORDS_MS = 500;

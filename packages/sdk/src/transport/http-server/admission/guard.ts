@@ -1,0 +1,137 @@
+import { isIP } from 'node:net';
+import { NO_HEADERS } from '../exchange/event-writer.js';
+import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
+import type { CorsOptions, HttpEndpointSettings } from '../options.js';
+
+/** Whether a request may come in at all, judged by its headers alone: before its body is read, or anybody asked who it is. */
+export type RequestAdmission =
+  | { readonly kind: 'welcome'; readonly headers: HttpHeaders }
+  | { readonly kind: 'refused'; readonly status: number; readonly why: string };
+
+export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): RequestAdmission {
+  const host = exchange.header('host')?.toLowerCase();
+  if (!isHostAllowed(host, exchange.isLocal, settings)) {
+    const why = `The host ${host ?? '(none)'} is not served here; --allow-host (allowedHosts) adds a name`;
+    return { kind: 'refused', status: 403, why };
+  }
+  const origin = exchange.header('origin')?.toLowerCase();
+  if (origin === undefined) return isForeignPage(exchange, settings) ? FOREIGN_PAGE : NO_ORIGIN;
+  if (settings.cors && isCorsOrigin(origin, settings.cors)) {
+    return { kind: 'welcome', headers: corsHeaders(exchange.header('origin')!, settings.cors) };
+  }
+  if (isOriginAllowed(origin, host, exchange.isLocal, settings.allowedOrigins)) return NO_ORIGIN;
+  return { kind: 'refused', status: 403, why: `Pages of ${origin} may not call this server` };
+}
+
+/** Asked for by a program of this machine under a name of this machine, and not by way of a proxy. */
+export function isFromHere(exchange: HttpExchange): boolean {
+  if (!exchange.isLocal || !LOOPBACK.has(nameOf(exchange.header('host')?.toLowerCase() ?? ''))) return false;
+  return exchange.header('x-forwarded-for') === undefined && exchange.header('forwarded') === undefined;
+}
+
+/** The answer to a browser that asks before it asks. */
+export function preflightHeaders(
+  headers: HttpHeaders,
+  cors: CorsOptions,
+  requested: string | undefined,
+): HttpHeaders {
+  // Arguments of tools travel in headers whose names only the tools know.
+  const params = (requested ?? '').split(',').map((name) => name.trim());
+  const named = params.filter((name) => /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/i.test(name));
+  return {
+    ...headers,
+    'access-control-allow-methods': 'POST, GET, DELETE',
+    'access-control-allow-headers': [...PROTOCOL_HEADERS, ...(cors.headers ?? []), ...named].join(', '),
+    'access-control-max-age': '86400',
+  };
+}
+
+/** Whether the client can read what we would send. A missing `Accept` takes anything. */
+export function accepts(exchange: HttpExchange, ...types: readonly string[]): boolean {
+  const accept = exchange.header('accept');
+  if (accept === undefined) return true;
+  // The common case, in the spelling of the specification.
+  if (accept === 'application/json, text/event-stream') return true;
+  const offered = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
+  return types.every((type) =>
+    offered.some((each) => each === type || each === '*/*' || each === `${type.split('/')[0]}/*`),
+  );
+}
+
+export function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  return /^application\/json\s*(;|$)/i.test(contentType?.trim() ?? '');
+}
+
+/**
+ * DNS rebinding: a page may make its own name point at us, but cannot make the browser say another one. A caller who
+ * has to show a key or a token is no page that was rebound; without that, only names count that no page can have.
+ */
+function isHostAllowed(
+  host: string | undefined,
+  isLocal: boolean | undefined,
+  { allowedHosts, authenticate, ownNames }: HttpEndpointSettings,
+): boolean {
+  if (allowedHosts) return host !== undefined && (allowedHosts.has(host) || allowedHosts.has(nameOf(host)));
+  if (isLocal) return host !== undefined && LOOPBACK.has(nameOf(host));
+  if (authenticate || !ownNames) return true;
+  return host !== undefined && (isIpOrLocalhost(nameOf(host)) || ownNames.has(nameOf(host)));
+}
+
+function isIpOrLocalhost(name: string): boolean {
+  if (name === 'localhost' || name.endsWith('.localhost')) return true;
+  return name.startsWith('[') ? isIP(name.slice(1, -1)) === 6 : isIP(name) === 4;
+}
+
+function isOriginAllowed(
+  origin: string,
+  host: string | undefined,
+  isLocal: boolean | undefined,
+  allowed: ReadonlySet<string> | undefined,
+): boolean {
+  if (allowed) return allowed.has(origin);
+  const from = /^https?:\/\/([^/]+)$/.exec(origin)?.[1];
+  if (from === undefined) return false;
+  return (
+    from === host || (isLocal !== false && LOOPBACK.has(nameOf(from)) && LOOPBACK.has(nameOf(host ?? '')))
+  );
+}
+
+function isCorsOrigin(origin: string, { origins }: CorsOptions): boolean {
+  return origins === '*' || origins.some((each) => each.toLowerCase() === origin);
+}
+
+function corsHeaders(origin: string, { origins }: CorsOptions): HttpHeaders {
+  return {
+    'access-control-allow-origin': origins === '*' ? '*' : origin,
+    'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate, Retry-After',
+    ...(origins !== '*' && { vary: 'Origin' }),
+  };
+}
+
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, '');
+}
+
+/** A page of another site that has its browser fetch something (`<script src>`): no origin is sent then. */
+function isForeignPage(exchange: HttpExchange, { cors }: HttpEndpointSettings): boolean {
+  return exchange.header('sec-fetch-site') === 'cross-site' && cors?.origins !== '*';
+}
+
+const FOREIGN_PAGE: RequestAdmission = {
+  kind: 'refused',
+  status: 403,
+  why: 'Pages of other sites may not fetch this',
+};
+const NO_ORIGIN: RequestAdmission = { kind: 'welcome', headers: NO_HEADERS };
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+const PROTOCOL_HEADERS = [
+  'Content-Type',
+  'Accept',
+  'Authorization',
+  'MCP-Protocol-Version',
+  'Mcp-Session-Id',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Last-Event-ID',
+] as const;
