@@ -3,7 +3,15 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { type Address, answer, type ClientKind, type Event, type Json, toError } from './witness.js';
+import {
+  type Address,
+  answer,
+  type ClientKind,
+  type Event,
+  hearProgress,
+  type Json,
+  toError,
+} from './witness.js';
 
 /** `@modelcontextprotocol/sdk` 1.x, which knows the legacy era only. */
 export const officialV1: ClientKind = {
@@ -21,10 +29,13 @@ export const officialV1: ClientKind = {
     client.fallbackNotificationHandler = async ({ method, params }) => {
       events.push({ told: { method, params } });
     };
-    await client.connect(transportTo(address)).catch(async (error: unknown) => {
+    const transport = transportTo(address);
+    await client.connect(transport).catch(async (error: unknown) => {
       await client.close();
       throw error;
     });
+    let heardProgress: ((update: Json) => void) | undefined;
+    hearProgress(transport, (update) => heardProgress?.(update));
     return {
       era: 'legacy',
       opening: {
@@ -36,18 +47,24 @@ export const officialV1: ClientKind = {
       async request(method, params, given = {}) {
         const { progress, cancel, timeoutMs } = given;
         const abort = new AbortController();
-        // It drops what it reads together with the answer: only the first is sure to come.
-        let isFirst = true;
-        const onprogress = (update: object) => {
-          if (isFirst) events.push({ progress: update });
-          isFirst = false;
-          if (cancel) abort.abort('enough');
+        const onUpdate = (update: Json) => {
+          events.push({ progress: update });
+          if (!cancel) return;
+          heardProgress = undefined;
+          abort.abort('enough');
         };
-        const options = { timeout: timeoutMs, signal: abort.signal, ...(progress && { onprogress }) };
+        heardProgress = progress ? onUpdate : undefined;
+        const options = {
+          timeout: timeoutMs,
+          signal: abort.signal,
+          ...(progress && { onprogress: () => {} }),
+        };
         try {
           events.push({ result: await client.request({ method, params }, ResultSchema, options) });
         } catch (error) {
           events.push({ error: toError(error, given) });
+        } finally {
+          heardProgress = undefined;
         }
       },
       async setLogLevel(level) {

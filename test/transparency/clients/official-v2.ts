@@ -5,7 +5,15 @@ import {
 } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
-import { type Address, answer, type ClientKind, type Event, type Json, toError } from './witness.js';
+import {
+  type Address,
+  answer,
+  type ClientKind,
+  type Event,
+  hearProgress,
+  type Json,
+  toError,
+} from './witness.js';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 const ANYTHING = z.looseObject({});
@@ -31,11 +39,14 @@ export function officialV2(kind: Omit<ClientKind, 'connect'>, mode: VersionNegot
       client.fallbackNotificationHandler = async ({ method, params }) => {
         events.push({ told: { method, params } });
       };
-      await client.connect(transportTo(address)).catch(async (error: unknown) => {
+      const transport = transportTo(address);
+      await client.connect(transport).catch(async (error: unknown) => {
         await client.close();
         throw error;
       });
       let logLevel: string | undefined;
+      let heardProgress: ((update: Json) => void) | undefined;
+      hearProgress(transport, (update) => heardProgress?.(update));
       return {
         era: kind.era,
         opening: {
@@ -47,14 +58,18 @@ export function officialV2(kind: Omit<ClientKind, 'connect'>, mode: VersionNegot
         async request(method, params, given = {}) {
           const { progress, cancel, timeoutMs } = given;
           const abort = new AbortController();
-          // It drops what it reads together with the answer: only the first is sure to come.
-          let isFirst = true;
-          const onprogress = (update: object) => {
-            if (isFirst) events.push({ progress: update });
-            isFirst = false;
-            if (cancel) abort.abort('enough');
+          const onUpdate = (update: Json) => {
+            events.push({ progress: update });
+            if (!cancel) return;
+            heardProgress = undefined;
+            abort.abort('enough');
           };
-          const options = { timeout: timeoutMs, signal: abort.signal, ...(progress && { onprogress }) };
+          heardProgress = progress ? onUpdate : undefined;
+          const options = {
+            timeout: timeoutMs,
+            signal: abort.signal,
+            ...(progress && { onprogress: () => {} }),
+          };
           const meta = { ...(params['_meta'] as Json), ...(logLevel && { [LOG_LEVEL]: logLevel }) };
           const request = {
             method,
@@ -67,6 +82,8 @@ export function officialV2(kind: Omit<ClientKind, 'connect'>, mode: VersionNegot
             events.push({ result });
           } catch (error) {
             events.push({ error: toError(error, given) });
+          } finally {
+            heardProgress = undefined;
           }
         },
         async setLogLevel(level) {

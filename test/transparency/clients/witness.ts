@@ -85,6 +85,26 @@ function valueFor({ type, enum: choices, oneOf, format, minimum }: Json): unknow
   return formats[format as string] ?? 'Ada';
 }
 
+/** The part of an official transport that hears messages. */
+interface Heard {
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+}
+
+/**
+ * Reports the progress notifications that reach the transport of a connected official client. The client itself drops
+ * those that it reads together with the answer, so what its own handler hears depends on the speed of the machine.
+ */
+export function hearProgress(transport: Heard, hear: (update: Json) => void): void {
+  const inner = transport.onmessage as (message: unknown, extra?: unknown) => void;
+  transport.onmessage = (message: { method?: string; params?: Json }, extra?: unknown) => {
+    if (message.method === 'notifications/progress') {
+      const { progressToken, ...update } = message.params ?? {};
+      hear(update);
+    }
+    inner.call(transport, message, extra);
+  };
+}
+
 /**
  * How an error looks, whoever threw it. What the clients add to it is left out, and so is what they say when they
  * themselves gave up.
