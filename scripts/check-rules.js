@@ -6,7 +6,7 @@ await ensureBuilt();
 const { CHECKS } = await import('@isthmus/check/internal/suites/index.js');
 const { CLIENT_CHECKS } = await import('@isthmus/check/internal/client/checks/index.js');
 const { coverage } = await import('@isthmus/check/internal/rules/coverage.js');
-const { rulesPage } = await import('@isthmus/check/internal/rules/page.js');
+const { rulesPage } = await import('@isthmus/check/internal/rules/coverage.js');
 
 const rows = coverage(CHECKS, CLIENT_CHECKS);
 if (process.argv.includes('--open')) {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
 import { CHECKS } from '@isthmus/check/internal/suites/index.js';
-import { objectionTo } from '@isthmus/check/internal/survey/consent.js';
+import { objectionTo } from '@isthmus/check/internal/survey/callable-tools.js';
 import { expect, it } from 'vitest';
 import { REAL_CLIENTS } from '../../scoreboard/real-clients.js';
 import { matchReasons, readReasons } from '../../scoreboard/reasons.js';

@@ -33,6 +33,12 @@ export {
 export { checkThrough, type ThroughReport } from './through/check-through.js';
 export type { Difference } from './through/compare.js';
 export { type CheckedBridgeOptions, type StartedBridge, startBridge } from './through/start-bridge.js';
-export { type ServerTargetOptions, serverTarget } from './wire/server-target.js';
-export type { CheckTarget, HttpTarget, Pipe, StreamTarget } from './wire/target.js';
-export { commandTarget, httpTarget, socketTarget, streamTarget } from './wire/targets.js';
+export type { CheckTarget, HttpTarget, Pipe, StreamTarget } from './wire/targets.js';
+export {
+  commandTarget,
+  httpTarget,
+  type ServerTargetOptions,
+  serverTarget,
+  socketTarget,
+  streamTarget,
+} from './wire/targets.js';

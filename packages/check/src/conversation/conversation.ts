@@ -1,8 +1,9 @@
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
-import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { PeerHttpAnswer } from '../wire/http-peer.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
-import type { Frame, WireTranscript } from '../wire/transcript.js';
+import { type Frame, membersOf, type WireTranscript } from '../wire/transcript.js';
 
 /** A polite conversation with a server, of one era, over any transport. */
 export interface CheckConversation {
@@ -76,3 +77,108 @@ export interface Pending {
   /** By a notification, or where that is how it is done, by closing the stream. */
   cancel(reason?: string): Promise<void>;
 }
+
+/** What an answer says, whatever else may be wrong with it. */
+export function replyOf(
+  frame: Frame,
+  about: { readonly id: RequestId; readonly notifications: readonly Frame[]; readonly ms: number },
+): Reply {
+  const { result, error } = membersOf(frame);
+  if (isJsonObject(result)) return { kind: 'result', result, frame, ...about };
+  if (isJsonObject(error)) {
+    const { code, message, data } = error;
+    return {
+      kind: 'error',
+      error: {
+        code: typeof code === 'number' ? code : Number.NaN,
+        message: typeof message === 'string' ? message : '',
+        ...(data !== undefined && { data }),
+      },
+      frame,
+      ...about,
+    };
+  }
+  return { kind: 'silence', why: `the answer is none: ${frame.text.slice(0, 200)}`, frame, ...about };
+}
+
+/** No answer at all: the request itself failed. */
+export function silenceOf(error: unknown, id: RequestId, ms: number): Reply {
+  return { kind: 'silence', why: messageOf(error), id, notifications: [], ms };
+}
+
+/** The request that every server of the era answers, and that changes nothing. */
+export function aliveMethod({ era }: Pick<CheckConversation, 'era'>): 'ping' | 'server/discover' {
+  return era === 'modern' ? 'server/discover' : 'ping';
+}
+
+export function askAlive(talk: CheckConversation, ms?: number): Promise<Reply> {
+  return talk.request(aliveMethod(talk), {}, ms === undefined ? {} : { ms });
+}
+
+/** Whether it still answers, be it with an error. */
+export async function isAlive(talk: CheckConversation): Promise<boolean> {
+  return talk.isOpen && (await askAlive(talk)).kind !== 'silence';
+}
+
+export type AnswerServer = (request: Frame) => ServerAnswer | Promise<ServerAnswer>;
+
+/** Nobody is there to be asked; a `ping` is answered by itself. */
+export const refuseAll: AnswerServer = () => ({
+  error: { code: -1, message: 'Nobody is there to be asked' },
+});
+
+export interface AnsweringSide {
+  isOver(): boolean;
+  /** Who answers at the moment. */
+  answer: AnswerServer;
+  send(message: JsonObject): unknown;
+}
+
+/** Answers the questions of a legacy server as they come, until the conversation is over. */
+export async function answerRequests(transcript: WireTranscript, side: AnsweringSide): Promise<void> {
+  const seen = new Set<Frame>();
+  while (!side.isOver()) {
+    const frame = await transcript.waitFor((each) => each.kind === 'request' && !seen.has(each), HOUR_MS);
+    if (!frame) return;
+    seen.add(frame);
+    void answerServer(side.answer, frame)
+      .then((message) => (side.isOver() ? undefined : side.send(message)))
+      // Whoever asked has gone meanwhile, and does not want to know.
+      .catch(() => {});
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The message that answers a request of a legacy server. */
+async function answerServer(answer: AnswerServer, request: Frame): Promise<JsonObject> {
+  const id = membersOf(request)['id'];
+  if (request.method === 'ping') return { jsonrpc: '2.0', id, result: {} };
+  try {
+    return { jsonrpc: '2.0', id, ...(await answer(request)) };
+  } catch (error) {
+    return { jsonrpc: '2.0', id, error: { code: -32603, message: messageOf(error) } };
+  }
+}
+
+/**
+ * Faults of a server that would spoil every conversation, found on the way in. What is known of them is judged once; the
+ * other checks get round them, so that they can judge what they are about and do not wait in vain.
+ */
+export interface RequestDefaults {
+  /** Eras in which errors come without the id of their request: the only request under way is the one they are for. */
+  readonly looseErrors: Set<Era>;
+  /** Methods that were not answered at all, as `era method`: nobody waits long for them again. */
+  readonly silent: Set<string>;
+}
+
+export function createRequestDefaults(): RequestDefaults {
+  return { looseErrors: new Set(), silent: new Set() };
+}
+
+/** How long to wait for an answer. */
+export function patienceFor({ silent }: RequestDefaults, era: Era, method: string, ms: number): number {
+  return silent.has(`${era} ${method}`) ? Math.min(ms, SHORT_MS) : ms;
+}
+
+const SHORT_MS = 700;

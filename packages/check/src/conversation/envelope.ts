@@ -1,5 +1,6 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
-import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckRequestOptions } from './conversation.js';
 
 /** What the referee says it can do: everything, so that servers show all they have. */
@@ -48,4 +49,23 @@ export function legacyParams(
 
 function withoutUndefined(record: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+/** The greeting of an era: `server/discover`, or `initialize`. */
+export function helloMessage(
+  era: Era,
+  revision: string,
+  options: { readonly id?: RequestId; readonly capabilities?: JsonObject | undefined } = {},
+) {
+  const { id = 1, capabilities } = options;
+  if (era === 'modern') {
+    const params = modernParams({}, revision, { ...(capabilities && { capabilities }) });
+    return { jsonrpc: '2.0', id, method: 'server/discover', params };
+  }
+  const params: JsonObject = {
+    protocolVersion: revision,
+    capabilities: capabilities ?? legacyCapabilities(revision),
+    clientInfo: CLIENT_INFO,
+  };
+  return { jsonrpc: '2.0', id, method: 'initialize', params };
 }

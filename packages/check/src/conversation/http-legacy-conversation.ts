@@ -1,13 +1,21 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { PeerHttpAnswer } from '../wire/http-peer.js';
+import type { HttpPeer, PeerHttpAnswer } from '../wire/http-peer.js';
 import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
-import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js';
-import type { CheckConversation, CheckRequestOptions, Pending, Reply } from './conversation.js';
+import {
+  type AnswerServer,
+  answerRequests,
+  type CheckConversation,
+  type CheckRequestOptions,
+  type Pending,
+  patienceFor,
+  type Reply,
+  refuseAll,
+  replyOf,
+  silenceOf,
+} from './conversation.js';
 import { legacyParams } from './envelope.js';
-import { fetchRest } from './fetch-rest.js';
 import type { HttpConversationOptions } from './http-modern-conversation.js';
-import { replyOf, silenceOf } from './reply.js';
-import { patienceFor } from './request-defaults.js';
 
 /** A session of the legacy era over Streamable HTTP: its POSTs, and a standing GET where the server offers one. */
 export function createHttpLegacyConversation(
@@ -169,3 +177,52 @@ function ownNotifications(token: RequestId | undefined): (frame: Frame) => boole
     return frame.method !== 'notifications/progress' || paramsOf(frame)['progressToken'] === token;
   };
 }
+
+export interface RestOptions {
+  readonly peer: HttpPeer;
+  readonly clock: Clock;
+  /** What every request of the session has. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** When to give up. */
+  readonly until: number;
+  /** Told of every stream that is opened on the way. */
+  readonly onStream?: (http: PeerHttpAnswer) => void;
+}
+
+/**
+ * What is missing of a stream of the legacy era that was let go, or lost, before its response: asked for with
+ * Last-Event-ID as often as it takes, after `retry` (LHTTP-012, LHTTP-014).
+ */
+export async function fetchRest(
+  first: PeerHttpAnswer,
+  isWanted: (frame: Frame) => boolean,
+  { peer, clock, headers, until, onStream }: RestOptions,
+): Promise<Frame | undefined> {
+  let lastEventId: string | undefined;
+  for (let http = first; http.status === 200 && http.isStream; ) {
+    lastEventId = http.events.findLast((event) => event.id !== undefined)?.id ?? lastEventId;
+    const waitMs = http.retries.at(-1) ?? LEAST_RETRY_MS;
+    if (lastEventId === undefined || clock.now() + waitMs >= until) return undefined;
+    await new Promise<void>((resolve) => clock.after(waitMs, resolve));
+    const asked = peer.request({
+      method: 'GET',
+      headers: {
+        ...headers,
+        accept: 'text/event-stream',
+        'content-type': undefined,
+        'last-event-id': lastEventId,
+      },
+      ms: Math.max(1, until - clock.now()),
+    });
+    // Where there is no answer, there is no rest, either.
+    const resumed = await asked.catch(() => undefined);
+    if (!resumed) return undefined;
+    http = resumed;
+    onStream?.(http);
+    const frame = await http.waitFor(isWanted, Math.max(1, until - clock.now()));
+    if (frame) return frame;
+  }
+  return undefined;
+}
+
+const LEAST_RETRY_MS = 50;

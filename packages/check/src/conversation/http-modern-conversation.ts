@@ -8,10 +8,17 @@ import {
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { HttpPeer, PeerHttpAnswer } from '../wire/http-peer.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
-import type { CheckConversation, CheckRequestOptions, Pending, Reply } from './conversation.js';
+import {
+  type CheckConversation,
+  type CheckRequestOptions,
+  type Pending,
+  patienceFor,
+  type Reply,
+  type RequestDefaults,
+  replyOf,
+  silenceOf,
+} from './conversation.js';
 import { modernParams } from './envelope.js';
-import { replyOf, silenceOf } from './reply.js';
-import { patienceFor, type RequestDefaults } from './request-defaults.js';
 
 export interface HttpConversationOptions {
   readonly peer: HttpPeer;

@@ -2,17 +2,20 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { isModernRevision } from '@isthmus/sdk/internal/era/revisions.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { createHttpPeer, type HttpPeer } from '../wire/http-peer.js';
+import { createHttpPeer, type HttpEvent, type HttpPeer } from '../wire/http-peer.js';
 import { openStreamPeer, type StreamPeer } from '../wire/stream-peer.js';
-import type { CheckTarget, HttpTarget, StreamTarget } from '../wire/target.js';
+import type { CheckTarget, HttpTarget, StreamTarget } from '../wire/targets.js';
 import { membersOf } from '../wire/transcript.js';
-import type { CheckConversation, Reply } from './conversation.js';
-import { helloMessage } from './hello.js';
+import {
+  type CheckConversation,
+  createRequestDefaults,
+  type Reply,
+  type RequestDefaults,
+  replyOf,
+} from './conversation.js';
+import { helloMessage } from './envelope.js';
 import { createHttpLegacyConversation, legacyHeaders } from './http-legacy-conversation.js';
 import { createHttpModernConversation, modernHeaders } from './http-modern-conversation.js';
-import { replyOf } from './reply.js';
-import { createRequestDefaults, type RequestDefaults } from './request-defaults.js';
-import { openSsePeer } from './sse-peer.js';
 import { createStreamConversation } from './stream-conversation.js';
 
 export interface OpenConversationOptions {
@@ -189,4 +192,65 @@ function lastWords(peer: StreamPeer): string {
   const told = lines.filter((line) => line !== '' && !line.startsWith('at ') && !/^[{}]$/.test(line));
   const words = told.findLast((line) => /error|cannot|failed|denied|not found/i.test(line)) ?? told.at(-1);
   return words === undefined ? '' : `; stderr: ${words.slice(0, 300)}`;
+}
+
+/**
+ * A connection over HTTP with SSE, as of 2024-11-05: all that the server says comes on one stream, whose first event
+ * names the address for what it hears. Undefined where there is no such stream.
+ */
+export async function openSsePeer(peer: HttpPeer, ms: number, clock: Clock): Promise<StreamPeer | undefined> {
+  let named: (event: HttpEvent) => void = () => {};
+  const endpoint = new Promise<HttpEvent | undefined>((resolve) => {
+    named = (event) => event.event === 'endpoint' && resolve(event);
+    clock.after(ms, () => resolve(undefined), { background: true });
+  });
+  const stream = await peer.request({
+    method: 'GET',
+    headers: { accept: 'text/event-stream' },
+    ms,
+    onEvent: (event) => named(event),
+  });
+  if (stream.status !== 200 || !stream.isStream) {
+    stream.close();
+    return undefined;
+  }
+  const event = await Promise.race([endpoint, stream.ended.then(() => undefined)]);
+  if (!event) {
+    stream.close();
+    return undefined;
+  }
+  const url = new URL(event.data, peer.url);
+  void stream.ended.then(() => peer.transcript.end());
+  const post = async (body: unknown): Promise<boolean> => {
+    try {
+      const answer = await peer.request({ url, body, headers: { 'content-type': 'application/json' }, ms });
+      await answer.whole(ms);
+      return answer.status < 300;
+    } catch {
+      // What is not answered is missed by whoever waits for it.
+      return false;
+    }
+  };
+  return {
+    transcript: peer.transcript,
+    process: undefined,
+    send: (message) => void post(message),
+    sendLine: (line) => void post(line),
+    sendBytes: post,
+    async sendInPieces(bytes) {
+      await post(bytes);
+    },
+    endInput() {},
+    vanish: () => stream.close(),
+    pause() {},
+    resume() {},
+    ended: peer.transcript.ended,
+    get hasEnded() {
+      return peer.transcript.hasEnded;
+    },
+    async close() {
+      stream.close();
+      peer.close();
+    },
+  };
 }

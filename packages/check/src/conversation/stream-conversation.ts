@@ -4,12 +4,21 @@ import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import { type Frame, membersOf, paramsOf } from '../wire/transcript.js';
-import { aliveMethod } from './alive.js';
-import { type AnswerServer, answerRequests, refuseAll } from './answer-server.js';
-import type { CheckConversation, CheckRequestOptions, Pending, Reply } from './conversation.js';
+import {
+  type AnswerServer,
+  aliveMethod,
+  answerRequests,
+  type CheckConversation,
+  type CheckRequestOptions,
+  createRequestDefaults,
+  type Pending,
+  patienceFor,
+  type Reply,
+  type RequestDefaults,
+  refuseAll,
+  replyOf,
+} from './conversation.js';
 import { legacyParams, modernParams } from './envelope.js';
-import { replyOf } from './reply.js';
-import { createRequestDefaults, patienceFor, type RequestDefaults } from './request-defaults.js';
 
 export interface StreamConversationOptions {
   readonly peer: StreamPeer;

@@ -1,5 +1,5 @@
 import type { Finding, WireLine } from '../model.js';
-import { cite, isOpinion } from '../rules/cite.js';
+import { cite, isOpinion } from '../rules/index.js';
 import { fewerLines } from '../wire/excerpt.js';
 import { cleanLine, cleanText, shortened } from './clean-text.js';
 

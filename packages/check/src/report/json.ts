@@ -1,5 +1,5 @@
 import type { Report } from '../model.js';
-import { cite, isOpinion } from '../rules/cite.js';
+import { cite, isOpinion } from '../rules/index.js';
 import { type FailOn, verdictOf } from '../run/judge-run.js';
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Finding, Report } from '../model.js';
-import { cite, isOpinion } from '../rules/cite.js';
+import { cite, isOpinion } from '../rules/index.js';
 import { cleanLine, cleanText, shortened } from './clean-text.js';
 import { describeFinding, nameOfFinding, rulesInWords, seenAndExpected } from './describe-finding.js';
 import { standingOf } from './standing.js';

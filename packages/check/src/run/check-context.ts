@@ -6,7 +6,7 @@ import type { CallableTool, Facts } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
 import type { HttpPeer } from '../wire/http-peer.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
-import type { CheckTarget } from '../wire/target.js';
+import type { CheckTarget } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
 import type { FailureDetails } from './verdict.js';
 

@@ -1,5 +1,5 @@
 import type { Counts, Finding, Grade } from '../model.js';
-import { isOpinion } from '../rules/cite.js';
+import { isOpinion } from '../rules/index.js';
 
 /**
  * A letter for what was found. Only what applies counts, once for every era in which it was checked. A check that could

@@ -1,16 +1,15 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
-import type { CheckConversation } from '../conversation/conversation.js';
+import type { CheckConversation, RequestDefaults } from '../conversation/conversation.js';
 import { openConversation } from '../conversation/open-conversation.js';
-import type { RequestDefaults } from '../conversation/request-defaults.js';
 import type { WireLine } from '../model.js';
 import { type Facts, hasCapability } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
 import { excerptOf, KEPT } from '../wire/excerpt.js';
 import { createHttpPeer } from '../wire/http-peer.js';
 import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
-import type { CheckTarget, Pipe } from '../wire/target.js';
+import type { CheckTarget, Pipe } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
 import type { CheckContext, CheckPatience } from './check-context.js';
 import type { ServerWatch } from './server-watch.js';

@@ -1,12 +1,11 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
-import { isAlive } from '../conversation/alive.js';
-import type { CheckConversation } from '../conversation/conversation.js';
+import { type CheckConversation, isAlive } from '../conversation/conversation.js';
 import { openConversation } from '../conversation/open-conversation.js';
 import type { Facts } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
 import { type WalkthroughOptions, walkThrough } from '../survey/walkthrough.js';
-import type { CheckTarget, Pipe } from '../wire/target.js';
+import type { CheckTarget, Pipe } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
 import type { CheckPatience } from './check-context.js';
 import type { RunContext } from './prepare-context.js';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import type { CheckTarget } from '../wire/target.js';
+import type { CheckTarget } from '../wire/targets.js';
 
 /** Notices when a server that others have started is not there any more. One that we start can be started again. */
 export interface ServerWatch {

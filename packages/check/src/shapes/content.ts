@@ -2,8 +2,7 @@
 
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { base64, iso8601, mediaType, uri } from './formats.js';
-import { icons } from './identity.js';
-import { itemMeta } from './meta.js';
+import { icons, itemMeta } from './meta.js';
 import {
   all,
   anyObject,

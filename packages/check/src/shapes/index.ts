@@ -1,14 +1,12 @@
 /** Is what a server sent well-formed in its revision? Members that a revision does not know are let be. */
-import type { Complaint } from './complaint.js';
-import { judgeEnvelope } from './envelope.js';
-import { error } from './errors.js';
+import { error, judgeEnvelope } from './envelope.js';
 import { notificationShape } from './notifications.js';
+import { serverRequestShape } from './questions.js';
 import { resultShape } from './results.js';
-import { serverRequestShape } from './server-requests.js';
-import { judge, type Revision } from './shape.js';
+import { type Complaint, judge, type Revision } from './shape.js';
 
-export { type Complaint, complaintText } from './complaint.js';
 export type { Revision } from './shape.js';
+export { type Complaint, complaintText } from './shape.js';
 
 /** `method` is that of the request; paths begin with `result`. A method that nobody knows has few complaints. */
 export function judgeResult(method: string, result: unknown, revision: Revision): Complaint[] {

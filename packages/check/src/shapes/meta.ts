@@ -1,7 +1,49 @@
-/** `_meta`: which keys it may have, and what is at those that MCP defines. */
+/** What each side says of itself: identity, `_meta` and capabilities. */
+
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
-import { implementation } from './identity.js';
-import { all, map, object, only, type Shape, since, string, stringOrInteger, text } from './shape.js';
+import { mediaType, uri } from './formats.js';
+import {
+  all,
+  anyObject,
+  boolean,
+  list,
+  map,
+  object,
+  oneOf,
+  only,
+  type Shape,
+  since,
+  string,
+  stringOrInteger,
+  text,
+} from './shape.js';
+
+const iconSource = all(
+  uri,
+  text('an http:, https: or data: URI', (value) => /^(?:https?|data):/i.test(value)),
+);
+
+/** Known since 2025-11-25. */
+export const icons: Shape = since(
+  '2025-11-25',
+  list(
+    object({
+      src: iconSource,
+      'mimeType?': mediaType,
+      'sizes?': list(string),
+      'theme?': oneOf('light', 'dark'),
+    }),
+  ),
+);
+
+export const implementation: Shape = object({
+  name: string,
+  version: string,
+  'title?': since('2025-06-18', string),
+  'description?': since('2025-11-25', string),
+  'websiteUrl?': since('2025-11-25', uri),
+  'icons?': icons,
+});
 
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const PREFIX = `${LABEL}(?:\\.${LABEL})*/`;
@@ -75,3 +117,33 @@ function isListOf(value: string, member: RegExp): boolean {
   const parts = value.split(',').map((part) => part.trim());
   return parts.every((part) => part === '' || (part.length <= MAX_MEMBER && member.test(part)));
 }
+
+/** By extension id; each value holds its settings (VER-020, VER-023). */
+const extensions = since('2026-07-28', map(anyObject, extensionId));
+
+export const serverCapabilities: Shape = object({
+  'experimental?': map(anyObject),
+  'logging?': anyObject,
+  'completions?': since('2025-03-26', anyObject),
+  'prompts?': object({ 'listChanged?': boolean }),
+  'resources?': object({ 'subscribe?': boolean, 'listChanged?': boolean }),
+  'tools?': object({ 'listChanged?': boolean }),
+  'tasks?': only(
+    '2025-11-25',
+    object({
+      'list?': anyObject,
+      'cancel?': anyObject,
+      'requests?': object({ 'tools?': object({ 'call?': anyObject }) }),
+    }),
+  ),
+  'extensions?': extensions,
+});
+
+/** What `-32021` asks of a client. */
+export const clientCapabilities: Shape = object({
+  'experimental?': map(anyObject),
+  'roots?': anyObject,
+  'sampling?': object({ 'context?': anyObject, 'tools?': anyObject }),
+  'elicitation?': object({ 'form?': anyObject, 'url?': anyObject }),
+  'extensions?': extensions,
+});

@@ -3,8 +3,7 @@
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { annotations } from './content.js';
 import { mediaType, uriTemplate } from './formats.js';
-import { icons } from './identity.js';
-import { itemMeta } from './meta.js';
+import { icons, itemMeta } from './meta.js';
 import {
   all,
   anyObject,

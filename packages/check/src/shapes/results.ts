@@ -1,11 +1,10 @@
 /** What a server answers, method by method. */
+
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { serverCapabilities } from './capabilities.js';
 import { contentBlock, promptBlock, resource, resourceContents, role, structured } from './content.js';
-import { implementation } from './identity.js';
-import { inputRequests } from './input-requests.js';
-import { meta, RELATED_TASK, resultMeta, streamMeta } from './meta.js';
+import { implementation, meta, RELATED_TASK, resultMeta, serverCapabilities, streamMeta } from './meta.js';
 import { prompt, resourceTemplate, tool } from './offers.js';
+import { inputRequests } from './questions.js';
 import {
   all,
   anyObject,

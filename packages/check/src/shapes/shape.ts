@@ -1,7 +1,6 @@
 /** Small parts that shapes are made of. A shape looks at a value and complains; it never throws. */
 import type { LegacyRevision, ModernRevision } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { type Complaint, complaintText } from './complaint.js';
 
 export type Revision = LegacyRevision | ModernRevision;
 export interface Ground {
@@ -136,4 +135,19 @@ export function by(member: string, kinds: (revision: Revision) => Readonly<Recor
     oneOf(...Object.keys(known))(kind, below(path, member), ground);
     if (typeof kind === 'string' && Object.hasOwn(known, kind)) known[kind]?.(value, path, ground);
   };
+}
+
+/** What is wrong with one place of a message. */
+export interface Complaint {
+  /** From the top of what was judged: `result.tools[3].inputSchema.type`. */
+  readonly path: string;
+  /** `"object"`, `a string`, `an integer of 0 or more`. */
+  readonly expected: string;
+  /** `"array"`, `nothing`, `a number (3.5)`. */
+  readonly got: string;
+}
+
+/** `result.tools[3].inputSchema.type: expected "object", got "array"` */
+export function complaintText({ path, expected, got }: Complaint): string {
+  return `${path}: expected ${expected}, got ${got}`;
 }

@@ -1,6 +1,6 @@
 /** Tasks: a part of 2025-11-25, and an extension of 2026-07-28. */
 import { iso8601 } from './formats.js';
-import { inputRequests } from './input-requests.js';
+import { inputRequests } from './questions.js';
 import { anyObject, by, integer, is, object, oneOf, type Shape, string } from './shape.js';
 
 const status = oneOf('working', 'input_required', 'completed', 'failed', 'cancelled');

@@ -9,7 +9,7 @@ import {
   type OpenConversationOptions,
   openConversation,
 } from '../conversation/open-conversation.js';
-import type { CheckTarget } from '../wire/target.js';
+import type { CheckTarget } from '../wire/targets.js';
 
 /** Whether a target speaks an era: with an open conversation, or with what it said instead. */
 export type SurveyedEra =

@@ -1,12 +1,14 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { CheckConversation, Reply, ServerAnswer } from '../conversation/conversation.js';
-import type { RequestDefaults } from '../conversation/request-defaults.js';
+import type {
+  CheckConversation,
+  Reply,
+  RequestDefaults,
+  ServerAnswer,
+} from '../conversation/conversation.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
-import { type Consent, objectionTo } from './consent.js';
+import { type Consent, objectionTo, quickArguments, sampleArguments } from './callable-tools.js';
 import { type CallableTool, type Facts, hasCapability, type WalkthroughStop } from './facts.js';
-import { quickArguments } from './known-tools.js';
-import { sampleArguments } from './sample-arguments.js';
 
 export interface WalkthroughOptions extends Consent {
   /** Arguments for tools whose schema does not tell enough. */

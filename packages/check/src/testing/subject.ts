@@ -1,9 +1,7 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { ChildOptions } from '@isthmus/sdk/internal/process/spawn-child.js';
-import { serverTarget } from '../wire/server-target.js';
-import type { CheckTarget } from '../wire/target.js';
-import { commandTarget, httpTarget, socketTarget } from '../wire/targets.js';
+import { type CheckTarget, commandTarget, httpTarget, serverTarget, socketTarget } from '../wire/targets.js';
 
 /** Whom to judge, as it is written in a test. */
 export type Subject =

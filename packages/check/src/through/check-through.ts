@@ -1,6 +1,6 @@
 import type { Report } from '../model.js';
 import { type CheckOptions, survey, surveyAndCheck } from '../run/check-server.js';
-import type { CheckTarget } from '../wire/target.js';
+import type { CheckTarget } from '../wire/targets.js';
 import { compare, type Difference } from './compare.js';
 
 /** A server judged twice: by itself, and behind a bridge. */

@@ -2,8 +2,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { type ChildOptions, spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
-import type { CheckTarget } from '../wire/target.js';
-import { commandTarget, httpTarget } from '../wire/targets.js';
+import { type CheckTarget, commandTarget, httpTarget } from '../wire/targets.js';
 
 export interface CheckedBridgeOptions extends Pick<ChildOptions, 'cwd' | 'env' | 'inheritEnv'> {
   /**

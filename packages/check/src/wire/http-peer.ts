@@ -3,7 +3,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { createParser } from 'eventsource-parser';
-import type { HttpTarget } from './target.js';
+import type { HttpTarget } from './targets.js';
 import { createTranscript, type Frame, type WireTranscript } from './transcript.js';
 
 /** Requests to a server at a URL, exactly as they are given. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { createLineReader } from '@isthmus/sdk/internal/wire/lines.js';
-import type { Pipe, PipeProcess, StreamTarget } from './target.js';
+import type { Pipe, PipeProcess, StreamTarget } from './targets.js';
 import { createTranscript, type WireTranscript } from './transcript.js';
 
 /** One connection to a server on a stream, with every freedom to misbehave. */

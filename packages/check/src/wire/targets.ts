@@ -1,8 +1,54 @@
-/** The targets that there are. */
 import { connect } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex, type Readable, type Writable } from 'node:stream';
+import { serveConnection } from '@isthmus/sdk/internal/era/connection-driver.js';
+import {
+  createModernServerState,
+  type ModernServerState,
+} from '@isthmus/sdk/internal/era/modern/server-state.js';
+import { resolveServing, type ServingSettings } from '@isthmus/sdk/internal/era/serving-settings.js';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { ChildExit } from '@isthmus/sdk/internal/process/child.js';
 import { type ChildOptions, spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
-import type { HttpTarget, Pipe, StreamTarget } from './target.js';
+import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
+
+/** Whom to judge. */
+export type CheckTarget = StreamTarget | HttpTarget;
+
+/** A server behind a stream of lines: the pipes of a command, a socket, or streams within this process. */
+export interface StreamTarget {
+  readonly transport: 'command' | 'socket';
+  readonly label: string;
+  /** A new connection; for a command a new process. Rejects when there is none to be had. */
+  readonly open: () => Promise<Pipe>;
+}
+
+export interface HttpTarget {
+  readonly transport: 'http';
+  readonly label: string;
+  readonly url: URL;
+  /** For every request: what lets us in. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The bytes of one connection. */
+export interface Pipe {
+  /** What the server says. */
+  readonly input: Readable;
+  /** What it hears. */
+  readonly output: Writable;
+  /** Set where the server is a process of ours. */
+  readonly process?: PipeProcess;
+  /** Ends it, and the process with all that it started. */
+  close(): Promise<void>;
+}
+
+export interface PipeProcess {
+  readonly pid: number;
+  readonly exited: Promise<ChildExit>;
+  readonly isGone: boolean;
+  /** The end of what it wrote to stderr. */
+  stderr(): string;
+}
 
 /** A command, started anew for every connection. */
 export function commandTarget(options: ChildOptions & { readonly label?: string }): StreamTarget {
@@ -83,3 +129,80 @@ export function httpTarget(
     headers: options.headers ?? {},
   };
 }
+
+export interface ServerTargetOptions extends Partial<ServingSettings> {
+  /** What reports call it. Default: its name. */
+  readonly label?: string;
+}
+
+/**
+ * A server object of this process, served over streams in memory: no port, no child, and a breakpoint in a tool is hit.
+ * Every byte goes the way that it goes over a socket. It lives from the first connection to the last.
+ */
+export function serverTarget(service: Service, options: ServerTargetOptions = {}): StreamTarget {
+  const { label = `${service.info.name}, in this process`, ...serving } = options;
+  const settings = resolveServing({ graceMs: 1000, ...serving });
+  let runtime: ModernServerState | undefined;
+  let connections = 0;
+  return streamTarget(label, () => {
+    const [near, far] = duplexPair();
+    const connection = createStreamConnection({
+      label: 'memory',
+      input: far,
+      output: far,
+      release: () => void far.destroy(),
+    });
+    runtime ??= createModernServerState(settings);
+    connections += 1;
+    void serveConnection(connection, service, runtime).done.then(() => {
+      connections -= 1;
+      if (connections > 0) return;
+      runtime?.close();
+      runtime = undefined;
+    });
+    return near;
+  });
+}
+
+/** Two ends of one connection: what is written to one is read from the other. Either may end alone. */
+export function duplexPair(): [Duplex, Duplex] {
+  const ends: Duplex[] = [];
+  const end = (index: 0 | 1): Duplex => {
+    let wanted: (() => void) | undefined;
+    const duplex = new Duplex({
+      allowHalfOpen: true,
+      read() {
+        const action = wanted;
+        // Forgotten before it is called: what it writes may have to wait again.
+        wanted = undefined;
+        action?.();
+      },
+      write(chunk: Buffer, _encoding, done) {
+        const other = ends[1 - index]!;
+        if (other.destroyed || other.push(chunk)) done();
+        else (other as Waiting).whenWanted(() => done());
+      },
+      final(done) {
+        const other = ends[1 - index]!;
+        if (!other.destroyed) other.push(null);
+        done();
+      },
+      destroy(error, done) {
+        const other = ends[1 - index];
+        if (other && !other.destroyed && !other.readableEnded)
+          setImmediate(() => other.destroyed || other.push(null));
+        wanted?.();
+        done(error);
+      },
+    });
+    return Object.assign(duplex, {
+      whenWanted(action: () => void) {
+        wanted = action;
+      },
+    });
+  };
+  ends.push(end(0), end(1));
+  return [ends[0]!, ends[1]!];
+}
+
+type Waiting = Duplex & { whenWanted(action: () => void): void };

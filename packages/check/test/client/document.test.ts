@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CLIENT_CHECKS } from '../../src/client/checks/index.js';
 import { SCENARIOS } from '../../src/client/scenarios/index.js';
-import { levelInWords } from '../../src/rules/cite.js';
+import { levelInWords } from '../../src/rules/index.js';
 import { inDocument, markdown, writeToDocument } from './support/document.js';
 
 // ISTHMUS_WRITE_DOCS=1 writes the tables instead of comparing them.

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { CLIENT_CHECKS } from '../../src/client/checks/index.js';
-import { coverage, type Row } from '../../src/rules/coverage.js';
+import { coverage, type Row, rulesPage } from '../../src/rules/coverage.js';
 import { RULES, ruleOf } from '../../src/rules/index.js';
-import { rulesPage } from '../../src/rules/page.js';
 import { OUT_OF_SIGHT } from '../../src/rules/unobservable.js';
 import { CHECKS } from '../../src/suites/index.js';
 

@@ -3,7 +3,7 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { describe, expect, it } from 'vitest';
 import { checkServer, httpTarget } from '../../src/index.js';
-import { serverTarget } from '../../src/wire/server-target.js';
+import { serverTarget } from '../../src/wire/targets.js';
 import { eraMutants } from './mutants/era.js';
 import { expectCaught, expectSound, IN_A_HURRY } from './support/expect-caught.js';
 

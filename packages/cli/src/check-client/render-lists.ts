@@ -1,7 +1,7 @@
 import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
 import { CLIENT_SUITES } from '@isthmus/check/internal/client/model.js';
 import { SCENARIOS } from '@isthmus/check/internal/client/scenarios/index.js';
-import { levelInWords } from '@isthmus/check/internal/rules/cite.js';
+import { levelInWords } from '@isthmus/check/internal/rules/index.js';
 import type { Terminal } from '../terminal/terminal.js';
 
 /** What `--only` can name: the servers that a client is shown, and what is looked at. */

@@ -1,5 +1,5 @@
 import type { Finding, WireLine } from '../../model.js';
-import { cite, isOpinion, levelInWords } from '../../rules/cite.js';
+import { cite, isOpinion, levelInWords } from '../../rules/index.js';
 import { fewerLines } from '../../wire/excerpt.js';
 import { shortened } from '../clean-text.js';
 import { ARROWS, nameOfFinding, rulesInWords } from '../describe-finding.js';

@@ -1,5 +1,5 @@
 import { isLegacyRevision, LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
-import { helloMessage } from '../../conversation/hello.js';
+import { helloMessage } from '../../conversation/envelope.js';
 import type { Check } from '../../model.js';
 import { openLine, versionsIn } from './line.js';
 import { listMethodOf, modernRequest } from './lock.js';
@@ -15,17 +15,17 @@ export const fallbackChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-008'],
     hint: 'Answer initialize with the newest legacy revision that you speak, or with an error that names your versions.',
-    async run(table) {
-      const line = await openLine(table);
+    async run(context) {
+      const line = await openLine(context);
       const asked = await line.ask(helloMessage('legacy', LATEST_MODERN, { id: 1 }));
       const version = asked.result?.['protocolVersion'];
       if (asked.result && !isLegacyRevision(version))
-        table.fail(
+        context.fail(
           `initialize with ${LATEST_MODERN} got the version ${JSON.stringify(version)}`,
           'a legacy revision',
         );
       if (!asked.result && !asked.error)
-        table.fail(`initialize with ${LATEST_MODERN}: ${asked.seen}`, 'a legacy revision, or an error');
+        context.fail(`initialize with ${LATEST_MODERN}: ${asked.seen}`, 'a legacy revision, or an error');
       return asked.result ? `it offered ${String(version)}` : `it answered ${asked.error?.code}`;
     },
   },
@@ -36,15 +36,15 @@ export const fallbackChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['VER-009'],
     hint: 'Answer initialize with -32022, the versions in data.supported and in the message: people will read it.',
-    async run(table) {
-      if (table.factsOf('legacy')) return table.skip('the target speaks the legacy era, too');
-      const line = await openLine(table);
+    async run(context) {
+      if (context.factsOf('legacy')) return context.skip('the target speaks the legacy era, too');
+      const line = await openLine(context);
       const asked = await line.ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
-      if (asked.result) return table.skip('initialize was answered with a result');
-      if (!asked.error) table.fail(`initialize: ${asked.seen}`, 'an error that names the versions');
-      if (!versionsIn(asked.error).includes(table.revision))
-        table.fail(`initialize got ${asked.seen}`, `an error that names ${table.revision}`);
-      return `the error ${asked.error?.code} names ${table.revision}`;
+      if (asked.result) return context.skip('initialize was answered with a result');
+      if (!asked.error) context.fail(`initialize: ${asked.seen}`, 'an error that names the versions');
+      if (!versionsIn(asked.error).includes(context.revision))
+        context.fail(`initialize got ${asked.seen}`, `an error that names ${context.revision}`);
+      return `the error ${asked.error?.code} names ${context.revision}`;
     },
   },
   {
@@ -55,10 +55,10 @@ export const fallbackChecks: readonly Check[] = [
     rules: ['VER-026'],
     over: ['http'],
     hint: 'A POST without the headers of the modern era is a bad request: status 400, with a JSON-RPC error in the body.',
-    async run(table) {
-      if (table.factsOf('legacy')) return table.skip('the target speaks the legacy era, too');
-      const asked = await (await openLine(table)).ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
-      if (asked.status !== 400) table.fail(`initialize got HTTP ${asked.status}`, 'HTTP 400');
+    async run(context) {
+      if (context.factsOf('legacy')) return context.skip('the target speaks the legacy era, too');
+      const asked = await (await openLine(context)).ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
+      if (asked.status !== 400) context.fail(`initialize got HTTP ${asked.status}`, 'HTTP 400');
       return 'initialize got HTTP 400';
     },
   },
@@ -71,12 +71,12 @@ export const fallbackChecks: readonly Check[] = [
     reason:
       'A modern client would take the accident for an answer, and expect modern behaviour from then on.',
     hint: 'Refuse every request but ping before initialize.',
-    async run(table) {
-      if (table.factsOf('modern')) return table.skip('the target speaks the modern era');
-      const method = listMethodOf(table);
-      if (method === undefined) return table.skip('the server has no lists');
-      const asked = await (await openLine(table)).ask(modernRequest(1, method));
-      if (asked.result) table.fail(`a modern ${method} without a handshake got ${asked.seen}`, 'an error');
+    async run(context) {
+      if (context.factsOf('modern')) return context.skip('the target speaks the modern era');
+      const method = listMethodOf(context);
+      if (method === undefined) return context.skip('the server has no lists');
+      const asked = await (await openLine(context)).ask(modernRequest(1, method));
+      if (asked.result) context.fail(`a modern ${method} without a handshake got ${asked.seen}`, 'an error');
       return asked.error ? `it got ${asked.error.code}` : asked.seen;
     },
   },
@@ -89,12 +89,12 @@ export const fallbackChecks: readonly Check[] = [
     reason: 'A client of both eras waits for its timeout otherwise, each time it is started.',
     over: ['command', 'socket'],
     hint: 'Answer methods that you do not know with an error, also before initialize.',
-    async run(table) {
-      if (table.factsOf('modern')) return 'server/discover had a result';
-      const verdict = table.verdicts.find(({ era }) => era === 'modern');
-      if (!verdict || verdict.speaks) return table.skip('the modern era was not asked for');
+    async run(context) {
+      if (context.factsOf('modern')) return 'server/discover had a result';
+      const verdict = context.verdicts.find(({ era }) => era === 'modern');
+      if (!verdict || verdict.speaks) return context.skip('the modern era was not asked for');
       if (verdict.reply?.kind === 'silence')
-        table.fail(`server/discover before initialize: ${verdict.reply.why}`, 'an error');
+        context.fail(`server/discover before initialize: ${verdict.reply.why}`, 'an error');
       return verdict.why;
     },
   },

@@ -22,15 +22,15 @@ export interface HeardLine {
   readonly seen: string;
 }
 
-export async function openLine(table: CheckContext): Promise<RawLine> {
-  return table.target.transport === 'http' ? httpLine(table) : streamLine(table);
+export async function openLine(context: CheckContext): Promise<RawLine> {
+  return context.target.transport === 'http' ? httpLine(context) : streamLine(context);
 }
 
-async function streamLine(table: CheckContext): Promise<RawLine> {
-  const peer = await table.openStream();
+async function streamLine(context: CheckContext): Promise<RawLine> {
+  const peer = await context.openStream();
   let isFirst = true;
   return {
-    async ask(message, ms = isFirst ? table.patience.helloMs : table.patience.answerMs) {
+    async ask(message, ms = isFirst ? context.patience.helloMs : context.patience.answerMs) {
       isFirst = false;
       peer.send(message);
       const frame = await peer.transcript.waitFor(
@@ -45,9 +45,9 @@ async function streamLine(table: CheckContext): Promise<RawLine> {
   };
 }
 
-function httpLine(table: CheckContext): RawLine {
-  const peer = table.openHttp();
-  const ms = table.patience.answerMs;
+function httpLine(context: CheckContext): RawLine {
+  const peer = context.openHttp();
+  const ms = context.patience.answerMs;
   const send = (body: JsonObject) => peer.request({ body, headers: headersFor(body), ms });
   return {
     async ask(message) {
@@ -86,9 +86,9 @@ function heardIn(frame: Frame | undefined, otherwise: string): HeardLine {
 }
 
 /** Whether the target speaks both eras; skips where it does not. */
-export function needBothEras(table: CheckContext): void {
+export function needBothEras(context: CheckContext): void {
   for (const era of ['modern', 'legacy'] as const)
-    if (!table.factsOf(era)) table.skip(`the target does not speak the ${era} era`);
+    if (!context.factsOf(era)) context.skip(`the target does not speak the ${era} era`);
 }
 
 /** Dates that look like revisions, wherever they are. */

@@ -1,8 +1,7 @@
 import { LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { aliveMethod } from '../../conversation/alive.js';
-import { modernParams } from '../../conversation/envelope.js';
-import { helloMessage } from '../../conversation/hello.js';
+import { aliveMethod } from '../../conversation/conversation.js';
+import { helloMessage, modernParams } from '../../conversation/envelope.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { needBothEras, openLine } from './line.js';
@@ -20,23 +19,23 @@ export const lockChecks: readonly Check[] = [
     rules: ['VER-006', 'VER-005'],
     over: streams,
     hint: 'Switch to the handshake, or refuse it with an error that names the versions; then go on in the era that holds.',
-    async run(table) {
-      needBothEras(table);
-      const line = await openLine(table);
+    async run(context) {
+      needBothEras(context);
+      const line = await openLine(context);
       const first = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 1 }));
-      if (!first.result) table.fail(`server/discover got ${first.seen}`, 'a result');
+      if (!first.result) context.fail(`server/discover got ${first.seen}`, 'a result');
       const asked = await line.ask(helloMessage('legacy', LATEST_LEGACY, { id: 2 }));
       if (!asked.result && !asked.error)
-        table.fail(`initialize after server/discover: ${asked.seen}`, 'the handshake, or an error');
+        context.fail(`initialize after server/discover: ${asked.seen}`, 'the handshake, or an error');
       if (asked.result) {
         await line.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
         const ping = await line.ask({ jsonrpc: '2.0', id: 3, method: 'ping' });
-        if (!ping.result) table.fail(`initialize was accepted, and then ping got ${ping.seen}`, 'a result');
+        if (!ping.result) context.fail(`initialize was accepted, and then ping got ${ping.seen}`, 'a result');
         return 'it switched to the handshake';
       }
       const after = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 3 }));
       if (!after.result)
-        table.fail(`initialize was refused, and then server/discover got ${after.seen}`, 'a result');
+        context.fail(`initialize was refused, and then server/discover got ${after.seen}`, 'a result');
       return `initialize was refused with ${asked.error?.code}, and the modern era went on`;
     },
   },
@@ -48,17 +47,17 @@ export const lockChecks: readonly Check[] = [
     rules: ['VER-005'],
     over: streams,
     hint: 'Look for the modern version in _meta before anything else; serve the request without the session, or answer an error.',
-    async run(table) {
-      needBothEras(table);
-      const line = await openLine(table);
-      await greetLegacy(table, line);
+    async run(context) {
+      needBothEras(context);
+      const line = await openLine(context);
+      await greetLegacy(context, line);
       const asked = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 2 }));
       if (!asked.result && !asked.error)
-        table.fail(`server/discover after a handshake: ${asked.seen}`, 'an answer');
+        context.fail(`server/discover after a handshake: ${asked.seen}`, 'an answer');
       if (asked.result && !Array.isArray(asked.result['supportedVersions']))
-        table.fail(`server/discover after a handshake got ${asked.seen}`, 'a modern result, or an error');
+        context.fail(`server/discover after a handshake got ${asked.seen}`, 'a modern result, or an error');
       const ping = await line.ask({ jsonrpc: '2.0', id: 4, method: 'ping' });
-      if (!ping.result) table.fail(`after it, ping in the session got ${ping.seen}`, 'a result');
+      if (!ping.result) context.fail(`after it, ping in the session got ${ping.seen}`, 'a result');
       return asked.result ? 'it was served, beside the session' : `it was refused with ${asked.error?.code}`;
     },
   },
@@ -72,15 +71,15 @@ export const lockChecks: readonly Check[] = [
       'The text gives the process to the handshake, and the request to its envelope; a mixture of both helps nobody.',
     over: streams,
     hint: 'Look for the modern version in _meta first: serve the request without the session, or answer an error.',
-    async run(table) {
-      needBothEras(table);
-      const method = listMethodOf(table);
-      if (method === undefined) return table.skip('the server has no lists');
-      const line = await openLine(table);
-      await greetLegacy(table, line);
+    async run(context) {
+      needBothEras(context);
+      const method = listMethodOf(context);
+      if (method === undefined) return context.skip('the server has no lists');
+      const line = await openLine(context);
+      await greetLegacy(context, line);
       const list = await line.ask(modernRequest(2, method));
       if (list.result && list.result['resultType'] === undefined) {
-        table.fail(
+        context.fail(
           `${method} with a modern envelope was served by the rules of the session: ${list.seen}`,
           'a result with resultType, or an error',
         );
@@ -96,15 +95,15 @@ export const lockChecks: readonly Check[] = [
     rules: ['VER-005'],
     over: ['http'],
     hint: 'Decide by the envelope of each request, not by what was said at this URL before.',
-    async run(table) {
-      needBothEras(table);
-      const session = await table.openTalk({ era: 'legacy' });
-      const line = await openLine(table);
+    async run(context) {
+      needBothEras(context);
+      const session = await context.openTalk({ era: 'legacy' });
+      const line = await openLine(context);
       const asked = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 'beside' }));
       if (!asked.result?.['supportedVersions'])
-        table.fail(`server/discover beside a session got ${asked.seen}`, 'a result by the modern rules');
+        context.fail(`server/discover beside a session got ${asked.seen}`, 'a result by the modern rules');
       const ping = await session.request('ping');
-      if (ping.kind !== 'result') table.fail('after it, ping in the session had no result', 'a result');
+      if (ping.kind !== 'result') context.fail('after it, ping in the session had no result', 'a result');
       return 'both eras were served at the same time';
     },
   },
@@ -118,18 +117,21 @@ export const lockChecks: readonly Check[] = [
       'It is how clients of both eras find out: they probe, and fall back to initialize in the same process.',
     over: streams,
     hint: 'Answer what you do not know with an error and forget it; it must not count as the opening.',
-    async run(table) {
-      if (!table.factsOf('legacy')) return table.skip('the target does not speak the legacy era');
-      const line = await openLine(table);
-      const version = table.factsOf('modern') ? '2099-12-31' : LATEST_MODERN;
+    async run(context) {
+      if (!context.factsOf('legacy')) return context.skip('the target does not speak the legacy era');
+      const line = await openLine(context);
+      const version = context.factsOf('modern') ? '2099-12-31' : LATEST_MODERN;
       // Some say nothing to what they do not know, so nobody waits for long.
       const probe = line.ask(helloMessage('modern', version, { id: 'probe' }));
-      const asked = await line.ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }), table.patience.helloMs);
-      if (!asked.result) table.fail(`initialize after a failed probe got ${asked.seen}`, 'the handshake');
+      const asked = await line.ask(
+        helloMessage('legacy', LATEST_LEGACY, { id: 1 }),
+        context.patience.helloMs,
+      );
+      if (!asked.result) context.fail(`initialize after a failed probe got ${asked.seen}`, 'the handshake');
       await line.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
       const ping = await line.ask({ jsonrpc: '2.0', id: 2, method: 'ping' });
-      if (!ping.result) table.fail(`after the handshake, ping got ${ping.seen}`, 'a result');
-      const { error } = await Promise.race([probe, table.pause(0).then(() => ({ error: undefined }))]);
+      if (!ping.result) context.fail(`after the handshake, ping got ${ping.seen}`, 'a result');
+      const { error } = await Promise.race([probe, context.pause(0).then(() => ({ error: undefined }))]);
       return `the probe got ${error ? error.code : 'no error'}, and the handshake was taken`;
     },
   },
@@ -141,17 +143,19 @@ export const lockChecks: readonly Check[] = [
     rules: ['VER-001', 'ERR-011', 'DISC-008', 'STATE-001'],
     era: 'modern',
     hint: 'Check the version of every request by itself; answer -32022 with data.supported and data.requested.',
-    async run(table) {
-      const line = await openLine(table);
+    async run(context) {
+      const line = await openLine(context);
       const asked = await line.ask(helloMessage('modern', '1900-01-01', { id: 1 }));
-      if (asked.error?.code !== -32022) table.fail(`version 1900-01-01 got ${asked.seen}`, 'an error -32022');
+      if (asked.error?.code !== -32022)
+        context.fail(`version 1900-01-01 got ${asked.seen}`, 'an error -32022');
       const { supported, requested } = (asked.error?.data ?? {}) as JsonObject;
-      if (!Array.isArray(supported) || !supported.includes(table.revision))
-        table.fail(`data.supported is ${JSON.stringify(supported)}`, `a list that has ${table.revision}`);
+      if (!Array.isArray(supported) || !supported.includes(context.revision))
+        context.fail(`data.supported is ${JSON.stringify(supported)}`, `a list that has ${context.revision}`);
       if (requested !== '1900-01-01')
-        table.fail(`data.requested is ${JSON.stringify(requested)}`, 'the version that was asked for');
-      const next = await line.ask(helloMessage('modern', table.revision, { id: 2 }));
-      if (!next.result) table.fail(`the next request, with ${table.revision}, got ${next.seen}`, 'a result');
+        context.fail(`data.requested is ${JSON.stringify(requested)}`, 'the version that was asked for');
+      const next = await line.ask(helloMessage('modern', context.revision, { id: 2 }));
+      if (!next.result)
+        context.fail(`the next request, with ${context.revision}, got ${next.seen}`, 'a result');
       return `-32022 named ${(supported as string[]).join(', ')}, and the next request was served`;
     },
   },
@@ -165,15 +169,15 @@ export const lockChecks: readonly Check[] = [
     era: 'each',
     over: streams,
     hint: 'Let only a request that you have accepted decide the era; ping and notifications decide nothing.',
-    async run(table) {
-      const line = await openLine(table);
+    async run(context) {
+      const line = await openLine(context);
       await line.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'nobody' } });
       await line.say({ jsonrpc: '2.0', id: 'early', method: 'ping' });
       await line.say({ jsonrpc: '2.0', method: 'notifications/no-such-thing' });
-      const hello = helloMessage(table.era, table.revision, { id: 1 });
-      const asked = await line.ask(hello, table.patience.helloMs);
+      const hello = helloMessage(context.era, context.revision, { id: 1 });
+      const asked = await line.ask(hello, context.patience.helloMs);
       if (!asked.result)
-        table.fail(`after a ping and two notifications, ${hello.method} got ${asked.seen}`, 'a result');
+        context.fail(`after a ping and two notifications, ${hello.method} got ${asked.seen}`, 'a result');
       return `${hello.method} was answered after a ping and two notifications`;
     },
   },
@@ -187,19 +191,19 @@ export const lockChecks: readonly Check[] = [
     over: streams,
     era: 'modern',
     hint: 'Answer -32602: the request says neither which version it means nor what the client can do.',
-    async run(table) {
-      const method = listMethodOf(table) ?? aliveMethod({ era: 'modern' });
-      const line = await openLine(table);
+    async run(context) {
+      const method = listMethodOf(context) ?? aliveMethod({ era: 'modern' });
+      const line = await openLine(context);
       const asked = await line.ask({ jsonrpc: '2.0', id: 1, method });
-      if (asked.result) table.fail(`a bare ${method} got ${asked.seen}`, 'an error');
+      if (asked.result) context.fail(`a bare ${method} got ${asked.seen}`, 'an error');
       return asked.error ? `a bare ${method} got ${asked.error.code}` : `a bare ${method}: ${asked.seen}`;
     },
   },
 ];
 
-async function greetLegacy(table: CheckContext, line: Awaited<ReturnType<typeof openLine>>): Promise<void> {
+async function greetLegacy(context: CheckContext, line: Awaited<ReturnType<typeof openLine>>): Promise<void> {
   const asked = await line.ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
-  if (!asked.result) table.fail(`initialize got ${asked.seen}`, 'a result');
+  if (!asked.result) context.fail(`initialize got ${asked.seen}`, 'a result');
   await line.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
 }
 

@@ -1,6 +1,6 @@
 import { LEGACY_REVISIONS, type LegacyRevision } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { helloMessage } from '../../conversation/hello.js';
+import { helloMessage } from '../../conversation/envelope.js';
 import { NoHello } from '../../conversation/open-conversation.js';
 import type { Check } from '../../model.js';
 import { complaintText, judgeResult } from '../../shapes/index.js';
@@ -19,20 +19,20 @@ export const matrixChecks: readonly Check[] = [
     hint: 'List in supportedVersions only what you serve; agree to each legacy revision that you list.',
     era: 'modern',
     lane: 'own',
-    async run(table) {
-      const claimed = table.facts.hello['supportedVersions'];
+    async run(context) {
+      const claimed = context.facts.hello['supportedVersions'];
       if (!Array.isArray(claimed))
-        return table.skip('server/discover has no list of versions (see shapes/server-discover)');
+        return context.skip('server/discover has no list of versions (see shapes/server-discover)');
       const versions = claimed.map(String);
       for (const version of versions) {
-        const line = await openLine(table);
+        const line = await openLine(context);
         const isLegacy = version < '2026';
         const hello = helloMessage(isLegacy ? 'legacy' : 'modern', version, { id: 1 });
         const { result, seen } = await line.ask(hello);
         if (!result)
-          table.fail(`it says that it supports ${version}, and ${hello.method} got ${seen}`, 'a result');
+          context.fail(`it says that it supports ${version}, and ${hello.method} got ${seen}`, 'a result');
         if (isLegacy && result?.['protocolVersion'] !== version)
-          table.fail(
+          context.fail(
             `it says that it supports ${version}, and initialize with it got ${seen}`,
             `version ${version}`,
           );
@@ -50,16 +50,16 @@ export const matrixChecks: readonly Check[] = [
     reason: 'Hosts recognise a server by its name, whichever era they meet it in.',
     hint: 'Take serverInfo of both eras from one place.',
     era: 'none',
-    async run(table) {
-      needBothEras(table);
+    async run(context) {
+      needBothEras(context);
       const [modern, legacy] = (['modern', 'legacy'] as const).map((era) => {
-        const info = table.factsOf(era)?.serverInfo;
+        const info = context.factsOf(era)?.serverInfo;
         return info ? `${String(info['name'])} ${String(info['version'])}` : undefined;
       });
       if (modern === undefined || legacy === undefined)
-        return table.skip('it does not say who it is in both');
+        return context.skip('it does not say who it is in both');
       if (modern !== legacy)
-        table.fail(`it is ${modern} in the modern era and ${legacy} in the legacy era`, 'one name');
+        context.fail(`it is ${modern} in the modern era and ${legacy} in the legacy era`, 'one name');
       return `it is ${modern} in both`;
     },
   },
@@ -72,15 +72,15 @@ export const matrixChecks: readonly Check[] = [
     hint: 'In a session that began with initialize, send the question as a request of its own.',
     era: 'legacy',
     lane: 'after',
-    run(table) {
-      const frames = table.transcripts.flatMap(({ frames: all }) => all);
+    run(context) {
+      const frames = context.transcripts.flatMap(({ frames: all }) => all);
       const results = frames.filter(({ from, kind }) => from === 'server' && kind === 'result');
       const wrong = results.find((frame) => {
         const result = membersOf(frame)['result'];
         return isJsonObject(result) && result['resultType'] === 'input_required';
       });
       if (wrong) {
-        table.fail(`a result in a legacy session is ${wrong.text.slice(0, 200)}`, 'no input_required', {
+        context.fail(`a result in a legacy session is ${wrong.text.slice(0, 200)}`, 'no input_required', {
           wire: [{ from: 'server', atMs: wrong.atMs, text: wrong.text.slice(0, 2000) }],
         });
       }
@@ -99,17 +99,17 @@ function speaks(revision: LegacyRevision): Check {
     hint: `Send in a session of ${revision} what its schema has, or do not agree to it.`,
     era: 'legacy',
     lane: 'own',
-    async run(table) {
-      const talk = await table.openTalk({ era: 'legacy', revision }).catch((error: unknown) => {
-        if (error instanceof NoHello) return table.skip(`initialize with it was refused: ${error.message}`);
+    async run(context) {
+      const talk = await context.openTalk({ era: 'legacy', revision }).catch((error: unknown) => {
+        if (error instanceof NoHello) return context.skip(`initialize with it was refused: ${error.message}`);
         throw error;
       });
       if (talk.revision !== revision)
-        return table.skip(`it does not agree to ${revision}, and offers ${talk.revision}`);
+        return context.skip(`it does not agree to ${revision}, and offers ${talk.revision}`);
       const judge = (method: string, result: JsonObject) => {
         const [complaint] = judgeResult(method, result, revision);
         if (complaint)
-          table.fail(
+          context.fail(
             `in a session of ${revision}, ${method}: ${complaintText(complaint)}`,
             `its shape in ${revision}`,
           );
@@ -118,9 +118,12 @@ function speaks(revision: LegacyRevision): Check {
       const lists = ['tools', 'resources', 'prompts'].filter((each) => talk.capabilities[each] !== undefined);
       for (const each of lists) {
         const method = `${each}/list`;
-        judge(method, table.needResult(await talk.request(method), `${method} in a session of ${revision}`));
+        judge(
+          method,
+          context.needResult(await talk.request(method), `${method} in a session of ${revision}`),
+        );
       }
-      table.needResult(await talk.request('ping'), `ping in a session of ${revision}`);
+      context.needResult(await talk.request('ping'), `ping in a session of ${revision}`);
       return `initialize, ping and ${lists.length} lists are as ${revision} has them`;
     },
   };
@@ -136,20 +139,20 @@ function sameOffers(kind: 'tools' | 'resources' | 'prompts'): Check {
     reason: 'What a server can do does not depend on the words in which it is asked.',
     hint: `Register ${kind} once, for both eras.`,
     era: 'none',
-    async run(table) {
-      needBothEras(table);
+    async run(context) {
+      needBothEras(context);
       const key = kind === 'resources' ? 'uri' : 'name';
       const [modern = [], legacy = []] = (['modern', 'legacy'] as const).map((era) =>
-        (table.factsOf(era)?.[kind] ?? []).map((each) => String(each[key])),
+        (context.factsOf(era)?.[kind] ?? []).map((each) => String(each[key])),
       );
-      if (modern.length + legacy.length === 0) return table.skip(`it has no ${kind}`);
+      if (modern.length + legacy.length === 0) return context.skip(`it has no ${kind}`);
       const only = (here: readonly string[], there: readonly string[]) =>
         here.filter((each) => !there.includes(each));
       const [newer, older] = [only(modern, legacy), only(legacy, modern)];
       if (newer.length > 0)
-        table.fail(`only in the modern era: ${newer.slice(0, 5).join(', ')}`, `the same ${kind}`);
+        context.fail(`only in the modern era: ${newer.slice(0, 5).join(', ')}`, `the same ${kind}`);
       if (older.length > 0)
-        table.fail(`only in the legacy era: ${older.slice(0, 5).join(', ')}`, `the same ${kind}`);
+        context.fail(`only in the legacy era: ${older.slice(0, 5).join(', ')}`, `the same ${kind}`);
       return `${modern.length} ${kind} in both`;
     },
   };

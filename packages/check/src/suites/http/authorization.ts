@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
-import { type Answer, ask } from './asking/answer.js';
-import { openingRequest } from './asking/requests.js';
-import { openSession } from './asking/session.js';
+import { type Answer, ask } from './client/answer.js';
+import { openingRequest } from './client/requests.js';
+import { openSession } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
@@ -16,13 +16,13 @@ export const authorizationChecks: readonly Check[] = [
     era: 'none',
     rules: ['AUTH-031'],
     hint: 'Answer requests without a valid token with HTTP 401.',
-    async run(table) {
-      const without = await stranger(table);
+    async run(context) {
+      const without = await stranger(context);
       if (without.status !== 401)
-        table.fail(`a request without credentials was answered with ${without.said}`, 'HTTP 401');
-      const answer = await askAs(table, spoiled(table));
+        context.fail(`a request without credentials was answered with ${without.said}`, 'HTTP 401');
+      const answer = await askAs(context, spoiled(context));
       if (answer.status !== 401)
-        table.fail(`broken credentials were answered with ${answer.said}`, 'HTTP 401');
+        context.fail(`broken credentials were answered with ${answer.said}`, 'HTTP 401');
       return 'without credentials and with broken ones: 401';
     },
   },
@@ -32,12 +32,12 @@ export const authorizationChecks: readonly Check[] = [
     title: 'Asks for credentials on every request, whatever came before it',
     rules: ['AUTH-045', 'SESS-011', 'STATE-006'],
     hint: 'Check the token of each request by itself; neither a connection nor a session id stands for one.',
-    async run(table) {
-      await refusal(table);
+    async run(context) {
+      await refusal(context);
       const { answer, what } =
-        table.era === 'legacy' ? await askInSession(table) : await askOnSameConnection(table);
+        context.era === 'legacy' ? await askInSession(context) : await askOnSameConnection(context);
       if (answer.status !== 401)
-        table.fail(`${what} without credentials was answered with ${answer.said}`, 'HTTP 401');
+        context.fail(`${what} without credentials was answered with ${answer.said}`, 'HTTP 401');
       return `${what} without credentials: 401`;
     },
   },
@@ -51,11 +51,11 @@ export const authorizationChecks: readonly Check[] = [
     reason:
       'A 401 has to have WWW-Authenticate (RFC 9110, 15.5.2); clients find the way to a token in it (AUTH-005, AUTH-007).',
     hint: 'Add WWW-Authenticate: Bearer resource_metadata="…" to answers with 401.',
-    async run(table) {
-      const { http } = await refusal(table);
+    async run(context) {
+      const { http } = await refusal(context);
       const challenge = http?.headers['www-authenticate'];
       if (challenge === undefined || !/^[a-z0-9!#$%&'*+.^_`|~-]+( |$)/i.test(challenge))
-        table.fail(
+        context.fail(
           `the 401 has ${challenge === undefined ? 'no WWW-Authenticate' : `WWW-Authenticate: ${challenge}`}`,
           'a challenge',
         );
@@ -70,12 +70,12 @@ export const authorizationChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['AUTH-001', 'AUTH-004'],
     hint: 'Publish Protected Resource Metadata (RFC 9728) and name it in WWW-Authenticate: Bearer resource_metadata="…".',
-    async run(table) {
-      const answer = await refusal(table);
-      if (!isBearer(answer)) return table.skip('the server does not ask for a bearer token');
-      const { place } = await metadata(table, answer);
+    async run(context) {
+      const answer = await refusal(context);
+      if (!isBearer(answer)) return context.skip('the server does not ask for a bearer token');
+      const { place } = await metadata(context, answer);
       if (!place)
-        table.fail(
+        context.fail(
           'neither WWW-Authenticate nor a well-known address leads to Protected Resource Metadata',
           'metadata that clients can find',
         );
@@ -89,17 +89,17 @@ export const authorizationChecks: readonly Check[] = [
     era: 'none',
     rules: ['AUTH-003', 'AUTH-042'],
     hint: 'List at least one authorization server, with https, in authorization_servers of the Protected Resource Metadata.',
-    async run(table) {
-      const { place, document } = await metadata(table, await refusal(table));
-      if (!place) return table.skip('there is no Protected Resource Metadata');
+    async run(context) {
+      const { place, document } = await metadata(context, await refusal(context));
+      if (!place) return context.skip('there is no Protected Resource Metadata');
       const servers = document?.['authorization_servers'];
       if (!Array.isArray(servers) || servers.length === 0)
-        return table.fail(
+        return context.fail(
           `${place.href} has ${JSON.stringify(servers) ?? 'no'} authorization_servers`,
           'at least one authorization server',
         );
       const open = servers.find((each) => !isSafeUrl(each));
-      if (open !== undefined) table.fail(`an authorization server is ${String(open)}`, 'an https address');
+      if (open !== undefined) context.fail(`an authorization server is ${String(open)}`, 'an https address');
       return `authorization_servers: ${servers.join(', ')}`;
     },
   },
@@ -111,15 +111,15 @@ export const authorizationChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['AUTH-033'],
     hint: 'Add scope="…" to WWW-Authenticate, with what the request needs.',
-    async run(table) {
-      const answer = await refusal(table);
-      const { document } = await metadata(table, answer);
+    async run(context) {
+      const answer = await refusal(context);
+      const { document } = await metadata(context, answer);
       const scopes = document?.['scopes_supported'];
       if (!Array.isArray(scopes) || scopes.length === 0)
-        return table.skip('the server has no scopes, as far as its metadata tell');
+        return context.skip('the server has no scopes, as far as its metadata tell');
       const challenge = answer.http?.headers['www-authenticate'] ?? '';
       if (!/\bscope="[^"]+"/.test(challenge))
-        table.fail(
+        context.fail(
           `the server has the scopes ${scopes.join(', ')}, and WWW-Authenticate is ${challenge}`,
           'scope="…"',
         );
@@ -134,56 +134,62 @@ export const authorizationChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['AUTH-041'],
     hint: 'Leave offline_access out of challenges and of scopes_supported: refresh tokens are between client and authorization server.',
-    async run(table) {
-      const answer = await refusal(table);
-      const { place, document } = await metadata(table, answer);
+    async run(context) {
+      const answer = await refusal(context);
+      const { place, document } = await metadata(context, answer);
       const challenge = answer.http?.headers['www-authenticate'] ?? '';
-      if (!place && challenge === '') return table.skip('there is neither a challenge nor metadata');
+      if (!place && challenge === '') return context.skip('there is neither a challenge nor metadata');
       if (/offline_access/.test(challenge))
-        table.fail(`WWW-Authenticate is ${challenge}`, 'no offline_access');
+        context.fail(`WWW-Authenticate is ${challenge}`, 'no offline_access');
       const scopes = document?.['scopes_supported'];
       if (Array.isArray(scopes) && scopes.includes('offline_access'))
-        table.fail(`scopes_supported is ${scopes.join(', ')}`, 'no offline_access');
+        context.fail(`scopes_supported is ${scopes.join(', ')}`, 'no offline_access');
       return 'offline_access is not asked for';
     },
   },
 ];
 
 /** The answer to somebody without credentials. Skips where anybody may come in. */
-async function stranger(table: CheckContext): Promise<Answer> {
-  const { target } = table;
+async function stranger(context: CheckContext): Promise<Answer> {
+  const { target } = context;
   if (target.transport !== 'http' || Object.keys(target.headers).length === 0)
-    return table.skip('the server lets anybody in, as far as is known: no credentials were given');
-  const answer = await askAs(table, none(table));
-  return answer.status === 200 ? table.skip('the server lets anybody in') : answer;
+    return context.skip('the server lets anybody in, as far as is known: no credentials were given');
+  const answer = await askAs(context, none(context));
+  return answer.status === 200 ? context.skip('the server lets anybody in') : answer;
 }
 
 /** The same, for those who judge what the 401 says. */
-async function refusal(table: CheckContext): Promise<Answer> {
-  const answer = await stranger(table);
+async function refusal(context: CheckContext): Promise<Answer> {
+  const answer = await stranger(context);
   return answer.status === 401
     ? answer
-    : table.skip(`a request without credentials is answered with ${answer.said}, not with 401`);
+    : context.skip(`a request without credentials is answered with ${answer.said}, not with 401`);
 }
 
-function askAs(table: CheckContext, headers: Readonly<Record<string, string | undefined>>): Promise<Answer> {
-  const request = openingRequest(table);
-  return ask(table, table.openHttp(), { body: request.body, headers: { ...request.headers, ...headers } });
+function askAs(
+  context: CheckContext,
+  headers: Readonly<Record<string, string | undefined>>,
+): Promise<Answer> {
+  const request = openingRequest(context);
+  return ask(context, context.openHttp(), {
+    body: request.body,
+    headers: { ...request.headers, ...headers },
+  });
 }
 
-async function askInSession(table: CheckContext): Promise<{ answer: Answer; what: string }> {
-  const session = await openSession(table);
-  if (session.id === undefined) return table.skip('the server gives no session id');
-  const answer = await session.post({ jsonrpc: '2.0', id: 2, method: 'ping' }, none(table));
+async function askInSession(context: CheckContext): Promise<{ answer: Answer; what: string }> {
+  const session = await openSession(context);
+  if (session.id === undefined) return context.skip('the server gives no session id');
+  const answer = await session.post({ jsonrpc: '2.0', id: 2, method: 'ping' }, none(context));
   return { answer, what: 'ping in an open session' };
 }
 
-async function askOnSameConnection(table: CheckContext): Promise<{ answer: Answer; what: string }> {
-  const peer = table.openHttp();
-  const { body, headers } = openingRequest(table);
-  const first = await ask(table, peer, { body, headers });
-  await first.http?.whole(table.patience.answerMs);
-  const answer = await ask(table, peer, { body, headers: { ...headers, ...none(table) } });
+async function askOnSameConnection(context: CheckContext): Promise<{ answer: Answer; what: string }> {
+  const peer = context.openHttp();
+  const { body, headers } = openingRequest(context);
+  const first = await ask(context, peer, { body, headers });
+  await first.http?.whole(context.patience.answerMs);
+  const answer = await ask(context, peer, { body, headers: { ...headers, ...none(context) } });
   return { answer, what: 'the next request on the same connection' };
 }
 
@@ -211,10 +217,10 @@ function isBearer({ http }: Answer): boolean {
 
 /** Where the metadata is, by the challenge or at the addresses that clients try (AUTH-006). */
 async function metadata(
-  table: CheckContext,
+  context: CheckContext,
   { http }: Answer,
 ): Promise<{ readonly place?: URL; readonly document?: JsonObject }> {
-  const url = table.target.transport === 'http' ? table.target.url : new URL('http://nowhere');
+  const url = context.target.transport === 'http' ? context.target.url : new URL('http://nowhere');
   const named = /resource_metadata="([^"]+)"/.exec(http?.headers['www-authenticate'] ?? '')?.[1];
   const wellKnown = '/.well-known/oauth-protected-resource';
   const places = [
@@ -223,8 +229,12 @@ async function metadata(
     new URL(wellKnown, url),
   ];
   for (const place of places) {
-    const answer = await ask(table, table.openHttp(), { method: 'GET', url: place, headers: none(table) });
-    await answer.http?.whole(table.patience.answerMs);
+    const answer = await ask(context, context.openHttp(), {
+      method: 'GET',
+      url: place,
+      headers: none(context),
+    });
+    await answer.http?.whole(context.patience.answerMs);
     const document = answer.status === 200 ? answer.http?.frames[0]?.json : undefined;
     if (isJsonObject(document)) return { place, document };
   }

@@ -1,11 +1,9 @@
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
-import { needAlive } from './asking/alive.js';
-import { type Answer, ask, isRefused, needServed } from './asking/answer.js';
-import { openCourier } from './asking/courier.js';
-import { bytesOf, openRaw } from './asking/raw.js';
-import { modernRequest, openingRequest } from './asking/requests.js';
-import { forget } from './asking/session.js';
+import { type Answer, ask, isRefused, needServed } from './client/answer.js';
+import { bytesOf, openRaw } from './client/raw.js';
+import { modernRequest, openingRequest } from './client/requests.js';
+import { forget, needAlive, openCourier } from './client/session.js';
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -25,11 +23,11 @@ export const bodyChecks: readonly Check[] = [
     title: 'Answers a body that is not JSON with 400 and -32700',
     rules: ['ERR-018'],
     hint: 'Catch the error of the JSON parser and answer with HTTP 400 and a JSON-RPC error -32700.',
-    async run(table) {
-      const courier = await openCourier(table);
+    async run(context) {
+      const courier = await openCourier(context);
       for (const body of ['{"jsonrpc":"2.0","id":1,', 'hello', '{]']) {
         const answer = await courier.post(body);
-        needCode(table, answer, `the body ${JSON.stringify(body)}`, PARSE_ERROR);
+        needCode(context, answer, `the body ${JSON.stringify(body)}`, PARSE_ERROR);
       }
       return 'three bodies that are not JSON: 4xx and -32700';
     },
@@ -40,13 +38,13 @@ export const bodyChecks: readonly Check[] = [
     title: 'Answers JSON that is no message with 400 and -32600',
     rules: ['ERR-018'],
     hint: 'Answer a body that is no JSON-RPC message with HTTP 400 and a JSON-RPC error -32600.',
-    async run(table) {
+    async run(context) {
       // Modern headers do not say what such a body says, either, and it has no _meta.
-      const alsoWrong = table.era === 'modern' ? [HEADER_MISMATCH, INVALID_PARAMS] : [];
-      const courier = await openCourier(table);
+      const alsoWrong = context.era === 'modern' ? [HEADER_MISMATCH, INVALID_PARAMS] : [];
+      const courier = await openCourier(context);
       for (const body of ['{"hello":1}', '42', 'null', '{"jsonrpc":"1.0","id":1,"method":"ping"}']) {
         const answer = await courier.post(body);
-        needCode(table, answer, `the body ${body}`, INVALID_REQUEST, alsoWrong);
+        needCode(context, answer, `the body ${body}`, INVALID_REQUEST, alsoWrong);
       }
       return 'four bodies that are no messages: 4xx and -32600';
     },
@@ -58,24 +56,24 @@ export const bodyChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-016', 'JRPC-006'],
     hint: 'Gather the bytes of the whole body before you decode it; do not decode each chunk by itself.',
-    async run(table) {
+    async run(context) {
       const id = 'isthmus-check é日🦀ß本'.repeat(8);
-      const bytes = bytesOf(table, openingRequest(table, table.era, id), {
+      const bytes = bytesOf(context, openingRequest(context, context.era, id), {
         headers: { connection: 'close' },
       });
-      const raw = await openRaw(table);
+      const raw = await openRaw(context);
       const from = bytes.indexOf('\r\n\r\n') + 4;
       raw.send(bytes.subarray(0, from));
       for (let at = from; at < bytes.length; at += PIECE_BYTES) {
-        await table.pause(2);
+        await context.pause(2);
         raw.send(bytes.subarray(at, at + PIECE_BYTES));
       }
-      const answer = await raw.next(2 * table.patience.answerMs);
-      await forget(table, answer?.headers.get('mcp-session-id'));
-      if (!answer) return table.fail('a body in pieces was not answered', 'an answer');
-      if (answer.status === 429) return table.skip('the server asks us to come more slowly (HTTP 429)');
+      const answer = await raw.next(2 * context.patience.answerMs);
+      await forget(context, answer?.headers.get('mcp-session-id'));
+      if (!answer) return context.fail('a body in pieces was not answered', 'an answer');
+      if (answer.status === 429) return context.skip('the server asks us to come more slowly (HTTP 429)');
       if (!answer.body.includes(id) && !answer.body.includes(JSON.stringify(id).slice(1, -1)))
-        table.fail(
+        context.fail(
           `a body in pieces with the id ${id.slice(0, 19)}… was answered with HTTP ${answer.status} and ${answer.body.slice(0, 160)}`,
           'an answer with the very same id',
         );
@@ -90,9 +88,9 @@ export const bodyChecks: readonly Check[] = [
     reason:
       'A request without a body is a mistake of the client (4xx), and not a failure of the server (5xx).',
     hint: 'Answer a POST without a body with HTTP 400.',
-    async run(table) {
-      const answer = await (await openCourier(table)).post('');
-      if (!isRefused(answer)) table.fail(`an empty body was answered with ${answer.said}`, 'HTTP 400');
+    async run(context) {
+      const answer = await (await openCourier(context)).post('');
+      if (!isRefused(answer)) context.fail(`an empty body was answered with ${answer.said}`, 'HTTP 400');
       return `was answered with ${answer.said}`;
     },
   },
@@ -103,17 +101,17 @@ export const bodyChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-019'],
     hint: 'Answer a body that is an array with HTTP 400 and error -32600 (in sessions of 2025-03-26, and only there, batches are served).',
-    async run(table) {
-      if (table.revision < '2025-06-18') return table.skip(`${table.revision} has batches`);
+    async run(context) {
+      if (context.revision < '2025-06-18') return context.skip(`${context.revision} has batches`);
       const batch = ['one', 'two'].map((id) =>
-        table.era === 'modern'
-          ? modernRequest(table, 'server/discover', {}, { id }).body
+        context.era === 'modern'
+          ? modernRequest(context, 'server/discover', {}, { id }).body
           : { jsonrpc: '2.0', id, method: 'ping' },
       );
-      const answer = await (await openCourier(table)).post(JSON.stringify(batch));
+      const answer = await (await openCourier(context)).post(JSON.stringify(batch));
       const isServed = answer.http?.frames.some(({ text }) => text.includes('"result"'));
       if (isServed || !isRefused(answer))
-        table.fail(`an array of two requests was answered with ${answer.said}`, 'HTTP 400');
+        context.fail(`an array of two requests was answered with ${answer.said}`, 'HTTP 400');
       return `was answered with ${answer.said}`;
     },
   },
@@ -126,14 +124,14 @@ export const bodyChecks: readonly Check[] = [
     reason:
       'Somebody will send more than was thought of; the answer is 413 (or the connection is closed), and others notice nothing.',
     hint: 'Bound the size of a body and answer what is longer with HTTP 413; do not collect it all first.',
-    async run(table) {
-      const { body, headers } = openingRequest(table);
+    async run(context) {
+      const { body, headers } = openingRequest(context);
       const text = JSON.stringify({ ...body, padding: 'x'.repeat(16 * 1024 * 1024) });
-      const answer = await ask(table, table.openHttp(), { body: text, headers });
-      await forget(table, answer.http?.headers['mcp-session-id']);
+      const answer = await ask(context, context.openHttp(), { body: text, headers });
+      await forget(context, answer.http?.headers['mcp-session-id']);
       if (answer.status >= 500)
-        table.fail(`a body of 16 MiB was answered with ${answer.said}`, 'HTTP 413, 400 or 200');
-      await needAlive(table, 'a body of 16 MiB');
+        context.fail(`a body of 16 MiB was answered with ${answer.said}`, 'HTTP 413, 400 or 200');
+      await needAlive(context, 'a body of 16 MiB');
       return `${answer.said}, and others are served`;
     },
   },
@@ -145,11 +143,11 @@ export const bodyChecks: readonly Check[] = [
     reason:
       'Many clients write application/json; charset=utf-8, and media types have no case (RFC 9110, 8.3.1).',
     hint: 'Compare the media type without its parameters and without regard to case.',
-    async run(table) {
-      const courier = await openCourier(table);
+    async run(context) {
+      const courier = await openCourier(context);
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
         const answer = await courier.post(courier.body, { 'content-type': type });
-        needServed(table, answer, `Content-Type: ${type}`);
+        needServed(context, answer, `Content-Type: ${type}`);
       }
       return 'served with charset=utf-8, in either case';
     },
@@ -162,12 +160,12 @@ export const bodyChecks: readonly Check[] = [
     reason:
       'A browser sends text/plain and form types to any address without asking first; a server that takes them for JSON can be used by any page.',
     hint: 'Answer a POST whose Content-Type is not application/json with HTTP 415.',
-    async run(table) {
-      const courier = await openCourier(table);
+    async run(context) {
+      const courier = await openCourier(context);
       for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
         const answer = await courier.post(courier.body, { 'content-type': type });
         if (!isRefused(answer))
-          table.fail(`Content-Type: ${type} was answered with ${answer.said}`, 'HTTP 415');
+          context.fail(`Content-Type: ${type} was answered with ${answer.said}`, 'HTTP 415');
       }
       return 'text/plain and application/x-www-form-urlencoded: refused';
     },
@@ -179,27 +177,27 @@ export const bodyChecks: readonly Check[] = [
     rules: [],
     reason: 'Messages are UTF-8 (JRPC-016); what is not must not be a failure of the server (5xx).',
     hint: 'Decode bodies strictly and answer others with HTTP 400 and error -32700.',
-    async run(table) {
+    async run(context) {
       const bytes = Buffer.from(
         '{"jsonrpc":"2.0","id":"\xff\xfe","method":"isthmus-check/unknown"}',
         'latin1',
       );
-      const answer = await (await openCourier(table)).post(bytes);
+      const answer = await (await openCourier(context)).post(bytes);
       if (answer.status === 0 || answer.status >= 500)
-        table.fail(`a body with the bytes ff fe was answered with ${answer.said}`, 'HTTP 400, or service');
-      await needAlive(table, 'a body that is not UTF-8');
+        context.fail(`a body with the bytes ff fe was answered with ${answer.said}`, 'HTTP 400, or service');
+      await needAlive(context, 'a body that is not UTF-8');
       return `was answered with ${answer.said}`;
     },
   },
 ];
 
 function needCode(
-  table: CheckContext,
+  context: CheckContext,
   answer: Answer,
   what: string,
   code: number,
   others: readonly number[] = [],
 ): void {
   if (isRefused(answer) && [code, ...others].some((each) => each === answer.code)) return;
-  table.fail(`${what} was answered with ${answer.said}`, `HTTP 400 with error ${code}`);
+  context.fail(`${what} was answered with ${answer.said}`, `HTTP 400 with error ${code}`);
 }

@@ -1,10 +1,8 @@
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
-import { askOrdinary, needAlive } from './asking/alive.js';
-import { bytesOf, openRaw, type RawConnection } from './asking/raw.js';
-import type { RawAnswer } from './asking/read-responses.js';
-import { openingRequest } from './asking/requests.js';
-import { forget } from './asking/session.js';
+import { bytesOf, openRaw, type RawAnswer, type RawConnection } from './client/raw.js';
+import { openingRequest } from './client/requests.js';
+import { askOrdinary, forget, needAlive } from './client/session.js';
 
 const about = {
   suite: 'http',
@@ -23,19 +21,21 @@ export const connectionChecks: readonly Check[] = [
     title: 'Serves others while somebody does not finish a body',
     reason: 'One slow client must not keep others waiting.',
     hint: 'Read each body on its own, without blocking others, and bound the time that it may take.',
-    async run(table) {
-      const raw = await openRaw(table);
-      const bytes = bytesOf(table, openingRequest(table));
+    async run(context) {
+      const raw = await openRaw(context);
+      const bytes = bytesOf(context, openingRequest(context));
       raw.send(bytes.subarray(0, bytes.length - 20));
-      const huge = await openRaw(table);
-      huge.send(bytesOf(table, openingRequest(table), { headers: { 'content-length': '1099511627776' } }));
-      const answer = await askOrdinary(table);
+      const huge = await openRaw(context);
+      huge.send(
+        bytesOf(context, openingRequest(context), { headers: { 'content-length': '1099511627776' } }),
+      );
+      const answer = await askOrdinary(context);
       if (answer.status !== 200) {
-        table.fail(`meanwhile, an ordinary request was answered with ${answer.said}`, 'HTTP 200');
+        context.fail(`meanwhile, an ordinary request was answered with ${answer.said}`, 'HTTP 200');
       }
       raw.close();
       huge.close();
-      await needAlive(table, 'two bodies that were never finished');
+      await needAlive(context, 'two bodies that were never finished');
       return 'others are served meanwhile and afterwards';
     },
   },
@@ -46,13 +46,13 @@ export const connectionChecks: readonly Check[] = [
     reason:
       'Clients that do not know the length send chunks (RFC 9112, 7.1), cut anywhere; messages are UTF-8 (JRPC-016).',
     hint: 'Join the bytes of all chunks before decoding them as UTF-8.',
-    async run(table) {
+    async run(context) {
       const id = 'smörgås-🦞';
-      const request = openingRequest(table, table.era, id);
+      const request = openingRequest(context, context.era, id);
       const body = Buffer.from(JSON.stringify(request.body));
-      const raw = await openRaw(table);
+      const raw = await openRaw(context);
       raw.send(
-        bytesOf(table, request, {
+        bytesOf(context, request, {
           headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' },
           body: '',
         }),
@@ -60,14 +60,17 @@ export const connectionChecks: readonly Check[] = [
       for (const byte of cutAt(body, body.indexOf('🦞') + 2))
         raw.send(Buffer.concat([Buffer.from(`${byte.length.toString(16)}\r\n`), byte, Buffer.from('\r\n')]));
       raw.send('0\r\n\r\n');
-      const answer = await finalAnswer(table, raw);
-      await forget(table, answer?.headers.get('mcp-session-id'));
-      if (answer?.status !== 200) table.fail(`it was answered with ${describe(answer)}`, 'HTTP 200');
+      const answer = await finalAnswer(context, raw);
+      await forget(context, answer?.headers.get('mcp-session-id'));
+      if (answer?.status !== 200) context.fail(`it was answered with ${describe(answer)}`, 'HTTP 200');
       if (
         !answer?.body.includes(id) &&
         !answer?.body.includes(JSON.stringify(id).replace(/[\u0080-\uffff]/g, escaped))
       )
-        table.fail(`the id ${id} came back as something else: ${answer?.body.slice(0, 200)}`, 'the same id');
+        context.fail(
+          `the id ${id} came back as something else: ${answer?.body.slice(0, 200)}`,
+          'the same id',
+        );
       return 'served, and the id came back whole';
     },
   },
@@ -78,22 +81,22 @@ export const connectionChecks: readonly Check[] = [
     reason:
       'Some clients wait for 100 before they send a body (RFC 9110, 10.1.1); they must not wait for ever.',
     hint: 'Answer Expect: 100-continue with HTTP 100, or with the final status.',
-    async run(table) {
-      const raw = await openRaw(table);
-      const request = openingRequest(table);
-      const bytes = bytesOf(table, request, { headers: { expect: '100-continue' } });
+    async run(context) {
+      const raw = await openRaw(context);
+      const request = openingRequest(context);
+      const bytes = bytesOf(context, request, { headers: { expect: '100-continue' } });
       const head = bytes.indexOf('\r\n\r\n') + 4;
       raw.send(bytes.subarray(0, head));
       const first = await raw.next();
-      if (!first) table.fail('there was no answer to the headers', 'HTTP 100, or a final status');
+      if (!first) context.fail('there was no answer to the headers', 'HTTP 100, or a final status');
       if (first?.status !== 100) {
         if (first!.status === 417 || first!.status < 400) return `was answered with HTTP ${first!.status}`;
-        table.fail(`the headers were answered with ${describe(first)}`, 'HTTP 100');
+        context.fail(`the headers were answered with ${describe(first)}`, 'HTTP 100');
       }
       raw.send(bytes.subarray(head));
-      const answer = await finalAnswer(table, raw);
-      await forget(table, answer?.headers.get('mcp-session-id'));
-      if (answer?.status !== 200) table.fail(`the body was answered with ${describe(answer)}`, 'HTTP 200');
+      const answer = await finalAnswer(context, raw);
+      await forget(context, answer?.headers.get('mcp-session-id'));
+      if (answer?.status !== 200) context.fail(`the body was answered with ${describe(answer)}`, 'HTTP 200');
       return '100, and 200 after the body';
     },
   },
@@ -103,17 +106,19 @@ export const connectionChecks: readonly Check[] = [
     title: 'Answers two requests that were sent at once, in their order',
     reason: 'Answers on a connection come in the order of the requests (RFC 9112, 9.3.2).',
     hint: 'Write the answers of a connection in the order of its requests.',
-    async run(table) {
-      const raw = await openRaw(table);
-      const requests = ['first', 'second'].map((id) => bytesOf(table, openingRequest(table, table.era, id)));
+    async run(context) {
+      const raw = await openRaw(context);
+      const requests = ['first', 'second'].map((id) =>
+        bytesOf(context, openingRequest(context, context.era, id)),
+      );
       raw.send(Buffer.concat(requests));
       for (const id of ['first', 'second']) {
-        const answer = await finalAnswer(table, raw);
-        await forget(table, answer?.headers.get('mcp-session-id'));
+        const answer = await finalAnswer(context, raw);
+        await forget(context, answer?.headers.get('mcp-session-id'));
         // Whoever closes says so, and the rest may be sent again.
         if (!answer && id === 'second' && raw.hasEnded) return 'it answers one and closes the connection';
         if (!answer?.body.includes(`"${id}"`))
-          table.fail(`in place of the answer to ${id} came ${describe(answer)}`, 'both answers, in order');
+          context.fail(`in place of the answer to ${id} came ${describe(answer)}`, 'both answers, in order');
       }
       return 'both were answered, in order';
     },
@@ -125,17 +130,17 @@ export const connectionChecks: readonly Check[] = [
     reason:
       'A client that was refused sends its next request on the same connection; the bytes must not be mixed up.',
     hint: 'Read the rest of a refused request before answering the next, or close the connection with Connection: close.',
-    async run(table) {
-      const raw = await openRaw(table);
-      raw.send(bytesOf(table, openingRequest(table), { body: '{"jsonrpc":' }));
-      const refused = await finalAnswer(table, raw);
-      if (!refused) return table.fail('a body that is not JSON had no answer', 'a refusal');
-      raw.send(bytesOf(table, openingRequest(table, table.era, 'again')));
-      const answer = await finalAnswer(table, raw);
-      await forget(table, answer?.headers.get('mcp-session-id'));
+    async run(context) {
+      const raw = await openRaw(context);
+      raw.send(bytesOf(context, openingRequest(context), { body: '{"jsonrpc":' }));
+      const refused = await finalAnswer(context, raw);
+      if (!refused) return context.fail('a body that is not JSON had no answer', 'a refusal');
+      raw.send(bytesOf(context, openingRequest(context, context.era, 'again')));
+      const answer = await finalAnswer(context, raw);
+      await forget(context, answer?.headers.get('mcp-session-id'));
       if (!answer && raw.hasEnded) return 'it closes the connection after a refusal';
       if (answer?.status !== 200 || !answer.body.includes('"again"'))
-        table.fail(`the next request was answered with ${describe(answer)}`, 'HTTP 200');
+        context.fail(`the next request was answered with ${describe(answer)}`, 'HTTP 200');
       return `${refused.status}, and the next request on the same connection is served`;
     },
   },
@@ -146,13 +151,13 @@ export const connectionChecks: readonly Check[] = [
     reason:
       'A request without Host has to be refused (RFC 9112, 3.2), and slips past checks of Host otherwise.',
     hint: 'Answer HTTP/1.1 requests without Host with HTTP 400.',
-    async run(table) {
-      const raw = await openRaw(table);
-      raw.send(bytesOf(table, openingRequest(table), { headers: { host: undefined } }));
+    async run(context) {
+      const raw = await openRaw(context);
+      raw.send(bytesOf(context, openingRequest(context), { headers: { host: undefined } }));
       const answer = await raw.next();
-      await forget(table, answer?.headers.get('mcp-session-id'));
+      await forget(context, answer?.headers.get('mcp-session-id'));
       if (answer ? answer.status < 400 || answer.status >= 500 : !raw.hasEnded)
-        table.fail(`it was answered with ${describe(answer)}`, 'HTTP 400');
+        context.fail(`it was answered with ${describe(answer)}`, 'HTTP 400');
       return `was answered with ${describe(answer)}`;
     },
   },
@@ -163,17 +168,17 @@ export const connectionChecks: readonly Check[] = [
     reason:
       'Simple proxies and health checks speak HTTP/1.0; an answer that does not end keeps them waiting.',
     hint: 'Answer HTTP/1.0 without chunks, and close the connection after the answer.',
-    async run(table) {
-      const raw = await openRaw(table);
-      const { target } = table;
+    async run(context) {
+      const raw = await openRaw(context);
+      const { target } = context;
       const path = target.transport === 'http' ? target.url.pathname : '/';
-      raw.send(bytesOf(table, openingRequest(table), { line: `POST ${path} HTTP/1.0` }));
-      const answer = await finalAnswer(table, raw);
-      await forget(table, answer?.headers.get('mcp-session-id'));
+      raw.send(bytesOf(context, openingRequest(context), { line: `POST ${path} HTTP/1.0` }));
+      const answer = await finalAnswer(context, raw);
+      await forget(context, answer?.headers.get('mcp-session-id'));
       if (!answer || (answer.status >= 500 && answer.status !== 505))
-        table.fail(`it was answered with ${describe(answer)}`, 'an answer that ends');
+        context.fail(`it was answered with ${describe(answer)}`, 'an answer that ends');
       if (answer?.headers.has('transfer-encoding'))
-        table.fail('the answer has Transfer-Encoding, which HTTP/1.0 does not know', 'a plain body');
+        context.fail('the answer has Transfer-Encoding, which HTTP/1.0 does not know', 'a plain body');
       return `was answered with ${describe(answer)}`;
     },
   },
@@ -184,17 +189,17 @@ export const connectionChecks: readonly Check[] = [
     reason:
       'Where two parties read the end of a body differently, a request can be hidden in it (RFC 9112, 6.3 and 11.2).',
     hint: 'Answer requests with both Content-Length and Transfer-Encoding, or with two different Content-Length, with HTTP 400 and close the connection.',
-    async run(table) {
+    async run(context) {
       for (const [what, extra] of [
         ['Content-Length and Transfer-Encoding', { 'transfer-encoding': 'chunked' }],
         ['two Content-Length', { 'Content-Length': '5' }],
       ] as const) {
-        const raw = await openRaw(table);
-        raw.send(bytesOf(table, openingRequest(table), { headers: extra }));
+        const raw = await openRaw(context);
+        raw.send(bytesOf(context, openingRequest(context), { headers: extra }));
         const answer = await raw.next();
-        await forget(table, answer?.headers.get('mcp-session-id'));
+        await forget(context, answer?.headers.get('mcp-session-id'));
         if (answer ? answer.status < 400 || answer.status >= 500 : !raw.hasEnded)
-          table.fail(`a request with ${what} was answered with ${describe(answer)}`, 'HTTP 400');
+          context.fail(`a request with ${what} was answered with ${describe(answer)}`, 'HTTP 400');
       }
       return 'refused: Content-Length with Transfer-Encoding, and two Content-Length';
     },
@@ -205,23 +210,26 @@ export const connectionChecks: readonly Check[] = [
     title: 'Survives bytes that are not HTTP',
     reason: 'Port scanners and clients that expect TLS will come by.',
     hint: 'Answer what is not HTTP with 400, or close the connection; an error on one connection must not end the server.',
-    async run(table) {
-      const raw = await openRaw(table);
+    async run(context) {
+      const raw = await openRaw(context);
       raw.send(Buffer.from('16030100c8010000c40303', 'hex'));
       raw.send('\u0000\u0001hello\r\n\r\n');
       const answer = await raw.next();
       if (answer ? answer.status < 400 : !raw.hasEnded)
-        table.fail(`bytes that are not HTTP were answered with ${describe(answer)}`, 'HTTP 400, or the end');
-      await needAlive(table, 'bytes that are not HTTP');
+        context.fail(
+          `bytes that are not HTTP were answered with ${describe(answer)}`,
+          'HTTP 400, or the end',
+        );
+      await needAlive(context, 'bytes that are not HTTP');
       return `was answered with ${describe(answer)}, and others are served`;
     },
   },
 ];
 
 /** The next answer that is not an interim one. */
-async function finalAnswer(table: CheckContext, raw: RawConnection): Promise<RawAnswer | undefined> {
+async function finalAnswer(context: CheckContext, raw: RawConnection): Promise<RawAnswer | undefined> {
   for (;;) {
-    const answer = await raw.next(table.patience.answerMs);
+    const answer = await raw.next(context.patience.answerMs);
     if (!answer || answer.status >= 200) return answer;
   }
 }

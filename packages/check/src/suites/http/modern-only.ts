@@ -1,6 +1,6 @@
 import type { Check } from '../../model.js';
-import { ask, needServed } from './asking/answer.js';
-import { modernRequest } from './asking/requests.js';
+import { ask, needServed } from './client/answer.js';
+import { modernRequest } from './client/requests.js';
 
 const about = { suite: 'http', era: 'modern', over: ['http'], lane: 'own', level: 'SHOULD' } as const;
 
@@ -13,13 +13,13 @@ export const modernOnlyChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['SESS-013'],
     hint: 'Do not begin a session for modern requests, and leave Mcp-Session-Id out of their answers.',
-    async run(table) {
-      const peer = table.openHttp();
-      for (const request of [modernRequest(table), modernRequest(table, 'tools/list')]) {
-        const answer = await ask(table, peer, request);
+    async run(context) {
+      const peer = context.openHttp();
+      for (const request of [modernRequest(context), modernRequest(context, 'tools/list')]) {
+        const answer = await ask(context, peer, request);
         const id = answer.http?.headers['mcp-session-id'];
         if (id !== undefined) {
-          table.fail(
+          context.fail(
             `the answer to ${request.body.method} has Mcp-Session-Id: ${String(id)}`,
             'no session id',
           );
@@ -34,17 +34,17 @@ export const modernOnlyChecks: readonly Check[] = [
     title: 'Ignores an Mcp-Session-Id on a modern request',
     rules: ['HTTP-070'],
     hint: 'Serve modern requests whatever Mcp-Session-Id they carry, and do not repeat it.',
-    async run(table) {
-      const { body, headers } = modernRequest(table);
+    async run(context) {
+      const { body, headers } = modernRequest(context);
       const sent = 'isthmus-check-no-session';
-      const answer = await ask(table, table.openHttp(), {
+      const answer = await ask(context, context.openHttp(), {
         body,
         headers: { ...headers, 'mcp-session-id': sent },
       });
-      needServed(table, answer, `server/discover with Mcp-Session-Id: ${sent}`);
+      needServed(context, answer, `server/discover with Mcp-Session-Id: ${sent}`);
       const back = answer.http?.headers['mcp-session-id'];
       if (back !== undefined)
-        table.fail(`the answer has Mcp-Session-Id: ${String(back)}`, 'no session id in the answer');
+        context.fail(`the answer has Mcp-Session-Id: ${String(back)}`, 'no session id in the answer');
       return 'served, without a session id in the answer';
     },
   },
@@ -54,13 +54,13 @@ export const modernOnlyChecks: readonly Check[] = [
     title: 'Ignores Last-Event-ID on a modern request',
     rules: ['HTTP-071'],
     hint: 'Serve modern requests as if there were no Last-Event-ID.',
-    async run(table) {
-      const { body, headers } = modernRequest(table);
-      const answer = await ask(table, table.openHttp(), {
+    async run(context) {
+      const { body, headers } = modernRequest(context);
+      const answer = await ask(context, context.openHttp(), {
         body,
         headers: { ...headers, 'last-event-id': '41' },
       });
-      needServed(table, answer, 'server/discover with Last-Event-ID: 41');
+      needServed(context, answer, 'server/discover with Last-Event-ID: 41');
       return 'served';
     },
   },
@@ -70,17 +70,18 @@ export const modernOnlyChecks: readonly Check[] = [
     title: 'Answers GET and DELETE with 405 where it speaks only the modern era',
     rules: ['HTTP-069'],
     hint: 'Answer GET and DELETE at the endpoint with HTTP 405 and Allow: POST.',
-    async run(table) {
-      if (table.factsOf('legacy')) return table.skip('the server also speaks the legacy era, which has them');
-      if (!table.verdicts.some(({ era }) => era === 'legacy')) {
-        return table.skip('it was not asked whether the server also speaks the legacy era, which has them');
+    async run(context) {
+      if (context.factsOf('legacy'))
+        return context.skip('the server also speaks the legacy era, which has them');
+      if (!context.verdicts.some(({ era }) => era === 'legacy')) {
+        return context.skip('it was not asked whether the server also speaks the legacy era, which has them');
       }
       for (const method of ['GET', 'DELETE']) {
-        const answer = await ask(table, table.openHttp(), {
+        const answer = await ask(context, context.openHttp(), {
           method,
-          headers: { accept: 'text/event-stream', 'mcp-protocol-version': table.revision },
+          headers: { accept: 'text/event-stream', 'mcp-protocol-version': context.revision },
         });
-        if (answer.status !== 405) table.fail(`${method} was answered with ${answer.said}`, 'HTTP 405');
+        if (answer.status !== 405) context.fail(`${method} was answered with ${answer.said}`, 'HTTP 405');
       }
       return 'GET and DELETE: 405';
     },
@@ -92,15 +93,15 @@ export const modernOnlyChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-026'],
     hint: 'Answer POSTs without the modern headers with HTTP 400; for initialize, name the versions that are spoken.',
-    async run(table) {
-      if (table.factsOf('legacy')) return table.skip('the server also speaks the legacy era');
-      const verdict = table.verdicts.find(({ era }) => era === 'legacy');
-      if (!verdict || verdict.speaks) return table.skip('initialize was not sent');
+    async run(context) {
+      if (context.factsOf('legacy')) return context.skip('the server also speaks the legacy era');
+      const verdict = context.verdicts.find(({ era }) => era === 'legacy');
+      if (!verdict || verdict.speaks) return context.skip('initialize was not sent');
       const status = verdict.reply?.http?.status;
       if (status === undefined)
-        return table.skip(`there was no answer to initialize to judge: ${verdict.why}`);
+        return context.skip(`there was no answer to initialize to judge: ${verdict.why}`);
       if (status !== 400)
-        table.fail(`initialize was answered with HTTP ${status} (${verdict.why})`, 'HTTP 400');
+        context.fail(`initialize was answered with HTTP ${status} (${verdict.why})`, 'HTTP 400');
       return 'initialize was answered with HTTP 400';
     },
   },

@@ -2,9 +2,9 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
-import { type Answer, ask } from './asking/answer.js';
-import { openingRequest } from './asking/requests.js';
-import { forget, openSession } from './asking/session.js';
+import { type Answer, ask } from './client/answer.js';
+import { openingRequest } from './client/requests.js';
+import { forget, openSession } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
@@ -16,9 +16,9 @@ export const originChecks: readonly Check[] = [
     title: 'Refuses a request from a foreign page with 403',
     rules: ['HTTP-002', 'HTTP-003'],
     hint: 'Compare the Origin header with a list of allowed origins on every request, before anything else, and answer others with HTTP 403.',
-    async run(table) {
-      const answer = await askFrom(table, 'https://evil.example');
-      needForbidden(table, answer, 'Origin: https://evil.example');
+    async run(context) {
+      const answer = await askFrom(context, 'https://evil.example');
+      needForbidden(context, answer, 'Origin: https://evil.example');
       return `was answered with ${answer.said}`;
     },
   },
@@ -28,14 +28,15 @@ export const originChecks: readonly Check[] = [
     title: 'Refuses origins that only begin like an allowed one',
     rules: ['HTTP-002', 'HTTP-003'],
     hint: 'Compare the whole origin (scheme, host and port), not a beginning or a part of it.',
-    async run(table) {
-      const { hostname } = urlOf(table);
+    async run(context) {
+      const { hostname } = urlOf(context);
       const origins = [
         `http://${hostname.replace(/[[\]]/g, '')}.evil.example`,
         'http://localhost.evil.example',
         'http://evil.example/localhost',
       ];
-      for (const origin of origins) needForbidden(table, await askFrom(table, origin), `Origin: ${origin}`);
+      for (const origin of origins)
+        needForbidden(context, await askFrom(context, origin), `Origin: ${origin}`);
       return `${origins.join(', ')}: refused`;
     },
   },
@@ -46,8 +47,8 @@ export const originChecks: readonly Check[] = [
     era: 'legacy',
     rules: ['HTTP-002'],
     hint: 'Check Origin before looking at the method: GET opens streams, and DELETE ends sessions.',
-    async run(table) {
-      const session = await openSession(table);
+    async run(context) {
+      const session = await openSession(context);
       const headers = {
         ...session.headers,
         accept: 'text/event-stream',
@@ -55,10 +56,10 @@ export const originChecks: readonly Check[] = [
         origin: 'https://evil.example',
       };
       for (const method of ['GET', 'DELETE']) {
-        const http = await table.openHttp().request({ method, headers, ms: table.patience.answerMs });
+        const http = await context.openHttp().request({ method, headers, ms: context.patience.answerMs });
         http.close();
         if (http.status < 400 || http.status >= 500) {
-          table.fail(
+          context.fail(
             `${method} from a foreign page was answered with HTTP ${http.status}`,
             'HTTP 403 (or 405)',
           );
@@ -75,9 +76,9 @@ export const originChecks: readonly Check[] = [
     rules: [],
     reason: 'Files, sandboxed frames and some redirects send Origin: null, and any page can be one of them.',
     hint: 'Do not allow the origin null unless it is on the list of allowed origins.',
-    async run(table) {
-      const answer = await askFrom(table, 'null');
-      needForbidden(table, answer, 'Origin: null');
+    async run(context) {
+      const answer = await askFrom(context, 'null');
+      needForbidden(context, answer, 'Origin: null');
       return `was answered with ${answer.said}`;
     },
   },
@@ -90,11 +91,12 @@ export const originChecks: readonly Check[] = [
     reason:
       'A page that the same host serves on this machine, such as an inspector, is no stranger; refusing every Origin keeps browsers out altogether.',
     hint: 'Allow the origin of the address that the request was sent to, at least on loopback addresses.',
-    async run(table) {
-      const { origin } = urlOf(table);
-      if (!isLoopback(table)) return table.skip('the target is not on this machine');
-      const answer = await askFrom(table, origin);
-      if (answer.status !== 200) table.fail(`Origin: ${origin} was answered with ${answer.said}`, 'HTTP 200');
+    async run(context) {
+      const { origin } = urlOf(context);
+      if (!isLoopback(context)) return context.skip('the target is not on this machine');
+      const answer = await askFrom(context, origin);
+      if (answer.status !== 200)
+        context.fail(`Origin: ${origin} was answered with ${answer.said}`, 'HTTP 200');
       return `Origin: ${origin} is served`;
     },
   },
@@ -107,12 +109,12 @@ export const originChecks: readonly Check[] = [
     reason:
       'An answer with Access-Control-Allow-Origin for any page lets every page that a user opens read it.',
     hint: 'Set Access-Control-Allow-Origin only for origins on a list, never from what the request says.',
-    async run(table) {
+    async run(context) {
       const origin = 'https://evil.example';
-      const { http, said } = await askFrom(table, origin);
+      const { http, said } = await askFrom(context, origin);
       const allowed = http?.headers['access-control-allow-origin'];
-      if (allowed === origin || (allowed === '*' && isLoopback(table))) {
-        table.fail(
+      if (allowed === origin || (allowed === '*' && isLoopback(context))) {
+        context.fail(
           `the answer to a page of ${origin} has Access-Control-Allow-Origin: ${allowed}`,
           'no such header',
         );
@@ -130,16 +132,16 @@ export const originChecks: readonly Check[] = [
     reason:
       'With DNS rebinding a page reaches a server on this machine under a name of its own; the Host header then has that name, and no Origin may be sent.',
     hint: 'On a loopback address accept only localhost, 127.0.0.1 and [::1] (and configured names) in Host; answer others with HTTP 403.',
-    async run(table) {
-      if (!isLoopback(table)) return table.skip('the target is not on this machine');
-      const { body, headers } = openingRequest(table);
-      const answer = await ask(table, table.openHttp(), {
+    async run(context) {
+      if (!isLoopback(context)) return context.skip('the target is not on this machine');
+      const { body, headers } = openingRequest(context);
+      const answer = await ask(context, context.openHttp(), {
         body,
         headers: { ...headers, host: 'evil.example' },
       });
-      await forget(table, answer.http?.headers['mcp-session-id']);
+      await forget(context, answer.http?.headers['mcp-session-id']);
       if (answer.status < 400 || answer.status >= 500)
-        table.fail(`Host: evil.example was answered with ${answer.said}`, 'HTTP 403');
+        context.fail(`Host: evil.example was answered with ${answer.said}`, 'HTTP 403');
       return `was answered with ${answer.said}`;
     },
   },
@@ -151,39 +153,39 @@ export const originChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['HTTP-004'],
     hint: 'Listen on 127.0.0.1, not on 0.0.0.0 or without an address.',
-    async run(table) {
-      if (!isLoopback(table)) return table.skip('the target is not on this machine');
-      const { port } = urlOf(table);
+    async run(context) {
+      if (!isLoopback(context)) return context.skip('the target is not on this machine');
+      const { port } = urlOf(context);
       const others = otherAddresses();
-      if (others.length === 0) return table.skip('this machine has no other address');
+      if (others.length === 0) return context.skip('this machine has no other address');
       for (const host of others) {
-        if (await isOpen(table, host, Number(port || 80)))
-          table.fail(`it also accepts connections at ${host}:${port || 80}`, 'loopback only');
+        if (await isOpen(context, host, Number(port || 80)))
+          context.fail(`it also accepts connections at ${host}:${port || 80}`, 'loopback only');
       }
       return `nobody listens at ${others.map((host) => `${host}:${port}`).join(', ')}`;
     },
   },
 ];
 
-async function askFrom(table: CheckContext, origin: string): Promise<Answer> {
-  const { body, headers } = openingRequest(table);
-  const answer = await ask(table, table.openHttp(), { body, headers: { ...headers, origin } });
-  await forget(table, answer.http?.headers['mcp-session-id']);
+async function askFrom(context: CheckContext, origin: string): Promise<Answer> {
+  const { body, headers } = openingRequest(context);
+  const answer = await ask(context, context.openHttp(), { body, headers: { ...headers, origin } });
+  await forget(context, answer.http?.headers['mcp-session-id']);
   return answer;
 }
 
 /** Before 2025-11-25 no rule said with what status. */
-function needForbidden(table: CheckContext, { status, said }: Answer, what: string): void {
-  const isRefused = table.revision >= '2025-11-25' ? status === 403 : status >= 400 && status < 500;
-  if (!isRefused) table.fail(`${what} was answered with ${said}`, 'HTTP 403');
+function needForbidden(context: CheckContext, { status, said }: Answer, what: string): void {
+  const isRefused = context.revision >= '2025-11-25' ? status === 403 : status >= 400 && status < 500;
+  if (!isRefused) context.fail(`${what} was answered with ${said}`, 'HTTP 403');
 }
 
 function urlOf({ target }: CheckContext): URL {
   return target.transport === 'http' ? target.url : new URL('http://nowhere');
 }
 
-function isLoopback(table: CheckContext): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(table).hostname);
+function isLoopback(context: CheckContext): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(context).hostname);
 }
 
 /** Addresses at which a server that listens everywhere is found. Linux answers at all of 127.0.0.0/8. */

@@ -1,10 +1,9 @@
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { stackTraceIn } from '../stack-traces.js';
-import { needAlive } from './asking/alive.js';
-import { type Answer, ask } from './asking/answer.js';
-import { modernRequest, openingRequest } from './asking/requests.js';
-import { forget } from './asking/session.js';
+import { type Answer, ask } from './client/answer.js';
+import { modernRequest, openingRequest } from './client/requests.js';
+import { forget, needAlive } from './client/session.js';
 
 const about = {
   suite: 'http',
@@ -23,11 +22,11 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Serves requests by POST alone',
     reason: 'PUT and PATCH have no meaning here; a server that serves them can be reached past filters.',
     hint: 'Answer methods other than POST (and GET, DELETE, OPTIONS where they have a meaning) with HTTP 405.',
-    async run(table) {
+    async run(context) {
       for (const method of ['PUT', 'PATCH']) {
-        const answer = await askBy(table, method);
+        const answer = await askBy(context, method);
         if (answer.status < 400 || answer.status === 500)
-          table.fail(`${method} was answered with ${answer.said}`, 'HTTP 405');
+          context.fail(`${method} was answered with ${answer.said}`, 'HTTP 405');
       }
       return 'PUT and PATCH: refused';
     },
@@ -38,11 +37,11 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Says with 405 which methods it allows',
     reason: 'A 405 has to have Allow (RFC 9110, 15.5.6).',
     hint: 'Set Allow: POST (or what else is served) on answers with HTTP 405.',
-    async run(table) {
-      const { status, http, said } = await askBy(table, 'PUT');
-      if (status !== 405) return table.skip(`PUT is answered with ${said}`);
+    async run(context) {
+      const { status, http, said } = await askBy(context, 'PUT');
+      if (status !== 405) return context.skip(`PUT is answered with ${said}`);
       if (http?.headers['allow'] === undefined)
-        table.fail('the answer with 405 has no Allow header', 'Allow: POST');
+        context.fail('the answer with 405 has no Allow header', 'Allow: POST');
       return `Allow: ${http?.headers['allow']}`;
     },
   },
@@ -52,13 +51,13 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Survives HEAD and OPTIONS',
     reason: 'Health checks send HEAD, browsers send OPTIONS; neither may be a failure of the server (5xx).',
     hint: 'Answer HEAD and OPTIONS with HTTP 405, or with what they ask for.',
-    async run(table) {
+    async run(context) {
       const seen: string[] = [];
       for (const method of ['HEAD', 'OPTIONS']) {
-        const answer = await ask(table, table.openHttp(), { method, headers: {} });
+        const answer = await ask(context, context.openHttp(), { method, headers: {} });
         answer.http?.close();
         if (answer.status === 0 || (answer.status >= 500 && answer.status !== 501))
-          table.fail(`${method} was answered with ${answer.said}`, 'HTTP 405, or what was asked for');
+          context.fail(`${method} was answered with ${answer.said}`, 'HTTP 405, or what was asked for');
         seen.push(`${method}: ${answer.status}`);
       }
       return seen.join(', ');
@@ -70,14 +69,14 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Refuses TRACE',
     reason: 'TRACE gives back the request, with its credentials, to whoever can make a browser send it.',
     hint: 'Answer TRACE with HTTP 405.',
-    async run(table) {
-      const answer = await ask(table, table.openHttp(), {
+    async run(context) {
+      const answer = await ask(context, context.openHttp(), {
         method: 'TRACE',
         headers: { 'x-isthmus-check': 'secret-7' },
       });
-      await answer.http?.whole(table.patience.answerMs);
+      await answer.http?.whole(context.patience.answerMs);
       if (answer.status === 200 || answer.http?.text.includes('secret-7'))
-        table.fail(`TRACE was answered with ${answer.said}`, 'HTTP 405');
+        context.fail(`TRACE was answered with ${answer.said}`, 'HTTP 405');
       return `was answered with ${answer.said}`;
     },
   },
@@ -87,11 +86,11 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Answers an unknown path with 404',
     reason: 'A client with a wrong URL has to learn that it is wrong.',
     hint: 'Answer paths that are not the endpoint with HTTP 404.',
-    async run(table) {
-      const answer = await askElsewhere(table);
-      await forget(table, answer.http?.headers['mcp-session-id']);
+    async run(context) {
+      const answer = await askElsewhere(context);
+      await forget(context, answer.http?.headers['mcp-session-id']);
       if (answer.status !== 404 && answer.status !== 401 && answer.status !== 403)
-        table.fail(`a POST to ${elsewhere(table).pathname} was answered with ${answer.said}`, 'HTTP 404');
+        context.fail(`a POST to ${elsewhere(context).pathname} was answered with ${answer.said}`, 'HTTP 404');
       return `was answered with ${answer.said}`;
     },
   },
@@ -101,21 +100,21 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Keeps stack traces and file names out of its error pages',
     reason: 'A stack trace tells strangers what runs where, and tells clients nothing.',
     hint: 'Answer errors with a JSON-RPC error of one sentence; log the stack instead. Web frameworks often need NODE_ENV=production for that.',
-    async run(table) {
-      const { headers } = openingRequest(table);
+    async run(context) {
+      const { headers } = openingRequest(context);
       const answers = [
-        await ask(table, table.openHttp(), { body: '{"jsonrpc":', headers }),
-        await ask(table, table.openHttp(), {
+        await ask(context, context.openHttp(), { body: '{"jsonrpc":', headers }),
+        await ask(context, context.openHttp(), {
           body: '[',
           headers: { ...headers, 'content-type': 'text/plain' },
         }),
-        await askElsewhere(table),
-        await ask(table, table.openHttp(), { method: 'DELETE', headers: { 'mcp-session-id': '%' } }),
+        await askElsewhere(context),
+        await ask(context, context.openHttp(), { method: 'DELETE', headers: { 'mcp-session-id': '%' } }),
       ];
       for (const { http, said } of answers) {
         const found = stackTraceIn(http?.text ?? '');
         if (found !== undefined)
-          table.fail(
+          context.fail(
             `the answer with ${said.split(' ', 2).join(' ')} has ${JSON.stringify(found)}`,
             'no stack trace in the body',
           );
@@ -129,12 +128,12 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Lets nobody write headers into its answers',
     reason: 'Line breaks that come back from a request in a header of the answer split it in two.',
     hint: 'Do not copy values of a request into headers of the answer; where it has to be, refuse control characters after decoding.',
-    async run(table) {
+    async run(context) {
       const line = '\r\nx-isthmus-injected: 1';
       const encoded = encodeURIComponent(line);
-      const { body, headers } = openingRequest(table);
+      const { body, headers } = openingRequest(context);
       const sentinel = `=?base64?${Buffer.from(`x${line}`).toString('base64')}?=`;
-      const url = new URL(elsewhere(table));
+      const url = new URL(elsewhere(context));
       url.search = `?next=${encoded}`;
       const places = [
         { headers: { ...headers, 'mcp-session-id': `x${encoded}` } },
@@ -144,10 +143,10 @@ export const plainHttpChecks: readonly Check[] = [
         { headers: { ...headers, 'mcp-protocol-version': `x${encoded}` } },
       ];
       for (const place of places) {
-        const { http } = await ask(table, table.openHttp(), { body, ...place });
-        await forget(table, http?.headers['mcp-session-id']);
+        const { http } = await ask(context, context.openHttp(), { body, ...place });
+        await forget(context, http?.headers['mcp-session-id']);
         if (http?.headers['x-isthmus-injected'] !== undefined)
-          table.fail('the answer has a header that was written in the request', 'headers of its own only');
+          context.fail('the answer has a header that was written in the request', 'headers of its own only');
       }
       return `${places.length} attempts, and no answer has such a header`;
     },
@@ -158,24 +157,24 @@ export const plainHttpChecks: readonly Check[] = [
     title: 'Survives 2,000 headers: serves the request, or refuses it',
     reason: 'A header section has to have a bound; what is longer is answered with 431 or 400.',
     hint: 'Bound the header section and answer what is longer with HTTP 431.',
-    async run(table) {
-      const { body, headers } = openingRequest(table);
+    async run(context) {
+      const { body, headers } = openingRequest(context);
       const many = Object.fromEntries(
         Array.from({ length: 2000 }, (_, each) => [`x-isthmus-${each}`, 'y'.repeat(32)]),
       );
-      const answer = await ask(table, table.openHttp(), { body, headers: { ...many, ...headers } });
-      await forget(table, answer.http?.headers['mcp-session-id']);
-      if (answer.status >= 500) table.fail(`it was answered with ${answer.said}`, 'HTTP 431, 400 or 200');
-      await needAlive(table, '2,000 headers');
+      const answer = await ask(context, context.openHttp(), { body, headers: { ...many, ...headers } });
+      await forget(context, answer.http?.headers['mcp-session-id']);
+      if (answer.status >= 500) context.fail(`it was answered with ${answer.said}`, 'HTTP 431, 400 or 200');
+      await needAlive(context, '2,000 headers');
       return `${answer.said}, and others are served`;
     },
   },
 ];
 
-async function askBy(table: CheckContext, method: string): Promise<Answer> {
-  const { body, headers } = table.era === 'modern' ? modernRequest(table) : openingRequest(table);
-  const answer = await ask(table, table.openHttp(), { method, body, headers });
-  await forget(table, answer.http?.headers['mcp-session-id']);
+async function askBy(context: CheckContext, method: string): Promise<Answer> {
+  const { body, headers } = context.era === 'modern' ? modernRequest(context) : openingRequest(context);
+  const answer = await ask(context, context.openHttp(), { method, body, headers });
+  await forget(context, answer.http?.headers['mcp-session-id']);
   return answer;
 }
 
@@ -185,7 +184,7 @@ function elsewhere({ target }: CheckContext): URL {
   return url;
 }
 
-function askElsewhere(table: CheckContext): Promise<Answer> {
-  const { body, headers } = openingRequest(table);
-  return ask(table, table.openHttp(), { body, headers, url: elsewhere(table) });
+function askElsewhere(context: CheckContext): Promise<Answer> {
+  const { body, headers } = openingRequest(context);
+  return ask(context, context.openHttp(), { body, headers, url: elsewhere(context) });
 }

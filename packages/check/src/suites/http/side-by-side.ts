@@ -1,8 +1,7 @@
 import type { Check } from '../../model.js';
-import { ask, isRefused, needServed } from './asking/answer.js';
-import { openCourier } from './asking/courier.js';
-import { modernRequest } from './asking/requests.js';
-import { openSession } from './asking/session.js';
+import { ask, isRefused, needServed } from './client/answer.js';
+import { modernRequest } from './client/requests.js';
+import { openCourier, openSession } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own' } as const;
 
@@ -15,20 +14,20 @@ export const sideBySideChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-006', 'STATE-002'],
     hint: 'Keep each request with its own connection, and answer it there.',
-    async run(table) {
+    async run(context) {
       const ids = Array.from({ length: 12 }, (_, each) => `at-once-${each}`);
-      const session = table.era === 'legacy' ? await openSession(table) : undefined;
-      const shared = table.openHttp();
+      const session = context.era === 'legacy' ? await openSession(context) : undefined;
+      const shared = context.openHttp();
       const answers = await Promise.all(
         ids.map((id, at) => {
           if (session) return session.post({ jsonrpc: '2.0', id, method: 'ping' });
-          const peer = at % 2 === 0 ? shared : table.openHttp();
-          return ask(table, peer, modernRequest(table, 'server/discover', {}, { id }));
+          const peer = at % 2 === 0 ? shared : context.openHttp();
+          return ask(context, peer, modernRequest(context, 'server/discover', {}, { id }));
         }),
       );
       for (const [at, answer] of answers.entries()) {
         if (!answer.result || answer.response?.id !== ids[at])
-          table.fail(
+          context.fail(
             `of ${ids.length} requests at once, ${ids[at]} was answered with ${answer.said}${answer.response ? ` for id ${String(answer.response.id)}` : ''}`,
             'its own response',
           );
@@ -44,29 +43,29 @@ export const sideBySideChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-006', 'SESS-013'],
     hint: 'Choose the era for each request by what it holds; an initialize concerns its own session only.',
-    async run(table) {
-      if (!table.factsOf('modern') || !table.factsOf('legacy'))
-        return table.skip('the server speaks one era only');
-      const session = await openSession(table);
+    async run(context) {
+      if (!context.factsOf('modern') || !context.factsOf('legacy'))
+        return context.skip('the server speaks one era only');
+      const session = await openSession(context);
       for (let round = 0; round < 3; round++) {
-        const { body, headers } = modernRequest(table, 'server/discover', {}, { id: `modern-${round}` });
+        const { body, headers } = modernRequest(context, 'server/discover', {}, { id: `modern-${round}` });
         const [modern, legacy] = await Promise.all([
-          ask(table, table.openHttp(), {
+          ask(context, context.openHttp(), {
             body,
             headers: { ...headers, ...(session.id !== undefined && { 'mcp-session-id': session.id }) },
           }),
           session.post({ jsonrpc: '2.0', id: `legacy-${round}`, method: 'ping' }),
         ]);
-        const result = needServed(table, modern, 'server/discover beside a legacy session');
+        const result = needServed(context, modern, 'server/discover beside a legacy session');
         if (result['resultType'] !== 'complete')
-          table.fail('the result of server/discover has no resultType beside a legacy session', 'complete');
+          context.fail('the result of server/discover has no resultType beside a legacy session', 'complete');
         const given = modern.http?.headers['mcp-session-id'];
         if (given !== undefined)
-          table.fail(`server/discover was answered with Mcp-Session-Id: ${String(given)}`, 'no session id');
+          context.fail(`server/discover was answered with Mcp-Session-Id: ${String(given)}`, 'no session id');
         if (!legacy.result)
-          table.fail(`beside modern requests, ping was answered with ${legacy.said}`, 'HTTP 200');
+          context.fail(`beside modern requests, ping was answered with ${legacy.said}`, 'HTTP 200');
         if (legacy.result?.['resultType'] !== undefined)
-          table.fail(
+          context.fail(
             'the result of ping in a legacy session has a resultType',
             'the shape of the legacy era',
           );
@@ -82,16 +81,16 @@ export const sideBySideChecks: readonly Check[] = [
     rules: [],
     reason: 'Accept is a list of media types with parameters, without order and case (RFC 9110, 12.5.1).',
     hint: 'Parse Accept as a list, and leave out parameters and case.',
-    async run(table) {
+    async run(context) {
       const spellings = [
         'text/event-stream, application/json',
         'application/json;q=1.0,text/event-stream;q=0.9',
         'Application/JSON, Text/Event-Stream, */*;q=0.1',
       ];
-      const courier = await openCourier(table);
+      const courier = await openCourier(context);
       for (const accept of spellings) {
         const answer = await courier.post(courier.body, { accept });
-        needServed(table, answer, `Accept: ${accept}`);
+        needServed(context, answer, `Accept: ${accept}`);
       }
       return `${spellings.length} spellings: served`;
     },
@@ -105,11 +104,11 @@ export const sideBySideChecks: readonly Check[] = [
     reason:
       'A client that cannot read events is better told so (406), or served with JSON, than sent what it cannot read.',
     hint: 'Answer Accept: application/json with JSON or with HTTP 406.',
-    async run(table) {
-      const courier = await openCourier(table);
+    async run(context) {
+      const courier = await openCourier(context);
       const answer = await courier.post(courier.body, { accept: 'application/json' });
       if (answer.http?.isStream || (answer.status !== 200 && !isRefused(answer)))
-        table.fail(
+        context.fail(
           `Accept: application/json was answered with ${answer.said}${answer.http?.isStream ? ', as a stream of events' : ''}`,
           'JSON, or HTTP 406',
         );

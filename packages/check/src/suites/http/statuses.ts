@@ -1,8 +1,8 @@
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
-import { type Answer, ask, needRefusal, needServed } from './asking/answer.js';
-import { modernRequest } from './asking/requests.js';
-import { openSession } from './asking/session.js';
+import { type Answer, ask, needRefusal, needServed } from './client/answer.js';
+import { modernRequest } from './client/requests.js';
+import { openSession } from './client/session.js';
 
 const METHOD_NOT_FOUND = -32601;
 const MISSING_CAPABILITY = -32021;
@@ -18,10 +18,10 @@ export const statusChecks: readonly Check[] = [
     era: 'modern',
     rules: ['ERR-016'],
     hint: 'Answer unknown methods with HTTP 404 and a JSON-RPC error -32601 in the body.',
-    async run(table) {
+    async run(context) {
       for (const method of ['isthmus-check/unknown', 'ping']) {
-        const answer = await ask(table, table.openHttp(), modernRequest(table, method));
-        needRefusal(table, answer, method, { status: [404], codes: [METHOD_NOT_FOUND] });
+        const answer = await ask(context, context.openHttp(), modernRequest(context, method));
+        needRefusal(context, answer, method, { status: [404], codes: [METHOD_NOT_FOUND] });
       }
       return 'isthmus-check/unknown and ping: 404 and -32601';
     },
@@ -33,22 +33,25 @@ export const statusChecks: readonly Check[] = [
     era: 'modern',
     rules: ['META-009'],
     hint: 'Give answers with error -32021 the HTTP status 400.',
-    async run(table) {
-      const peer = table.openHttp();
-      const until = table.clock.now() + 2 * table.patience.answerMs;
-      for (const { name, args } of table.facts.callable) {
-        if (table.clock.now() > until) break;
+    async run(context) {
+      const peer = context.openHttp();
+      const until = context.clock.now() + 2 * context.patience.answerMs;
+      for (const { name, args } of context.facts.callable) {
+        if (context.clock.now() > until) break;
         const params = { name, arguments: args };
-        const request = modernRequest(table, 'tools/call', params, { capabilities: {} });
-        const answer = await ask(table, peer, { ...request, ms: Math.min(1000, table.patience.answerMs) });
+        const request = modernRequest(context, 'tools/call', params, { capabilities: {} });
+        const answer = await ask(context, peer, {
+          ...request,
+          ms: Math.min(1000, context.patience.answerMs),
+        });
         answer.http?.close();
         if (answer.code !== MISSING_CAPABILITY) continue;
         if (answer.http?.isStream)
           return `${name} was answered with -32021 in a stream that had begun already`;
-        needRefusal(table, answer, `${name} without client capabilities`, {});
+        needRefusal(context, answer, `${name} without client capabilities`, {});
         return `${name} without client capabilities was answered with ${answer.said}`;
       }
-      return table.skip('no tool that may be called needs a capability of the client');
+      return context.skip('no tool that may be called needs a capability of the client');
     },
   },
   {
@@ -58,16 +61,16 @@ export const statusChecks: readonly Check[] = [
     era: 'modern',
     rules: ['HTTP-001'],
     hint: 'Accept POST for all methods at one path.',
-    async run(table) {
+    async run(context) {
       const lists = ['tools', 'resources', 'prompts'].filter(
-        (each) => table.facts.capabilities[each] !== undefined,
+        (each) => context.facts.capabilities[each] !== undefined,
       );
       const methods = ['server/discover', ...lists.map((each) => `${each}/list`)];
       for (const method of methods) {
-        const answer = await ask(table, table.openHttp(), modernRequest(table, method));
-        needServed(table, answer, `POST of ${method}`);
+        const answer = await ask(context, context.openHttp(), modernRequest(context, method));
+        needServed(context, answer, `POST of ${method}`);
       }
-      return `${methods.join(', ')}: served at ${table.target.label}`;
+      return `${methods.join(', ')}: served at ${context.target.label}`;
     },
   },
   {
@@ -77,12 +80,12 @@ export const statusChecks: readonly Check[] = [
     lane: 'shared',
     rules: ['HTTP-013', 'LHTTP-005'],
     hint: 'Set Content-Type: application/json for one JSON-RPC response, text/event-stream for a stream of events.',
-    async run(table) {
-      const talk = await table.talk();
-      const method = table.era === 'modern' ? 'server/discover' : 'ping';
+    async run(context) {
+      const talk = await context.talk();
+      const method = context.era === 'modern' ? 'server/discover' : 'ping';
       const replies = [
         { method, reply: await talk.request(method) },
-        ...table.facts.tour.map(({ method: each, reply }) => ({ method: each, reply })),
+        ...context.facts.tour.map(({ method: each, reply }) => ({ method: each, reply })),
       ];
       const answered = replies.flatMap(({ method: each, reply }) =>
         reply.http ? [{ each, http: reply.http }] : [],
@@ -90,7 +93,7 @@ export const statusChecks: readonly Check[] = [
       for (const { each, http } of answered) {
         const { contentType, status } = http;
         if (contentType === 'application/json' || contentType === 'text/event-stream') continue;
-        table.fail(
+        context.fail(
           `${each} was answered with HTTP ${status} and ${contentType === '' ? 'no content type' : contentType}`,
           'application/json or text/event-stream',
         );
@@ -105,17 +108,17 @@ export const statusChecks: readonly Check[] = [
     title: 'Names the request in the error that refuses it',
     rules: ['JRPC-009', 'JRPC-006'],
     hint: 'Copy the id of the request, with its type, into the JSON-RPC error of a refusal.',
-    async run(table) {
+    async run(context) {
       const id = 'isthmus-check-7';
-      const answer = await refusedRequest(table, id);
+      const answer = await refusedRequest(context, id);
       if (!answer.response) {
-        return table.fail(
+        return context.fail(
           `it was answered with ${answer.said}`,
           'a JSON-RPC error with the id of the request',
         );
       }
       if (answer.response.id !== id) {
-        table.fail(
+        context.fail(
           `the request had id ${JSON.stringify(id)}, the error has ${JSON.stringify(answer.response.id) ?? 'none'}`,
           'the same id',
         );
@@ -129,8 +132,8 @@ export const statusChecks: readonly Check[] = [
     title: 'Answers a notification with 202 and no body, or refuses it with an HTTP error',
     rules: ['HTTP-011', 'HTTP-012', 'LHTTP-003', 'LHTTP-004', 'JRPC-012'],
     hint: 'Answer an accepted notification with HTTP 202 and an empty body, and one that is not accepted with a 4xx status.',
-    async run(table) {
-      const answer = await postNotification(table, {
+    async run(context) {
+      const answer = await postNotification(context, {
         jsonrpc: '2.0',
         method: 'notifications/cancelled',
         params: { requestId: 'isthmus-check-none', reason: 'nothing to cancel' },
@@ -139,7 +142,7 @@ export const statusChecks: readonly Check[] = [
       const body = http?.text ?? '';
       if (status === 202 && body === '') return '202 without a body';
       if (status >= 400 && status < 500) return `refused: ${answer.said}`;
-      return table.fail(
+      return context.fail(
         `notifications/cancelled was answered with ${answer.said}`,
         'HTTP 202 without a body, or a 4xx status',
       );
@@ -151,10 +154,10 @@ export const statusChecks: readonly Check[] = [
     title: 'Refuses a malformed notification with an HTTP error',
     rules: ['HTTP-012', 'LHTTP-004'],
     hint: 'Answer a notification whose method is not a string with HTTP 400.',
-    async run(table) {
-      const answer = await postNotification(table, { jsonrpc: '2.0', method: 7 });
+    async run(context) {
+      const answer = await postNotification(context, { jsonrpc: '2.0', method: 7 });
       if (answer.status < 400 || answer.status >= 500) {
-        table.fail(`a notification with method 7 was answered with ${answer.said}`, 'a 4xx status');
+        context.fail(`a notification with method 7 was answered with ${answer.said}`, 'a 4xx status');
       }
       return `was answered with ${answer.said}`;
     },
@@ -162,27 +165,28 @@ export const statusChecks: readonly Check[] = [
 ];
 
 /** A request that a sound server of the era refuses once it has read it. */
-async function refusedRequest(table: CheckContext, id: string): Promise<Answer> {
+async function refusedRequest(context: CheckContext, id: string): Promise<Answer> {
   const method = 'isthmus-check/unknown';
-  if (table.era === 'modern') return ask(table, table.openHttp(), modernRequest(table, method, {}, { id }));
-  return (await openSession(table)).post({ jsonrpc: '2.0', id, method });
+  if (context.era === 'modern')
+    return ask(context, context.openHttp(), modernRequest(context, method, {}, { id }));
+  return (await openSession(context)).post({ jsonrpc: '2.0', id, method });
 }
 
 async function postNotification(
-  table: CheckContext,
+  context: CheckContext,
   body: Readonly<Record<string, unknown>>,
 ): Promise<Answer> {
-  if (table.era === 'legacy') return settled(table, await (await openSession(table)).post(body));
-  const { headers } = modernRequest(table);
-  const answer = await ask(table, table.openHttp(), {
+  if (context.era === 'legacy') return settled(context, await (await openSession(context)).post(body));
+  const { headers } = modernRequest(context);
+  const answer = await ask(context, context.openHttp(), {
     body,
     headers: { ...headers, 'mcp-method': String(body['method']) },
   });
-  return settled(table, answer);
+  return settled(context, answer);
 }
 
 /** With its whole body. */
-async function settled(table: CheckContext, answer: Answer): Promise<Answer> {
-  await answer.http?.whole(table.patience.answerMs);
+async function settled(context: CheckContext, answer: Answer): Promise<Answer> {
+  await answer.http?.whole(context.patience.answerMs);
   return answer;
 }

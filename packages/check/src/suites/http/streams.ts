@@ -1,10 +1,16 @@
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import type { Frame } from '../../wire/transcript.js';
-import { needAlive } from './asking/alive.js';
-import { type Answer, ask, isResponse, readAnswer } from './asking/answer.js';
-import { describeStop, longestCall, progressTokens, reportingCall, streamsOf } from './asking/calls.js';
-import { modernRequest } from './asking/requests.js';
+import { type Answer, ask, isResponse, readAnswer } from './client/answer.js';
+import {
+  describeStop,
+  longestCall,
+  modernRequest,
+  progressTokens,
+  reportingCall,
+  streamsOf,
+} from './client/requests.js';
+import { needAlive } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], level: 'MUST' } as const;
 
@@ -17,22 +23,22 @@ export const streamChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['HTTP-017', 'LHTTP-006'],
     hint: 'Close the event stream of a POST when the response has been written, and write nothing after it.',
-    async run(table) {
+    async run(context) {
       // Those of 2025-11-25 may end before their response, which is fetched later (LHTTP-012).
-      const streams = streamsOf(table).filter(({ http }) => http.frames.some(isResponse));
-      if (streams.length === 0) return table.skip('no stream has its response in it');
+      const streams = streamsOf(context).filter(({ http }) => http.frames.some(isResponse));
+      if (streams.length === 0) return context.skip('no stream has its response in it');
       for (const { stop, http } of streams) {
-        const isEnded = await http.whole(table.patience.quietMs);
+        const isEnded = await http.whole(context.patience.quietMs);
         const at = http.frames.findIndex(isResponse);
         const after = http.frames.slice(at + 1);
         if (after.length > 0) {
-          table.fail(
+          context.fail(
             `the stream of ${describeStop(stop)} goes on after the response: ${describe(after[0]!)}`,
             'the response is the last message',
           );
         }
         if (!isEnded)
-          table.fail(
+          context.fail(
             `the stream of ${describeStop(stop)} stays open after the response`,
             'the response ends the stream',
           );
@@ -47,14 +53,14 @@ export const streamChecks: readonly Check[] = [
     lane: 'after',
     rules: ['HTTP-013', 'LHTTP-005'],
     hint: 'Write each message as one line of JSON after data:, or write data: before every line of it.',
-    run(table) {
-      const events = table.transcripts
+    run(context) {
+      const events = context.transcripts
         .flatMap(({ frames }) => frames)
         .filter((frame) => frame.from === 'server' && frame.isEvent);
-      if (events.length === 0) return table.skip('no answer was a stream of events');
+      if (events.length === 0) return context.skip('no answer was a stream of events');
       const broken = events.find(({ json }) => json === undefined);
       if (broken)
-        table.fail(
+        context.fail(
           `the data of an event is ${JSON.stringify(broken.text.slice(0, 120))}, which is not JSON`,
           'a whole JSON-RPC message',
         );
@@ -69,11 +75,11 @@ export const streamChecks: readonly Check[] = [
     lane: 'after',
     rules: ['HTTP-016', 'JRPC-013'],
     hint: 'Ask for input with resultType input_required; a modern server sends no requests.',
-    run(table) {
-      const asked = table.transcripts
+    run(context) {
+      const asked = context.transcripts
         .flatMap(({ frames }) => frames)
         .find((frame) => frame.from === 'server' && frame.kind === 'request');
-      if (asked) table.fail(`it sent the request ${String(asked.method)}`, 'no requests of the server');
+      if (asked) context.fail(`it sent the request ${String(asked.method)}`, 'no requests of the server');
       return 'no stream has a request of the server';
     },
   },
@@ -85,12 +91,12 @@ export const streamChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['HTTP-019'],
     hint: 'Set X-Accel-Buffering: no on text/event-stream answers, so that proxies pass events on at once.',
-    run(table) {
-      const streams = streamsOf(table);
+    run(context) {
+      const streams = streamsOf(context);
       for (const { stop, http } of streams) {
         const value = http.headers['x-accel-buffering'];
         if (value !== 'no') {
-          table.fail(
+          context.fail(
             `the stream of ${describeStop(stop)} has ${value === undefined ? 'no X-Accel-Buffering' : `X-Accel-Buffering: ${String(value)}`}`,
             'X-Accel-Buffering: no',
           );
@@ -107,22 +113,22 @@ export const streamChecks: readonly Check[] = [
     lane: 'own',
     rules: ['HTTP-022'],
     hint: 'Leave event ids out of modern streams, and do not replay them for a Last-Event-ID.',
-    async run(table) {
-      const ids = streamsOf(table).flatMap(({ http }) => http.events.flatMap(({ id }) => id ?? []));
+    async run(context) {
+      const ids = streamsOf(context).flatMap(({ http }) => http.events.flatMap(({ id }) => id ?? []));
       const [first] = ids;
       if (first === undefined) return 'no event of a modern stream has an id';
-      const answer = await ask(table, table.openHttp(), {
+      const answer = await ask(context, context.openHttp(), {
         method: 'GET',
         headers: {
           accept: 'text/event-stream',
-          'mcp-protocol-version': table.revision,
+          'mcp-protocol-version': context.revision,
           'last-event-id': first,
         },
-        ms: table.patience.answerMs,
+        ms: context.patience.answerMs,
       });
       const replayed = answer.http?.frames[0];
       if (replayed)
-        table.fail(`GET with Last-Event-ID: ${first} replays ${describe(replayed)}`, 'nothing is replayed');
+        context.fail(`GET with Last-Event-ID: ${first} replays ${describe(replayed)}`, 'nothing is replayed');
       return `events have ids (${first}), and GET with Last-Event-ID gives ${answer.said}`;
     },
   },
@@ -134,20 +140,20 @@ export const streamChecks: readonly Check[] = [
     era: 'modern',
     rules: ['HTTP-015'],
     hint: 'Write progress and logs of a call to the stream of its own POST, and nowhere else.',
-    async run(table) {
-      const { params, method } = reportingCall(table);
+    async run(context) {
+      const { params, method } = reportingCall(context);
       const tokens = [1, 2, 3, 4].map((each) => `isthmus-check-${each}`);
       const answers = await Promise.all(
         tokens.map((progressToken) =>
-          ask(table, table.openHttp(), modernRequest(table, method, params, { progressToken })),
+          ask(context, context.openHttp(), modernRequest(context, method, params, { progressToken })),
         ),
       );
       for (const [index, { http, said }] of answers.entries()) {
         if (!http)
-          return table.fail(`one of ${tokens.length} calls at once got ${said}`, 'an answer to each');
+          return context.fail(`one of ${tokens.length} calls at once got ${said}`, 'an answer to each');
         const strange = progressTokens(http).find((token) => token !== tokens[index]);
         if (strange !== undefined) {
-          table.fail(
+          context.fail(
             `the stream of the call with token ${tokens[index]} has progress for ${String(strange)}`,
             'only its own progress',
           );
@@ -164,20 +170,20 @@ export const streamChecks: readonly Check[] = [
     era: 'modern',
     rules: ['HTTP-018', 'LOG-004'],
     hint: 'Progress and logs belong to the stream of the request that caused them; a listen stream carries changes only.',
-    async run(table) {
-      const { params, method } = reportingCall(table);
-      const listen = await openListen(table);
-      const call = modernRequest(table, method, params, {
+    async run(context) {
+      const { params, method } = reportingCall(context);
+      const listen = await openListen(context);
+      const call = modernRequest(context, method, params, {
         id: 2,
         progressToken: 'isthmus-check',
         logLevel: 'debug',
       });
-      const answer = await ask(table, table.openHttp(), call);
-      await table.pause(table.patience.quietMs);
+      const answer = await ask(context, context.openHttp(), call);
+      await context.pause(context.patience.quietMs);
       const strange = listen.frames.find(
         ({ method: each }) => each === 'notifications/progress' || each === 'notifications/message',
       );
-      if (strange) table.fail(`the listen stream has ${describe(strange)}`, 'no progress, no logs');
+      if (strange) context.fail(`the listen stream has ${describe(strange)}`, 'no progress, no logs');
       return `${String(params['name'])} was answered with ${answer.said}; the listen stream heard nothing of it`;
     },
   },
@@ -189,42 +195,45 @@ export const streamChecks: readonly Check[] = [
     era: 'modern',
     rules: ['HTTP-024', 'HTTP-025', 'CANC-004'],
     hint: 'Treat a closed response stream as cancellation: abort the work, write nothing more, and keep serving others.',
-    async run(table) {
-      const { params, method } = longestCall(table);
-      const listen = await openListen(table).catch(() => undefined);
+    async run(context) {
+      const { params, method } = longestCall(context);
+      const listen = await openListen(context).catch(() => undefined);
       for (let round = 0; round < 4; round++) {
-        const request = modernRequest(table, method, params, { id: `gone-${round}`, progressToken: 'gone' });
+        const request = modernRequest(context, method, params, {
+          id: `gone-${round}`,
+          progressToken: 'gone',
+        });
         // In the middle of the stream, and before it has begun.
-        const ms = round % 2 === 0 ? table.patience.answerMs : 1;
-        const http = await table
+        const ms = round % 2 === 0 ? context.patience.answerMs : 1;
+        const http = await context
           .openHttp()
           .request({ ...request, ms })
           .catch(() => undefined);
-        await http?.waitFor(() => true, table.patience.answerMs);
+        await http?.waitFor(() => true, context.patience.answerMs);
         http?.close();
       }
       const after = await ask(
-        table,
-        table.openHttp(),
-        modernRequest(table, method, params, { id: 'after', progressToken: 'after' }),
+        context,
+        context.openHttp(),
+        modernRequest(context, method, params, { id: 'after', progressToken: 'after' }),
       );
       if (after.response?.id !== 'after') {
-        table.fail(`after four hang-ups, the same call was answered with ${after.said}`, 'a response');
+        context.fail(`after four hang-ups, the same call was answered with ${after.said}`, 'a response');
       }
       const strange = [...(listen?.frames ?? []), ...(after.http?.frames ?? [])].find((frame) =>
         frame.text.includes('gone'),
       );
       if (strange)
-        table.fail(`another stream has ${describe(strange)}`, 'nothing more about a cancelled request');
-      await needAlive(table, 'four clients hung up');
+        context.fail(`another stream has ${describe(strange)}`, 'nothing more about a cancelled request');
+      await needAlive(context, 'four clients hung up');
       return 'four hang-ups, and the same call is served again';
     },
   },
 ];
 
 /** A listen stream with everything that the server announces. Skips where there is nothing to listen to. */
-async function openListen(table: CheckContext): Promise<NonNullable<Answer['http']>> {
-  const { capabilities } = table.facts;
+async function openListen(context: CheckContext): Promise<NonNullable<Answer['http']>> {
+  const { capabilities } = context.facts;
   const has = (name: string) =>
     (capabilities[name] as Record<string, unknown> | undefined)?.['listChanged'] === true;
   const notifications = {
@@ -232,13 +241,13 @@ async function openListen(table: CheckContext): Promise<NonNullable<Answer['http
     ...(has('prompts') && { promptsListChanged: true }),
     ...(has('resources') && { resourcesListChanged: true }),
   };
-  if (Object.keys(notifications).length === 0) return table.skip('the server announces no list changes');
-  const request = modernRequest(table, 'subscriptions/listen', { notifications }, { id: 'listen' });
-  const http = await table.openHttp().request({ ...request, ms: table.patience.answerMs });
-  const first = await http.waitFor(() => true, table.patience.answerMs);
+  if (Object.keys(notifications).length === 0) return context.skip('the server announces no list changes');
+  const request = modernRequest(context, 'subscriptions/listen', { notifications }, { id: 'listen' });
+  const http = await context.openHttp().request({ ...request, ms: context.patience.answerMs });
+  const first = await http.waitFor(() => true, context.patience.answerMs);
   if (first?.method === 'notifications/subscriptions/acknowledged') return http;
   const { said } = await readAnswer(http, 1);
-  return table.skip(`subscriptions/listen is not served: ${said}`);
+  return context.skip(`subscriptions/listen is not served: ${said}`);
 }
 
 function describe({ method, text }: Frame): string {

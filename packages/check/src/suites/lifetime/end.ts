@@ -1,12 +1,11 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { askAlive } from '../../conversation/alive.js';
+import { askAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { slowArguments } from '../../survey/callable-tools.js';
 import type { Facts } from '../../survey/facts.js';
-import { slowArguments } from '../../survey/known-tools.js';
-import { requestOf } from '../resilience/bad-input.js';
+import { requestOf, weightyRequest } from '../resilience/bad-input.js';
 import { complaintOf } from '../resilience/purity.js';
-import { weightyRequest } from '../resilience/weighty.js';
 import { type EndingCheck, endedHow, peerOfProcess, sharedEnding, watchEnd } from './endings.js';
 
 const common = {
@@ -20,18 +19,18 @@ const common = {
 const NO_HOST =
   'The host has gone, and what goes on without one takes memory and locks until somebody finds it.';
 
-const atEndOfInput = sharedEnding(async (table) => {
-  const talk = await table.openTalk();
-  const peer = peerOfProcess(table, talk);
+const atEndOfInput = sharedEnding(async (context) => {
+  const talk = await context.openTalk();
+  const peer = peerOfProcess(context, talk);
   // A server that asks something first has its answer by then.
   await askAlive(talk);
-  await table.pause(table.patience.quietMs);
-  return watchEnd(table, peer, () => peer.endInput());
+  await context.pause(context.patience.quietMs);
+  return watchEnd(context, peer, () => peer.endInput());
 });
 
-const atSigterm = sharedEnding(async (table) => {
-  const peer = peerOfProcess(table, await table.openTalk());
-  return watchEnd(table, peer, (pid) => process.kill(pid, 'SIGTERM'));
+const atSigterm = sharedEnding(async (context) => {
+  const peer = peerOfProcess(context, await context.openTalk());
+  return watchEnd(context, peer, (pid) => process.kill(pid, 'SIGTERM'));
 });
 
 /** Processes that are told to end, in all the ways in which a host does it. */
@@ -42,8 +41,8 @@ export const endChecks: readonly Check[] = [
     title: 'Exits by itself soon after its input has ended',
     rules: ['LIFE-003'],
     hint: 'Exit when stdin ends. In Node: process.stdin.on("end", …), and close what keeps the event loop busy.',
-    async run(table) {
-      return mustEnd(table, await atEndOfInput(table), 'after the end of input');
+    async run(context) {
+      return mustEnd(context, await atEndOfInput(context), 'after the end of input');
     },
   },
   {
@@ -53,12 +52,12 @@ export const endChecks: readonly Check[] = [
     rules: [],
     reason: 'The end of input is the ordinary end, and hosts report any other code as a crash.',
     hint: 'Call process.exit(0), or let the event loop run empty, when stdin has ended.',
-    async run(table) {
-      const ending = await atEndOfInput(table);
-      if (ending.afterMs === undefined) return table.skip('it does not exit when its input ends');
+    async run(context) {
+      const ending = await atEndOfInput(context);
+      if (ending.afterMs === undefined) return context.skip('it does not exit when its input ends');
       if (ending.code !== 0) {
         const said = ending.stderr === '' ? '' : `; last stderr: ${ending.stderr}`;
-        table.fail(`after the end of input ${endedHow(ending)}${said}`, 'code 0', { wire: ending.wire });
+        context.fail(`after the end of input ${endedHow(ending)}${said}`, 'code 0', { wire: ending.wire });
       }
       return endedHow(ending);
     },
@@ -70,12 +69,14 @@ export const endChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['STDIO-004'],
     hint: 'Print banners and farewells to stderr.',
-    async run(table) {
-      const { frames, wire } = await atEndOfInput(table);
+    async run(context) {
+      const { frames, wire } = await atEndOfInput(context);
       for (const frame of frames) {
-        const complaint = complaintOf(frame, table.revision);
+        const complaint = complaintOf(frame, context.revision);
         if (complaint !== undefined)
-          table.fail(`it wrote ${frame.text.slice(0, 200)} (${complaint})`, 'nothing but messages', { wire });
+          context.fail(`it wrote ${frame.text.slice(0, 200)} (${complaint})`, 'nothing but messages', {
+            wire,
+          });
       }
       return `all of ${frames.length} lines are messages`;
     },
@@ -87,7 +88,7 @@ export const endChecks: readonly Check[] = [
     rules: [],
     reason: NO_HOST,
     hint: 'End what you have started before you exit, or start it so that it sees the end of its own input.',
-    run: async (table) => mustBeAlone(table, await atEndOfInput(table), 'its input ends'),
+    run: async (context) => mustBeAlone(context, await atEndOfInput(context), 'its input ends'),
   },
   {
     ...common,
@@ -95,10 +96,10 @@ export const endChecks: readonly Check[] = [
     title: 'Exits when its input ends before it was asked anything',
     rules: ['LIFE-003'],
     hint: 'Watch for the end of stdin from the start, not only after the handshake.',
-    async run(table) {
-      const peer = await table.openStream();
-      const ending = await watchEnd(table, peer, () => peer.endInput(), 2 * table.patience.answerMs);
-      return mustEnd(table, ending, 'after the end of an unused input');
+    async run(context) {
+      const peer = await context.openStream();
+      const ending = await watchEnd(context, peer, () => peer.endInput(), 2 * context.patience.answerMs);
+      return mustEnd(context, ending, 'after the end of an unused input');
     },
   },
   {
@@ -108,15 +109,15 @@ export const endChecks: readonly Check[] = [
     rules: ['LIFE-003'],
     era: 'modern',
     hint: 'End open subscriptions when stdin ends; a subscription must not keep the process alive.',
-    async run(table) {
-      const talk = await table.openTalk();
-      const peer = peerOfProcess(table, talk);
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOfProcess(context, talk);
       const listen = talk.start('subscriptions/listen', { notifications: { toolsListChanged: true } });
       const isAck = await listen.waitFor(({ method }) => method === ACKNOWLEDGED);
-      if (!isAck) return table.skip('it does not acknowledge subscriptions/listen');
+      if (!isAck) return context.skip('it does not acknowledge subscriptions/listen');
       return mustEnd(
-        table,
-        await watchEnd(table, peer, () => peer.endInput()),
+        context,
+        await watchEnd(context, peer, () => peer.endInput()),
         'after the end of input, with a subscription',
       );
     },
@@ -128,17 +129,17 @@ export const endChecks: readonly Check[] = [
     rules: ['LIFE-003'],
     era: 'each',
     hint: 'When stdin ends, call off what is running, or let it finish, but only for a few seconds.',
-    async run(table) {
-      const params = slowCall(table.facts);
-      if (!params) return table.skip('no tool that may be called takes long, or asks something');
-      const talk = await table.openTalk();
-      const peer = peerOfProcess(table, talk);
+    async run(context) {
+      const params = slowCall(context.facts);
+      if (!params) return context.skip('no tool that may be called takes long, or asks something');
+      const talk = await context.openTalk();
+      const peer = peerOfProcess(context, talk);
       talk.answerWith(() => new Promise(() => {}));
       const call = talk.start('tools/call', params);
-      await Promise.race([call.reply, table.pause(SLOW_MS)]);
-      const ms = CALL_MS + table.patience.answerMs;
-      const ending = await watchEnd(table, peer, () => peer.endInput(), ms);
-      return mustEnd(table, ending, `after the end of input, while ${String(params['name'])} ran`);
+      await Promise.race([call.reply, context.pause(SLOW_MS)]);
+      const ms = CALL_MS + context.patience.answerMs;
+      const ending = await watchEnd(context, peer, () => peer.endInput(), ms);
+      return mustEnd(context, ending, `after the end of input, while ${String(params['name'])} ran`);
     },
   },
   {
@@ -149,9 +150,9 @@ export const endChecks: readonly Check[] = [
     reason:
       'It is what a host sends to a server that does not end by itself; then comes SIGKILL, and nothing is tidied up.',
     hint: 'Leave SIGTERM alone, or exit soon in its handler.',
-    async run(table) {
-      if (process.platform === 'win32') return table.skip('Windows has no SIGTERM');
-      return mustEnd(table, await atSigterm(table), 'after SIGTERM');
+    async run(context) {
+      if (process.platform === 'win32') return context.skip('Windows has no SIGTERM');
+      return mustEnd(context, await atSigterm(context), 'after SIGTERM');
     },
   },
   {
@@ -161,7 +162,7 @@ export const endChecks: readonly Check[] = [
     rules: [],
     reason: NO_HOST,
     hint: 'Pass the signal on to what you have started, and wait for it.',
-    run: async (table) => mustBeAlone(table, await atSigterm(table), 'it gets SIGTERM'),
+    run: async (context) => mustBeAlone(context, await atSigterm(context), 'it gets SIGTERM'),
   },
   {
     ...common,
@@ -170,11 +171,11 @@ export const endChecks: readonly Check[] = [
     rules: [],
     reason: 'Ctrl-C in a terminal reaches a host and all its servers, and is meant for all of them.',
     hint: 'Leave SIGINT alone, or exit soon in its handler.',
-    async run(table) {
-      if (process.platform === 'win32') return table.skip('Windows has no SIGINT for others');
-      const peer = peerOfProcess(table, await table.openTalk());
-      const ending = await watchEnd(table, peer, (pid) => process.kill(pid, 'SIGINT'));
-      return mustEnd(table, ending, 'after SIGINT');
+    async run(context) {
+      if (process.platform === 'win32') return context.skip('Windows has no SIGINT for others');
+      const peer = peerOfProcess(context, await context.openTalk());
+      const ending = await watchEnd(context, peer, (pid) => process.kill(pid, 'SIGINT'));
+      return mustEnd(context, ending, 'after SIGINT');
     },
   },
   {
@@ -184,22 +185,22 @@ export const endChecks: readonly Check[] = [
     rules: ['LIFE-003'],
     reason: NO_HOST,
     hint: 'Treat EPIPE on stdout as the end, and exit; do not retry a write that can never succeed.',
-    async run(table) {
-      const talk = await table.openTalk();
-      const peer = peerOfProcess(table, talk);
-      const { method, params } = weightyRequest(table, talk, 16 * 1024);
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOfProcess(context, talk);
+      const { method, params } = weightyRequest(context, talk, 16 * 1024);
       peer.pause();
-      const ending = await watchEnd(table, peer, async () => {
+      const ending = await watchEnd(context, peer, async () => {
         const lines = Array.from({ length: 50 }, (_, index) =>
           requestOf(talk, `lost-${index}`, method, params),
         );
         await peer.sendBytes(
           lines.map((each) => `${JSON.stringify(each)}\n`).join(''),
-          table.patience.quietMs,
+          context.patience.quietMs,
         );
         peer.vanish();
       });
-      return mustEnd(table, ending, 'after its host was gone');
+      return mustEnd(context, ending, 'after its host was gone');
     },
   },
 ];
@@ -221,21 +222,21 @@ function slowCall({ callable, tour }: Facts): JsonObject | undefined {
   )?.params;
 }
 
-function mustEnd(table: CheckContext, ending: EndingCheck, when: string): string {
+function mustEnd(context: CheckContext, ending: EndingCheck, when: string): string {
   if (ending.afterMs === undefined) {
-    table.fail(`${ending.waitedMs} ms ${when} the process was still there`, 'it exits', {
+    context.fail(`${ending.waitedMs} ms ${when} the process was still there`, 'it exits', {
       wire: ending.wire,
     });
   }
   return `${when} ${endedHow(ending)}`;
 }
 
-function mustBeAlone(table: CheckContext, { afterMs, orphans, wire }: EndingCheck, when: string): string {
-  if (afterMs === undefined) return table.skip(`it does not exit when ${when}`);
-  if (!orphans) return table.skip('only Linux tells what a process has left behind');
+function mustBeAlone(context: CheckContext, { afterMs, orphans, wire }: EndingCheck, when: string): string {
+  if (afterMs === undefined) return context.skip(`it does not exit when ${when}`);
+  if (!orphans) return context.skip('only Linux tells what a process has left behind');
   if (orphans.length > 0) {
     const pids = orphans.map(({ pid }) => pid).join(', ');
-    table.fail(`when ${when} it leaves ${orphans.length} processes behind (${pids})`, 'nothing is left', {
+    context.fail(`when ${when} it leaves ${orphans.length} processes behind (${pids})`, 'nothing is left', {
       wire,
     });
   }

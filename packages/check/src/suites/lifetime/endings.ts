@@ -24,20 +24,20 @@ export interface EndingCheck {
 
 /** Waits for the end of a process after `reason`, at most `ms`, and looks for what it has left behind. */
 export async function watchEnd(
-  table: CheckContext,
+  context: CheckContext,
   peer: StreamPeer,
   reason: (pid: number) => unknown,
-  ms = table.patience.answerMs,
+  ms = context.patience.answerMs,
 ): Promise<EndingCheck> {
-  const process = peer.process ?? table.skip('the target is not a process of ours');
+  const process = peer.process ?? context.skip('the target is not a process of ours');
   const family = descendantsOf(process.pid);
-  const began = table.clock.now();
+  const began = context.clock.now();
   await reason(process.pid);
   // Looks, since `exited` waits for the pipes, which those that are left behind may hold.
-  while (!process.isGone && table.clock.now() - began < ms) await table.pause(LOOK_MS);
-  const afterMs = process.isGone ? table.clock.now() - began : undefined;
-  const orphans = process.isGone ? await leftBehind(table, family, process.pid) : [];
-  await within(table.clock, DRAIN_MS, process.exited);
+  while (!process.isGone && context.clock.now() - began < ms) await context.pause(LOOK_MS);
+  const afterMs = process.isGone ? context.clock.now() - began : undefined;
+  const orphans = process.isGone ? await leftBehind(context, family, process.pid) : [];
+  await within(context.clock, DRAIN_MS, process.exited);
   const { code, signal } = process.isGone ? await process.exited : { code: null, signal: null };
   return {
     afterMs,
@@ -53,14 +53,14 @@ export async function watchEnd(
 
 /** One process for all that is to be seen of one kind of end: starting them takes the most time. */
 export function sharedEnding(
-  make: (table: CheckContext) => Promise<EndingCheck>,
-): (table: CheckContext) => Promise<EndingCheck> {
+  make: (context: CheckContext) => Promise<EndingCheck>,
+): (context: CheckContext) => Promise<EndingCheck> {
   const known = new WeakMap<object, Promise<EndingCheck>>();
-  return (table) => {
-    const before = known.get(table.facts);
+  return (context) => {
+    const before = known.get(context.facts);
     if (before) return before;
-    const ending = make(table);
-    known.set(table.facts, ending);
+    const ending = make(context);
+    known.set(context.facts, ending);
     return ending;
   };
 }
@@ -71,8 +71,8 @@ export function endedHow({ afterMs, code, signal }: EndingCheck): string {
   return `it ended after ${afterMs} ms with ${signal ?? `code ${code}`}`;
 }
 
-export function peerOfProcess(table: CheckContext, talk: CheckConversation): StreamPeer {
-  return talk.peer?.process ? talk.peer : table.skip('the target is not a process of ours');
+export function peerOfProcess(context: CheckContext, talk: CheckConversation): StreamPeer {
+  return talk.peer?.process ? talk.peer : context.skip('the target is not a process of ours');
 }
 
 /** Whoever it has started, and whom they have, in /proc of Linux; undefined elsewhere. */
@@ -89,12 +89,12 @@ function descendantsOf(pid: number): readonly ProcStat[] | undefined {
 
 /** Gives them a moment to follow, and then looks; what is found is ended. */
 async function leftBehind(
-  table: CheckContext,
+  context: CheckContext,
   family: readonly ProcStat[] | undefined,
   pid: number,
 ): Promise<readonly ProcStat[] | undefined> {
   if (!family) return undefined;
-  await table.pause(FOLLOW_MS);
+  await context.pause(FOLLOW_MS);
   const known = family.filter((each) => isStillRunning(each.pid, each.startTicks));
   const group = readAllStats().filter((each) => each.group === pid && each.pid !== pid && isRunning(each));
   const all = [...known, ...group.filter((each) => !known.some((other) => other.pid === each.pid))];

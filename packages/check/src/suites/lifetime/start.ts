@@ -1,6 +1,6 @@
 import { within } from '@isthmus/sdk/internal/async/clock.js';
-import { askAlive } from '../../conversation/alive.js';
-import { helloMessage } from '../../conversation/hello.js';
+import { askAlive } from '../../conversation/conversation.js';
+import { helloMessage } from '../../conversation/envelope.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { openStreamPeer, type StreamPeer } from '../../wire/stream-peer.js';
@@ -24,13 +24,14 @@ export const startChecks: readonly Check[] = [
     reason:
       'Hosts start their servers when they are started themselves, and give up on those that take long.',
     hint: 'Answer first and load later: what a tool needs can be loaded at its first call.',
-    async run(table) {
-      const began = table.clock.now();
-      const { answered, why } = await startAnother(table);
-      const took = table.clock.now() - began;
-      const limit = 2 * table.patience.answerMs;
-      if (!answered) table.fail(`its first request was not answered${why}`, 'an answer');
-      if (took > limit) table.fail(`the first answer came after ${took} ms`, `an answer within ${limit} ms`);
+    async run(context) {
+      const began = context.clock.now();
+      const { answered, why } = await startAnother(context);
+      const took = context.clock.now() - began;
+      const limit = 2 * context.patience.answerMs;
+      if (!answered) context.fail(`its first request was not answered${why}`, 'an answer');
+      if (took > limit)
+        context.fail(`the first answer came after ${took} ms`, `an answer within ${limit} ms`);
       return `the first answer came after ${took} ms`;
     },
   },
@@ -40,17 +41,18 @@ export const startChecks: readonly Check[] = [
     title: 'Stays while its input is open, whether it is asked something or not',
     reason: 'A server that ends by itself is a crash to its host.',
     hint: 'Keep the process alive until its input ends; in Node, keep reading stdin.',
-    async run(table) {
-      const talk = await table.openTalk();
-      const { process } = peerOfProcess(table, talk);
-      const ms = 3 * table.patience.quietMs;
-      const ended = await within(table.clock, ms, process!.exited);
+    async run(context) {
+      const talk = await context.openTalk();
+      const { process } = peerOfProcess(context, talk);
+      const ms = 3 * context.patience.quietMs;
+      const ended = await within(context.clock, ms, process!.exited);
       if (ended) {
         const { code, signal } = await process!.exited;
-        table.fail(`it ended by itself with ${signal ?? `code ${code}`}, with its input open`, 'it stays');
+        context.fail(`it ended by itself with ${signal ?? `code ${code}`}, with its input open`, 'it stays');
       }
       const reply = await askAlive(talk);
-      if (reply.kind === 'silence') table.fail(`after ${ms} ms without a request: ${reply.why}`, 'an answer');
+      if (reply.kind === 'silence')
+        context.fail(`after ${ms} ms without a request: ${reply.why}`, 'an answer');
       return `it was there after ${ms} ms without a request`;
     },
   },
@@ -60,10 +62,10 @@ export const startChecks: readonly Check[] = [
     title: 'Runs twice at the same time',
     reason: 'Each host, and often each window of it, starts a process of its own.',
     hint: 'Hold no lock, fixed port or file that the second process would need; or share what must be shared.',
-    async run(table) {
-      const started = await Promise.all([startAnother(table), startAnother(table)]);
+    async run(context) {
+      const started = await Promise.all([startAnother(context), startAnother(context)]);
       const failed = started.find(({ answered }) => !answered);
-      if (failed) table.fail(`of two processes at once, one did not answer${failed.why}`, 'both answer');
+      if (failed) context.fail(`of two processes at once, one did not answer${failed.why}`, 'both answer');
       return 'two processes answered at the same time';
     },
   },
@@ -73,16 +75,16 @@ export const startChecks: readonly Check[] = [
     title: 'Starts again after it was killed',
     reason: 'Processes are killed when memory is short or the machine goes down, and cannot tidy up before.',
     hint: 'Do not trust a lock or pid file that is left: check whether its owner still lives.',
-    async run(table) {
-      const first = await startAnother(table);
+    async run(context) {
+      const first = await startAnother(context);
       const pid = first.peer.process?.pid;
       if (!first.answered || pid === undefined)
-        return table.skip('it could not be started in the first place');
+        return context.skip('it could not be started in the first place');
       process.kill(pid, 'SIGKILL');
-      await within(table.clock, table.patience.answerMs, first.peer.process!.exited);
-      const next = await startAnother(table);
+      await within(context.clock, context.patience.answerMs, first.peer.process!.exited);
+      const next = await startAnother(context);
       if (!next.answered)
-        table.fail(`after a SIGKILL the next process did not answer${next.why}`, 'it starts as ever');
+        context.fail(`after a SIGKILL the next process did not answer${next.why}`, 'it starts as ever');
       return 'the next process answered';
     },
   },
@@ -90,15 +92,15 @@ export const startChecks: readonly Check[] = [
 
 /** A process that was not there before, greeted; with what is known where it did not answer. */
 async function startAnother(
-  table: CheckContext,
+  context: CheckContext,
 ): Promise<{ readonly peer: StreamPeer; readonly answered: boolean; readonly why: string }> {
-  if (table.target.transport === 'http') return table.skip('the target is at a URL');
-  const peer = await openStreamPeer(table.target, table.clock);
-  table.atEnd(() => peer.close());
-  peer.send(helloMessage(table.era, table.revision));
-  const frame = await peer.transcript.waitFor(({ kind }) => kind === 'result', table.patience.helloMs);
+  if (context.target.transport === 'http') return context.skip('the target is at a URL');
+  const peer = await openStreamPeer(context.target, context.clock);
+  context.atEnd(() => peer.close());
+  peer.send(helloMessage(context.era, context.revision));
+  const frame = await peer.transcript.waitFor(({ kind }) => kind === 'result', context.patience.helloMs);
   // Its last words may still be in the pipe.
-  if (!frame && peer.process) await within(table.clock, table.patience.quietMs, peer.process.exited);
+  if (!frame && peer.process) await within(context.clock, context.patience.quietMs, peer.process.exited);
   const said = peer.process?.stderr().trim().split('\n').at(-1);
   return { peer, answered: frame !== undefined, why: said ? `; last stderr: ${said}` : '' };
 }

@@ -1,7 +1,12 @@
 /** What came back, in words, and the judgements that many checks share. */
 
+import { isLegacyRevision, isModernRevision, shapesOf } from '@isthmus/sdk/internal/era/revisions.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Reply } from '../../conversation/conversation.js';
+import type { WireLine } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import type { Revision } from '../../shapes/index.js';
+import { type Frame, membersOf, paramsOf, type WireTranscript } from '../../wire/transcript.js';
 
 /** `error -32601 (Method not found)`, `a result with tools, nextCursor`, `nothing: no answer within 5000 ms`. */
 export function inWords(reply: Reply): string {
@@ -13,14 +18,14 @@ export function inWords(reply: Reply): string {
 
 /** Fails unless the answer is an error of one of these codes; of any, where none is named. */
 export function needRefusal(
-  table: CheckContext,
+  context: CheckContext,
   reply: Reply,
   codes: readonly number[],
   what: string,
 ): string {
   const seen = `${what} was answered with ${inWords(reply)}`;
   if (reply.kind === 'error' && (codes.length === 0 || codes.includes(reply.error.code))) return seen;
-  return table.fail(seen, codes.length === 0 ? 'an error' : `error ${codes.join(' or ')}`);
+  return context.fail(seen, codes.length === 0 ? 'an error' : `error ${codes.join(' or ')}`);
 }
 
 export function short(text: string, most = 120): string {
@@ -35,6 +40,92 @@ export function several(items: readonly string[], most = 3): string {
 }
 
 /** A request that every server of an era answers, and that changes nothing. */
-export function harmless(table: CheckContext): string {
-  return table.era === 'modern' ? 'server/discover' : 'ping';
+export function harmless(context: CheckContext): string {
+  return context.era === 'modern' ? 'server/discover' : 'ping';
+}
+
+export interface HeardAnswer {
+  readonly frame: Frame;
+  /** Absent where nobody had asked. */
+  readonly request: Frame | undefined;
+  readonly method: string;
+  /** Empty for errors. */
+  readonly result: JsonObject;
+  /** Empty for results. */
+  readonly error: JsonObject;
+}
+
+/** Results and errors, in order. Batches are left out. */
+export function answersIn(transcripts: readonly WireTranscript[]): HeardAnswer[] {
+  return transcripts.flatMap(({ frames }) =>
+    frames.flatMap((frame, index): HeardAnswer[] => {
+      if (frame.from !== 'server' || (frame.kind !== 'result' && frame.kind !== 'error')) return [];
+      const request = requestOf(frames.slice(0, index), frame);
+      const { result, error } = membersOf(frame);
+      return [
+        {
+          frame,
+          request,
+          method: request?.method ?? '',
+          result: isJsonObject(result) ? result : {},
+          error: isJsonObject(error) ? error : {},
+        },
+      ];
+    }),
+  );
+}
+
+export function resultsIn(transcripts: readonly WireTranscript[]): HeardAnswer[] {
+  return answersIn(transcripts).filter(({ frame, request }) => frame.kind === 'result' && request);
+}
+
+export function errorsIn(transcripts: readonly WireTranscript[]): HeardAnswer[] {
+  return answersIn(transcripts).filter(({ frame }) => frame.kind === 'error');
+}
+
+/** The messages that a failure is about, as they were on the wire. */
+export function evidence(...frames: readonly (Frame | undefined)[]): { readonly wire: readonly WireLine[] } {
+  return {
+    wire: frames.flatMap((frame) => {
+      if (!frame) return [];
+      const { from, atMs, text } = frame;
+      return [{ from, atMs, text: text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text }];
+    }),
+  };
+}
+
+/** `tools/call echo`, `resources/read demo://clock`: what was asked for. */
+export function nameOf({ method, request }: HeardAnswer): string {
+  const { name, uri } = request ? paramsOf(request) : {};
+  const about = name ?? uri;
+  return typeof about === 'string' ? `${method} ${short(about, 60)}` : method;
+}
+
+/** The revision, where its shapes are known; skips otherwise. */
+export function knownRevision(context: CheckContext): Revision {
+  const { revision } = context;
+  if (isLegacyRevision(revision)) return shapesOf(revision);
+  if (isModernRevision(revision)) return revision;
+  return context.skip(`the shapes of revision ${revision} are not known`);
+}
+
+const MOST_CHARS = 2000;
+
+/** The last that was asked under this id; over HTTP, in the same exchange if there is one. */
+function requestOf(before: readonly Frame[], answer: Frame): Frame | undefined {
+  const id = membersOf(answer)['id'];
+  const asked = before.filter((frame) => frame.from === 'check' && frame.kind === 'request');
+  const own = asked.filter(({ exchange }) => exchange !== undefined && exchange === answer.exchange);
+  return own.findLast((frame) => frame.id === id) ?? asked.findLast((frame) => frame.id === id);
+}
+
+/** Everything of one kind that the server has said in polite conversations of this era. */
+export function saidByServer(context: CheckContext, match: (frame: Frame) => boolean): Frame[] {
+  return context.transcripts.flatMap((transcript) =>
+    transcript.frames.filter((frame) => frame.from === 'server' && match(frame)),
+  );
+}
+
+export function isNotification({ kind }: Frame): boolean {
+  return kind === 'notification';
 }

@@ -1,31 +1,39 @@
 import type { Check } from '../../model.js';
-import { cacheChecks } from './cache.js';
-import { capabilityChecks } from './capabilities.js';
-import { completionChecks } from './completion.js';
-import { discoverChecks } from './discover.js';
-import { errorChecks } from './errors.js';
-import { iconChecks } from './icons.js';
-import { idChecks } from './ids.js';
-import { idsEverywhereChecks } from './ids-everywhere.js';
-import { initializeChecks } from './initialize.js';
-import { messageChecks } from './messages.js';
-import { metaChecks } from './meta.js';
-import { pageChecks } from './pages.js';
-import { pingChecks } from './ping.js';
-import { promptChecks } from './prompts.js';
-import { resourceChecks } from './resources.js';
-import { resultChecks } from './results.js';
-import { roundsPartChecks } from './rounds-part.js';
-import { shapeChecks } from './shapes.js';
-import { stateChecks } from './state.js';
-import { taskExtensionChecks } from './task-extension.js';
-import { taskChecks } from './tasks.js';
-import { versionChecks } from './versions.js';
+import { cacheChecks } from './features/cache.js';
+import { completionChecks } from './features/completion.js';
+import { iconChecks } from './features/icons.js';
+import { pageChecks } from './features/lists.js';
+import { promptChecks } from './features/prompts.js';
+import { resourceChecks } from './features/resources.js';
+import { taskChecks } from './features/tasks.js';
+import { errorChecks } from './messages/errors.js';
+import { idChecks } from './messages/ids.js';
+import { messageChecks, pingChecks, stateChecks } from './messages/messages.js';
+import { metaChecks } from './messages/meta.js';
+import { resultChecks } from './messages/results.js';
+import { shapeChecks } from './messages/shapes.js';
+import { cancellationChecks } from './notifications/cancellation.js';
+import { cancellationIgnoredChecks } from './notifications/cancellation-ignored.js';
+import { loggingChecks } from './notifications/logging.js';
+import { loggingLevelsChecks } from './notifications/logging-levels.js';
+import { progressChecks } from './notifications/progress.js';
+import { subscriptionsChecks } from './notifications/subscriptions.js';
+import { subscriptionsLegacyChecks } from './notifications/subscriptions-legacy.js';
+import { subscriptionsNewsChecks } from './notifications/subscriptions-news.js';
+import { capabilityChecks, discoverChecks } from './opening/discover.js';
+import { initializeChecks } from './opening/initialize.js';
+import { versionChecks } from './opening/versions.js';
+import { roundsAnswersChecks } from './questions/answers.js';
+import { questionsChecks } from './questions/content.js';
+import { questionsDeclaredChecks } from './questions/declared.js';
+import { roundsDeclinedChecks } from './questions/declined.js';
+import { questionsLegacyChecks } from './questions/legacy.js';
+import { roundsChecks } from './questions/rounds.js';
+import { roundsStateChecks } from './questions/state.js';
 
 export const protocolChecks: readonly Check[] = [
   ...messageChecks,
   ...idChecks,
-  ...idsEverywhereChecks,
   ...metaChecks,
   ...versionChecks,
   ...discoverChecks,
@@ -43,6 +51,19 @@ export const protocolChecks: readonly Check[] = [
   ...completionChecks,
   ...iconChecks,
   ...taskChecks,
-  ...taskExtensionChecks,
-  ...roundsPartChecks,
+  ...roundsChecks,
+  ...roundsAnswersChecks,
+  ...roundsDeclinedChecks,
+  ...roundsStateChecks,
+  ...questionsChecks,
+  ...questionsDeclaredChecks,
+  ...questionsLegacyChecks,
+  ...subscriptionsChecks,
+  ...subscriptionsNewsChecks,
+  ...subscriptionsLegacyChecks,
+  ...cancellationChecks,
+  ...cancellationIgnoredChecks,
+  ...progressChecks,
+  ...loggingChecks,
+  ...loggingLevelsChecks,
 ];

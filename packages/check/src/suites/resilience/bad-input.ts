@@ -1,6 +1,5 @@
 import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { aliveMethod, askAlive } from '../../conversation/alive.js';
-import type { CheckConversation } from '../../conversation/conversation.js';
+import { aliveMethod, askAlive, type CheckConversation } from '../../conversation/conversation.js';
 import { modernParams } from '../../conversation/envelope.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
@@ -24,18 +23,18 @@ export interface StrikeOptions {
 
 /** Strikes, and fails unless the server answers the next request. Gives what it said besides, news left out. */
 export async function strike(
-  table: CheckContext,
+  context: CheckContext,
   talk: CheckConversation,
   blow: BadInput,
   { until, listens = false, ms }: StrikeOptions = {},
 ): Promise<readonly Frame[]> {
-  const peer = peerOf(table, talk);
+  const peer = peerOf(context, talk);
   const { transcript } = peer;
   const from = transcript.frames.length;
   await blow.send(peer);
   const alive = await askAlive(talk, ms);
   if (alive.kind === 'silence') {
-    table.fail(
+    context.fail(
       `after ${blow.what}, ${aliveMethod(talk)} was not answered: ${alive.why}${describeEnd(peer)}`,
       'the server answers the next request as if nothing had happened',
     );
@@ -45,14 +44,14 @@ export async function strike(
   if (until && !said().some(until)) {
     await transcript.waitFor(
       (frame) => isAnswer(frame) && until(frame) && transcript.frames.indexOf(frame) >= from,
-      table.patience.quietMs,
+      context.patience.quietMs,
     );
-  } else if (listens) await table.pause(table.patience.quietMs);
+  } else if (listens) await context.pause(context.patience.quietMs);
   return said();
 }
 
-export function peerOf(table: CheckContext, talk: CheckConversation): StreamPeer {
-  return talk.peer ?? table.skip('the target is not behind a stream');
+export function peerOf(context: CheckContext, talk: CheckConversation): StreamPeer {
+  return talk.peer ?? context.skip('the target is not behind a stream');
 }
 
 /** A line, as it is. */
@@ -114,10 +113,10 @@ export function survives(
     over: ['command', 'socket'],
     lane: 'rough',
     ...check,
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const all = blows(talk);
-      for (const blow of all) await strike(table, talk, blow);
+      for (const blow of all) await strike(context, talk, blow);
       return `went on after ${all.map(({ what }) => what).join(', ')}`;
     },
   };
@@ -137,4 +136,83 @@ export function describeEnd(peer: StreamPeer): string {
   const last = notes.at(-1)?.text;
   const words = peer.process?.stderr().trim().split('\n').at(-1);
   return (last === undefined ? '' : `; ${last}`) + (words ? `; last stderr: ${words.slice(0, 200)}` : '');
+}
+
+/** Which of many requests were answered, and how often. */
+export interface Gathered {
+  readonly missing: readonly string[];
+  readonly twice: readonly string[];
+}
+
+/** Waits until each of the ids has been answered, the connection has ended, or nothing has come for `ms`. */
+export async function gather(
+  context: CheckContext,
+  { transcript }: StreamPeer,
+  ids: readonly string[],
+  { from = 0, ms = context.patience.answerMs }: { readonly from?: number; readonly ms?: number } = {},
+): Promise<Gathered> {
+  const counts = new Map(ids.map((id) => [id, 0]));
+  let read = from;
+  const isComplete = () => {
+    for (; read < transcript.frames.length; read++) {
+      const frame = transcript.frames[read]!;
+      const id = membersOf(frame)['id'];
+      if (frame.from !== 'server' || frame.kind === 'request' || typeof id !== 'string') continue;
+      const count = counts.get(id);
+      if (count !== undefined) counts.set(id, count + 1);
+    }
+    return [...counts.values()].every((count) => count > 0);
+  };
+  let heard = -1;
+  let heardAt = context.clock.now();
+  while (!isComplete() && !transcript.hasEnded) {
+    if (transcript.frames.length > heard) {
+      heard = transcript.frames.length;
+      heardAt = context.clock.now();
+    } else if (context.clock.now() - heardAt > ms) break;
+    await context.pause(LOOK_MS);
+  }
+  isComplete();
+  return {
+    missing: ids.filter((id) => counts.get(id) === 0),
+    twice: ids.filter((id) => counts.get(id)! > 1),
+  };
+}
+
+const LOOK_MS = 10;
+
+/** A request with a long answer, and about how long that is. */
+export interface Weighty {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly answerBytes: number;
+}
+
+/** The longest answer to be had without harm: what an echo gives back, or the longest list. */
+export function weightyRequest({ facts }: CheckContext, talk: CheckConversation, echoBytes: number): Weighty {
+  const echo = facts.callable.find(({ name }) => /echo/i.test(name));
+  const key = echo && Object.entries(echo.args).find(([, value]) => typeof value === 'string')?.[0];
+  const text = 'echo'.repeat(echoBytes / 4);
+  const echoed: Weighty[] =
+    echo && key !== undefined
+      ? [
+          {
+            method: 'tools/call',
+            params: { name: echo.name, arguments: { ...echo.args, [key]: text } },
+            answerBytes: echoBytes,
+          },
+        ]
+      : [];
+  const lists = [
+    ['tools/list', facts.tools],
+    ['resources/list', facts.resources],
+    ['prompts/list', facts.prompts],
+    [aliveMethod(talk), talk.era === 'modern' ? facts.hello : {}],
+  ] as const;
+  const listed = lists.map(([method, content]) => ({
+    method,
+    params: {},
+    answerBytes: JSON.stringify(content).length,
+  }));
+  return [...echoed, ...listed].reduce((best, each) => (each.answerBytes > best.answerBytes ? each : best));
 }

@@ -17,14 +17,14 @@ export const batchChecks: readonly Check[] = [
     hint: 'Refuse an array with -32600: since 2025-06-18 a line holds one message.',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
-      if (talk.revision < '2025-06-18') return table.skip(`batches were not forbidden in ${talk.revision}`);
+    async run(context) {
+      const talk = await context.roughTalk();
+      if (talk.revision < '2025-06-18') return context.skip(`batches were not forbidden in ${talk.revision}`);
       const ids = [`${newId(talk)}-a`, `${newId(talk)}-b`];
       const batch = line('a batch', JSON.stringify(ids.map((id) => harmless(talk, id))));
-      const said = await strike(table, talk, batch, { until: isProcessed(ids) });
+      const said = await strike(context, talk, batch, { until: isProcessed(ids) });
       const result = said.find(isProcessed(ids));
-      if (result) table.fail(`a batch of two was processed: ${inShort(result)}`, 'an error, or no answer');
+      if (result) context.fail(`a batch of two was processed: ${inShort(result)}`, 'an error, or no answer');
       return said[0] ? `the batch got ${String(codeOf(said[0]) ?? inShort(said[0]))}` : 'no answer';
     },
   },
@@ -37,13 +37,13 @@ export const batchChecks: readonly Check[] = [
     hint: 'Refuse an empty array with -32600, and read on.',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
-      const said = await strike(table, talk, line('an empty array', '[]'), {
+    async run(context) {
+      const talk = await context.roughTalk();
+      const said = await strike(context, talk, line('an empty array', '[]'), {
         until: ({ kind }) => kind !== 'notification',
       });
       const wrong = said.find(({ kind }) => kind !== 'error');
-      if (wrong) table.fail(`[] was answered with ${inShort(wrong)}`, 'an error, or no answer');
+      if (wrong) context.fail(`[] was answered with ${inShort(wrong)}`, 'an error, or no answer');
       return said[0] ? `[] got ${String(codeOf(said[0]))}` : '[] was not answered, and nothing was lost';
     },
   },
@@ -56,21 +56,23 @@ export const batchChecks: readonly Check[] = [
     hint: 'Take an array apart and answer each request in it, or do not agree to 2025-03-26 in initialize.',
     era: 'legacy',
     lane: 'own',
-    async run(table) {
-      const talk = await table.openTalk({ era: 'legacy', revision: '2025-03-26' });
+    async run(context) {
+      const talk = await context.openTalk({ era: 'legacy', revision: '2025-03-26' });
       if (talk.revision !== '2025-03-26')
-        return table.skip(`it does not speak 2025-03-26, but ${talk.revision}`);
+        return context.skip(`it does not speak 2025-03-26, but ${talk.revision}`);
       const ids = ['batch-a', 'batch-b'];
       const messages = [
         ...ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
         { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
       ];
-      const said = talk.peer ? await onStream(table, talk, messages) : await overHttp(table, talk, messages);
+      const said = talk.peer
+        ? await onStream(context, talk, messages)
+        : await overHttp(context, talk, messages);
       const missing = ids.filter((id) => !said.flatMap(unpacked).some((each) => isResult(each, id)));
       if (missing.length === 0) return 'both requests of a batch were answered';
       const error = said.find(({ kind }) => kind === 'error');
       const got = error ? `; it got ${inShort(error)}` : '';
-      return table.fail(
+      return context.fail(
         `after agreeing to 2025-03-26, ${missing.length} of 2 requests of a batch had no result${got}`,
         'a result for each request of the batch',
       );
@@ -79,34 +81,34 @@ export const batchChecks: readonly Check[] = [
 ];
 
 async function onStream(
-  table: CheckContext,
+  context: CheckContext,
   talk: CheckConversation,
   messages: readonly unknown[],
 ): Promise<readonly Frame[]> {
-  const { transcript } = peerOf(table, talk);
+  const { transcript } = peerOf(context, talk);
   const from = transcript.frames.length;
-  await strike(table, talk, line('a batch', JSON.stringify(messages)));
+  await strike(context, talk, line('a batch', JSON.stringify(messages)));
   const said = () => transcript.frames.slice(from).filter((frame) => frame.from === 'server');
   const isThere = (id: string) =>
     said()
       .flatMap(unpacked)
       .some((each) => isResult(each, id));
-  await transcript.waitFor(() => isThere('batch-a') && isThere('batch-b'), table.patience.quietMs);
+  await transcript.waitFor(() => isThere('batch-a') && isThere('batch-b'), context.patience.quietMs);
   return said();
 }
 
 async function overHttp(
-  table: CheckContext,
+  context: CheckContext,
   talk: CheckConversation,
   body: readonly unknown[],
 ): Promise<readonly Frame[]> {
-  const http = await table.openHttp().request({
+  const http = await context.openHttp().request({
     body,
     headers: legacyHeaders(talk.revision, talk.sessionId),
-    ms: table.patience.answerMs,
+    ms: context.patience.answerMs,
   });
   const isThere = (id: string) => http.frames.flatMap(unpacked).some((each) => isResult(each, id));
-  await http.waitFor(() => isThere('batch-a') && isThere('batch-b'), table.patience.answerMs);
+  await http.waitFor(() => isThere('batch-a') && isThere('batch-b'), context.patience.answerMs);
   return http.frames;
 }
 

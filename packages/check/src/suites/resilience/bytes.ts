@@ -1,4 +1,4 @@
-import { helloMessage } from '../../conversation/hello.js';
+import { helloMessage } from '../../conversation/envelope.js';
 import type { Check } from '../../model.js';
 import type { Frame } from '../../wire/transcript.js';
 import {
@@ -27,15 +27,15 @@ export const byteChecks: readonly Check[] = [
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       for (const text of ['{', 'this is not JSON', '{"jsonrpc":"2.0","method":}']) {
-        const said = await strike(table, talk, line('a line that is not JSON', text), {
+        const said = await strike(context, talk, line('a line that is not JSON', text), {
           until: isLooseError,
         });
         const error = said.find(({ kind }) => kind === 'error');
-        if (!error) table.fail(`the line ${text} was not answered`, 'an error -32700');
-        if (codeOf(error!) !== -32700) table.fail(`the line ${text} got ${inShort(error!)}`, 'code -32700');
+        if (!error) context.fail(`the line ${text} was not answered`, 'an error -32700');
+        if (codeOf(error!) !== -32700) context.fail(`the line ${text} got ${inShort(error!)}`, 'code -32700');
       }
       return 'each of three lines got -32700';
     },
@@ -105,15 +105,15 @@ export const byteChecks: readonly Check[] = [
     era: 'none',
     over: ['command', 'socket'],
     lane: 'own',
-    async run(table) {
-      const peer = await table.openStream();
-      const hello = (id: number) => JSON.stringify(helloMessage(table.era, table.revision, { id }));
+    async run(context) {
+      const peer = await context.openStream();
+      const hello = (id: number) => JSON.stringify(helloMessage(context.era, context.revision, { id }));
       peer.sendLine(`\ufeff${hello(1)}`);
       peer.sendLine(hello(2));
       const isResult = (frame: Frame) => frame.kind === 'result';
-      const frame = await peer.transcript.waitFor(isResult, table.patience.helloMs);
+      const frame = await peer.transcript.waitFor(isResult, context.patience.helloMs);
       if (frame) return `greeting ${frame.id} of 2 was answered`;
-      return table.fail(
+      return context.fail(
         `neither the greeting with the mark nor the one after it had a result${describeEnd(peer)}`,
         'at least the second greeting is answered',
       );
@@ -130,8 +130,8 @@ export const byteChecks: readonly Check[] = [
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const wrap = [
         ['a line end of CRLF', (text: string) => `${text}\r`],
         ['blanks before it', (text: string) => `  \t${text}`],
@@ -141,10 +141,10 @@ export const byteChecks: readonly Check[] = [
       for (const [what, wrapped] of wrap) {
         const id = newId(talk);
         const blow = line(`a request with ${what}`, wrapped(JSON.stringify(harmless(talk, id))));
-        const said = await strike(table, talk, blow, { until: answers(id) });
+        const said = await strike(context, talk, blow, { until: answers(id) });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          table.fail(`${blow.what} ${got}`, 'the answer that it gets without');
+          context.fail(`${blow.what} ${got}`, 'the answer that it gets without');
         }
       }
       return 'understood CRLF, and blanks before, after and within';
@@ -161,18 +161,20 @@ export const byteChecks: readonly Check[] = [
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       for (const what of ['its members the other way round', 'letters written as escapes'] as const) {
         const id = newId(talk);
         const plain = harmless(talk, id);
         const text = what.startsWith('its')
           ? JSON.stringify(Object.fromEntries(Object.entries(plain).reverse()))
           : JSON.stringify(plain).replaceAll('e', '\\u0065').replaceAll('i', '\\u0069');
-        const said = await strike(table, talk, line(`a request with ${what}`, text), { until: answers(id) });
+        const said = await strike(context, talk, line(`a request with ${what}`, text), {
+          until: answers(id),
+        });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          table.fail(`a request with ${what} ${got}`, 'the answer that it gets when written plainly');
+          context.fail(`a request with ${what} ${got}`, 'the answer that it gets when written plainly');
         }
       }
       return 'understood both';
@@ -189,18 +191,18 @@ export const byteChecks: readonly Check[] = [
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = newId(talk);
       const text = JSON.stringify(requestOf(talk, id, 'no/such/method', { text: 'HALF' })).replace(
         'HALF',
         'a\\ud83d',
       );
       const isAnswer = answers(id);
-      const said = await strike(table, talk, line('half a surrogate pair', text), {
+      const said = await strike(context, talk, line('half a surrogate pair', text), {
         until: (frame) => isAnswer(frame) || isLooseError(frame),
       });
-      if (said.length === 0) table.fail('a request with \\ud83d in it was not answered', 'an answer');
+      if (said.length === 0) context.fail('a request with \\ud83d in it was not answered', 'an answer');
       return `was answered: ${inShort(said[0]!)}`;
     },
   },
@@ -214,19 +216,19 @@ export const byteChecks: readonly Check[] = [
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = `${newId(talk)} é ß 日本 🦀 \u{10ffff}`;
       const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
       const said = await strike(
-        table,
+        context,
         talk,
         { what: 'a request in single bytes', send: (peer) => peer.sendInPieces(bytes, 1) },
         { until: answers(id) },
       );
       if (said.some(answers(id))) return `the id ${id} came back as it was`;
       const got = said[0] ? `came back as ${inShort(said[0])}` : 'was not answered';
-      return table.fail(`a request with the id ${id} ${got}`, 'an answer with the very same id');
+      return context.fail(`a request with the id ${id} ${got}`, 'an answer with the very same id');
     },
   },
 ];

@@ -2,6 +2,7 @@ import type { Check } from '../../model.js';
 import {
   answers,
   describeEnd,
+  gather,
   harmless,
   inShort,
   line,
@@ -10,7 +11,6 @@ import {
   requestOf,
   strike,
 } from './bad-input.js';
-import { gather } from './gather.js';
 
 const common = {
   suite: 'resilience',
@@ -28,14 +28,14 @@ export const chunkChecks: readonly Check[] = [
     title: 'Understands a request that arrives byte by byte',
     rules: ['STDIO-016'],
     hint: 'A read is not a message: gather bytes until a newline comes.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = newId(talk);
       const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
       const blow = { what: 'a request in single bytes', send: (peer: Peer) => peer.sendInPieces(bytes, 1) };
-      const said = await strike(table, talk, blow, { until: answers(id) });
+      const said = await strike(context, talk, blow, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) return 'it was answered';
-      return table.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
+      return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
     },
   },
   {
@@ -44,23 +44,24 @@ export const chunkChecks: readonly Check[] = [
     title: 'Waits for the rest of a line that comes late',
     rules: ['STDIO-016'],
     hint: 'Keep the beginning of a line until its newline comes, however long that takes.',
-    async run(table) {
-      const talk = await table.roughTalk();
-      const peer = peerOf(table, talk);
+    async run(context) {
+      const talk = await context.roughTalk();
+      const peer = peerOf(context, talk);
       const id = newId(talk);
       const text = `${JSON.stringify(harmless(talk, id))}\n`;
       const from = peer.transcript.frames.length;
       await peer.sendBytes(text.slice(0, 30));
-      await table.pause(table.patience.quietMs);
+      await context.pause(context.patience.quietMs);
       const early = peer.transcript.frames
         .slice(from)
         .find(({ from: by, kind }) => by === 'server' && (kind === 'error' || kind === 'result'));
-      if (early) table.fail(`half a line was answered with ${inShort(early)}`, 'nothing before the newline');
+      if (early)
+        context.fail(`half a line was answered with ${inShort(early)}`, 'nothing before the newline');
       const blow = { what: 'the other half', send: () => peer.sendBytes(text.slice(30)) };
-      const said = await strike(table, talk, blow, { until: answers(id) });
+      const said = await strike(context, talk, blow, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result'))
         return 'it was answered when it was whole';
-      return table.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
+      return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
     },
   },
   {
@@ -69,8 +70,8 @@ export const chunkChecks: readonly Check[] = [
     title: 'Understands several lines that arrive at once, and a half one after them',
     rules: ['STDIO-001'],
     hint: 'Split what has been read at every newline, and keep what comes after the last one.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const ids = ['a', 'b', 'c', 'd'].map((letter) => `${newId(talk)}-${letter}`);
       const text = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
       const cut = text.length - 20;
@@ -81,9 +82,10 @@ export const chunkChecks: readonly Check[] = [
           await peer.sendBytes(text.slice(cut));
         },
       };
-      const said = await strike(table, talk, blow, { until: answers(ids[3]) });
+      const said = await strike(context, talk, blow, { until: answers(ids[3]) });
       const missing = ids.filter((id) => !said.some(answers(id)));
-      if (missing.length > 0) table.fail(`${missing.length} of 4 requests were not answered`, 'four answers');
+      if (missing.length > 0)
+        context.fail(`${missing.length} of 4 requests were not answered`, 'four answers');
       return 'all four were answered';
     },
   },
@@ -94,14 +96,17 @@ export const chunkChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-016', 'JRPC-006'],
     hint: 'Gather bytes up to the newline and decode the whole line; do not decode each chunk by itself.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = `${newId(talk)} ${WIDE.repeat(4)}`;
       const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
       const blow = { what: 'characters in pieces', send: (peer: Peer) => peer.sendInPieces(bytes, 5, 2) };
-      const said = await strike(table, talk, blow, { until: answers(id), ms: 2 * table.patience.answerMs });
+      const said = await strike(context, talk, blow, {
+        until: answers(id),
+        ms: 2 * context.patience.answerMs,
+      });
       if (said.some(answers(id))) return `the id ${id} came back as it was`;
-      return table.fail(
+      return context.fail(
         `a request with the id ${id} ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
         'an answer with the very same id',
       );
@@ -115,19 +120,19 @@ export const chunkChecks: readonly Check[] = [
     rules: ['JRPC-016', 'JRPC-006'],
     lane: 'own',
     hint: 'A chunk may end in the middle of a character: decode whole lines, and write whole lines.',
-    async run(table) {
-      const talk = await table.openTalk();
-      const peer = peerOf(table, talk);
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
       const ids = Array.from({ length: 250 }, (_, index) => `${index} ${WIDE.repeat(120 + (index % 7))}`);
       const lines = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
-      void peer.sendBytes(Buffer.from(lines), 2 * table.patience.answerMs);
-      const { missing } = await gather(table, peer, ids);
+      void peer.sendBytes(Buffer.from(lines), 2 * context.patience.answerMs);
+      const { missing } = await gather(context, peer, ids);
       if (missing.length === 0)
         return `${ids.length} ids of ${WIDE.length * 120} characters came back as they were`;
       const spoiled = peer.transcript.frames.find(
         ({ from, text }) => from === 'server' && text.includes('\ufffd'),
       );
-      return table.fail(
+      return context.fail(
         `${missing.length} of ${ids.length} requests with long ids beyond ASCII were not answered under their ids${spoiled ? '; one answer has U+FFFD, which stands for bytes that could not be decoded' : ''}${describeEnd(peer)}`,
         'an answer under each id',
       );
@@ -140,10 +145,10 @@ export const chunkChecks: readonly Check[] = [
     rules: [],
     reason: 'Files and pictures travel in arguments, and a megabyte is a small picture.',
     hint: 'Do not limit a line to less than a few megabytes, and gather it in linear time.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const text = 'abcdefgh'.repeat(1024 * 128);
-      const echo = table.facts.callable.find(({ name }) => /echo/i.test(name));
+      const echo = context.facts.callable.find(({ name }) => /echo/i.test(name));
       const key = echo && Object.entries(echo.args).find(([, value]) => typeof value === 'string')?.[0];
       if (echo && key !== undefined) {
         const reply = await talk.request('tools/call', {
@@ -151,16 +156,19 @@ export const chunkChecks: readonly Check[] = [
           arguments: { ...echo.args, [key]: text },
         });
         if (reply.kind === 'silence')
-          return table.fail(`a call of ${echo.name} with 1 MiB: ${reply.why}`, 'an answer');
+          return context.fail(`a call of ${echo.name} with 1 MiB: ${reply.why}`, 'an answer');
         if (reply.kind === 'result' && reply.result['isError'] !== true && !reply.frame!.text.includes(text))
-          return table.fail(`${echo.name} did not give back the text of 1 MiB`, 'the same text, or an error');
+          return context.fail(
+            `${echo.name} did not give back the text of 1 MiB`,
+            'the same text, or an error',
+          );
         return `${echo.name} answered 1 MiB`;
       }
       const id = newId(talk);
       const request = JSON.stringify(requestOf(talk, id, 'no/such/method', { text }));
-      const said = await strike(table, talk, line('a request of 1 MiB', request), { until: answers(id) });
+      const said = await strike(context, talk, line('a request of 1 MiB', request), { until: answers(id) });
       if (said.some(answers(id))) return 'a request of 1 MiB was answered';
-      return table.fail(
+      return context.fail(
         `it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
         'an answer with its id',
       );
@@ -174,9 +182,9 @@ export const chunkChecks: readonly Check[] = [
     reason: 'Somebody will send one, and a server that dies of it takes all other calls along.',
     hint: 'Set a limit, answer what exceeds it with an error, and skip to the next newline.',
     lane: 'own',
-    async run(table) {
-      const talk = await table.openTalk();
-      const peer = peerOf(table, talk);
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
       const id = newId(talk);
       const text = JSON.stringify(requestOf(talk, id, 'no/such/method', { text: 'PLACE' }));
       const [head, tail] = text.split('PLACE') as [string, string];
@@ -185,9 +193,9 @@ export const chunkChecks: readonly Check[] = [
         Buffer.alloc(16 * 1024 * 1024, 'x'),
         Buffer.from(`${tail}\n`),
       ]);
-      const ms = 3 * table.patience.answerMs;
+      const ms = 3 * context.patience.answerMs;
       const blow = { what: 'a line of 16 MiB', send: () => void peer.sendBytes(bytes, ms) };
-      const said = await strike(table, talk, blow, { ms });
+      const said = await strike(context, talk, blow, { ms });
       return said[0] ? `it was answered: ${inShort(said[0])}` : 'it was not answered, and nothing was lost';
     },
   },

@@ -1,11 +1,10 @@
 import { within } from '@isthmus/sdk/internal/async/clock.js';
-import { askAlive } from '../../conversation/alive.js';
+import { askAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
-import { slowArguments } from '../../survey/known-tools.js';
+import { slowArguments } from '../../survey/callable-tools.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
-import { describeEnd, harmless, peerOf } from './bad-input.js';
-import { gather } from './gather.js';
+import { describeEnd, gather, harmless, peerOf } from './bad-input.js';
 
 const common = {
   suite: 'resilience',
@@ -25,15 +24,15 @@ export const endOfInputChecks: readonly Check[] = [
     reason:
       'Scripts write their requests, close the pipe and read the answers; half-closed sockets are no different.',
     hint: 'At the end of input wait for the calls that are under way and for the output to be written, then end.',
-    async run(table) {
-      const talk = await table.openTalk();
-      const peer = peerOf(table, talk);
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
       const ids = Array.from({ length: 20 }, (_, index) => `last-${index}`);
       await peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
       peer.endInput();
-      const { missing } = await gather(table, peer, ids);
+      const { missing } = await gather(context, peer, ids);
       if (missing.length === 0) return 'all of 20 requests before the end of input were answered';
-      return table.fail(
+      return context.fail(
         `${missing.length} of 20 requests before the end of input were not answered${describeEnd(peer)}`,
         'all answers, then the end',
       );
@@ -48,13 +47,13 @@ export const endOfInputChecks: readonly Check[] = [
       'Exiting promptly is no reason to lose an answer: a script that pipes its requests would never see it.',
     era: 'each',
     hint: 'At the end of input let calls finish for a moment, or answer them with an error; then exit.',
-    async run(table) {
-      const call = table.needTool(
+    async run(context) {
+      const call = context.needTool(
         ({ tool }) => slowArguments(tool, UNDER_WAY_MS) !== undefined,
         'that is known to take as long as it is told to',
       );
-      const talk = await table.openTalk();
-      const peer = peerOf(table, talk);
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
       const pending = talk.start('tools/call', {
         name: call.name,
         arguments: slowArguments(call.tool, UNDER_WAY_MS)!,
@@ -64,7 +63,7 @@ export const endOfInputChecks: readonly Check[] = [
       peer.endInput();
       const reply = await pending.reply;
       if (reply.kind !== 'silence') return `a call of ${call.name} was answered after the end of input`;
-      return table.fail(
+      return context.fail(
         `a call of ${call.name} that was under way when the input ended was not answered: ${reply.why}${describeEnd(peer)}`,
         'its result, or an error',
       );
@@ -77,7 +76,7 @@ export const endOfInputChecks: readonly Check[] = [
     reason:
       'A client that dies leaves half a line behind, and that is no reason to crash or to talk nonsense.',
     hint: 'Drop what is left without a newline when it does not parse, and end as at any other end of input.',
-    run: (table) => endsWell(table, (text) => text.slice(0, 25)),
+    run: (context) => endsWell(context, (text) => text.slice(0, 25)),
   },
   {
     ...common,
@@ -85,7 +84,7 @@ export const endOfInputChecks: readonly Check[] = [
     title: 'Bears a last line without a newline',
     reason: 'Some clients leave the last newline out; their line may be served or dropped, but does no harm.',
     hint: 'Take the rest of the input as a last line, or drop it; then end as usual.',
-    run: (table) => endsWell(table, (text) => text),
+    run: (context) => endsWell(context, (text) => text),
   },
   {
     ...common,
@@ -94,12 +93,12 @@ export const endOfInputChecks: readonly Check[] = [
     reason: 'Connections that are closed on one side only pile up until the server can take no more.',
     over: ['socket'],
     hint: 'When input has ended and everything is answered, end the output, too.',
-    async run(table) {
-      const peer = peerOf(table, await table.openTalk());
+    async run(context) {
+      const peer = peerOf(context, await context.openTalk());
       peer.endInput();
-      if (await within(table.clock, table.patience.answerMs, peer.ended)) return 'it ended its side, too';
-      return table.fail(
-        `its side was still open ${table.patience.answerMs} ms after the end of input`,
+      if (await within(context.clock, context.patience.answerMs, peer.ended)) return 'it ended its side, too';
+      return context.fail(
+        `its side was still open ${context.patience.answerMs} ms after the end of input`,
         'the connection ends',
       );
     },
@@ -111,15 +110,15 @@ export const endOfInputChecks: readonly Check[] = [
     reason: 'Clients die at any moment, and the server is there for the others.',
     over: ['socket'],
     hint: 'Handle the errors of each connection by itself, ECONNRESET and EPIPE included.',
-    async run(table) {
-      const rude = await table.openTalk();
-      const peer = peerOf(table, rude);
+    async run(context) {
+      const rude = await context.openTalk();
+      const peer = peerOf(context, rude);
       await peer.sendBytes(`${JSON.stringify(harmless(rude, 'lost'))}\n{"jsonrpc":"2.0","id":1,"meth`);
       peer.vanish();
-      const next = await table.openTalk().catch(() => undefined);
+      const next = await context.openTalk().catch(() => undefined);
       const reply = next && (await askAlive(next));
       if (!reply || reply.kind === 'silence')
-        table.fail('the next connection was not served', 'an answer as always');
+        context.fail('the next connection was not served', 'an answer as always');
       return 'the next connection was served';
     },
   },
@@ -129,32 +128,32 @@ export const endOfInputChecks: readonly Check[] = [
 const UNDER_WAY_MS = 250;
 
 /** Two requests, then something that is not ended by a newline, then the end. */
-async function endsWell(table: CheckContext, cut: (text: string) => string): Promise<string> {
-  const talk = await table.openTalk();
-  const peer = peerOf(table, talk);
+async function endsWell(context: CheckContext, cut: (text: string) => string): Promise<string> {
+  const talk = await context.openTalk();
+  const peer = peerOf(context, talk);
   const ids = ['whole-1', 'whole-2'];
   const whole = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
   await peer.sendBytes(whole + cut(JSON.stringify(harmless(talk, 'unfinished'))));
   peer.endInput();
-  const { missing } = await gather(table, peer, ids);
+  const { missing } = await gather(context, peer, ids);
   if (missing.length > 0) {
-    table.fail(
+    context.fail(
       `${missing.length} of 2 requests before it were not answered${describeEnd(peer)}`,
       'what was whole is answered',
     );
   }
-  await within(table.clock, table.patience.answerMs, peer.ended);
+  await within(context.clock, context.patience.answerMs, peer.ended);
   const nonsense = peer.transcript.frames.find(({ from, json }) => from === 'server' && json === undefined);
-  if (nonsense) table.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'nothing but messages');
-  const crash = await crashOf(table, peer);
-  if (crash !== undefined) table.fail(`the process ended with ${crash}${describeEnd(peer)}`, 'exit code 0');
+  if (nonsense) context.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'nothing but messages');
+  const crash = await crashOf(context, peer);
+  if (crash !== undefined) context.fail(`the process ended with ${crash}${describeEnd(peer)}`, 'exit code 0');
   const isAnswered = peer.transcript.frames.some(({ from, id }) => from === 'server' && id === 'unfinished');
   return `what was whole was answered, and the rest ${isAnswered ? 'too' : 'was dropped'}`;
 }
 
 /** How a process ended that should have ended in peace. One that goes on is judged elsewhere. */
-async function crashOf(table: CheckContext, { process }: StreamPeer): Promise<string | undefined> {
-  if (!process || !(await within(table.clock, Math.min(2000, table.patience.answerMs), process.exited)))
+async function crashOf(context: CheckContext, { process }: StreamPeer): Promise<string | undefined> {
+  if (!process || !(await within(context.clock, Math.min(2000, context.patience.answerMs), process.exited)))
     return undefined;
   const { code, signal } = await process.exited;
   return code === 0 ? undefined : (signal ?? `code ${code}`);

@@ -1,4 +1,4 @@
-import { aliveMethod } from '../../conversation/alive.js';
+import { aliveMethod } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
@@ -19,8 +19,8 @@ export const envelopeChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['ERR-018'],
     hint: 'Check each message for jsonrpc, method and id before it is dispatched; answer -32600 where they are wrong, with the id where there is one to be read.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = newId(talk);
       const inputs: readonly (readonly [string, unknown])[] = [
         ['an object without method', { jsonrpc: '2.0' }],
@@ -30,12 +30,12 @@ export const envelopeChecks: readonly Check[] = [
         ['null', null],
       ];
       for (const [what, json] of inputs) {
-        const said = await strike(table, talk, line(what, JSON.stringify(json)), {
+        const said = await strike(context, talk, line(what, JSON.stringify(json)), {
           until: ({ kind }) => kind === 'error',
         });
         const error = said.find(({ kind }) => kind === 'error');
-        if (!error) table.fail(`${what} was not answered: ${JSON.stringify(json)}`, 'an error -32600');
-        if (codeOf(error!) !== -32600) table.fail(`${what} got ${inShort(error!)}`, 'code -32600');
+        if (!error) context.fail(`${what} was not answered: ${JSON.stringify(json)}`, 'an error -32600');
+        if (codeOf(error!) !== -32600) context.fail(`${what} got ${inShort(error!)}`, 'code -32600');
       }
       return 'each of five got -32600';
     },
@@ -47,17 +47,17 @@ export const envelopeChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-009'],
     hint: 'Put the id of the request into the error, whatever else is wrong with it.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = newId(talk);
       const json = { ...harmless(talk, id), method: 1 };
-      const said = await strike(table, talk, line('a method that is a number', JSON.stringify(json)), {
+      const said = await strike(context, talk, line('a method that is a number', JSON.stringify(json)), {
         until: ({ kind }) => kind === 'error',
       });
       const error = said.find(({ kind }) => kind === 'error');
-      if (!error) return table.skip('it does not answer a request whose method is a number');
+      if (!error) return context.skip('it does not answer a request whose method is a number');
       if (error.id === id) return `the error has the id ${id}`;
-      return table.fail(`a request with the id ${id} got ${inShort(error)}`, `an error with the id ${id}`);
+      return context.fail(`a request with the id ${id} got ${inShort(error)}`, `an error with the id ${id}`);
     },
   },
   {
@@ -67,8 +67,8 @@ export const envelopeChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['JRPC-001', 'ERR-018'],
     hint: 'Refuse with -32600 what does not say "jsonrpc":"2.0".',
-    run: (table) =>
-      refusesAll(table, 'jsonrpc', (good) => [
+    run: (context) =>
+      refusesAll(context, 'jsonrpc', (good) => [
         ['jsonrpc "1.0"', { ...good, jsonrpc: '1.0' }],
         ['jsonrpc as a number', { ...good, jsonrpc: 2 }],
         ['no jsonrpc', { ...good, jsonrpc: undefined }],
@@ -81,7 +81,7 @@ export const envelopeChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-003'],
     hint: 'Refuse a request with "id":null with -32600; unlike plain JSON-RPC, MCP does not allow it.',
-    run: (table) => refusesAll(table, 'id', (good) => [['the id null', { ...good, id: null }]]),
+    run: (context) => refusesAll(context, 'id', (good) => [['the id null', { ...good, id: null }]]),
   },
   {
     ...common,
@@ -90,8 +90,8 @@ export const envelopeChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-002'],
     hint: 'Refuse with -32600 ids that are fractions, booleans, arrays or objects.',
-    run: (table) =>
-      refusesAll(table, 'id', (good) => [
+    run: (context) =>
+      refusesAll(context, 'id', (good) => [
         ['the id 1.5', { ...good, id: 1.5 }],
         ['the id true', { ...good, id: true }],
         ['an object for an id', { ...good, id: { a: 1 } }],
@@ -105,30 +105,76 @@ export const envelopeChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['ERR-018'],
     hint: 'Refuse params that are an array, a string or a number with -32600 or -32602.',
-    run: (table) =>
-      refusesAll(table, 'params', (good) => [
+    run: (context) =>
+      refusesAll(context, 'params', (good) => [
         ['params that are an array', { ...good, params: [1, 2] }],
         ['params that are a string', { ...good, params: 'all' }],
         ['params that are a number', { ...good, params: 7 }],
       ]),
   },
+  {
+    ...common,
+    id: 'envelope/odd-ids',
+    title: 'Repeats ids of every allowed kind exactly',
+    level: 'MUST',
+    rules: ['JRPC-006'],
+    hint: 'Keep the id as it was parsed and write it back; do not use it as a key of a plain object, nor turn it into a string or a number.',
+    async run(context) {
+      const talk = await context.roughTalk();
+      for (const id of [0, -7, Number.MAX_SAFE_INTEGER, '', '0', '__proto__', 'constructor', 'a b\n"c"']) {
+        const isAnswer = sameId(id);
+        const said = await strike(
+          context,
+          talk,
+          line(`the id ${JSON.stringify(id)}`, JSON.stringify(harmless(talk, id))),
+          { until: isAnswer },
+        );
+        if (said.some(isAnswer)) continue;
+        const got = said[0] ? `was answered with ${inShort(said[0])}` : 'was not answered';
+        context.fail(`a request with the id ${JSON.stringify(id)} ${got}`, 'an answer with the same id');
+      }
+      return 'eight ids came back as they were';
+    },
+  },
+  {
+    ...common,
+    id: 'envelope/id-again',
+    title: 'Serves an id again that was used before and answered',
+    level: 'SHOULD',
+    rules: ['JRPC-004'],
+    era: 'modern',
+    hint: 'Forget an id when its request has been answered.',
+    async run(context) {
+      const talk = await context.roughTalk();
+      const id = newId(talk);
+      for (const time of ['first', 'second', 'third']) {
+        const said = await strike(context, talk, line('an id again', JSON.stringify(harmless(talk, id))), {
+          until: answers(id),
+        });
+        if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) continue;
+        const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
+        context.fail(`the ${time} request with the id ${id} ${got}`, 'a result each time');
+      }
+      return 'the same id was served three times';
+    },
+  },
 ];
 
 /** None of the inputs has a result: an error is right, and silence is borne. */
 async function refusesAll(
-  table: CheckContext,
+  context: CheckContext,
   member: string,
   inputsOf: (good: Readonly<Record<string, unknown>>) => readonly (readonly [string, object])[],
 ): Promise<string> {
-  const talk = await table.roughTalk();
+  const talk = await context.roughTalk();
   const outcomes: string[] = [];
   for (const [what, json] of inputsOf(harmless(talk, newId(talk)))) {
-    const said = await strike(table, talk, line(what, JSON.stringify(json)), {
+    const said = await strike(context, talk, line(what, JSON.stringify(json)), {
       until: (frame) => frame.kind === 'error' || isResultFor(frame, json),
     });
     const result = said.find((frame) => isResultFor(frame, json));
     if (result) {
-      table.fail(
+      context.fail(
         `${aliveMethod(talk)} with ${what} was answered with ${inShort(result)}`,
         `a request with a wrong ${member} is refused`,
       );
@@ -147,56 +193,6 @@ function isResultFor(frame: Frame, json: object): boolean {
     id === undefined || id === null || JSON.stringify(id) === JSON.stringify((json as { id?: unknown }).id)
   );
 }
-
-/** Ids of every kind that is allowed come back as they were. */
-export const idChecks: readonly Check[] = [
-  {
-    ...common,
-    id: 'envelope/odd-ids',
-    title: 'Repeats ids of every allowed kind exactly',
-    level: 'MUST',
-    rules: ['JRPC-006'],
-    hint: 'Keep the id as it was parsed and write it back; do not use it as a key of a plain object, nor turn it into a string or a number.',
-    async run(table) {
-      const talk = await table.roughTalk();
-      for (const id of [0, -7, Number.MAX_SAFE_INTEGER, '', '0', '__proto__', 'constructor', 'a b\n"c"']) {
-        const isAnswer = sameId(id);
-        const said = await strike(
-          table,
-          talk,
-          line(`the id ${JSON.stringify(id)}`, JSON.stringify(harmless(talk, id))),
-          { until: isAnswer },
-        );
-        if (said.some(isAnswer)) continue;
-        const got = said[0] ? `was answered with ${inShort(said[0])}` : 'was not answered';
-        table.fail(`a request with the id ${JSON.stringify(id)} ${got}`, 'an answer with the same id');
-      }
-      return 'eight ids came back as they were';
-    },
-  },
-  {
-    ...common,
-    id: 'envelope/id-again',
-    title: 'Serves an id again that was used before and answered',
-    level: 'SHOULD',
-    rules: ['JRPC-004'],
-    era: 'modern',
-    hint: 'Forget an id when its request has been answered.',
-    async run(table) {
-      const talk = await table.roughTalk();
-      const id = newId(talk);
-      for (const time of ['first', 'second', 'third']) {
-        const said = await strike(table, talk, line('an id again', JSON.stringify(harmless(talk, id))), {
-          until: answers(id),
-        });
-        if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) continue;
-        const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-        table.fail(`the ${time} request with the id ${id} ${got}`, 'a result each time');
-      }
-      return 'the same id was served three times';
-    },
-  },
-];
 
 function sameId(id: string | number): (frame: Frame) => boolean {
   return (frame) => !isLooseError(frame) && membersOf(frame)['id'] === id;

@@ -1,7 +1,22 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Arbitrary } from 'fast-check';
+import { type CheckConversation, isAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
-import { harmless, line, requestOf } from './bad-input.js';
-import { fuzz } from './fuzz-run.js';
+import type { CheckContext } from '../../run/check-context.js';
+import { Failed } from '../../run/verdict.js';
+import type { Frame } from '../../wire/transcript.js';
+import {
+  answers,
+  type BadInput,
+  describeEnd,
+  harmless,
+  inShort,
+  line,
+  peerOf,
+  requestOf,
+  strike,
+} from './bad-input.js';
+import { complaintOf } from './purity.js';
 
 const common = {
   suite: 'resilience',
@@ -20,8 +35,8 @@ export const fuzzChecks: readonly Check[] = [
     reason: 'The bad input that brings a server down is the one that its author did not think of.',
     era: 'none',
     hint: 'Try the input that is shown by itself; catch what is thrown for each line, not around the whole loop.',
-    run: (table) =>
-      fuzz(table, {
+    run: (context) =>
+      fuzz(context, {
         inputs(fc, talk) {
           const good = Buffer.from(JSON.stringify(harmless(talk, 'fuzz')));
           const change = fc.tuple(
@@ -51,8 +66,8 @@ export const fuzzChecks: readonly Check[] = [
     title: 'Goes on, and talks sense, after JSON of any shape',
     reason: 'What is JSON and no message gets past the parser, and is met by code that expects one.',
     hint: 'Try the input that is shown by itself; check the shape of a message before its members are used.',
-    run: (table) =>
-      fuzz(table, {
+    run: (context) =>
+      fuzz(context, {
         inputs(fc) {
           const json = fc.jsonValue({ maxDepth: 3 });
           const message = fc.record(
@@ -78,10 +93,10 @@ export const fuzzChecks: readonly Check[] = [
     title: 'Answers any well-formed request, whatever its params',
     reason: 'A request without an answer is a call that hangs.',
     hint: 'Try the input that is shown by itself; turn what a handler throws into an error.',
-    run(table) {
-      const names = new Set(table.facts.tools.map(({ name }) => name));
+    run(context) {
+      const names = new Set(context.facts.tools.map(({ name }) => name));
       let count = 0;
-      return fuzz(table, {
+      return fuzz(context, {
         inputs(fc) {
           const params = fc.dictionary(fc.constantFrom(...PARAMS), fc.jsonValue({ maxDepth: 3 }));
           // Nobody's tools are called here: only such as do not exist.
@@ -128,4 +143,82 @@ function showBytes(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   const isText = Buffer.from(text).equals(bytes) && !/[\p{Cc}\u2028\u2029]/u.test(text);
   return isText ? text : `bytes in hex: ${bytes.toString('hex')}`;
+}
+
+type FastCheck = typeof import('fast-check');
+
+export interface Fuzz<Input> {
+  inputs(fc: FastCheck, talk: CheckConversation): Arbitrary<Input>;
+  /** With an `id` it has to be answered, once. */
+  blow(input: Input, talk: CheckConversation): BadInput & { readonly id?: string };
+  show(input: Input, talk: CheckConversation): string;
+}
+
+/** Tries inputs on one connection after the other. Reports the smallest input that does harm. */
+export async function fuzz<Input>(
+  context: CheckContext,
+  { inputs, blow, show }: Fuzz<Input>,
+): Promise<string> {
+  const fc = await import('fast-check');
+  let talk = await context.openTalk();
+  let harm = '';
+  let didHarm = false;
+  let runs = 0;
+  const tryOut = async (input: Input): Promise<boolean> => {
+    if (!talk.isOpen || (didHarm && !(await isAlive(talk)))) talk = await context.openTalk();
+    runs++;
+    const found = await harmOf(context, talk, blow(input, talk));
+    didHarm = found !== undefined;
+    if (found !== undefined) harm = found;
+    return found === undefined;
+  };
+  // The time limit of fast-check is wall-clock time. The clock of the run goes more slowly on a busy machine.
+  let cancelTimeout = () => {};
+  const timeIsUp = new Promise<never>((_, reject) => {
+    const stop = () => reject(new fc.PreconditionFailure(true));
+    cancelTimeout = context.clock.after(context.patience.checkMs / 2, stop);
+  });
+  const property = fc.asyncProperty(inputs(fc, talk), (input) => Promise.race([tryOut(input), timeIsUp]));
+  const outcome = await fc.check(property, { seed: context.seed, numRuns: context.fuzzRuns });
+  cancelTimeout();
+  if (!outcome.failed || !outcome.counterexample) return `${runs} inputs did no harm (seed ${context.seed})`;
+  const input = show(outcome.counterexample[0], talk);
+  const note = outcome.interrupted ? '; time ran out before the smallest such input was found' : '';
+  return context.fail(
+    `${harm} (seed ${context.seed}${note})`,
+    'a server that goes on, and says nothing but messages',
+    { input },
+  );
+}
+
+/** What an input did; undefined when it did no harm. */
+async function harmOf(
+  context: CheckContext,
+  talk: CheckConversation,
+  blow: BadInput & { readonly id?: string },
+): Promise<string | undefined> {
+  const { transcript } = peerOf(context, talk);
+  const from = transcript.frames.length;
+  try {
+    const said = await strike(context, talk, blow);
+    const bad = said.map((frame) => complaintAbout(frame, talk)).find((each) => each !== undefined);
+    if (bad !== undefined) return bad;
+    if (blow.id === undefined) return undefined;
+    const isAnswer = answers(blow.id);
+    await transcript.waitFor(
+      (frame) => isAnswer(frame) && transcript.frames.indexOf(frame) >= from,
+      context.patience.answerMs,
+    );
+    const count = transcript.frames.filter(isAnswer).length;
+    if (count === 1) return undefined;
+    return `${blow.what} was answered ${count} times${describeEnd(peerOf(context, talk))}`;
+  } catch (error) {
+    if (error instanceof Failed) return error.seen;
+    throw error;
+  }
+}
+
+function complaintAbout(frame: Frame, talk: CheckConversation): string | undefined {
+  const complaint = complaintOf(frame, talk.revision);
+  return complaint === undefined ? undefined : `it said ${inShort(frame)} (${complaint})`;
 }

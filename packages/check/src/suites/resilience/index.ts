@@ -3,19 +3,17 @@ import { batchChecks } from './batches.js';
 import { byteChecks } from './bytes.js';
 import { chunkChecks } from './chunks.js';
 import { endOfInputChecks } from './end-of-input.js';
-import { envelopeChecks, idChecks } from './envelopes.js';
-import { floodChecks } from './floods.js';
+import { envelopeChecks } from './envelopes.js';
 import { fuzzChecks } from './fuzz.js';
+import { floodChecks, stallChecks } from './load.js';
 import { memberChecks } from './members.js';
 import { noiseChecks } from './noise.js';
 import { purityChecks } from './purity.js';
-import { stallChecks } from './stalls.js';
 
 /** Bad bytes, shapes and sizes, floods, stalls and the end of input. */
 export const resilienceChecks: readonly Check[] = [
   ...byteChecks,
   ...envelopeChecks,
-  ...idChecks,
   ...batchChecks,
   ...memberChecks,
   ...noiseChecks,

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { aliveMethod } from '../../conversation/alive.js';
-import type { CheckConversation } from '../../conversation/conversation.js';
+import { aliveMethod, type CheckConversation } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { Frame } from '../../wire/transcript.js';
 import {
@@ -35,15 +34,15 @@ export const memberChecks: readonly Check[] = [
     over: ['command', 'socket', 'http'],
     lane: 'shared',
     hint: 'Ignore what you do not know in _meta; whatever is there is not yours to judge.',
-    async run(table) {
-      const talk = await table.talk();
-      if (talk.revision < '2025-06-18') return table.skip(`_meta has no such rule in ${talk.revision}`);
+    async run(context) {
+      const talk = await context.talk();
+      if (talk.revision < '2025-06-18') return context.skip(`_meta has no such rule in ${talk.revision}`);
       const meta = { 'com.example/mark': [1, null, { deep: true }], 'io.modelcontextprotocol/unheard-of': 7 };
       const method = aliveMethod(talk);
       const reply = await talk.request(method, {}, { meta });
       if (reply.kind === 'result') return `${method} with two unknown keys in _meta had a result`;
       const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
-      return table.fail(`${method} with unknown keys in _meta had no result: ${seen}`, 'the usual result');
+      return context.fail(`${method} with unknown keys in _meta had no result: ${seen}`, 'the usual result');
     },
   },
   {
@@ -55,13 +54,13 @@ export const memberChecks: readonly Check[] = [
     over: ['command', 'socket', 'http'],
     lane: 'shared',
     hint: 'Ignore members of params that you do not know instead of refusing the request.',
-    async run(table) {
-      const talk = await table.talk();
+    async run(context) {
+      const talk = await context.talk();
       const method = talk.capabilities['tools'] === undefined ? aliveMethod(talk) : 'tools/list';
       const reply = await talk.request(method, { unheardOf: { nested: [1, 2] }, anotherOne: null });
       if (reply.kind === 'result') return `${method} with two unknown params had a result`;
       const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
-      return table.fail(`${method} with unknown params had no result: ${seen}`, 'the usual result');
+      return context.fail(`${method} with unknown params had no result: ${seen}`, 'the usual result');
     },
   },
   {
@@ -71,15 +70,15 @@ export const memberChecks: readonly Check[] = [
     rules: [],
     reason: 'JSON leaves open which of two equal keys counts, and two answers would settle two calls.',
     hint: 'Parse the message once, with one parser, and dispatch it once.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const [first, second] = [`${newId(talk)}-a`, `${newId(talk)}-b`];
       const plain = JSON.stringify(harmless(talk, second));
       const text = plain.replace('{', `{"id":${JSON.stringify(first)},`);
       const isOwn = (frame: Frame) => answers(first)(frame) || answers(second)(frame) || isLooseError(frame);
-      const said = await strike(table, talk, line('a request with two ids', text), { listens: true });
+      const said = await strike(context, talk, line('a request with two ids', text), { listens: true });
       const own = said.filter(isOwn);
-      if (own.length > 1) table.fail(`a request with two ids had ${own.length} answers`, 'one at most');
+      if (own.length > 1) context.fail(`a request with two ids had ${own.length} answers`, 'one at most');
       return own[0] ? `was answered once: ${inShort(own[0])}` : 'was not answered';
     },
   },
@@ -89,21 +88,24 @@ export const memberChecks: readonly Check[] = [
     title: 'Answers a method or a tool that is called like a built-in property as unknown',
     rules: ['ERR-014', 'ERR-017'],
     hint: 'Look handlers up in a Map, or with Object.hasOwn: constructor, toString and __proto__ are found in every plain object.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       for (const method of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
         const id = newId(talk);
         const text = JSON.stringify(requestOf(talk, id, method));
         const what = `the method ${JSON.stringify(method)}`;
-        const said = await strike(table, talk, line(what, text), { until: answers(id) });
+        const said = await strike(context, talk, line(what, text), { until: answers(id) });
         const answer = said.find(answers(id)) ?? said.find(isLooseError);
         if (answer?.kind !== 'error')
-          table.fail(`${what} ${answer ? `got ${inShort(answer)}` : 'was not answered'}`, 'an error -32601');
+          context.fail(
+            `${what} ${answer ? `got ${inShort(answer)}` : 'was not answered'}`,
+            'an error -32601',
+          );
         if (![-32601, -32600, -32602].includes(Number(codeOf(answer!))))
-          table.fail(`${what} got ${inShort(answer!)}`, 'an error -32601');
+          context.fail(`${what} got ${inShort(answer!)}`, 'an error -32601');
       }
       const names = ['__proto__', 'constructor', 'toString'].filter(
-        (name) => !table.facts.tools.some((tool) => tool['name'] === name),
+        (name) => !context.facts.tools.some((tool) => tool['name'] === name),
       );
       for (const name of talk.capabilities['tools'] === undefined ? [] : names) {
         const reply = await talk.request('tools/call', { name, arguments: {} });
@@ -112,7 +114,7 @@ export const memberChecks: readonly Check[] = [
         const code = reply.kind === 'error' ? reply.error.code : undefined;
         if (!refused || code === -32603) {
           const seen = reply.frame ? inShort(reply.frame) : 'no answer';
-          table.fail(`a call of the tool ${name}, which does not exist, got ${seen}`, 'an error -32602');
+          context.fail(`a call of the tool ${name}, which does not exist, got ${seen}`, 'an error -32602');
         }
       }
       return 'all were unknown to it';
@@ -125,8 +127,8 @@ export const memberChecks: readonly Check[] = [
     rules: [],
     reason: 'A key that reaches the prototype of all objects changes what every later request does.',
     hint: 'Do not merge what a client sends into your own objects; copy the members that you know.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const method = aliveMethod(talk);
       const before = await talk.request(method);
       const evil = '{"polluted":true,"error":{"code":1,"message":"polluted"},"isError":true}';
@@ -136,10 +138,10 @@ export const memberChecks: readonly Check[] = [
       const text = plain
         .replace('"params":{', `"params":{${poison}`)
         .replace('"_meta":{', `"_meta":{${poison}`);
-      await strike(table, talk, line('params with __proto__', text));
+      await strike(context, talk, line('params with __proto__', text));
       const after = await talk.request(method);
       const [was, is] = [before, after].map((reply) => withoutId(reply.frame?.json));
-      if (was !== is) table.fail(`${method} answered ${was} before and ${is} after`, 'the same answer');
+      if (was !== is) context.fail(`${method} answered ${was} before and ${is} after`, 'the same answer');
       return 'the next answer was what it had been before';
     },
   },

@@ -17,8 +17,8 @@ export const noiseChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JRPC-012'],
     hint: 'A message without an id gets no answer, not even an error.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const notifications: readonly (readonly [string, JsonObject?])[] = [
         ['notifications/no-such-thing'],
         ['notifications/no-such-thing', { a: [1] }],
@@ -39,8 +39,9 @@ export const noiseChecks: readonly Check[] = [
           for (const each of all) peer.send(each);
         },
       };
-      const said = await strike(table, talk, blow, { listens: true });
-      if (said[0]) table.fail(`a notification was answered: ${inShort(said[0])}`, 'no answer to any of them');
+      const said = await strike(context, talk, blow, { listens: true });
+      if (said[0])
+        context.fail(`a notification was answered: ${inShort(said[0])}`, 'no answer to any of them');
       return `${all.length} notifications had no answer`;
     },
   },
@@ -51,8 +52,8 @@ export const noiseChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['JRPC-014'],
     hint: 'Drop a response whose id is not among your own requests; to answer it would make two peers talk for ever.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const id = newId(talk);
       const inputs: readonly (readonly [string, JsonObject])[] = [
         ['a result for an unknown id', { jsonrpc: '2.0', id, result: {} }],
@@ -61,10 +62,10 @@ export const noiseChecks: readonly Check[] = [
         ['an error with the id null', { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'no' } }],
       ];
       for (const [what, json] of inputs) {
-        const said = await strike(table, talk, line(what, JSON.stringify(json)), {
+        const said = await strike(context, talk, line(what, JSON.stringify(json)), {
           listens: json === inputs.at(-1)![1],
         });
-        if (said[0]) table.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
+        if (said[0]) context.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
       }
       return 'four answers to nobody were ignored';
     },
@@ -77,12 +78,12 @@ export const noiseChecks: readonly Check[] = [
     rules: [],
     reason: 'Some peer will send one, and everybody else on the connection should not notice.',
     hint: 'Refuse or drop it, and read on.',
-    async run(table) {
-      const talk = await table.roughTalk();
+    async run(context) {
+      const talk = await context.roughTalk();
       const json = { jsonrpc: '2.0', id: newId(talk), result: {}, error: { code: 1, message: 'both' } };
-      const said = await strike(table, talk, line('both result and error', JSON.stringify(json)));
+      const said = await strike(context, talk, line('both result and error', JSON.stringify(json)));
       const wrong = said.find(({ kind }) => kind !== 'error');
-      if (wrong) table.fail(`it was answered with ${inShort(wrong)}`, 'an error, or no answer');
+      if (wrong) context.fail(`it was answered with ${inShort(wrong)}`, 'an error, or no answer');
       return said[0] ? `was answered: ${inShort(said[0])}` : 'was dropped';
     },
   },

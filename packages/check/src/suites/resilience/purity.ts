@@ -15,7 +15,7 @@ export const purityChecks: readonly Check[] = [
     hint: 'Send logs and banners to stderr; in Node, console.log writes to stdout and console.error does not.',
     over: ['command', 'socket'],
     lane: 'after',
-    run: (table) => judgeLines(table, table.transcripts),
+    run: (context) => judgeLines(context, context.transcripts),
   },
   {
     id: 'stream/no-byte-order-mark',
@@ -26,10 +26,10 @@ export const purityChecks: readonly Check[] = [
     hint: 'Write UTF-8 without a byte order mark: in .NET new UTF8Encoding(false), in Python utf-8 and not utf-8-sig.',
     over: ['command', 'socket'],
     lane: 'after',
-    run(table) {
-      const all = [...table.transcripts, ...table.roughTranscripts];
+    run(context) {
+      const all = [...context.transcripts, ...context.roughTranscripts];
       if (all.some(({ hasByteOrderMark }) => hasByteOrderMark))
-        table.fail('the first bytes of its stream are ef bb bf, a byte order mark', 'the first message');
+        context.fail('the first bytes of its stream are ef bb bf, a byte order mark', 'the first message');
       return `none of ${all.length} streams begins with a byte order mark`;
     },
   },
@@ -42,26 +42,26 @@ export const purityChecks: readonly Check[] = [
     hint: 'Send stack traces and complaints to stderr, or answer with an error; never print them.',
     over: ['command', 'socket'],
     lane: 'after',
-    async run(table) {
+    async run(context) {
       // Others have told it worse, but they may have been left out.
-      const talk = await table.roughTalk();
+      const talk = await context.roughTalk();
       for (const text of ['not JSON', '{"jsonrpc":"2.0"}', '[]', '42'])
-        await strike(table, talk, line('a bad line', text), { listens: text === '42' });
-      return judgeLines(table, table.roughTranscripts);
+        await strike(context, talk, line('a bad line', text), { listens: text === '42' });
+      return judgeLines(context, context.roughTranscripts);
     },
   },
 ];
 
-function judgeLines(table: CheckContext, transcripts: readonly WireTranscript[]): string {
+function judgeLines(context: CheckContext, transcripts: readonly WireTranscript[]): string {
   let count = 0;
   for (const { frames } of transcripts) {
     for (const frame of frames) {
       if (frame.from !== 'server') continue;
       count++;
-      const complaint = complaintOf(frame, table.revision);
+      const complaint = complaintOf(frame, context.revision);
       if (complaint === undefined) continue;
       const { from, atMs, text } = frame;
-      table.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'nothing but messages, one to a line', {
+      context.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'nothing but messages, one to a line', {
         wire: [{ from, atMs, text: text.slice(0, 2000) }],
       });
     }

@@ -15,10 +15,10 @@ export const toolArgumentChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-019'],
     hint: 'Answer with a JSON-RPC error -32602 that names the tool.',
-    async run(table) {
-      table.needCapability('tools');
-      const reply = await call(table, 'isthmus_check_no_such_tool', {});
-      return expectError(table, reply, 'a tool that does not exist');
+    async run(context) {
+      context.needCapability('tools');
+      const reply = await call(context, 'isthmus_check_no_such_tool', {});
+      return expectError(context, reply, 'a tool that does not exist');
     },
   },
   {
@@ -28,13 +28,13 @@ export const toolArgumentChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-019'],
     hint: 'Check the params before looking for the tool.',
-    async run(table) {
-      table.needCapability('tools');
-      const reply = await (await table.talk()).request('tools/call', { arguments: {} });
+    async run(context) {
+      context.needCapability('tools');
+      const reply = await (await context.talk()).request('tools/call', { arguments: {} });
       // Over HTTP there is no Mcp-Name either, and that may be noticed first.
-      if (table.target.transport === 'http' && reply.kind === 'error' && reply.error.code === -32020)
+      if (context.target.transport === 'http' && reply.kind === 'error' && reply.error.code === -32020)
         return 'refused with -32020';
-      return expectError(table, reply, 'tools/call without a name');
+      return expectError(context, reply, 'tools/call without a name');
     },
   },
   {
@@ -44,11 +44,11 @@ export const toolArgumentChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-026'],
     hint: 'Validate the arguments with the inputSchema before calling the function.',
-    async run(table) {
-      needTools(table);
-      const { tool, name, args, why } = needWrongType(table);
-      const reply = await call(table, tool.name, args);
-      expectRefusal(table, reply, `${tool.name} with ${why}`);
+    async run(context) {
+      needTools(context);
+      const { tool, name, args, why } = needWrongType(context);
+      const reply = await call(context, tool.name, args);
+      expectRefusal(context, reply, `${tool.name} with ${why}`);
       return `${tool.name} refused ${name}`;
     },
   },
@@ -59,14 +59,14 @@ export const toolArgumentChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-018'],
     hint: 'Return `{ isError: true, content: [...] }` with what is wrong: a model sees results, and seldom errors.',
-    async run(table) {
-      needTools(table);
-      if (table.era === 'legacy' && table.revision < '2025-11-25')
-        table.skip('the rule came with 2025-11-25');
-      const { tool, args, why } = needWrongType(table);
-      const reply = await call(table, tool.name, args);
+    async run(context) {
+      needTools(context);
+      if (context.era === 'legacy' && context.revision < '2025-11-25')
+        context.skip('the rule came with 2025-11-25');
+      const { tool, args, why } = needWrongType(context);
+      const reply = await call(context, tool.name, args);
       if (reply.kind === 'error') {
-        table.fail(
+        context.fail(
           `${tool.name} with ${why} was answered with error ${reply.error.code}`,
           'a result with isError',
         );
@@ -81,15 +81,15 @@ export const toolArgumentChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-026'],
     hint: 'Validate the arguments with the inputSchema, required included.',
-    async run(table) {
-      needTools(table);
-      const tool = table.needTool(
+    async run(context) {
+      needTools(context);
+      const tool = context.needTool(
         ({ tool: each }) => requiredOf(each).length > 0,
         'that can be called and requires an argument',
       );
       const [name] = requiredOf(tool.tool);
       const args = Object.fromEntries(Object.entries(tool.args).filter(([key]) => key !== name));
-      expectRefusal(table, await call(table, tool.name, args), `${tool.name} without ${name}`);
+      expectRefusal(context, await call(context, tool.name, args), `${tool.name} without ${name}`);
       return `${tool.name} refused to run without ${name}`;
     },
   },
@@ -100,17 +100,17 @@ export const toolArgumentChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-026'],
     hint: 'additionalProperties: false is a promise; validate with the schema that is published.',
-    async run(table) {
-      needTools(table);
-      const tool = table.needTool(
+    async run(context) {
+      needTools(context);
+      const tool = context.needTool(
         ({ tool: each }) =>
           isJsonObject(each['inputSchema']) && each['inputSchema']['additionalProperties'] === false,
         'that can be called and excludes other arguments',
       );
       const args = { ...tool.args, isthmus_check_surplus: 1 };
       expectRefusal(
-        table,
-        await call(table, tool.name, args),
+        context,
+        await call(context, tool.name, args),
         `${tool.name} with an argument that its schema excludes`,
       );
       return `${tool.name} refused it`;
@@ -124,24 +124,24 @@ export const toolArgumentChecks: readonly Check[] = [
     rules: [],
     reason: 'arguments is optional in tools/call, and clients leave it out.',
     hint: 'Take missing arguments for {}.',
-    async run(table) {
-      needTools(table);
-      const tool = table.needTool(
-        ({ tool: each, name }) => requiredOf(each).length === 0 && succeeded(table, name),
+    async run(context) {
+      needTools(context);
+      const tool = context.needTool(
+        ({ tool: each, name }) => requiredOf(each).length === 0 && succeeded(context, name),
         'that can be called, requires nothing and succeeds',
       );
-      const reply = await (await table.talk()).request('tools/call', { name: tool.name });
+      const reply = await (await context.talk()).request('tools/call', { name: tool.name });
       const failed = reply.kind !== 'result' || reply.result['isError'] === true;
       if (failed)
-        table.fail(`${tool.name} failed without arguments: ${describe(reply)}`, 'the same as with {}');
+        context.fail(`${tool.name} failed without arguments: ${describe(reply)}`, 'the same as with {}');
       return `${tool.name} ran without arguments`;
     },
   },
 ];
 
 /** Whether a call of it went well on the way in. */
-function succeeded(table: CheckContext, name: string): boolean {
-  return table.facts.tour.some(
+function succeeded(context: CheckContext, name: string): boolean {
+  return context.facts.tour.some(
     ({ method, params, reply }) =>
       method === 'tools/call' &&
       params['name'] === name &&
@@ -151,18 +151,18 @@ function succeeded(table: CheckContext, name: string): boolean {
   );
 }
 
-async function call(table: CheckContext, name: string, args: JsonObject): Promise<Reply> {
-  return (await table.talk()).request('tools/call', { name, arguments: args });
+async function call(context: CheckContext, name: string, args: JsonObject): Promise<Reply> {
+  return (await context.talk()).request('tools/call', { name, arguments: args });
 }
 
 /** A tool and arguments of which one has a type that the schema excludes. */
-function needWrongType(table: CheckContext): {
+function needWrongType(context: CheckContext): {
   tool: CallableTool;
   name: string;
   args: JsonObject;
   why: string;
 } {
-  for (const tool of table.facts.callable) {
+  for (const tool of context.facts.callable) {
     for (const [name, property] of propertiesOf(tool.tool)) {
       const wrong = WRONG.get(String(property['type']));
       if (wrong === undefined || property['enum'] !== undefined) continue;
@@ -172,9 +172,9 @@ function needWrongType(table: CheckContext): {
       return { tool, name, args: { ...tool.args, [name]: wrong }, why };
     }
   }
-  return table.skip(
-    table.facts.callable.length === 0
-      ? `there is no tool that can be called${table.facts.objections[0] === undefined ? '' : `: ${table.facts.objections[0]}`}`
+  return context.skip(
+    context.facts.callable.length === 0
+      ? `there is no tool that can be called${context.facts.objections[0] === undefined ? '' : `: ${context.facts.objections[0]}`}`
       : 'no tool that can be called has an argument with a plain type',
   );
 }
@@ -192,16 +192,16 @@ function requiredOf(tool: JsonObject): string[] {
   return isJsonObject(schema) && Array.isArray(schema['required']) ? schema['required'].map(String) : [];
 }
 
-function expectError(table: CheckContext, reply: Reply, what: string): string {
+function expectError(context: CheckContext, reply: Reply, what: string): string {
   if (reply.kind === 'error' && reply.error.code === -32602) return `${what}: refused with -32602`;
-  return table.fail(`${what} was answered with ${describe(reply)}`, 'error -32602');
+  return context.fail(`${what} was answered with ${describe(reply)}`, 'error -32602');
 }
 
 /** As a result or as an error: pages of the specification differ, and both say that nothing was run. */
-function expectRefusal(table: CheckContext, reply: Reply, what: string): void {
+function expectRefusal(context: CheckContext, reply: Reply, what: string): void {
   if (reply.kind === 'error') return;
   if (reply.kind === 'result' && reply.result['isError'] === true) return;
-  table.fail(`${what} was answered with ${describe(reply)}`, 'a result with isError, or an error');
+  context.fail(`${what} was answered with ${describe(reply)}`, 'a result with isError, or an error');
 }
 
 function describe(reply: Reply): string {

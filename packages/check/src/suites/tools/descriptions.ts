@@ -13,9 +13,9 @@ export const toolDescriptionChecks: readonly Check[] = [
     rules: [],
     reason: 'A model chooses a tool by its description; without one it has only the name.',
     hint: 'Say in one or two sentences what the tool does and when to use it.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         ({ description }) =>
           typeof description === 'string' && description.trim().length >= 3 ? undefined : 'no description',
         'a description',
@@ -29,15 +29,15 @@ export const toolDescriptionChecks: readonly Check[] = [
     rules: [],
     reason: 'A model cannot tell two tools apart that are described in the same words.',
     hint: 'Say what is different about each.',
-    run(table) {
+    run(context) {
       const groups = new Map<string, string[]>();
-      for (const tool of needTools(table)) {
+      for (const tool of needTools(context)) {
         const text = typeof tool['description'] === 'string' ? tool['description'].trim() : '';
         if (text !== '') groups.set(text, [...(groups.get(text) ?? []), nameOf(tool)]);
       }
       const same = [...groups.values()].filter((names) => names.length > 1);
       if (same.length > 0)
-        table.fail(
+        context.fail(
           summary(same.map((names) => `${names.join(' and ')} have one description`)),
           'a description of its own for each',
         );
@@ -52,9 +52,9 @@ export const toolDescriptionChecks: readonly Check[] = [
     rules: [],
     reason: 'Every definition is sent to the model with every request; hosts cut or refuse what is longer.',
     hint: 'Shorten the description, or move documentation into a resource or prompt.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         (tool) => {
           const bytes = Buffer.byteLength(JSON.stringify(tool));
           return bytes > 16 * 1024 ? `${bytes} bytes` : undefined;
@@ -71,9 +71,9 @@ export const toolDescriptionChecks: readonly Check[] = [
     reason:
       'Invisible characters are read by models and not by the people who approve a tool: a way to smuggle instructions.',
     hint: 'Remove control characters, zero-width characters, bidirectional overrides and tag characters.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         (tool) => {
           const found = HIDDEN.exec(
             JSON.stringify(tool).replace(/\\u([0-9a-f]{4})/gi, (_, hex) =>
@@ -95,9 +95,9 @@ export const toolDescriptionChecks: readonly Check[] = [
     rules: [],
     reason: 'A model that has to guess what an argument means guesses wrong.',
     hint: 'Give every property a description (or a title, or an enum that speaks for itself).',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         (tool) => {
           const mute = propertiesOf(tool).filter(
             ([, each]) =>
@@ -122,11 +122,11 @@ export const toolDescriptionChecks: readonly Check[] = [
     rules: [],
     reason: 'A tool that only reads cannot destroy anything; hosts that see both hints trust the wrong one.',
     hint: 'Set readOnlyHint or destructiveHint, not both.',
-    run(table) {
-      if (!table.facts.tools.some((tool) => isJsonObject(tool['annotations'])))
-        table.skip('no tool has annotations');
+    run(context) {
+      if (!context.facts.tools.some((tool) => isJsonObject(tool['annotations'])))
+        context.skip('no tool has annotations');
       return judgeEach(
-        table,
+        context,
         ({ annotations }) =>
           isJsonObject(annotations) &&
           annotations['readOnlyHint'] === true &&
@@ -144,11 +144,11 @@ export const toolDescriptionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-006'],
     hint: 'The four hints are true or false, and the title is a string.',
-    run(table) {
-      if (!table.facts.tools.some((tool) => tool['annotations'] !== undefined))
-        table.skip('no tool has annotations');
+    run(context) {
+      if (!context.facts.tools.some((tool) => tool['annotations'] !== undefined))
+        context.skip('no tool has annotations');
       return judgeEach(
-        table,
+        context,
         ({ annotations }) => {
           if (annotations === undefined) return undefined;
           if (!isJsonObject(annotations)) return `annotations is ${JSON.stringify(annotations)}`;

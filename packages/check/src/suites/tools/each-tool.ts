@@ -3,25 +3,25 @@ import type { CheckContext } from '../../run/check-context.js';
 import type { WalkthroughStop } from '../../survey/facts.js';
 
 /** All tools of the server; skips where there are none. */
-export function needTools(table: CheckContext): readonly JsonObject[] {
-  table.needCapability('tools');
-  if (table.facts.tools.length === 0) table.skip('the server has no tools');
-  return table.facts.tools;
+export function needTools(context: CheckContext): readonly JsonObject[] {
+  context.needCapability('tools');
+  if (context.facts.tools.length === 0) context.skip('the server has no tools');
+  return context.facts.tools;
 }
 
 /** Judges every tool, and fails with all that is wrong, a clause for each; the first few are named. */
 export async function judgeEach(
-  table: CheckContext,
+  context: CheckContext,
   judge: (tool: JsonObject) => string | undefined | Promise<string | undefined>,
   expected: string,
 ): Promise<string> {
-  const tools = needTools(table);
+  const tools = needTools(context);
   const wrong: string[] = [];
   for (const tool of tools) {
     const problem = await judge(tool);
     if (problem !== undefined) wrong.push(`${nameOf(tool)}: ${problem}`);
   }
-  if (wrong.length > 0) table.fail(summary(wrong), expected);
+  if (wrong.length > 0) context.fail(summary(wrong), expected);
   return `${tools.length} tools looked at`;
 }
 
@@ -38,18 +38,18 @@ export function nameOf(tool: JsonObject): string {
 
 /** The results of tools that were called on the way in; skips where there are none. */
 export function needCalls(
-  table: CheckContext,
+  context: CheckContext,
 ): readonly { stop: WalkthroughStop; tool: JsonObject; result: JsonObject }[] {
-  needTools(table);
-  const calls = table.facts.tour.flatMap((stop) => {
+  needTools(context);
+  const calls = context.facts.tour.flatMap((stop) => {
     const { reply } = stop;
-    const tool = table.facts.tools.find((each) => each['name'] === stop.params['name']);
+    const tool = context.facts.tools.find((each) => each['name'] === stop.params['name']);
     if (stop.method !== 'tools/call' || reply.kind !== 'result' || !tool) return [];
     return reply.result['resultType'] === 'input_required' ? [] : [{ stop, tool, result: reply.result }];
   });
   if (calls.length === 0) {
-    const why = table.facts.objections[0];
-    table.skip(`no tool was called${why === undefined ? ' to its end' : `: ${why}`}`);
+    const why = context.facts.objections[0];
+    context.skip(`no tool was called${why === undefined ? ' to its end' : `: ${why}`}`);
   }
   return calls;
 }

@@ -12,11 +12,11 @@ export const toolListChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-001'],
     hint: 'Put `tools: {}` among the capabilities of server/discover and initialize.',
-    async run(table) {
-      if (table.facts.capabilities['tools'] !== undefined) return 'tools is announced';
-      const reply = await (await table.talk()).request('tools/list');
-      if (reply.kind !== 'result') return table.skip('the server has no tools');
-      return table.fail(
+    async run(context) {
+      if (context.facts.capabilities['tools'] !== undefined) return 'tools is announced';
+      const reply = await (await context.talk()).request('tools/list');
+      if (reply.kind !== 'result') return context.skip('the server has no tools');
+      return context.fail(
         'tools/list is answered with a list, and tools is not announced',
         'the capability tools',
       );
@@ -29,10 +29,10 @@ export const toolListChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-002', 'TOOL-001'],
     hint: 'Register a handler for tools/list that returns `{ tools: [] }` when there are none.',
-    async run(table) {
-      table.needCapability('tools');
-      const result = table.needResult(await (await table.talk()).request('tools/list'), 'tools/list');
-      if (!Array.isArray(result['tools'])) table.fail('the result has no array tools', 'an array tools');
+    async run(context) {
+      context.needCapability('tools');
+      const result = context.needResult(await (await context.talk()).request('tools/list'), 'tools/list');
+      if (!Array.isArray(result['tools'])) context.fail('the result has no array tools', 'an array tools');
       return `${(result['tools'] as unknown[]).length} tools on the first page`;
     },
   },
@@ -45,15 +45,15 @@ export const toolListChecks: readonly Check[] = [
     era: 'modern',
     lane: 'own',
     hint: 'Do not build the list from what happened on a connection; a handle in the arguments can carry state.',
-    async run(table) {
-      needTools(table);
-      const [one, other] = [await table.openTalk(), await table.openTalk()];
-      const look = async () => [await namesOn(table, one), await namesOn(table, other)] as const;
+    async run(context) {
+      needTools(context);
+      const [one, other] = [await context.openTalk(), await context.openTalk()];
+      const look = async () => [await namesOn(context, one), await namesOn(context, other)] as const;
       let [here, there] = await look();
       // A list may change at any time, but then it changes for all.
       if (difference(here, there) !== undefined) [here, there] = await look();
       const odd = difference(here, there);
-      if (odd !== undefined) table.fail(`on a second connection ${odd}`, 'the same tools');
+      if (odd !== undefined) context.fail(`on a second connection ${odd}`, 'the same tools');
       return `${here.length} tools on two connections`;
     },
   },
@@ -65,23 +65,25 @@ export const toolListChecks: readonly Check[] = [
     rules: ['TOOL-003'],
     era: 'modern',
     hint: 'A call must not add, hide or rename tools for the connection that it came on.',
-    async run(table) {
-      needTools(table);
-      if (!table.facts.tour.some(({ method }) => method === 'tools/call')) table.skip('no tool was called');
+    async run(context) {
+      needTools(context);
+      if (!context.facts.tour.some(({ method }) => method === 'tools/call'))
+        context.skip('no tool was called');
       // Another connection to a command is another process, and knows nothing of what was meant to change.
-      const meant = table.facts.tour.find(
+      const meant = context.facts.tour.find(
         ({ method, params }) =>
           method === 'tools/call' &&
-          !table.facts.tools.some((tool) => nameOf(tool) === params['name'] && isReadOnly(tool)),
+          !context.facts.tools.some((tool) => nameOf(tool) === params['name'] && isReadOnly(tool)),
       );
-      if (table.target.transport === 'command' && meant) {
-        table.skip(`${String(meant.params['name'])} was called, and may have changed the list on purpose`);
+      if (context.target.transport === 'command' && meant) {
+        context.skip(`${String(meant.params['name'])} was called, and may have changed the list on purpose`);
       }
       // What the calls changed for everybody is fine; what they changed for this connection alone is not.
-      const fresh = await namesOn(table, await table.openTalk());
-      const used = await namesOn(table, await table.talk());
+      const fresh = await namesOn(context, await context.openTalk());
+      const used = await namesOn(context, await context.talk());
       const odd = difference(fresh, used);
-      if (odd !== undefined) table.fail(`on the connection of the calls ${odd}`, 'what a new connection has');
+      if (odd !== undefined)
+        context.fail(`on the connection of the calls ${odd}`, 'what a new connection has');
       return `${used.length} tools, there as on a new connection`;
     },
   },
@@ -93,12 +95,12 @@ export const toolListChecks: readonly Check[] = [
     rules: ['TOOL-005'],
     era: 'modern',
     hint: 'Sort by name or keep the order of registration: prompt caches of models hang on it.',
-    async run(table) {
-      needTools(table);
-      const talk = await table.talk();
-      const [first, second] = [await namesOn(table, talk), await namesOn(table, talk)];
+    async run(context) {
+      needTools(context);
+      const talk = await context.talk();
+      const [first, second] = [await namesOn(context, talk), await namesOn(context, talk)];
       const at = first.findIndex((name, index) => name !== second[index]);
-      if (at >= 0) table.fail(`place ${at + 1} is ${first[at]} and then ${second[at]}`, 'one order');
+      if (at >= 0) context.fail(`place ${at + 1} is ${first[at]} and then ${second[at]}`, 'one order');
       return 'two lists in the same order';
     },
   },
@@ -109,10 +111,10 @@ export const toolListChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-009'],
     hint: 'Rename one of them: a client can call only one tool of a name.',
-    async run(table) {
-      const names = needTools(table).map(nameOf);
+    async run(context) {
+      const names = needTools(context).map(nameOf);
       const twice = names.filter((name, index) => names.indexOf(name) !== index);
-      if (twice.length > 0) table.fail(`there is more than one ${twice.join(', ')}`, 'each name once');
+      if (twice.length > 0) context.fail(`there is more than one ${twice.join(', ')}`, 'each name once');
       return `${names.length} different names`;
     },
   },
@@ -123,9 +125,9 @@ export const toolListChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-009'],
     hint: 'Many models and hosts refuse other characters; put a nicer name into title.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         (tool) =>
           /^[A-Za-z0-9_.-]{1,128}$/.test(nameOf(tool))
             ? undefined
@@ -142,16 +144,16 @@ export const toolListChecks: readonly Check[] = [
     reason:
       'Hosts call tools with readOnlyHint without asking anybody; one that changes lists or resources misleads them.',
     hint: 'Take readOnlyHint away from the tool, or the side effect.',
-    async run(table) {
-      const readers = needTools(table).filter((tool) => isReadOnly(tool));
-      const called = table.facts.tour.filter(
+    async run(context) {
+      const readers = needTools(context).filter((tool) => isReadOnly(tool));
+      const called = context.facts.tour.filter(
         ({ method, params }) =>
           method === 'tools/call' && readers.some((tool) => nameOf(tool) === params['name']),
       );
-      if (called.length === 0) table.skip('no tool with readOnlyHint was called');
+      if (called.length === 0) context.skip('no tool with readOnlyHint was called');
       // Somebody else's call may change the lists, on another connection to the same server.
-      const other = table.facts.callable.find(({ tool }) => !isReadOnly(tool));
-      if (other) table.skip(`${other.name} may be called, too, and does not say that it only reads`);
+      const other = context.facts.callable.find(({ tool }) => !isReadOnly(tool));
+      if (other) context.skip(`${other.name} may be called, too, and does not say that it only reads`);
       const wrong = called.flatMap(({ params, reply }) =>
         reply.notifications
           .filter(
@@ -159,9 +161,9 @@ export const toolListChecks: readonly Check[] = [
           )
           .map(({ method }) => `${String(params['name'])} was followed by ${method}`),
       );
-      if (wrong.length > 0) table.fail(summary(wrong), 'no change');
-      const odd = difference(needTools(table).map(nameOf), await namesOn(table, await table.talk()));
-      if (odd !== undefined) table.fail(`after tools that only read ${odd}`, 'the same tools');
+      if (wrong.length > 0) context.fail(summary(wrong), 'no change');
+      const odd = difference(needTools(context).map(nameOf), await namesOn(context, await context.talk()));
+      if (odd !== undefined) context.fail(`after tools that only read ${odd}`, 'the same tools');
       return `${called.length} calls of tools that only read`;
     },
   },
@@ -172,12 +174,12 @@ function isReadOnly(tool: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** All pages. */
-async function namesOn(table: CheckContext, talk: CheckConversation): Promise<string[]> {
+async function namesOn(context: CheckContext, talk: CheckConversation): Promise<string[]> {
   const names: string[] = [];
   let cursor: unknown;
   for (let page = 0; page < 50; page++) {
     const reply = await talk.request('tools/list', cursor === undefined ? {} : { cursor });
-    const result = table.needResult(reply, 'tools/list');
+    const result = context.needResult(reply, 'tools/list');
     if (!Array.isArray(result['tools'])) break;
     names.push(...result['tools'].map((tool) => nameOf(tool as Record<string, unknown>)));
     cursor = result['nextCursor'];

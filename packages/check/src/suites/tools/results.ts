@@ -15,17 +15,17 @@ export const toolResultChecks: readonly Check[] = [
     rules: ['TOOL-017'],
     reason: 'A call that ends the server ends the work of every other client, and nobody is told why.',
     hint: 'Catch what a tool throws, and answer with isError. A tool that ends the server on purpose says destructiveHint: true, and is not called.',
-    run(table) {
-      const { killedBy, tour } = table.facts;
+    run(context) {
+      const { killedBy, tour } = context.facts;
       const calls = tour.filter(({ method }) => method === 'tools/call');
       if (killedBy !== undefined) {
         const args = calls.find(({ params }) => params['name'] === killedBy)?.params['arguments'];
-        table.fail(
+        context.fail(
           `tools/call of ${killedBy} with ${JSON.stringify(args)} ended the server; it was the last call`,
           'an answer, and the server goes on',
         );
       }
-      if (calls.length === 0) table.skip('no tool was called');
+      if (calls.length === 0) context.skip('no tool was called');
       return `${calls.length} calls, and the server is still there`;
     },
   },
@@ -36,14 +36,14 @@ export const toolResultChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-016'],
     hint: 'A result has an array content of text, image, audio, resource_link and resource blocks, if only an empty one.',
-    run(table) {
-      const calls = needCalls(table);
+    run(context) {
+      const calls = needCalls(context);
       const wrong = calls.flatMap(({ tool, result }) =>
-        judgeResult('tools/call', result, table.revision as Revision).map(
+        judgeResult('tools/call', result, context.revision as Revision).map(
           (each) => `${nameOf(tool)}: ${complaintText(each)}`,
         ),
       );
-      if (wrong.length > 0) table.fail(summary(wrong), 'content as the revision has it');
+      if (wrong.length > 0) context.fail(summary(wrong), 'content as the revision has it');
       return `${calls.length} results`;
     },
   },
@@ -54,11 +54,11 @@ export const toolResultChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-012'],
     hint: 'Return structuredContent that validates, or correct the outputSchema.',
-    async run(table) {
-      const calls = needCalls(table).filter(
+    async run(context) {
+      const calls = needCalls(context).filter(
         ({ tool, result }) => tool['outputSchema'] !== undefined && result['isError'] !== true,
       );
-      if (calls.length === 0) table.skip('no tool with an outputSchema gave a result');
+      if (calls.length === 0) context.skip('no tool with an outputSchema gave a result');
       const wrong: string[] = [];
       for (const { tool, result } of calls) {
         if (result['structuredContent'] === undefined)
@@ -68,7 +68,7 @@ export const toolResultChecks: readonly Check[] = [
           if (problem !== undefined) wrong.push(`${nameOf(tool)}: structuredContent ${problem}`);
         }
       }
-      if (wrong.length > 0) table.fail(summary(wrong), 'structuredContent that fits');
+      if (wrong.length > 0) context.fail(summary(wrong), 'structuredContent that fits');
       return `${calls.length} structured results`;
     },
   },
@@ -79,13 +79,13 @@ export const toolResultChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-014'],
     hint: 'Add `{ "type": "text", "text": JSON.stringify(structuredContent) }`: old clients see only that.',
-    run(table) {
-      const calls = needCalls(table).filter(({ result }) => result['structuredContent'] !== undefined);
-      if (calls.length === 0) table.skip('no result has structuredContent');
+    run(context) {
+      const calls = needCalls(context).filter(({ result }) => result['structuredContent'] !== undefined);
+      if (calls.length === 0) context.skip('no result has structuredContent');
       const wrong = calls
         .filter(({ result }) => !repeatsAsText(result))
         .map(({ tool }) => `${nameOf(tool)} has no text with its structuredContent`);
-      if (wrong.length > 0) table.fail(summary(wrong), 'the same as JSON text');
+      if (wrong.length > 0) context.fail(summary(wrong), 'the same as JSON text');
       return `${calls.length} structured results`;
     },
   },
@@ -97,16 +97,16 @@ export const toolResultChecks: readonly Check[] = [
     rules: ['TOOL-008'],
     era: 'legacy',
     hint: 'Wrap other values in an object, or put them into a text block.',
-    run(table) {
-      const calls = needCalls(table).filter(({ result }) => result['structuredContent'] !== undefined);
-      if (calls.length === 0) table.skip('no result has structuredContent');
+    run(context) {
+      const calls = needCalls(context).filter(({ result }) => result['structuredContent'] !== undefined);
+      if (calls.length === 0) context.skip('no result has structuredContent');
       const wrong = calls
         .filter(({ result }) => !isJsonObject(result['structuredContent']))
         .map(
           ({ tool, result }) =>
             `${nameOf(tool)}: structuredContent is ${JSON.stringify(result['structuredContent'])?.slice(0, 60)}`,
         );
-      if (wrong.length > 0) table.fail(summary(wrong), 'an object');
+      if (wrong.length > 0) context.fail(summary(wrong), 'an object');
       return `${calls.length} structured results`;
     },
   },
@@ -117,13 +117,13 @@ export const toolResultChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-025'],
     hint: 'Announce the capability resources, or give the content as text.',
-    run(table) {
-      const embedding = needCalls(table).filter(({ result }) =>
+    run(context) {
+      const embedding = needCalls(context).filter(({ result }) =>
         contentOf(result).some(({ type }) => type === 'resource'),
       );
-      if (embedding.length === 0) table.skip('no result embeds a resource');
-      if (table.facts.capabilities['resources'] === undefined) {
-        table.fail(
+      if (embedding.length === 0) context.skip('no result embeds a resource');
+      if (context.facts.capabilities['resources'] === undefined) {
+        context.fail(
           `${embedding.map(({ tool }) => nameOf(tool)).join(', ')} embeds a resource, and resources is not announced`,
           'the capability resources',
         );
@@ -139,14 +139,14 @@ export const toolResultChecks: readonly Check[] = [
     rules: [],
     reason: 'A model can correct itself only by what the error says.',
     hint: 'Put the reason into a text block.',
-    run(table) {
-      const failed = needCalls(table).filter(({ result }) => result['isError'] === true);
-      if (failed.length === 0) table.skip('no call failed');
+    run(context) {
+      const failed = needCalls(context).filter(({ result }) => result['isError'] === true);
+      if (failed.length === 0) context.skip('no call failed');
       const mute = failed.filter(
         ({ result }) => !contentOf(result).some(({ text }) => typeof text === 'string' && text.trim() !== ''),
       );
       if (mute.length > 0)
-        table.fail(
+        context.fail(
           `${mute.map(({ tool }) => nameOf(tool)).join(', ')} failed without a word`,
           'a text that says why',
         );
@@ -160,23 +160,23 @@ export const toolResultChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-017'],
     hint: 'Catch what the tool throws and return `{ isError: true, content: [...] }`.',
-    run(table) {
-      const calls = table.facts.tour.filter(({ method }) => method === 'tools/call');
+    run(context) {
+      const calls = context.facts.tour.filter(({ method }) => method === 'tools/call');
       if (calls.length === 0)
-        table.skip(
-          `no tool was called${table.facts.objections[0] === undefined ? '' : `: ${table.facts.objections[0]}`}`,
+        context.skip(
+          `no tool was called${context.facts.objections[0] === undefined ? '' : `: ${context.facts.objections[0]}`}`,
         );
       const failed = calls.filter(
         ({ reply }) =>
           reply.kind === 'error' || (reply.kind === 'result' && reply.result['isError'] === true),
       );
-      if (failed.length === 0) table.skip('no tool failed');
+      if (failed.length === 0) context.skip('no tool failed');
       const wrong = failed.flatMap(({ params, reply }) =>
         reply.kind === 'error' && (reply.error.code === -32603 || reply.error.code > -32000)
           ? [`${String(params['name'])}: error ${reply.error.code}: ${reply.error.message.slice(0, 100)}`]
           : [],
       );
-      if (wrong.length > 0) table.fail(summary(wrong), 'a result with isError');
+      if (wrong.length > 0) context.fail(summary(wrong), 'a result with isError');
       return `${failed.length} failures`;
     },
   },
@@ -188,19 +188,19 @@ export const toolResultChecks: readonly Check[] = [
     rules: [],
     reason: 'A stack trace shows paths and code to whoever can call a tool, and helps no model.',
     hint: 'Send the message of the error, and log the stack.',
-    run(table) {
-      const texts = table.facts.tour.flatMap(({ method, params, reply }) => {
+    run(context) {
+      const texts = context.facts.tour.flatMap(({ method, params, reply }) => {
         const about = `${method} ${String(params['name'] ?? params['uri'])}`;
         if (reply.kind === 'error')
           return [[about, `${reply.error.message}\n${JSON.stringify(reply.error.data ?? '')}`] as const];
         if (reply.kind !== 'result' || reply.result['isError'] !== true) return [];
         return contentOf(reply.result).map(({ text }) => [about, String(text ?? '')] as const);
       });
-      if (texts.length === 0) table.skip('nothing failed');
+      if (texts.length === 0) context.skip('nothing failed');
       const leaking = texts
         .filter(([, text]) => stackTraceIn(text) !== undefined)
         .map(([about]) => `${about} shows a stack trace`);
-      if (leaking.length > 0) table.fail(summary(leaking), 'a message for people');
+      if (leaking.length > 0) context.fail(summary(leaking), 'a message for people');
       return `${texts.length} errors read`;
     },
   },

@@ -13,9 +13,9 @@ export const toolSchemaChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-006'],
     hint: 'A tool without arguments has `{ "type": "object", "properties": {} }`.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         ({ inputSchema }) => {
           if (!isJsonObject(inputSchema)) return `inputSchema is ${JSON.stringify(inputSchema) ?? 'missing'}`;
           const type = inputSchema['type'];
@@ -33,9 +33,9 @@ export const toolSchemaChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['JSCH-004', 'JSCH-001'],
     hint: 'Validate the schema with its meta-schema; without $schema it is taken for JSON Schema 2020-12.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         async (tool) => {
           for (const [member, schema] of schemasOf(tool)) {
             const problem = await problemOfSchema(schema);
@@ -54,9 +54,9 @@ export const toolSchemaChecks: readonly Check[] = [
     rules: [],
     reason: 'Clients have to support 2020-12 only; a tool in another dialect is refused by many of them.',
     hint: 'Leave $schema out and use 2020-12.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         (tool) => {
           for (const [member, schema] of schemasOf(tool)) {
             if (dialectName(schema) === undefined)
@@ -74,9 +74,9 @@ export const toolSchemaChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['JSCH-006', 'JSCH-009'],
     hint: 'Put what is referred to under $defs: clients must not fetch it, and refuse the tool.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         (tool) => {
           for (const [member, schema] of schemasOf(tool)) {
             const foreign = findIn(schema, (node) =>
@@ -99,12 +99,12 @@ export const toolSchemaChecks: readonly Check[] = [
     rules: ['TOOL-008'],
     era: 'legacy',
     hint: 'Wrap the value in an object, or leave outputSchema out for clients of 2025-06-18 and 2025-11-25.',
-    run(table) {
-      if (!table.facts.tools.some((tool) => tool['outputSchema'] !== undefined)) {
-        table.skip('no tool has an outputSchema');
+    run(context) {
+      if (!context.facts.tools.some((tool) => tool['outputSchema'] !== undefined)) {
+        context.skip('no tool has an outputSchema');
       }
       return judgeEach(
-        table,
+        context,
         ({ outputSchema }) => {
           if (outputSchema === undefined) return undefined;
           const type = isJsonObject(outputSchema) ? outputSchema['type'] : undefined;
@@ -124,16 +124,16 @@ export const toolSchemaChecks: readonly Check[] = [
     rules: ['HTTP-040', 'HTTP-041', 'HTTP-042', 'HTTP-043', 'HTTP-044', 'HTTP-045'],
     era: 'modern',
     hint: 'Clients drop the whole tool; annotate string, integer or boolean properties, each with a header of its own.',
-    run(table) {
+    run(context) {
       if (
-        !table.facts.tools.some((tool) =>
+        !context.facts.tools.some((tool) =>
           findIn(tool['inputSchema'], (node) => (node['x-mcp-header'] === undefined ? undefined : 'x')),
         )
       ) {
-        table.skip('no tool has an x-mcp-header');
+        context.skip('no tool has an x-mcp-header');
       }
       return judgeEach(
-        table,
+        context,
         ({ inputSchema }) => {
           const read = readHeaderParams(inputSchema);
           if (read.kind === 'invalid') return read.why;
@@ -155,9 +155,9 @@ export const toolSchemaChecks: readonly Check[] = [
     rules: [],
     reason: 'A model cannot guess an argument that is required and not among the properties.',
     hint: 'Add the property, or take its name out of required.',
-    run: (table) =>
+    run: (context) =>
       judgeEach(
-        table,
+        context,
         ({ inputSchema }) => {
           if (!isJsonObject(inputSchema) || !Array.isArray(inputSchema['required'])) return undefined;
           const properties = isJsonObject(inputSchema['properties']) ? inputSchema['properties'] : {};
@@ -175,13 +175,13 @@ export const toolSchemaChecks: readonly Check[] = [
     rules: [],
     reason: 'Clients fill in defaults; one that does not fit makes a call that cannot succeed.',
     hint: 'Correct the default, or the type beside it.',
-    run(table) {
-      const has = table.facts.tools.some((tool) =>
+    run(context) {
+      const has = context.facts.tools.some((tool) =>
         propertiesOf(tool).some(([, each]) => each['default'] !== undefined),
       );
-      if (!has) table.skip('no argument has a default');
+      if (!has) context.skip('no argument has a default');
       return judgeEach(
-        table,
+        context,
         async (tool) => {
           for (const [name, property] of propertiesOf(tool)) {
             if (property['default'] === undefined || JSON.stringify(property).includes('"$ref"')) continue;

@@ -4,8 +4,7 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { streamTarget } from '../../../src/index.js';
-import { duplexPair } from '../../../src/wire/server-target.js';
-import type { StreamTarget } from '../../../src/wire/target.js';
+import { duplexPair, type StreamTarget } from '../../../src/wire/targets.js';
 
 /** The demo behind streams of this process: the reference that mutants are made of. */
 export async function demoTarget(): Promise<{ target: StreamTarget; close(): Promise<void> }> {

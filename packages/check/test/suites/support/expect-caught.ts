@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { CHECKS, type CheckOptions, checkServer, commandTarget } from '../../../src/index.js';
-import type { CheckTarget } from '../../../src/wire/target.js';
+import type { CheckTarget } from '../../../src/wire/targets.js';
 import { demoTarget } from './demo-target.js';
 import { demoHttpTarget, proxyTarget } from './http-proxy.js';
 import type { AnyMutant, HttpBase } from './mutant.js';

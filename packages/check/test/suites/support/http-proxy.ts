@@ -5,7 +5,7 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { httpTarget } from '../../../src/index.js';
-import type { HttpTarget } from '../../../src/wire/target.js';
+import type { HttpTarget } from '../../../src/wire/targets.js';
 import type { HttpBase, ProxyHooks, ProxyRequest } from './mutant.js';
 
 /** The demo at a URL, as it is. */

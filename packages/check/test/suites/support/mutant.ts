@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckOptions } from '../../../src/index.js';
-import type { HttpTarget } from '../../../src/wire/target.js';
+import type { HttpTarget } from '../../../src/wire/targets.js';
 
 /** A server that is the demo but for one vice, and the check that has to notice. */
 export interface Mutant {

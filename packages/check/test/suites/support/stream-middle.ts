@@ -2,8 +2,7 @@ import type { Duplex } from 'node:stream';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { createLineReader } from '@isthmus/sdk/internal/wire/lines.js';
 import { streamTarget } from '../../../src/index.js';
-import { duplexPair } from '../../../src/wire/server-target.js';
-import type { StreamTarget } from '../../../src/wire/target.js';
+import { duplexPair, type StreamTarget } from '../../../src/wire/targets.js';
 import { serveDemo } from './demo-target.js';
 import type { Middle, MiddleIo } from './mutant.js';
 

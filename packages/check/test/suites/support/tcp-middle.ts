@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { httpTarget } from '../../../src/index.js';
-import type { HttpTarget } from '../../../src/wire/target.js';
+import type { HttpTarget } from '../../../src/wire/targets.js';
 import { demoHttpTarget } from './http-proxy.js';
 import type { HttpBase, TcpHooks } from './mutant.js';
 

@@ -1,0 +1,108 @@
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { HttpPeer, PeerHttpAnswer, PeerHttpRequest } from '../../../wire/http-peer.js';
+import { type Frame, membersOf } from '../../../wire/transcript.js';
+
+/** What came of one bare request: the answer, or why there is none. */
+export interface Answer {
+  /** 0 where there is no answer at all. */
+  readonly status: number;
+  readonly http: PeerHttpAnswer | undefined;
+  /** The response in the body or the stream, where there is one. */
+  readonly response: Frame | undefined;
+  readonly result: JsonObject | undefined;
+  /** Of a JSON-RPC error. */
+  readonly code: number | undefined;
+  /** In a few words: `HTTP 400 with error -32020 (…)`. */
+  readonly said: string;
+}
+
+/** Sends a request and reads the answer up to its response. Skips where we are too fast for the server. */
+export async function ask(
+  context: CheckContext,
+  peer: HttpPeer,
+  request: Omit<PeerHttpRequest, 'ms'> & { readonly ms?: number },
+): Promise<Answer> {
+  const ms = request.ms ?? context.patience.answerMs;
+  let http: PeerHttpAnswer;
+  try {
+    http = await peer.request({ ...request, ms });
+  } catch (error) {
+    return {
+      status: 0,
+      http: undefined,
+      response: undefined,
+      result: undefined,
+      code: undefined,
+      said: `no answer (${messageOf(error)})`,
+    };
+  }
+  if (http.status === 429) return context.skip('the server asks us to come more slowly (HTTP 429)');
+  if (http.status === 408 && http.text === '')
+    return context.undecided(
+      'the server gave up on a request that was sent at once (HTTP 408): is the machine busy?',
+    );
+  return readAnswer(http, ms);
+}
+
+/** Of an answer that has begun: its response, or its end without one. */
+export async function readAnswer(http: PeerHttpAnswer, ms: number): Promise<Answer> {
+  const response = await http.waitFor(isResponse, ms);
+  const { result, error } = response ? membersOf(response) : {};
+  const code = isJsonObject(error) && typeof error['code'] === 'number' ? error['code'] : undefined;
+  return {
+    status: http.status,
+    http,
+    response,
+    result: isJsonObject(result) ? result : undefined,
+    code,
+    said: `HTTP ${http.status} ${describeBody(http, response)}`,
+  };
+}
+
+export function isResponse(frame: Frame): boolean {
+  return frame.kind === 'result' || frame.kind === 'error';
+}
+
+/** Whether the request was done: a result came. */
+export function isServed({ status, result }: Answer): boolean {
+  return status === 200 && result !== undefined;
+}
+
+export function isRefused({ status }: Answer): boolean {
+  return status >= 400 && status < 500;
+}
+
+/** Fails unless the request was refused with that status and one of these codes (none: any body will do). */
+export function needRefusal(
+  context: CheckContext,
+  answer: Answer,
+  what: string,
+  { status = [400], codes = [] }: { readonly status?: readonly number[]; readonly codes?: readonly number[] },
+): void {
+  const isRight =
+    status.includes(answer.status) &&
+    (codes.length === 0 || (answer.code !== undefined && codes.includes(answer.code)));
+  if (isRight) return;
+  const wanted = `HTTP ${status.join(' or ')}${codes.length > 0 ? ` with error ${codes.join(' or ')}` : ''}`;
+  context.fail(`${what} was answered with ${answer.said}`, wanted);
+}
+
+export function needServed(context: CheckContext, answer: Answer, what: string): JsonObject {
+  if (isServed(answer)) return answer.result!;
+  return context.fail(`${what} was answered with ${answer.said}`, 'HTTP 200 with a result');
+}
+
+function describeBody(http: PeerHttpAnswer, response: Frame | undefined): string {
+  if (response?.kind === 'result') return 'with a result';
+  if (response) {
+    const error = membersOf(response)['error'];
+    return isJsonObject(error)
+      ? `with error ${String(error['code'])} (${String(error['message']).slice(0, 120)})`
+      : 'with an error that is none';
+  }
+  if (http.text === '') return http.isStream ? 'and a stream without a response' : 'without a body';
+  const start = http.text.slice(0, 80).replace(/\s+/g, ' ');
+  return `with ${http.contentType || 'a body without a content type'}: ${start}`;
+}

@@ -1,0 +1,137 @@
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckRequestOptions } from '../../../conversation/conversation.js';
+import { CLIENT_INFO, legacyCapabilities, modernParams } from '../../../conversation/envelope.js';
+import { legacyHeaders } from '../../../conversation/http-legacy-conversation.js';
+import { modernHeaders } from '../../../conversation/http-modern-conversation.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { WalkthroughStop } from '../../../survey/facts.js';
+import type { PeerHttpAnswer } from '../../../wire/http-peer.js';
+import { paramsOf } from '../../../wire/transcript.js';
+
+export interface BareRequest {
+  readonly body: {
+    readonly jsonrpc: '2.0';
+    readonly id: string | number;
+    readonly method: string;
+    readonly params: JsonObject;
+  };
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A modern request as it should be, to be spoiled by whoever asked for it. */
+export function modernRequest(
+  context: CheckContext,
+  method = 'server/discover',
+  params: JsonObject = {},
+  options: CheckRequestOptions = {},
+): BareRequest {
+  const facts = context.factsOf('modern') ?? context.facts;
+  const schemas = new Map(facts.tools.map((tool) => [String(tool['name']), tool['inputSchema']]));
+  const body = {
+    jsonrpc: '2.0' as const,
+    id: options.id ?? 1,
+    method,
+    params: modernParams(params, facts.revision, options),
+  };
+  return { body, headers: modernHeaders(body, facts.revision, schemas) };
+}
+
+export function initializeRequest(
+  context: CheckContext,
+  revision?: string,
+  id: string | number = 1,
+): BareRequest {
+  const facts = context.factsOf('legacy') ?? context.facts;
+  const protocolVersion = revision ?? facts.revision;
+  return {
+    body: {
+      jsonrpc: '2.0',
+      id,
+      method: 'initialize',
+      params: { protocolVersion, capabilities: legacyCapabilities(protocolVersion), clientInfo: CLIENT_INFO },
+    },
+    headers: legacyHeaders(undefined, undefined),
+  };
+}
+
+/** A request that a server of that era answers without having heard of us. */
+export function openingRequest(
+  context: CheckContext,
+  era: Era = context.era,
+  id: string | number = 1,
+): BareRequest {
+  return era === 'modern'
+    ? modernRequest(context, 'server/discover', {}, { id })
+    : initializeRequest(context, undefined, id);
+}
+
+export interface NamedRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** Modern requests with a name in their headers that are known to be served, at most one of each method. */
+export function namedRequests(context: CheckContext): readonly NamedRequest[] {
+  const served = context.facts.tour.filter(
+    ({ reply }) => reply.kind === 'result' && reply.result['resultType'] !== 'input_required',
+  );
+  const named = ['resources/read', 'prompts/get', 'tools/call'].flatMap((method) => {
+    const [quickest] = served
+      .filter((stop) => stop.method === method)
+      .sort((one, other) => one.reply.ms - other.reply.ms);
+    return quickest ? [{ method, params: quickest.params }] : [];
+  });
+  if (named.length > 0) return named;
+  return context.skip(
+    'nothing that has a name (a resource, a prompt, a tool that may be called) gave a result',
+  );
+}
+
+/** What stands in `Mcp-Name`. */
+export function nameOf({ method, params }: NamedRequest): string {
+  return String(method === 'resources/read' ? params['uri'] : params['name']);
+}
+
+/** A call that reported progress when the server was looked at; the quickest. Skips where there is none. */
+export function reportingCall(context: CheckContext): WalkthroughStop {
+  return reportingCalls(context)[0]!;
+}
+
+/** The one that took longest: there is time to hang up. */
+export function longestCall(context: CheckContext): WalkthroughStop {
+  return reportingCalls(context).at(-1)!;
+}
+
+function reportingCalls(context: CheckContext): readonly WalkthroughStop[] {
+  const calls = context.facts.tour
+    .filter(({ method, reply, questions }) => {
+      if (method !== 'tools/call' || reply.kind !== 'result' || questions.length > 0) return false;
+      if (reply.result['resultType'] === 'input_required') return false;
+      return reply.notifications.some((frame) => frame.method === 'notifications/progress');
+    })
+    .sort((one, other) => one.reply.ms - other.reply.ms);
+  return calls.length > 0 ? calls : context.skip('no tool that may be called reports progress');
+}
+
+/** The answers of the tour that were streams. Skips where there is none. */
+export function streamsOf(
+  context: CheckContext,
+): readonly { readonly stop: WalkthroughStop; readonly http: PeerHttpAnswer }[] {
+  const streams = context.facts.tour.flatMap((stop) => {
+    const { http } = stop.reply;
+    return http?.isStream && stop.reply.kind !== 'silence' ? [{ stop, http }] : [];
+  });
+  return streams.length > 0 ? streams : context.skip('no answer was a stream of events');
+}
+
+/** How a stop of the tour is called in a sentence: `tools/call of echo`. */
+export function describeStop({ method, params }: WalkthroughStop): string {
+  return `${method} of ${String(params['name'] ?? params['uri'])}`;
+}
+
+export function progressTokens(http: Pick<PeerHttpAnswer, 'frames'>): unknown[] {
+  return http.frames
+    .filter((frame) => frame.method === 'notifications/progress')
+    .map((frame) => paramsOf(frame)['progressToken']);
+}

@@ -1,0 +1,79 @@
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { several } from '../answers.js';
+
+/** Pictures for tools, prompts, resources and the server itself. */
+export const iconChecks: readonly Check[] = [
+  {
+    id: 'icons/safe-source',
+    suite: 'protocol',
+    title: 'Has its icons at https: or in data: URIs',
+    level: 'SHOULD',
+    rules: ['ICON-003'],
+    reason: 'Clients have to reject all other schemes.',
+    hint: 'Serve icons over https, or write them into a data: URI.',
+    run(context) {
+      const icons = needIcons(context);
+      const bad = icons.filter(({ icon }) => !/^(https|data):/i.test(String(icon['src'])));
+      if (bad.length > 0)
+        context.fail(
+          `${bad.length} of ${icons.length} icons: ${several(bad.map(({ of, icon }) => `${of} has ${JSON.stringify(icon['src'])}`))}`,
+          'https: or data:',
+        );
+      return `${icons.length} icons are at https: or in data: URIs`;
+    },
+  },
+  {
+    id: 'icons/known-type',
+    suite: 'protocol',
+    title: 'Has an icon of a type that every client shows',
+    level: 'SHOULD',
+    rules: ['ICON-001', 'ICON-002'],
+    reason: 'Clients have to show PNG and JPEG, and should show SVG and WebP.',
+    hint: 'Offer PNG, JPEG, SVG or WebP beside anything else.',
+    run(context) {
+      const typed = needIcons(context).filter(({ icon }) => icon['mimeType'] !== undefined);
+      if (typed.length === 0) context.skip('no icon says of which type it is');
+      const owners = [...new Set(typed.map(({ of }) => of))];
+      const bad = owners.find((owner) =>
+        typed.every(({ of, icon }) => of !== owner || !KNOWN.test(String(icon['mimeType']))),
+      );
+      if (bad !== undefined) {
+        const types = typed.filter(({ of }) => of === bad).map(({ icon }) => String(icon['mimeType']));
+        context.fail(`${bad} has ${types.join(', ')} only`, 'PNG, JPEG, SVG or WebP');
+      }
+      return `${owners.length} icons are PNG, JPEG, SVG or WebP`;
+    },
+  },
+];
+
+const KNOWN = /^image\/(png|jpe?g|svg\+xml|webp)$/i;
+
+interface Owned {
+  /** `the tool echo`, `the server` */
+  readonly of: string;
+  readonly icon: JsonObject;
+}
+
+/** All icons; skips where there are none. */
+function needIcons(context: CheckContext): Owned[] {
+  if (context.revision < '2025-11-25') context.skip(`revision ${context.revision} knows no icons`);
+  const { tools, prompts, resources, templates, serverInfo } = context.facts;
+  const icons = [
+    ...iconsOf('the tool', tools),
+    ...iconsOf('the prompt', prompts),
+    ...iconsOf('the resource', resources),
+    ...iconsOf('the template', templates),
+    ...(serverInfo ? iconsOf('the server', [serverInfo]) : []),
+  ];
+  return icons.length > 0 ? icons : context.skip('the server has no icons');
+}
+
+function iconsOf(kind: string, items: readonly JsonObject[]): Owned[] {
+  return items.flatMap(({ name, icons }) =>
+    Array.isArray(icons)
+      ? icons.filter(isJsonObject).map((icon) => ({ of: `${kind} ${String(name)}`, icon }))
+      : [],
+  );
+}

@@ -1,0 +1,203 @@
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Reply } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { isUri, isUriTemplate } from '../../../shapes/formats.js';
+import { inWords, needRefusal, several } from '../answers.js';
+
+/** Resources, and what is not there. */
+export const resourceChecks: readonly Check[] = [
+  {
+    id: 'resources/missing',
+    suite: 'protocol',
+    title: 'Refuses to read a resource that is not there with -32602',
+    level: 'MUST',
+    rules: ['RES-004', 'RES-005', 'ERR-006'],
+    era: 'modern',
+    hint: 'Answer -32602 with the URI in data; never an empty list of contents, and not -32002.',
+    run: async (context) => needRefusal(context, await readNothing(context), [-32602], `reading ${NOTHING}`),
+  },
+  {
+    id: 'resources/legacy-missing',
+    suite: 'protocol',
+    title: 'Refuses to read a resource that is not there with -32002',
+    level: 'SHOULD',
+    rules: ['ERR-022'],
+    era: 'legacy',
+    hint: 'Answer -32002 with the URI in data.',
+    run: async (context) => needRefusal(context, await readNothing(context), [-32002], `reading ${NOTHING}`),
+  },
+  {
+    id: 'resources/missing-named',
+    suite: 'protocol',
+    title: 'Names the resource that is not there in the data of the error',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'The specification shows data.uri in its example, and a client with many reads has to tell them apart.',
+    hint: 'Put { uri } into error.data.',
+    async run(context) {
+      const reply = await readNothing(context);
+      if (reply.kind !== 'error') return context.skip(`reading ${NOTHING} gave no error`);
+      const { data } = reply.error;
+      if (!isJsonObject(data) || data['uri'] !== NOTHING)
+        context.fail(`error.data is ${JSON.stringify(data) ?? 'absent'}`, `{"uri":"${NOTHING}"}`);
+      return `the error names ${NOTHING}`;
+    },
+  },
+  {
+    id: 'resources/malformed-uri',
+    suite: 'protocol',
+    title: 'Refuses to read what is no URI',
+    level: 'MUST',
+    rules: ['RES-016'],
+    hint: 'Parse the URI before you look for it, and answer -32602 where that fails.',
+    async run(context) {
+      context.needCapability('resources');
+      const talk = await context.talk();
+      const reply = await talk.request('resources/read', { uri: 'no uri at all' });
+      return needRefusal(context, reply, [], 'reading "no uri at all"');
+    },
+  },
+  {
+    id: 'resources/uri-needed',
+    suite: 'protocol',
+    title: 'Refuses to read without a URI with -32602',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'The schema demands it, and -32602 is the code for params that do not fit.',
+    hint: 'Answer -32602 when uri is missing.',
+    async run(context) {
+      context.needCapability('resources');
+      const talk = await context.talk();
+      const reply = await talk.request('resources/read', { notUri: true });
+      // Over HTTP the header that names the resource is missing, too.
+      const isByHeader = context.target.transport === 'http' && context.era === 'modern';
+      const codes = isByHeader ? [-32602, -32020] : [-32602];
+      return needRefusal(context, reply, codes, 'resources/read without uri');
+    },
+  },
+  {
+    id: 'resources/listed-are-readable',
+    suite: 'protocol',
+    title: 'Lets read what it lists',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A list is an offer: users pick from it.',
+    hint: 'List what is there now, and what the client may read.',
+    run(context) {
+      const reads = needReads(context);
+      const failed = reads.filter(({ reply }) => reply.kind !== 'result');
+      if (failed.length > 0)
+        context.fail(
+          `${failed.length} of ${reads.length} listed resources: ${several(failed.map(({ uri, reply }) => `${uri} gave ${inWords(reply)}`))}`,
+          'a result for each',
+        );
+      return `${reads.length} listed resources could be read`;
+    },
+  },
+  {
+    id: 'resources/contents-named',
+    suite: 'protocol',
+    title: 'Says in contents of which resource they are',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A client files contents under their URI: what it asked for, or something within it.',
+    hint: 'Set uri of an item to the URI that was asked for, or to that of a part of it.',
+    run(context) {
+      const reads = needReads(context).flatMap(({ uri, reply }) => {
+        const contents = reply.kind === 'result' ? reply.result['contents'] : undefined;
+        return Array.isArray(contents) && contents.length > 0 ? [{ uri, contents }] : [];
+      });
+      if (reads.length === 0) context.skip('no listed resource had contents');
+      for (const { uri, contents } of reads) {
+        const uris = contents.filter(isJsonObject).map((item) => String(item['uri']));
+        if (!uris.some((each) => each.startsWith(uri.replace(/\/$/, ''))))
+          context.fail(`reading ${uri} gave contents of ${uris.join(', ')}`, `contents of ${uri}`);
+      }
+      return `the contents of ${reads.length} resources are named for them`;
+    },
+  },
+  {
+    id: 'resources/uris',
+    suite: 'protocol',
+    title: 'Lists resources under sound URIs',
+    level: 'MUST',
+    rules: ['RES-015', 'RES-016'],
+    hint: 'Percent-encode what RFC 3986 does not allow, and begin with a scheme.',
+    run(context) {
+      if (context.revision < '2025-06-18')
+        context.skip(`revision ${context.revision} is older than the rule`);
+      return judgeNames(context, context.facts.resources, 'uri', isUri, 'a URI (RFC 3986)');
+    },
+  },
+  {
+    id: 'resources/templates',
+    suite: 'protocol',
+    title: 'Lists templates that RFC 6570 knows',
+    level: 'MUST',
+    rules: ['RES-010'],
+    hint: 'Write {name}, {+path} or {?query}; balance the braces.',
+    run: (context) =>
+      judgeNames(context, context.facts.templates, 'uriTemplate', isUriTemplate, 'a URI template (RFC 6570)'),
+  },
+  {
+    id: 'resources/traversal',
+    suite: 'protocol',
+    title: 'Lets nobody out of its folder through a file URI',
+    level: 'MUST',
+    rules: ['RES-017'],
+    era: 'modern',
+    hint: 'Resolve the path, decoded, and compare it with the folder before you read.',
+    async run(context) {
+      const file = context.facts.resources
+        .map(({ uri }) => String(uri))
+        .find((uri) => uri.startsWith('file:///'));
+      if (file === undefined) return context.skip('the server lists no file: resources');
+      const talk = await context.talk();
+      const folder = file.slice(0, file.lastIndexOf('/'));
+      for (const dots of ['../'.repeat(12), '..%2f'.repeat(12), '%2e%2e/'.repeat(12)]) {
+        const uri = `${folder}/${dots}etc/passwd`;
+        const reply = await talk.request('resources/read', { uri });
+        if (reply.kind === 'result' && JSON.stringify(reply.result).includes('root:'))
+          context.fail(`reading ${uri} gave the passwords of the system`, 'an error');
+      }
+      return `no way led from ${folder} to /etc/passwd`;
+    },
+  },
+];
+
+const NOTHING = 'isthmus-check://nowhere/nothing';
+
+async function readNothing(context: CheckContext): Promise<Reply> {
+  context.needCapability('resources');
+  if (context.facts.templates.some(({ uriTemplate }) => String(uriTemplate).startsWith('{')))
+    context.skip('a template of the server fits every URI');
+  const talk = await context.talk();
+  return talk.request('resources/read', { uri: NOTHING });
+}
+
+/** What came of reading what is listed. Rounds that ask for input count as results. */
+function needReads(context: CheckContext): { readonly uri: string; readonly reply: Reply }[] {
+  const reads = context.facts.tour
+    .filter(({ method }) => method === 'resources/read')
+    .map(({ params, reply }) => ({ uri: String(params['uri']), reply }));
+  return reads.length > 0 ? reads : context.skip('the server lists no resources');
+}
+
+function judgeNames(
+  context: CheckContext,
+  items: readonly JsonObject[],
+  member: string,
+  isSound: (name: string) => boolean,
+  expected: string,
+): string {
+  if (items.length === 0) context.skip('the server lists none');
+  const bad = items.map((item) => item[member]).filter((name) => typeof name !== 'string' || !isSound(name));
+  if (bad.length > 0)
+    context.fail(
+      `${bad.length} of ${items.length}: ${several(bad.map((name) => JSON.stringify(name)))}`,
+      expected,
+    );
+  return `each of ${items.length} is ${expected}`;
+}

@@ -1,0 +1,268 @@
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { EVERY_CAPABILITY } from '../../../conversation/envelope.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { complaintText, judgeResult } from '../../../shapes/index.js';
+import { RELATED_TASK } from '../../../shapes/meta.js';
+import { hasCapability } from '../../../survey/facts.js';
+import { inWords, needRefusal, several } from '../answers.js';
+import {
+  cancelledTask,
+  needTasks,
+  needTaskTool,
+  storyOf,
+  TASKS_REVISION,
+  takesTasks,
+  taskIn,
+} from './task-run.js';
+
+const EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** Tasks, as 2025-11-25 has them, and as the extension of the modern era has them. */
+export const taskChecks: readonly Check[] = [
+  {
+    ...task('tasks/declared', 'Announces that it runs tools as tasks, if one of them wants it', ['TASK-001']),
+    lane: 'shared',
+    hint: 'Announce tasks.requests.tools.call, or take execution.taskSupport from the tools.',
+    run(context) {
+      needTasks(context);
+      const wanting = context.facts.tools.filter(takesTasks).map(({ name }) => String(name));
+      const isAnnounced = hasCapability(context.facts.capabilities, 'tasks.requests.tools.call');
+      if (wanting.length === 0 && !isAnnounced) context.skip('no tool of the server is for tasks');
+      if (wanting.length > 0 && !isAnnounced)
+        context.fail(
+          `${several(wanting)} may run as a task, and tasks.requests.tools.call is not announced`,
+          'both or neither',
+        );
+      return `${wanting.length} tools may run as tasks, and that is announced`;
+    },
+  },
+  {
+    ...task('tasks/ignored', 'Ignores task in a call if it runs no tools as tasks', ['TASK-004']),
+    lane: 'shared',
+    hint: 'Leave params.task alone, and answer with the result.',
+    async run(context) {
+      needTasks(context);
+      if (hasCapability(context.facts.capabilities, 'tasks.requests.tools.call'))
+        context.skip('the server runs tools as tasks');
+      const { name, args } = context.needTool();
+      const talk = await context.talk();
+      const reply = await talk.request('tools/call', { name, arguments: args, task: { ttl: 60_000 } });
+      const result = context.needResult(reply, `${name}, called with task,`);
+      if (!Array.isArray(result['content']))
+        context.fail(`${name}, called with task, was answered with ${inWords(reply)}`, 'its plain result');
+      return `${name}, called with task, gave its plain result`;
+    },
+  },
+  {
+    ...task('tasks/created', 'Answers a call as a task with the task, which is working', [
+      'TASK-005',
+      'TASK-007',
+    ]),
+    hint: 'Answer at once with { task: { taskId, status: "working", createdAt, lastUpdatedAt, ttl } }.',
+    async run(context) {
+      const { tool, created } = await storyOf(context);
+      const complaints =
+        created.kind === 'result' ? judgeResult('tools/call', created.result, TASKS_REVISION) : [];
+      if (complaints.length > 0) context.fail(`${tool}: ${several(complaints.map(complaintText))}`, 'a task');
+      const { status } = taskIn(created);
+      if (status !== 'working')
+        context.fail(`a new task of ${tool} is ${JSON.stringify(status)}`, '"working"');
+      return `${tool} made a task, which is working`;
+    },
+  },
+  {
+    ...task('tasks/unguessable', 'Gives tasks ids that nobody can guess', ['TASK-006']),
+    hint: 'Use a random UUID.',
+    async run(context) {
+      const [one, other] = [(await storyOf(context)).taskId, (await cancelledTask(context)).taskId];
+      if (one === other) context.fail(`two tasks are called ${one}`, 'an id for each');
+      const [a, b] = [one, other].map((id) => id.replace(/\d+/g, ''));
+      const digits = [...one.matchAll(/\d+/g)].map(([run]) => run.length);
+      if (a === b && Math.max(0, ...digits) < GUESSABLE)
+        context.fail(`two tasks are called ${one} and ${other}`, 'ids that do not follow from each other');
+      if (one.length < 8) context.fail(`a task is called ${one}`, 'an id of more characters');
+      return `two tasks are called ${one} and ${other}`;
+    },
+  },
+  {
+    ...task('tasks/state', 'Tells the state of a task when asked', ['TASK-007']),
+    hint: 'Answer tasks/get with taskId, status, createdAt, lastUpdatedAt and ttl (a number or null).',
+    async run(context) {
+      const { early, late, taskId } = await storyOf(context);
+      for (const reply of [early, ...late]) {
+        const result = context.needResult(reply, `tasks/get ${taskId}`);
+        const complaints = judgeResult('tasks/get', result, TASKS_REVISION);
+        if (complaints.length > 0)
+          context.fail(several(complaints.map(complaintText)), 'the state of a task');
+      }
+      return `it was ${String(taskIn(early)['status'])}, then ${String(taskIn(late[0]!)['status'])}`;
+    },
+  },
+  {
+    ...task('tasks/result', 'Gives the result of a task when it is there', ['TASK-008']),
+    hint: 'Let tasks/result wait for the end, and answer what tools/call would have.',
+    async run(context) {
+      const { result, taskId, tool } = await storyOf(context);
+      if (result.kind === 'silence')
+        return context.skip(`the task of ${tool} did not end in time: ${result.why}`);
+      if (result.kind === 'error') return `the task ended with ${inWords(result)}`;
+      const complaints = judgeResult('tools/call', result.result, TASKS_REVISION);
+      if (complaints.length > 0)
+        context.fail(
+          `tasks/result ${taskId}: ${several(complaints.map(complaintText))}`,
+          `what ${tool} gives back`,
+        );
+      return `tasks/result gave what ${tool} gives back`;
+    },
+  },
+  {
+    ...task('tasks/related', 'Says in a result of which task it is', ['TASK-010']),
+    hint: `Add _meta["${RELATED_TASK}"] with the taskId to the result of tasks/result.`,
+    async run(context) {
+      const { result, taskId } = await storyOf(context);
+      if (result.kind !== 'result') return context.skip(`the task has no result: ${inWords(result)}`);
+      const meta = isJsonObject(result.result['_meta']) ? result.result['_meta'] : {};
+      const related = meta[RELATED_TASK];
+      if (!isJsonObject(related) || related['taskId'] !== taskId)
+        context.fail(
+          `_meta["${RELATED_TASK}"] is ${JSON.stringify(related) ?? 'absent'}`,
+          `{"taskId":"${taskId}"}`,
+        );
+      return 'the result names its task';
+    },
+  },
+  {
+    ...task('tasks/final', 'Lets a task that has ended rest', ['TASK-009', 'TASK-012']),
+    hint: 'Keep completed, failed and cancelled for good, and answer tasks/cancel then with -32602.',
+    async run(context) {
+      const { result, late, cancelled } = await storyOf(context);
+      if (result.kind === 'silence') context.skip('the task did not end in time');
+      const states = late.map((reply) => String(taskIn(reply)['status']));
+      if (!states.every((state) => ENDED.includes(state)) || states[0] !== states[1])
+        context.fail(
+          `after tasks/result the task is ${states.join(', then ')}`,
+          'one of completed, failed, cancelled',
+        );
+      return needRefusal(context, cancelled, [-32602], `tasks/cancel of a task that is ${states[0]}`);
+    },
+  },
+  {
+    ...task('tasks/cancelled', 'Cancels a task before it says so', ['TASK-013']),
+    hint: 'Answer tasks/cancel with the task, whose status is then cancelled, and keep it so.',
+    async run(context) {
+      const { cancelled, after } = await cancelledTask(context);
+      if (cancelled.kind === 'error' && cancelled.error.code === -32602)
+        context.skip('the task was over before it could be cancelled');
+      const result = context.needResult(cancelled, 'tasks/cancel');
+      const states = [result['status'], taskIn(after)['status']].map(String);
+      if (states.some((state) => state !== 'cancelled'))
+        context.fail(`tasks/cancel said ${states[0]}, and tasks/get then ${states[1]}`, 'cancelled');
+      return 'tasks/cancel and tasks/get say cancelled';
+    },
+  },
+  {
+    ...task('tasks/unknown', 'Refuses a task that it does not know with -32602', ['TASK-012']),
+    lane: 'shared',
+    hint: 'Look the task up first, and answer -32602 where there is none.',
+    async run(context) {
+      needTasks(context);
+      context.needCapability('tasks');
+      const talk = await context.talk();
+      const taskId = 'isthmus-check-no-such-task';
+      const methods = ['tasks/get', 'tasks/result'];
+      if (hasCapability(context.facts.capabilities, 'tasks.cancel')) methods.push('tasks/cancel');
+      for (const method of methods)
+        needRefusal(
+          context,
+          await talk.request(method, { taskId }),
+          [-32602],
+          `${method} of an unknown task`,
+        );
+      return `an unknown task was refused by ${methods.join(', ')}`;
+    },
+  },
+  {
+    ...task('tasks/progress-ends', 'Reports no progress of a task that has ended', ['PROG-011']),
+    hint: 'Forget the progress token when the task is over.',
+    async run(context) {
+      needTaskTool(context);
+      const { progress, lateProgress, result } = await storyOf(context);
+      if (progress === 0) context.skip('the task reported no progress');
+      if (result.kind === 'silence') context.skip('the task did not end in time');
+      if (lateProgress.length > 0)
+        context.fail(`${lateProgress.length} reports came after the end of the task`, 'none');
+      return `${progress} reports came, and none after the end`;
+    },
+  },
+  {
+    id: 'tasks/extension-needed',
+    suite: 'protocol',
+    title: 'Serves tasks only to requests that declare the extension',
+    level: 'MUST',
+    rules: ['TASK-017'],
+    era: 'modern',
+    hint: `Answer tasks/get with -32021, and name extensions["${EXTENSION}"] in requiredCapabilities.`,
+    async run(context) {
+      needExtension(context);
+      const talk = await context.talk();
+      const reply = await talk.request('tasks/get', { taskId: 'isthmus-check-no-such-task' });
+      const data = reply.kind === 'error' && isJsonObject(reply.error.data) ? reply.error.data : {};
+      const needed = isJsonObject(data['requiredCapabilities']) ? data['requiredCapabilities'] : {};
+      const extensions = isJsonObject(needed['extensions']) ? needed['extensions'] : {};
+      const seen = `tasks/get without the extension was answered with ${inWords(reply)}`;
+      if (reply.kind !== 'error' || reply.error.code !== -32021) context.fail(seen, 'error -32021');
+      if (extensions[EXTENSION] === undefined)
+        context.fail(
+          `${seen}, and data that do not name it`,
+          `requiredCapabilities.extensions["${EXTENSION}"]`,
+        );
+      return seen;
+    },
+  },
+  {
+    id: 'tasks/extension-ready',
+    suite: 'protocol',
+    title: 'Knows a task as soon as it has answered with one, and tells its whole state',
+    level: 'MUST',
+    rules: ['TASK-018', 'TASK-019'],
+    era: 'modern',
+    lane: 'own',
+    hint: 'Store the task before you answer; tasks/get has resultType "complete", and what belongs to the status.',
+    async run(context) {
+      needExtension(context);
+      context.needTool();
+      const talk = await context.openTalk();
+      const capabilities = { ...EVERY_CAPABILITY, extensions: { [EXTENSION]: {} } };
+      for (const { name, args } of context.facts.callable.slice(0, MOST_TOOLS)) {
+        const created = await talk.request('tools/call', { name, arguments: args }, { capabilities });
+        if (created.kind !== 'result' || created.result['resultType'] !== 'task') continue;
+        const { taskId } = created.result;
+        const state = await talk.request('tasks/get', { taskId }, { capabilities });
+        const result = context.needResult(state, `tasks/get of a new task of ${name}`);
+        const complaints = judgeResult('tasks/get', result, '2026-07-28');
+        if (complaints.length > 0)
+          context.fail(`tasks/get: ${several(complaints.map(complaintText))}`, 'the state of a task');
+        await talk.request('tasks/cancel', { taskId }, { capabilities });
+        return `${name} made a task, which was known at once`;
+      }
+      return context.skip('no tool that was called became a task');
+    },
+  },
+];
+
+const ENDED = ['completed', 'failed', 'cancelled'];
+/** Digits that are no counter: a time in milliseconds has fewer. */
+const GUESSABLE = 16;
+
+function task(id: string, title: string, rules: readonly string[]): Omit<Check, 'hint' | 'run'> {
+  return { id, suite: 'protocol', title, level: 'MUST', rules, era: 'legacy', lane: 'own' };
+}
+
+const MOST_TOOLS = 20;
+
+function needExtension(context: CheckContext): void {
+  const { extensions } = context.facts.capabilities;
+  if (!isJsonObject(extensions) || extensions[EXTENSION] === undefined)
+    context.skip(`the server does not announce ${EXTENSION}`);
+}

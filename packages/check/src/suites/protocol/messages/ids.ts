@@ -1,0 +1,173 @@
+import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckConversation, Pending } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { type Frame, membersOf } from '../../../wire/transcript.js';
+import { evidence, harmless } from '../answers.js';
+import { listsOf } from '../features/lists.js';
+
+/** An answer comes under the id of its request: the same value, of the same type. */
+export const idChecks: readonly Check[] = [
+  echo('zero', 0, 'the id 0'),
+  echo('large-integer', Number.MAX_SAFE_INTEGER, 'a very large id'),
+  echo('string', 'isthmus-check', 'a string for an id'),
+  echo('empty-string', '', 'an empty string for an id'),
+  echo('digits', '4711', 'a string of digits for an id'),
+  {
+    ...echo('unicode', 'ключ 鍵 𝄞 "\\', 'an id beyond ASCII'),
+    rules: ['JRPC-006', 'JRPC-016'],
+    hint: 'Read and write UTF-8 throughout, and echo the id as it was.',
+  },
+  {
+    ...echo('newlines', 'one\ntwo\r\nthree\u2028four', 'line breaks in an id'),
+    rules: ['JRPC-006', 'STDIO-001', 'HTTP-013'],
+    hint: 'Encode messages with a JSON encoder on one line: a raw line break ends a line of stdio and a data field of SSE.',
+  },
+  {
+    id: 'ids/types-apart',
+    suite: 'protocol',
+    title: 'Keeps the ids 4712 and "4712" apart when both are in flight',
+    level: 'MUST',
+    rules: ['JRPC-006'],
+    hint: 'Key pending requests by value and type: in JavaScript a Map, not an object.',
+    async run(context) {
+      const talk = await context.talk();
+      const replies = await Promise.all([
+        talk.request(harmless(context), {}, { id: 4712 }),
+        talk.request(harmless(context), {}, { id: '4712' }),
+      ]);
+      for (const reply of replies) {
+        const echoed = reply.frame && membersOf(reply.frame)['id'];
+        if (echoed === reply.id) continue;
+        const seen = echoed === undefined ? 'was not answered' : `was answered as ${JSON.stringify(echoed)}`;
+        context.fail(
+          `of 4712 and "4712" in flight, ${JSON.stringify(reply.id)} ${seen}`,
+          'one answer to each',
+        );
+      }
+      return '4712 and "4712" were in flight together, and each had its answer';
+    },
+  },
+  {
+    id: 'ids/every-method',
+    suite: 'protocol',
+    title: 'Answers every method under the very id of the request, whatever its kind',
+    level: 'MUST',
+    rules: ['JRPC-006', 'JRPC-009'],
+    lane: 'own',
+    hint: 'Echo the id in one place, for results and errors of all methods: do not convert it.',
+    async run(context) {
+      const talk = await context.openTalk();
+      const asked = askable(context);
+      let count = 0;
+      for (const { method, params } of asked) {
+        for (const id of idsFor(++count)) {
+          const from = talk.transcript.frames.length;
+          const pending = talk.start(method, params, { id });
+          const frame = await answerUnderAnyId(context, talk, pending, from, isAnswer);
+          const echoed = frame && membersOf(frame)['id'];
+          // Silence is what other checks are about.
+          if (!frame || echoed === id) continue;
+          context.fail(
+            `${method} with the id ${JSON.stringify(id)} was answered under ${JSON.stringify(echoed) ?? 'no id'}`,
+            `the id ${JSON.stringify(id)}`,
+            evidence(frame),
+          );
+        }
+      }
+      return `${asked.map(({ method }) => method).join(', ')}: strings of digits, other strings and large numbers came back`;
+    },
+  },
+];
+
+function echo(name: string, id: RequestId, what: string): Check {
+  return {
+    id: `ids/${name}`,
+    suite: 'protocol',
+    title: `Answers a request with ${what} under that very id`,
+    level: 'MUST',
+    rules: ['JRPC-002', 'JRPC-006'],
+    hint: 'Echo the id as it came: do not convert it, and test for its absence, not for its truth.',
+    run: (context) => judgeEcho(context, id),
+  };
+}
+
+async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> {
+  const talk = await context.talk();
+  const from = talk.transcript.frames.length;
+  const pending = talk.start(harmless(context), {}, { id });
+  const frame = await answerUnderAnyId(context, talk, pending, from, (each) => isAnswerLike(each, id));
+  const asked = `a request with the id ${JSON.stringify(id)}`;
+  if (!frame) {
+    const reply = await pending.reply;
+    return context.fail(
+      `${asked} was not answered${reply.kind === 'silence' ? `: ${reply.why}` : ''}`,
+      'an answer',
+    );
+  }
+  const echoed = membersOf(frame)['id'];
+  if (echoed !== id) {
+    context.fail(`${asked} was answered under ${JSON.stringify(echoed) ?? 'no id'}`, `${JSON.stringify(id)}`);
+  }
+  context.needResult(await pending.reply, asked);
+  return `${asked} was answered under it`;
+}
+
+/**
+ * A server that changes the type of an id answers all the same, under another id. Over HTTP what comes on the exchange of
+ * the request is its answer; on a stream it is what looks like one.
+ */
+export async function answerUnderAnyId(
+  context: CheckContext,
+  talk: CheckConversation,
+  pending: Pending,
+  from: number,
+  looksLikeIt: (frame: Frame) => boolean,
+): Promise<Frame | undefined> {
+  if (!talk.peer) return (await pending.reply).frame;
+  return talk.transcript.waitFor(looksLikeIt, context.patience.answerMs, from);
+}
+
+function isAnswerLike(frame: Frame, id: RequestId): boolean {
+  if (frame.kind !== 'result' && frame.kind !== 'error') return false;
+  const given = membersOf(frame)['id'];
+  return given === id || given === undefined || given === null || String(given) === String(id);
+}
+
+interface Asked {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** Harmless requests of as many methods as the server has, and some that it refuses. */
+function askable(context: CheckContext): readonly Asked[] {
+  const served = ['resources/read', 'prompts/get', 'tools/call'].flatMap((method): Asked[] => {
+    const [quickest] = context.facts.tour
+      .filter((stop) => stop.method === method && stop.reply.kind === 'result' && stop.questions.length === 0)
+      .filter(({ reply }) => reply.kind === 'result' && reply.result['resultType'] !== 'input_required')
+      .sort((one, other) => one.reply.ms - other.reply.ms);
+    return quickest && quickest.reply.ms < MOST_MS ? [{ method, params: quickest.params }] : [];
+  });
+  return [
+    { method: harmless(context), params: {} },
+    ...listsOf(context)
+      .filter(({ method }) => !context.facts.failedLists.some((list) => list.method === method))
+      .map(({ method }) => ({ method, params: {} })),
+    ...served,
+    { method: 'isthmus-check/unknown', params: {} },
+    ...(context.facts.capabilities['tools'] === undefined
+      ? []
+      : [{ method: 'tools/call', params: { name: 'isthmus_check_no_such_tool', arguments: {} } }]),
+  ];
+}
+
+/** Ids that no other request of the connection has. */
+function idsFor(count: number): readonly RequestId[] {
+  return [String(470_000 + count), `isthmus-check-${count}`, 2 ** 40 + count];
+}
+
+const MOST_MS = 500;
+
+function isAnswer(frame: Frame): boolean {
+  return frame.kind === 'result' || frame.kind === 'error';
+}

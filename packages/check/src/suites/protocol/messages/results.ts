@@ -1,0 +1,218 @@
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { judgeNotification, judgeResult } from '../../../shapes/index.js';
+import {
+  evidence,
+  type HeardAnswer,
+  isNotification,
+  knownRevision,
+  nameOf,
+  resultsIn,
+  saidByServer,
+  several,
+} from '../answers.js';
+
+/** What all results have in common. */
+export const resultChecks: readonly Check[] = [
+  {
+    id: 'results/type',
+    suite: 'protocol',
+    title: 'Says in every result of what type it is',
+    level: 'MUST',
+    rules: ['RTYPE-001'],
+    era: 'modern',
+    lane: 'after',
+    hint: 'Add resultType "complete" to every result, empty ones included.',
+    run: (context) =>
+      eachResult(context, 'has a resultType', ({ result }) =>
+        typeof result['resultType'] === 'string'
+          ? undefined
+          : [`resultType is ${JSON.stringify(result['resultType']) ?? 'absent'}`, 'a string'],
+      ),
+  },
+  {
+    id: 'results/type-known',
+    suite: 'protocol',
+    title: 'Uses no type of result but those of the core and of extensions that the client has',
+    level: 'MUST',
+    rules: ['RTYPE-005', 'VER-021', 'TASK-016'],
+    era: 'modern',
+    lane: 'after',
+    hint: 'Answer with "complete" or "input_required", unless the request declared the extension.',
+    run: (context) =>
+      eachResult(context, 'is of a type that the client knows', ({ result }) => {
+        const { resultType } = result;
+        if (typeof resultType !== 'string' || CORE_TYPES.includes(resultType)) return undefined;
+        return [`resultType is "${resultType}"`, CORE_TYPES.join(' or ')];
+      }),
+  },
+  {
+    id: 'results/type-true',
+    suite: 'protocol',
+    title: 'Says complete where it is, and input_required where it asks',
+    level: 'MUST',
+    rules: ['RTYPE-002'],
+    era: 'modern',
+    lane: 'after',
+    hint: 'Decide resultType where the result is made: inputRequests and requestState make it input_required.',
+    run: (context) =>
+      eachResult(context, 'is what it says', ({ result, method }) => {
+        const { resultType } = result;
+        const asks = result['inputRequests'] !== undefined || result['requestState'] !== undefined;
+        if (resultType === 'complete' && asks && !isPassedOn(method))
+          return ['resultType is "complete", and it has inputRequests or requestState', '"input_required"'];
+        if (resultType === 'input_required' && !asks)
+          return ['resultType is "input_required", and nothing is asked', '"complete", or a question'];
+        return undefined;
+      }),
+  },
+  {
+    id: 'results/server-info',
+    suite: 'protocol',
+    title: 'Says in every result who it is',
+    level: 'SHOULD',
+    rules: ['META-010'],
+    era: 'modern',
+    lane: 'after',
+    hint: `Add _meta["${META.serverInfo}"] with name and version to every result.`,
+    run: (context) =>
+      eachResult(context, 'says who sent it', ({ result }) => {
+        const info = isJsonObject(result['_meta']) ? result['_meta'][META.serverInfo] : undefined;
+        if (isJsonObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string')
+          return undefined;
+        return [`_meta["${META.serverInfo}"] is ${JSON.stringify(info) ?? 'absent'}`, 'a name and a version'];
+      }),
+  },
+  {
+    id: 'results/meta-keys',
+    suite: 'protocol',
+    title: 'Names what it puts into _meta by the grammar of its keys',
+    level: 'MUST',
+    rules: ['META-015', 'META-016'],
+    lane: 'after',
+    hint: 'A name begins and ends with a letter or digit; a prefix is dotted labels and a slash: com.example/name.',
+    run(context) {
+      const revision = knownRevision(context);
+      if (revision < '2025-06-18') context.skip(`revision ${revision} is older than the rule`);
+      for (const frame of saidByServer(context, isNotification)) {
+        const { params } = frame.json as { params?: unknown };
+        const bad = judgeNotification(frame.method ?? '', params, revision).find(isAboutKeys);
+        if (bad)
+          context.fail(
+            `${frame.method} has the key ${bad.got} in ${bad.path}`,
+            bad.expected,
+            evidence(frame),
+          );
+      }
+      return eachResult(context, 'names its _meta well', ({ result, method }) => {
+        const bad = judgeResult(method, result, revision).find(isAboutKeys);
+        return bad && [`the key ${bad.got} is in ${bad.path}`, bad.expected];
+      });
+    },
+  },
+  {
+    id: 'results/meta-reserved',
+    suite: 'protocol',
+    title: 'Puts nothing of its own under the prefixes of MCP in _meta',
+    level: 'MUST',
+    rules: ['META-018', 'META-019'],
+    lane: 'after',
+    hint: 'Use a prefix of a domain that is yours: com.example/name.',
+    run(context) {
+      const revision = knownRevision(context);
+      if (revision < '2025-06-18') context.skip(`revision ${revision} is older than the rule`);
+      for (const frame of saidByServer(context, isNotification)) {
+        const key = metaKeys(frame.json).find((each) => isTrespass(each, revision));
+        if (key !== undefined)
+          context.fail(`${frame.method} has the key ${key} in _meta`, 'a prefix of its own', evidence(frame));
+      }
+      return eachResult(context, 'keeps out of them', ({ result }) => {
+        const key = metaKeys(result).find((each) => isTrespass(each, revision));
+        return key === undefined ? undefined : [`the key ${key} is in _meta`, 'a prefix of its own'];
+      });
+    },
+  },
+  {
+    id: 'results/trace-context',
+    suite: 'protocol',
+    title: 'Writes traceparent, tracestate and baggage as W3C has it',
+    level: 'MUST',
+    rules: ['META-020'],
+    era: 'modern',
+    lane: 'after',
+    hint: 'Pass on what a tracing library gives you, unchanged.',
+    run(context) {
+      const revision = knownRevision(context);
+      const heard = resultsIn(context.transcripts).filter(({ frame }) => TRACES.test(frame.text));
+      if (heard.length === 0) context.skip('no result has traceparent, tracestate or baggage');
+      return eachResult(context, 'is sound', ({ result, method }) => {
+        const bad = judgeResult(method, result, revision).find(({ path }) => isTrace(path));
+        return bad && [`${bad.path} is ${bad.got}`, bad.expected];
+      });
+    },
+  },
+];
+
+const TRACES = /"(traceparent|tracestate|baggage)"/;
+
+export function isTrace(path: string): boolean {
+  return /\b_meta\.(traceparent|tracestate|baggage)$/.test(path);
+}
+
+/** Keys of `_meta`, wherever one is: of messages, items and blocks of content. */
+function metaKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(metaKeys);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (name === '_meta') return isJsonObject(member) ? Object.keys(member) : [];
+    // What is in there is the tool's own business.
+    return OWN.includes(name) ? [] : metaKeys(member);
+  });
+}
+
+const OWN = ['structuredContent', 'inputSchema', 'outputSchema', 'arguments', 'data'];
+
+/** A key under a reserved prefix that is neither of MCP itself nor of one of its extensions. */
+function isTrespass(key: string, revision: string): boolean {
+  if (!key.includes('/') || key.startsWith('io.modelcontextprotocol/')) return false;
+  const labels = key.slice(0, key.indexOf('/')).split('.');
+  const reserved = revision === '2025-06-18' ? labels.at(-2) : labels[1];
+  return reserved === 'modelcontextprotocol' || reserved === 'mcp';
+}
+
+const CORE_TYPES = ['complete', 'input_required'];
+
+function isAboutKeys({ expected }: { readonly expected: string }): boolean {
+  return expected.startsWith('keys such as');
+}
+
+/** Of extensions such as tasks: they may carry the questions of another request. */
+function isPassedOn(method: string): boolean {
+  return method.startsWith('tasks/');
+}
+
+/** Judges every result that was heard: what is wrong with it, and what was expected. */
+export function eachResult(
+  context: CheckContext,
+  what: string,
+  judge: (answer: HeardAnswer) => readonly [seen: string, expected: string] | undefined,
+): string {
+  const heard = resultsIn(context.transcripts);
+  if (heard.length === 0) context.skip('the server sent no result');
+  const wrong = heard.flatMap((answer) => {
+    const verdict = judge(answer);
+    return verdict ? [{ answer, seen: verdict[0], expected: verdict[1] }] : [];
+  });
+  const [first] = wrong;
+  if (first) {
+    const methods = [...new Set(wrong.map(({ answer }) => answer.method))];
+    context.fail(
+      `in ${wrong.length} of ${heard.length} results (${several(methods)}): ${first.seen} in that of ${nameOf(first.answer)}`,
+      first.expected,
+      evidence(first.answer.request, first.answer.frame),
+    );
+  }
+  return `each of ${heard.length} results ${what}`;
+}

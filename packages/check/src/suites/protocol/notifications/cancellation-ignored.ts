@@ -1,0 +1,201 @@
+/** Cancellations that must change nothing: of no running request, too late, by a lost connection, or by the server. */
+import { aliveMethod, askAlive, type CheckConversation } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { membersOf, paramsOf } from '../../../wire/transcript.js';
+import { evidence } from '../answers.js';
+import { describe } from '../questions/asking.js';
+import { needNotification, needSlowTool, SHORT_MS, SLOW_MS, startSlow } from './cancelled-call.js';
+
+export const cancellationIgnoredChecks: readonly Check[] = [
+  ignored(
+    'unknown',
+    'a cancellation of a request that never was',
+    'SHOULD',
+    ['CANC-008', 'CANC-011'],
+    [{ requestId: 987_654_321 }, { requestId: 'isthmus-check: nobody', reason: 'for no reason' }],
+  ),
+  ignored(
+    'malformed',
+    'a cancellation that names no request',
+    'SHOULD',
+    ['CANC-011'],
+    [
+      {},
+      { requestId: null },
+      { requestId: { id: 1 } },
+      { requestId: [1] },
+      { requestId: 1.5 },
+      { requestId: true },
+      { requestId: 'x', reason: 7 },
+    ],
+  ),
+  {
+    id: 'cancellation/finished-ignored',
+    suite: 'protocol',
+    title: 'Ignores the cancellation of a request that was answered already',
+    level: 'MUST',
+    rules: ['CANC-010'],
+    lane: 'rough',
+    hint: 'Forget a request when it is answered, and ignore cancellations of what is not there.',
+    async run(context) {
+      needNotification(context);
+      const talk = await talkInUse(context);
+      const reply = await askAlive(talk);
+      await expectIgnored(context, talk, { requestId: reply.id }, 'the cancellation of an answered request');
+      return `${aliveMethod(talk)} was cancelled after its answer, and nothing happened`;
+    },
+  },
+  {
+    id: 'cancellation/race-survived',
+    suite: 'protocol',
+    title: 'Survives cancellations that cross the answer',
+    level: 'MUST',
+    rules: ['CANC-010'],
+    lane: 'rough',
+    hint: 'Settle each request once: with the answer, or with the cancellation, whichever is first.',
+    async run(context) {
+      const talk = await talkInUse(context);
+      for (let count = 0; count < RACES; count++) {
+        const pending = talk.start(aliveMethod(talk));
+        await pending.cancel('a race');
+      }
+      const reply = await askAlive(talk);
+      if (reply.kind !== 'result')
+        context.fail(`after ${RACES} races there was ${describe(reply)}`, 'an answer to the next request');
+      const twice = answeredTwice(talk);
+      if (twice !== undefined)
+        context.fail(`${JSON.stringify(twice)} was answered twice`, 'one answer at most');
+      return `${RACES} requests were cancelled in the same moment, and the next was answered`;
+    },
+  },
+  {
+    id: 'cancellation/disconnect-survived',
+    suite: 'protocol',
+    title: 'Takes it well when clients go away in the middle of a request',
+    level: 'MUST',
+    rules: ['CANC-004', 'CANC-010', 'HTTP-024'],
+    era: 'modern',
+    over: ['http'],
+    lane: 'own',
+    hint: 'When the response stream is closed, cancel its request; other requests go on.',
+    async run(context) {
+      needSlowTool(context);
+      const talk = await context.openTalk();
+      const kept = startSlow(context, talk, SHORT_MS);
+      for (let count = 0; count < 5; count++) {
+        const pending = startSlow(context, talk, SLOW_MS, { progressToken: 9300 + count });
+        await pending.waitFor(() => true, SHORT_MS);
+        await pending.cancel();
+      }
+      const reply = await kept.reply;
+      const after = await askAlive(talk);
+      if (reply.kind !== 'result' || after.kind !== 'result')
+        context.fail(
+          `five clients went away; another request had ${describe(reply)}, and the next ${describe(after)}`,
+          'results for both',
+        );
+      return 'five clients went away, and the others were answered';
+    },
+  },
+  {
+    id: 'cancellation/server-cancels-only-its-own',
+    suite: 'protocol',
+    title: 'Sends notifications/cancelled only for subscriptions (legacy: for its own requests)',
+    level: 'MUST',
+    rules: ['CANC-002', 'CANC-016'],
+    lane: 'after',
+    hint: 'Answer a request of the client with an error instead of cancelling it.',
+    run(context) {
+      let count = 0;
+      for (const transcript of context.transcripts) {
+        const own = new Set<unknown>();
+        for (const frame of transcript.frames) {
+          const isOwn =
+            context.era === 'modern'
+              ? frame.from === 'check' && frame.method === 'subscriptions/listen'
+              : frame.from === 'server' && frame.kind === 'request';
+          if (isOwn) own.add(membersOf(frame)['id']);
+          if (frame.from !== 'server' || frame.method !== 'notifications/cancelled') continue;
+          count++;
+          const id = paramsOf(frame)['requestId'];
+          // A task of 2025-11-25 is cancelled without one.
+          if (id === undefined && context.revision === '2025-11-25') continue;
+          if (!own.has(id))
+            context.fail(
+              `the server cancelled ${JSON.stringify(id)}, which is no ${context.era === 'modern' ? 'subscription' : 'request of its own'}`,
+              'no cancellation of what others have asked',
+              evidence(frame),
+            );
+        }
+      }
+      return count === 0 ? 'the server cancelled nothing' : `${count} cancellations were of its own`;
+    },
+  },
+];
+
+const RACES = 20;
+
+/** Some servers take a notification for one of another era until a request has told them the era. */
+async function talkInUse(context: CheckContext): Promise<CheckConversation> {
+  const talk = await context.roughTalk();
+  if (talk.era === 'modern') await talk.request('tools/list');
+  return talk;
+}
+
+function answeredTwice(talk: CheckConversation): unknown {
+  const seen = new Set<string>();
+  for (const { from, id, kind, exchange } of talk.transcript.frames) {
+    if (from !== 'server' || id === undefined || (kind !== 'result' && kind !== 'error')) continue;
+    const key = `${exchange} ${JSON.stringify(id)}`;
+    if (seen.has(key)) return id;
+    seen.add(key);
+  }
+  return undefined;
+}
+
+function ignored(
+  name: string,
+  what: string,
+  level: Check['level'],
+  rules: readonly string[],
+  params: readonly Record<string, unknown>[],
+): Check {
+  return {
+    id: `cancellation/${name}-ignored`,
+    suite: 'protocol',
+    title: `Ignores ${what}`,
+    level,
+    rules,
+    lane: 'rough',
+    hint: 'Do nothing and say nothing when requestId is not the id of a request that is running.',
+    async run(context) {
+      needNotification(context);
+      const talk = await talkInUse(context);
+      for (const each of params) await expectIgnored(context, talk, each, JSON.stringify(each));
+      return `${params.length} of them were ignored`;
+    },
+  };
+}
+
+async function expectIgnored(
+  context: CheckContext,
+  talk: CheckConversation,
+  params: Record<string, unknown>,
+  what: string,
+): Promise<void> {
+  const from = talk.transcript.frames.length;
+  await talk.notify('notifications/cancelled', params).catch(() => {});
+  const reply = await askAlive(talk);
+  if (reply.kind !== 'result')
+    context.fail(`after ${what}, ${aliveMethod(talk)} had ${describe(reply)}`, 'an answer as before');
+  const said = talk.transcript.frames.slice(from).find(
+    (frame) =>
+      frame.from === 'server' &&
+      (frame.kind === 'error' || frame.kind === 'result') &&
+      // Over HTTP, a refusal of the whole POST is fine, and names no request.
+      (frame.id !== undefined || context.target.transport !== 'http') &&
+      membersOf(frame)['id'] !== reply.id,
+  );
+  if (said) context.fail(`${what} was answered`, 'silence', evidence(said));
+}

@@ -1,0 +1,136 @@
+/** Requests that are called off. */
+import type { CheckConversation } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { evidence } from '../answers.js';
+import { describe } from '../questions/asking.js';
+import {
+  cancelled,
+  needNotification,
+  needSlowTool,
+  SHORT_MS,
+  SLOW_MS,
+  startSlow,
+  TRIES_MS,
+} from './cancelled-call.js';
+
+export const cancellationChecks: readonly Check[] = [
+  {
+    id: 'cancellation/no-answer-after',
+    suite: 'protocol',
+    title: 'Does not answer a request that was cancelled',
+    level: 'SHOULD',
+    rules: ['CANC-007', 'STDIO-015'],
+    lane: 'own',
+    hint: 'Hand a signal to the work, stop when it fires, and drop what it returns.',
+    async run(context) {
+      const talk = await openForCancelling(context);
+      for (const ms of TRIES_MS) {
+        const { answer, watched } = await cancelled(context, talk, ms);
+        // What crossed the cancellation on its way is no fault: then a longer call is cancelled.
+        if (answer?.when === 'before' || (answer?.when === 'crossing' && ms !== TRIES_MS.at(-1))) continue;
+        if (answer)
+          context.fail(
+            `the cancelled request was answered all the same, ${Math.round(answer.frame.atMs - answer.cancelledAtMs)} ms after it was cancelled`,
+            'no answer',
+            evidence(answer.frame),
+          );
+        return `within ${Math.round(watched)} ms the cancelled request was not answered`;
+      }
+      return context.undecided(
+        `a call of ${needSlowTool(context).name} was always answered before it could be cancelled`,
+      );
+    },
+  },
+  {
+    id: 'cancellation/no-progress-after',
+    suite: 'protocol',
+    title: 'Reports no progress of a request that was cancelled',
+    level: 'SHOULD',
+    rules: ['CANC-007', 'STDIO-014', 'PROG-007'],
+    reason:
+      'The page on stdio forbids any further message; the page on cancellation recommends it (so does CANC-007), and so does this check.',
+    lane: 'own',
+    hint: 'Send nothing for a request once its cancellation has been read, whatever the work still does.',
+    async run(context) {
+      const talk = await openForCancelling(context);
+      let prompted = 0;
+      let lastWatched: number | undefined;
+      let tooShort = 0;
+      for (let tries = 0; tries < TRIES_MS.length; tries += 1) {
+        const { answer, late, prompt, watched } = await cancelled(context, talk, TRIES_MS[tooShort]!);
+        if (answer?.when === 'before') tooShort += 1;
+        if (late[0])
+          context.fail(
+            `progress of the cancelled request came ${late.length} times`,
+            'silence',
+            evidence(late[0]),
+          );
+        if (answer?.when !== 'before') lastWatched = watched;
+        if (lastWatched !== undefined && !prompt) break;
+        if (!prompt) continue;
+        prompted += 1;
+        // Once, it may have crossed the cancellation; not every time.
+        if (prompted === TRIES_MS.length)
+          context.fail(
+            'each time a request was cancelled, more progress of it came at once',
+            'silence',
+            evidence(prompt),
+          );
+      }
+      if (lastWatched !== undefined)
+        return `within ${Math.round(lastWatched)} ms no progress of the cancelled request came`;
+      return context.undecided(
+        `a call of ${needSlowTool(context).name} was always answered before it could be cancelled`,
+      );
+    },
+  },
+  {
+    id: 'cancellation/others-go-on',
+    suite: 'protocol',
+    title: 'Goes on with other requests when one is cancelled',
+    level: 'MUST',
+    rules: ['CANC-010'],
+    lane: 'own',
+    hint: 'Cancel the request that is named by requestId, and no other.',
+    async run(context) {
+      needSlowTool(context);
+      const talk = await context.openTalk();
+      const first = startSlow(context, talk, SLOW_MS, { progressToken: 9101 });
+      const second = startSlow(context, talk, SHORT_MS, { progressToken: 9102 });
+      await first.cancel('isthmus-check has changed its mind');
+      const reply = await second.reply;
+      if (reply.kind !== 'result')
+        context.fail(`one of two requests was cancelled, and the other had ${describe(reply)}`, 'its result');
+      return 'one of two requests was cancelled, and the other had its result';
+    },
+  },
+  {
+    id: 'cancellation/keeps-types-apart',
+    suite: 'protocol',
+    title: 'Does not take the string "8801" for the id 8801',
+    level: 'SHOULD',
+    rules: ['CANC-008', 'CANC-011'],
+    reason: 'Ids are equal only with their type (JRPC-006): another id is that of another request.',
+    lane: 'own',
+    hint: 'Compare requestId with the ids of requests as JSON values.',
+    async run(context) {
+      const talk = await openForCancelling(context);
+      const pending = startSlow(context, talk, SHORT_MS, { id: 8801, progressToken: 9201 });
+      await talk.notify('notifications/cancelled', { requestId: '8801' });
+      const reply = await pending.reply;
+      if (reply.kind !== 'result')
+        context.fail(
+          `request 8801 was running, "8801" was cancelled, and 8801 had ${describe(reply)}`,
+          'its result',
+        );
+      return 'cancelling "8801" did not touch 8801';
+    },
+  },
+];
+
+function openForCancelling(context: CheckContext): Promise<CheckConversation> {
+  needNotification(context);
+  needSlowTool(context);
+  return context.openTalk();
+}

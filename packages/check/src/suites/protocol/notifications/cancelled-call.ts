@@ -1,0 +1,118 @@
+/** A call that takes its time, cancelled in the middle, and what comes after that. */
+
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import {
+  askAlive,
+  type CheckConversation,
+  type CheckRequestOptions,
+  type Pending,
+} from '../../../conversation/conversation.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { slowArguments } from '../../../survey/callable-tools.js';
+import { type Frame, membersOf, paramsOf } from '../../../wire/transcript.js';
+
+/** How long what is cancelled would have taken. */
+export const SLOW_MS = 600;
+/** The same, when the machine is so busy that the answer crosses the cancellation: then longer calls are tried. */
+export const TRIES_MS = [SLOW_MS, 1500, 4000] as const;
+export const SHORT_MS = 300;
+const SETTLE_MS = 80;
+
+/** A tool that takes as long as it is told to, or else one that took long when it was called on the way in. */
+export function needSlowTool(context: CheckContext): {
+  readonly name: string;
+  readonly params: (ms: number) => JsonObject;
+} {
+  const known = context.facts.callable.find(({ tool }) => slowArguments(tool, SLOW_MS) !== undefined);
+  if (known) {
+    const { name, tool } = known;
+    return { name, params: (ms) => ({ name, arguments: slowArguments(tool, ms)! }) };
+  }
+  const seen = context.facts.tour.find(
+    ({ method, reply, questions }) =>
+      method === 'tools/call' && reply.kind === 'result' && questions.length === 0 && reply.ms >= SLOW_MS,
+  );
+  if (!seen) return context.skip('no tool that may be called is known to take long');
+  return { name: String(seen.params['name']), params: () => seen.params };
+}
+
+/** Modern HTTP has no such notification: there the stream is closed, and nothing can come after it. */
+export function needNotification(context: CheckContext): void {
+  if (context.era === 'modern' && context.target.transport === 'http')
+    context.skip('over modern HTTP a request is cancelled by closing its stream');
+}
+
+export function startSlow(
+  context: CheckContext,
+  talk: CheckConversation,
+  ms: number,
+  options: CheckRequestOptions = {},
+): Pending {
+  return talk.start('tools/call', needSlowTool(context).params(ms), {
+    ms: ms + context.patience.answerMs,
+    ...options,
+  });
+}
+
+export interface Cancelled {
+  /**
+   * The answer, where one came: `before` the cancellation was sent, `crossing` it (the server may not have read it yet),
+   * or `after` the server had read it.
+   */
+  readonly answer:
+    | {
+        readonly frame: Frame;
+        readonly when: 'before' | 'crossing' | 'after';
+        readonly cancelledAtMs: number;
+      }
+    | undefined;
+  /** Progress that came after the server had read the cancellation. */
+  readonly late: readonly Frame[];
+  /** Progress that came between the answers to what was asked just before the cancellation and just after it. */
+  readonly prompt: Frame | undefined;
+  readonly watched: number;
+}
+
+/** Cancels a request in the middle, and listens until it would have been done. */
+export async function cancelled(
+  context: CheckContext,
+  talk: CheckConversation,
+  slowMs: number,
+): Promise<Cancelled> {
+  const token = 9000 + slowMs;
+  const { frames } = talk.transcript;
+  const pending = startSlow(context, talk, slowMs, { progressToken: token });
+  const isProgress = (frame: Frame) =>
+    frame.method === 'notifications/progress' && paramsOf(frame)['progressToken'] === token;
+  await Promise.race([talk.transcript.waitFor(isProgress, SHORT_MS), pending.reply]);
+  const cancelAt = frames.length;
+  const began = context.clock.now();
+  // The server reads in order: what it wrote before it read the cancellation comes before the answer to what was asked
+  // after it. What comes between the two answers is what it had to say to the cancellation.
+  const before = talk.peer && askAlive(talk);
+  const sent = pending.cancel('isthmus-check has changed its mind');
+  if (!talk.peer) await sent;
+  const [first, next] = await Promise.all([before, askAlive(talk)]);
+  // Over HTTP they come on different connections, so they are given time to be read.
+  if (context.target.transport === 'http') await context.pause(SETTLE_MS);
+  const readAt = next.frame && talk.peer ? frames.indexOf(next.frame) + 1 : frames.length;
+  const prompt =
+    first?.frame &&
+    frames
+      .slice(frames.indexOf(first.frame) + 1, readAt)
+      .find((frame) => frame.from === 'server' && isProgress(frame));
+  // Work that goes on is done by then, though timers be late.
+  if (!frames.some((frame) => frame.from === 'server' && isAnswerTo(frame, pending)))
+    await talk.transcript.waitFor((frame) => isAnswerTo(frame, pending), 2 * slowMs);
+  await context.pause(context.patience.quietMs);
+  const late = frames.slice(readAt).filter((frame) => frame.from === 'server' && isProgress(frame));
+  const at = frames.findIndex((frame) => frame.from === 'server' && isAnswerTo(frame, pending));
+  const when = at < cancelAt ? 'before' : at < readAt ? 'crossing' : 'after';
+  const answer =
+    at < 0 ? undefined : ({ frame: frames[at]!, when, cancelledAtMs: frames[cancelAt]?.atMs ?? 0 } as const);
+  return { answer, late, prompt, watched: context.clock.now() - began };
+}
+
+function isAnswerTo(frame: Frame, { id }: Pending): boolean {
+  return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
+}

@@ -1,0 +1,237 @@
+/** Which log messages are sent: those that were asked for. */
+
+import { isLoggingLevel, reaches } from '@isthmus/sdk/internal/era/reports.js';
+import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
+import type { CheckConversation, CheckRequestOptions } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { WalkthroughStop } from '../../../survey/facts.js';
+import { type Frame, paramsOf } from '../../../wire/transcript.js';
+import { evidence } from '../answers.js';
+import { describe, nameOf } from '../questions/asking.js';
+import { isLog } from './logging.js';
+
+export const loggingLevelsChecks: readonly Check[] = [
+  {
+    id: 'logging/none-without-level',
+    suite: 'protocol',
+    title: 'Sends no logs for a request that does not ask for them',
+    level: 'MUST',
+    rules: ['LOG-002'],
+    era: 'modern',
+    hint: 'Send notifications/message only for requests with _meta["io.modelcontextprotocol/logLevel"].',
+    async run(context) {
+      const stops = loggingStops(context).slice(0, 3);
+      const talk = await context.talk();
+      for (const stop of stops) {
+        const logs = await logsOf(context, talk, stop, {});
+        if (logs[0])
+          context.fail(`${nameOf(stop)} without logLevel was logged`, 'no log message', evidence(logs[0]));
+      }
+      return `${stops.map(nameOf).join(', ')}: no logs without logLevel`;
+    },
+  },
+  {
+    id: 'logging/from-the-level-on',
+    suite: 'protocol',
+    title: 'Sends logs only from the level on that the request asks for',
+    level: 'SHOULD',
+    rules: ['LOG-003'],
+    reason: 'Whoever asks for errors does not want to read everything.',
+    era: 'modern',
+    hint: 'Compare the level of each message with logLevel of the request.',
+    async run(context) {
+      const stops = loggingStops(context).slice(0, 3);
+      const talk = await context.talk();
+      for (const stop of stops) {
+        for (const level of ['warning', 'emergency'] as const)
+          expectAbove(context, await logsOf(context, talk, stop, { logLevel: level }), level, nameOf(stop));
+      }
+      return `${stops.map(nameOf).join(', ')}: logs from the level on`;
+    },
+  },
+  {
+    id: 'logging/before-the-answer',
+    suite: 'protocol',
+    title: 'Sends no logs for a request after its answer, and none on other streams',
+    level: 'MUST',
+    rules: ['LOG-004'],
+    era: 'modern',
+    lane: 'own',
+    hint: 'Send logs on the response stream of their request, and drop what comes after its answer.',
+    async run(context) {
+      const stop = loggingStops(context)[0]!;
+      const talk = await context.openTalk();
+      const [asked, other] = await Promise.all([
+        talk.request(stop.method, stop.params, { logLevel: 'debug' }),
+        talk.request(stop.method, stop.params, {}),
+      ]);
+      context.needResult(asked, nameOf(stop));
+      const alien = other.http?.frames.find(isLog);
+      if (alien)
+        context.fail(
+          `logs came on the stream of a request that did not ask for them`,
+          'none',
+          evidence(alien),
+        );
+      await context.pause(context.patience.quietMs);
+      const heard = asked.http?.frames ?? talk.transcript.frames;
+      const late = heard.slice(heard.indexOf(asked.frame!) + 1).find(isLog);
+      if (late)
+        context.fail(`a log message came after the answer to ${nameOf(stop)}`, 'none', evidence(late));
+      return `${nameOf(stop)}: no logs after the answer`;
+    },
+  },
+  {
+    id: 'logging/refuses-unknown-levels',
+    suite: 'protocol',
+    title: 'Refuses levels that there are not with -32602',
+    level: 'SHOULD',
+    rules: ['LOG-005', 'LOG-012', 'ERR-017'],
+    lane: 'rough',
+    hint: 'Check the level against the eight that there are, and answer with -32602.',
+    async run(context) {
+      context.needCapability('logging');
+      const talk = await context.roughTalk();
+      for (const level of ['loud', 'INFO', '']) {
+        const reply =
+          talk.era === 'modern'
+            ? await talk.request('server/discover', {}, { logLevel: level })
+            : await talk.request('logging/setLevel', { level });
+        if (reply.kind !== 'error' || reply.error.code !== -32602)
+          context.fail(`the level ${JSON.stringify(level)} had ${describe(reply)}`, 'error -32602');
+      }
+      return 'three levels that there are not were refused';
+    },
+  },
+  {
+    id: 'logging/knows-all-levels',
+    suite: 'protocol',
+    title: 'Takes each of the eight levels',
+    level: 'SHOULD',
+    rules: ['LOG-006'],
+    reason: 'A client may ask for any of them.',
+    lane: 'rough',
+    hint: 'Accept debug, info, notice, warning, error, critical, alert and emergency.',
+    async run(context) {
+      context.needCapability('logging');
+      const talk = await context.roughTalk();
+      for (const level of ALL) {
+        const reply =
+          talk.era === 'modern'
+            ? await talk.request('server/discover', {}, { logLevel: level })
+            : await talk.request('logging/setLevel', { level });
+        const result = context.needResult(reply, `the level ${level}`);
+        const members = Object.keys(result).filter((key) => key !== '_meta');
+        if (talk.era === 'legacy' && members.length > 0)
+          context.fail(`logging/setLevel was answered with ${members.join(', ')}`, '{}');
+      }
+      return 'eight levels were taken';
+    },
+  },
+  {
+    id: 'logging/from-the-set-level-on',
+    suite: 'protocol',
+    title: 'After logging/setLevel, sends logs only from that level on, to this session alone',
+    level: 'SHOULD',
+    rules: ['LOG-010'],
+    reason: 'The level is the minimum of the session that set it.',
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Keep the level with the session, and compare each message with it.',
+    async run(context) {
+      context.needCapability('logging');
+      const likely = likelyToLog(context);
+      const talk = await context.openTalk();
+      if (context.target.transport === 'http' && talk.sessionId === undefined)
+        context.skip('the server has no sessions that could have a level');
+      context.needResult(await talk.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
+      const stop =
+        (await firstThatLogs(context, talk, likely)) ??
+        context.skip('nothing that may be called logs, even from debug on');
+      context.needResult(await talk.request('logging/setLevel', { level: 'emergency' }), 'logging/setLevel');
+      expectAbove(context, await logsOf(context, talk, stop, {}), 'emergency', nameOf(stop));
+      if (context.target.transport === 'command') return `${nameOf(stop)}: logs from emergency on`;
+      const other = await context.openTalk();
+      context.needResult(await other.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
+      expectAbove(
+        context,
+        await logsOf(context, talk, stop, {}),
+        'emergency',
+        `${nameOf(stop)}, while another session wants all`,
+      );
+      await talk.request('logging/setLevel', { level: 'emergency' });
+      if ((await logsOf(context, other, stop, {})).length === 0)
+        context.fail(
+          'another session set its own level, and this one hears nothing any more',
+          'a level for each session',
+        );
+      return `${nameOf(stop)}: logs from emergency on here, and from debug on in another session`;
+    },
+  },
+];
+
+const ALL: readonly LoggingLevel[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+];
+
+function loggingStops(context: CheckContext): readonly WalkthroughStop[] {
+  const stops = context.facts.tour.filter(({ reply }) => reply.notifications.some(isLog));
+  if (stops.length === 0) context.skip('nothing that may be called logs');
+  return stops;
+}
+
+/** What was logged during a request, and a moment longer. */
+async function logsOf(
+  context: CheckContext,
+  talk: CheckConversation,
+  stop: WalkthroughStop,
+  options: CheckRequestOptions,
+): Promise<Frame[]> {
+  const from = talk.transcript.frames.length;
+  await talk.request(stop.method, stop.params, options);
+  await context.pause(Math.min(50, context.patience.quietMs));
+  return talk.transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isLog(frame));
+}
+
+/** Those that logged on the way in, or those whose name says so: trying all would take too long. */
+function likelyToLog(context: CheckContext): readonly WalkthroughStop[] {
+  const { tour } = context.facts;
+  const likely = [
+    ...tour.filter(({ reply }) => reply.notifications.some(isLog)),
+    ...tour.filter(({ params }) => /log/i.test(String(params['name']))),
+  ];
+  if (likely.length === 0) context.skip('nothing that may be called logs, or looks as if it did');
+  return likely.slice(0, 5);
+}
+
+async function firstThatLogs(
+  context: CheckContext,
+  talk: CheckConversation,
+  likely: readonly WalkthroughStop[],
+): Promise<WalkthroughStop | undefined> {
+  for (const stop of likely) {
+    if ((await logsOf(context, talk, stop, {})).length > 0) return stop;
+  }
+  return undefined;
+}
+
+function expectAbove(context: CheckContext, logs: readonly Frame[], level: LoggingLevel, what: string): void {
+  const below = logs.find((frame) => {
+    const given = paramsOf(frame)['level'];
+    return isLoggingLevel(given) && !reaches(given, level);
+  });
+  if (below)
+    context.fail(
+      `${what} logged at ${String(paramsOf(below)['level'])}, and ${level} was asked for`,
+      `${level} and above`,
+      evidence(below),
+    );
+}

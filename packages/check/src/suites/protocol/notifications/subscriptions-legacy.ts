@@ -1,0 +1,140 @@
+/** News of the legacy era: of resources that were subscribed to, and of lists. */
+import { askAlive, type CheckConversation } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { hasCapability } from '../../../survey/facts.js';
+import { type Frame, paramsOf } from '../../../wire/transcript.js';
+import { evidence, saidByServer } from '../answers.js';
+import { needTrigger } from './open-subscription.js';
+
+const common = { suite: 'protocol', era: 'legacy' } as const;
+
+export const subscriptionsLegacyChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'subscriptions/subscribe-and-unsubscribe',
+    title: 'Answers resources/subscribe and resources/unsubscribe with an empty result',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A server that announces resources.subscribe has both methods.',
+    hint: 'Remember the URI for this session and answer {}; forget it and answer {}.',
+    async run(context) {
+      const uri = subscribable(context);
+      const talk = await context.talk();
+      for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+        const result = context.needResult(await talk.request(method, { uri }), method);
+        const members = Object.keys(result).filter((key) => key !== '_meta');
+        if (members.length > 0) context.fail(`${method} was answered with ${members.join(', ')}`, '{}');
+      }
+      return `${uri} was subscribed to and unsubscribed from`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/updates-after-subscribe',
+    title: 'Tells updates of a resource to those who have subscribed, as long as they are',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A subscription that nobody serves is worse than none, and so is one that cannot be ended.',
+    lane: 'own',
+    hint: 'Send notifications/resources/updated for the URIs of this session between subscribe and unsubscribe.',
+    async run(context) {
+      context.needCapability('resources.subscribe');
+      const trigger = needTrigger(context, 'uri');
+      const uri = trigger.uris[0]!;
+      const talk = await hearing(context);
+      await trigger.pull(talk);
+      await askAlive(talk);
+      const early = updates(talk, uri)[0];
+      if (early) context.fail(`${uri} was told of, and nobody had subscribed`, 'no update', evidence(early));
+      context.needResult(await talk.request('resources/subscribe', { uri }), 'resources/subscribe');
+      await trigger.pull(talk);
+      if (!(await talk.transcript.waitFor((frame) => isUpdate(frame, uri), context.patience.answerMs)))
+        context.fail(
+          `${trigger.name} was called, and no update of ${uri} came`,
+          'notifications/resources/updated',
+        );
+      context.needResult(await talk.request('resources/unsubscribe', { uri }), 'resources/unsubscribe');
+      const count = updates(talk, uri).length;
+      await trigger.pull(talk);
+      await context.pause(context.patience.quietMs);
+      const late = updates(talk, uri)[count];
+      if (late)
+        context.fail(`an update of ${uri} came after resources/unsubscribe`, 'no update', evidence(late));
+      return `updates of ${uri} came between subscribe and unsubscribe`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/tells-list-changes',
+    title: 'Tells every client when a list has changed',
+    level: 'SHOULD',
+    rules: ['SUB-019', 'TOOL-022'],
+    lane: 'own',
+    hint: 'Send notifications/tools/list_changed (prompts, resources) to all sessions when you announce listChanged.',
+    async run(context) {
+      const list =
+        LISTS.find((each) => hasCapability(context.facts.capabilities, `${each}.listChanged`)) ??
+        context.skip('the server announces no listChanged');
+      const trigger = needTrigger(context, list);
+      const talk = await hearing(context);
+      const method = `notifications/${list}/list_changed`;
+      const hears = (ms: number) => talk.transcript.waitFor((frame) => frame.method === method, ms);
+      await trigger.pull(talk);
+      // What stands between may still have been asking for news.
+      if (!(await hears(context.patience.quietMs))) await trigger.pull(talk);
+      if (!(await hears(context.patience.answerMs)))
+        context.fail(`${trigger.name} was called, and ${method} did not come`, method);
+      return `${trigger.name} was called, and ${method} came`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/list-changed-only-if-announced',
+    title: 'Tells changes of lists only with the capability listChanged',
+    level: 'MUST',
+    rules: ['INIT-012'],
+    lane: 'after',
+    hint: 'Announce listChanged for each list whose changes you tell.',
+    run(context) {
+      if (context.revision < '2025-06-18')
+        context.skip(`${context.revision} only recommends to keep to the capabilities (INIT-013)`);
+      const told = saidByServer(context, ({ method = '' }) => method.endsWith('/list_changed'));
+      for (const frame of told) {
+        const list = frame.method!.split('/')[1]!;
+        if (!hasCapability(context.facts.capabilities, `${list}.listChanged`))
+          context.fail(
+            `${frame.method} came, and ${list}.listChanged is not announced`,
+            `no news, or the capability`,
+            evidence(frame),
+          );
+      }
+      return told.length === 0
+        ? 'no changes of lists were told'
+        : `${told.length} changes were announced ones`;
+    },
+  },
+];
+
+const LISTS = ['tools', 'prompts', 'resources'] as const;
+
+function subscribable(context: CheckContext): string {
+  context.needCapability('resources.subscribe');
+  const uri = context.facts.resources[0]?.['uri'];
+  return typeof uri === 'string' ? uri : context.skip('there is no resource to subscribe to');
+}
+
+/** A conversation in which news would be heard. */
+async function hearing(context: CheckContext): Promise<CheckConversation> {
+  const talk = await context.openTalk();
+  if (!(await talk.hearsNews)) context.skip('the server offers no stream for news (GET)');
+  return talk;
+}
+
+function isUpdate(frame: Frame, uri: string): boolean {
+  return frame.method === 'notifications/resources/updated' && paramsOf(frame)['uri'] === uri;
+}
+
+function updates(talk: CheckConversation, uri: string): Frame[] {
+  return talk.transcript.frames.filter((frame) => frame.from === 'server' && isUpdate(frame, uri));
+}

@@ -1,0 +1,267 @@
+/** News on subscriptions: those that were asked for, and no others. */
+import { askAlive, type CheckConversation } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { hasCapability } from '../../../survey/facts.js';
+import { type Frame, membersOf, paramsOf } from '../../../wire/transcript.js';
+import { evidence, saidByServer } from '../answers.js';
+import {
+  ACKNOWLEDGED,
+  type Cause,
+  findTrigger,
+  isNews,
+  listenWell,
+  needNews,
+  needTrigger,
+  type OpenSubscription,
+  subscriptionOf,
+  wholeFilter,
+} from './open-subscription.js';
+
+const common = { suite: 'protocol', era: 'modern', lane: 'own' } as const;
+
+export const subscriptionsNewsChecks: readonly Check[] = [
+  told('tools', 'TOOL-021'),
+  told('prompts', 'PROMPT-008'),
+  told('resources', 'RES-011'),
+  {
+    ...common,
+    id: 'subscriptions/tells-updates',
+    title: 'Tells subscribers when a resource has changed',
+    level: 'SHOULD',
+    rules: ['RES-012'],
+    hint: 'Send notifications/resources/updated to every subscription whose resourceSubscriptions hold the URI.',
+    async run(context) {
+      context.needCapability('resources.subscribe');
+      const trigger = needTrigger(context, 'uri');
+      const talk = await context.openTalk();
+      const listening = await listenWell(context, talk, { resourceSubscriptions: trigger.uris });
+      await trigger.pull(talk);
+      const frame = await listening.pending.waitFor(
+        (each) => each.method === 'notifications/resources/updated' && trigger.uris.includes(uriOf(each)),
+      );
+      if (!frame)
+        context.fail(
+          `${trigger.name} was called, and notifications/resources/updated for ${trigger.uris[0]} did not come`,
+          'the news on the subscription',
+        );
+      return `${trigger.name} was called, and the news came`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/tells-nothing-else',
+    title: 'Tells a subscription only what its filter asks for',
+    level: 'MUST',
+    rules: ['SUB-002', 'RES-013'],
+    hint: 'Compare each change with the filter of each subscription before it is told.',
+    async run(context) {
+      needNews(context);
+      const cause = CAUSES.find((each) => isAnnounced(context, each) && findTrigger(context, each));
+      const trigger = needTrigger(context, cause ?? 'tools');
+      const talk = await context.openTalk();
+      const without = { toolsListChanged: false, resourceSubscriptions: ['isthmus-check://nothing'] };
+      const listening = await listenWell(context, talk, without);
+      const witness = await listenWell(context, talk, {
+        ...wholeFilter(context),
+        resourceSubscriptions: trigger.uris,
+      });
+      await trigger.pull(talk);
+      if (!(await witness.pending.waitFor((frame) => isNews(frame) && subscriptionOf(frame) === witness.id)))
+        context.skip(`${trigger.name} was called, and nobody was told anything`);
+      await context.pause(context.patience.quietMs);
+      const wrong = newsOf(listening)[0];
+      if (wrong)
+        context.fail(
+          `the subscription without a wish was told ${wrong.method}`,
+          'nothing that was not asked for',
+          evidence(wrong),
+        );
+      return `${trigger.name} was called, and only the subscription that wanted to know was told`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/news-name-their-subscription',
+    title: 'News name the subscription that they belong to',
+    level: 'MUST',
+    rules: ['META-013', 'SUB-008'],
+    hint: 'Put _meta["io.modelcontextprotocol/subscriptionId"] into every notification of a subscription.',
+    async run(context) {
+      needNews(context);
+      const { talk, first, second, name } = await twoWitnesses(context);
+      const from = talk.transcript.frames.length;
+      await needTrigger(context, name).pull(talk);
+      await Promise.all([arrives(context, talk, first), arrives(context, talk, second)]);
+      await context.pause(context.patience.quietMs);
+      const news = talk.transcript.frames
+        .slice(from)
+        .filter((frame) => frame.from === 'server' && isNews(frame));
+      if (news.length === 0) context.skip('a change was made, and nobody was told anything');
+      const nameless = news.find((frame) => ![first.id, second.id].includes(subscriptionOf(frame) as never));
+      if (nameless)
+        context.fail(
+          `${nameless.method} came with the subscriptionId ${JSON.stringify(subscriptionOf(nameless)) ?? 'missing'}`,
+          `${JSON.stringify(first.id)} or ${JSON.stringify(second.id)}`,
+          evidence(nameless),
+        );
+      for (const { id } of [first, second]) {
+        if (!news.some((frame) => subscriptionOf(frame) === id))
+          context.fail(
+            `of two subscriptions with the same filter, ${JSON.stringify(id)} was told nothing`,
+            'news on both',
+          );
+      }
+      return `all news (${news.length}) named their subscription`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/quiet-after-cancel',
+    title: 'Says nothing more on a subscription that was cancelled, and goes on with the others',
+    level: 'MUST',
+    rules: ['STDIO-014', 'HTTP-025'],
+    hint: 'End a subscription at once when its request is cancelled, and no other.',
+    async run(context) {
+      needNews(context);
+      const { talk, first, second, name } = await twoWitnesses(context);
+      await first.pending.cancel();
+      await askAlive(talk);
+      const heard = newsOf(first).length;
+      await needTrigger(context, name).pull(talk);
+      if (!(await arrives(context, talk, second)))
+        context.fail(
+          'one of two subscriptions was cancelled, and the other was told nothing any more',
+          'news on the other',
+        );
+      await context.pause(context.patience.quietMs);
+      const late = newsOf(first)[heard];
+      if (late)
+        context.fail(
+          `after it was cancelled, the subscription was told ${late.method}`,
+          'nothing more',
+          evidence(late),
+        );
+      return 'the cancelled subscription stayed quiet, and the other was told';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/no-progress-and-no-logs',
+    title: 'Carries neither progress nor logs on a subscription',
+    level: 'MUST',
+    rules: ['HTTP-018'],
+    over: ['http'],
+    hint: 'Send progress and logs on the response stream of the request that they are about.',
+    async run(context) {
+      needNews(context);
+      const busy = context.facts.tour.filter(({ reply }) => reply.notifications.some(isBusyWork)).slice(0, 3);
+      if (busy.length === 0) context.skip('nothing that may be called reports progress or logs');
+      const talk = await context.openTalk();
+      const listening = await listenWell(context, talk, wholeFilter(context));
+      await Promise.all(
+        busy.map(({ method, params }, at) =>
+          talk.request(method, params, { progressToken: 8000 + at, logLevel: 'debug' }),
+        ),
+      );
+      await context.pause(context.patience.quietMs);
+      const wrong = listening.heard().find(isBusyWork);
+      if (wrong)
+        context.fail(`${wrong.method} came on the stream of a subscription`, 'news only', evidence(wrong));
+      return 'progress and logs of other requests stayed off the subscription';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/no-news-outside',
+    title: 'Tells no news to those who have not subscribed',
+    level: 'MUST',
+    rules: ['META-013', 'RES-013', 'SUB-017'],
+    lane: 'after',
+    hint: 'Send list_changed, updated and tasks only on subscriptions that ask for them.',
+    run(context) {
+      const isForeign = (frame: Frame) => isNews(frame) || frame.method === 'notifications/tasks';
+      const listens = new Set(
+        context.transcripts.flatMap(({ frames }) =>
+          frames.flatMap((frame) =>
+            frame.from === 'check' && frame.method === 'subscriptions/listen' ? [membersOf(frame)['id']] : [],
+          ),
+        ),
+      );
+      const wrong = saidByServer(context, isForeign).find((frame) => !listens.has(subscriptionOf(frame)));
+      if (wrong)
+        context.fail(
+          `${wrong.method} came, and nobody had subscribed`,
+          'news on subscriptions only',
+          evidence(wrong),
+        );
+      return 'nothing was told to those who have not subscribed';
+    },
+  },
+];
+
+const CAUSES: readonly Cause[] = ['uri', 'tools', 'prompts', 'resources'];
+
+function isAnnounced(context: CheckContext, cause: Cause): boolean {
+  const path = cause === 'uri' ? 'resources.subscribe' : `${cause}.listChanged`;
+  return hasCapability(context.facts.capabilities, path);
+}
+
+function told(list: 'tools' | 'prompts' | 'resources', rule: string): Check {
+  return {
+    ...common,
+    id: `subscriptions/tells-${list}`,
+    title: `Tells subscribers when the list of ${list} has changed`,
+    level: 'SHOULD',
+    rules: [rule],
+    hint: `Send notifications/${list}/list_changed to every subscription with ${list}ListChanged.`,
+    async run(context) {
+      context.needCapability(`${list}.listChanged`);
+      const trigger = needTrigger(context, list);
+      const talk = await context.openTalk();
+      const listening = await listenWell(context, talk, { [`${list}ListChanged`]: true });
+      await trigger.pull(talk);
+      const method = `notifications/${list}/list_changed`;
+      if (!(await listening.pending.waitFor((frame) => frame.method === method)))
+        context.fail(
+          `${trigger.name} was called, and ${method} did not come`,
+          'the news on the subscription',
+        );
+      return `${trigger.name} was called, and ${method} came`;
+    },
+  };
+}
+
+async function twoWitnesses(context: CheckContext) {
+  const name = CAUSES.find((each) => isAnnounced(context, each) && findTrigger(context, each)) ?? 'tools';
+  const trigger = needTrigger(context, name);
+  const talk = await context.openTalk();
+  const filter = { ...wholeFilter(context), resourceSubscriptions: trigger.uris };
+  const first = await listenWell(context, talk, filter);
+  const second = await listenWell(context, talk, filter);
+  return { talk, first, second, name };
+}
+
+/** News for this one, in time. */
+function arrives(
+  context: CheckContext,
+  talk: CheckConversation,
+  { id }: OpenSubscription,
+): Promise<Frame | undefined> {
+  return talk.transcript.waitFor(
+    (frame) => isNews(frame) && subscriptionOf(frame) === id,
+    context.patience.answerMs,
+  );
+}
+
+function newsOf(listening: OpenSubscription): Frame[] {
+  return listening.heard().filter(({ kind, method }) => kind === 'notification' && method !== ACKNOWLEDGED);
+}
+
+function uriOf(frame: Frame): string {
+  return String(paramsOf(frame)['uri']);
+}
+
+function isBusyWork({ method }: Frame): boolean {
+  return method === 'notifications/progress' || method === 'notifications/message';
+}

@@ -1,0 +1,279 @@
+/** `subscriptions/listen`: how it begins, what is promised, and how it ends. */
+
+import { platform } from 'node:os';
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { isJsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { aliveMethod, askAlive } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import { hasCapability } from '../../../survey/facts.js';
+import type { StreamPeer } from '../../../wire/stream-peer.js';
+import { type Frame, membersOf, paramsOf } from '../../../wire/transcript.js';
+import { evidence } from '../answers.js';
+import { describe } from '../questions/asking.js';
+import {
+  ACKNOWLEDGED,
+  FLAGS,
+  listen,
+  listenWell,
+  needNews,
+  subscriptionOf,
+  wholeFilter,
+} from './open-subscription.js';
+
+const common = { suite: 'protocol', era: 'modern', lane: 'rough' } as const;
+
+export const subscriptionsChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'subscriptions/acknowledged-first',
+    title: 'Acknowledges a subscription before anything else is said about it',
+    level: 'MUST',
+    rules: ['SUB-003', 'SUB-004'],
+    hint: 'Send notifications/subscriptions/acknowledged as soon as the subscription is open, and only then news.',
+    async run(context) {
+      needNews(context);
+      const listening = await listenWell(context, await context.roughTalk(), wholeFilter(context));
+      const first = listening.heard()[0];
+      if (first?.method !== ACKNOWLEDGED)
+        context.fail(
+          `the first message of the subscription was ${first?.method ?? first?.kind}`,
+          ACKNOWLEDGED,
+        );
+      return 'the first message of the subscription was its acknowledgement';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/promises-what-it-announces',
+    title: 'Acknowledges only what was asked for and what the server announces',
+    level: 'MUST',
+    rules: ['SUB-006'],
+    hint: 'Acknowledge the part of the filter for which you announce listChanged or resources.subscribe.',
+    async run(context) {
+      needNews(context);
+      const asked = wholeFilter(context);
+      const talk = await context.roughTalk();
+      const { honoured } = await listenWell(context, talk, asked);
+      const has = (path: string) => hasCapability(context.facts.capabilities, path);
+      for (const [flag, path] of Object.entries(FLAGS)) {
+        if (honoured[flag] === true && !has(path))
+          context.fail(`${flag} is acknowledged, and ${path} is not announced`, `no ${flag}`);
+      }
+      const uris = Array.isArray(honoured['resourceSubscriptions']) ? honoured['resourceSubscriptions'] : [];
+      if (uris.length > 0 && !has('resources.subscribe'))
+        context.fail(
+          'resourceSubscriptions are acknowledged, and resources.subscribe is not announced',
+          'no resourceSubscriptions',
+        );
+      const surplus = uris.find((uri) => ![asked['resourceSubscriptions']].flat().includes(uri));
+      if (surplus !== undefined)
+        context.fail(
+          `${String(surplus)} is acknowledged, and was not asked for`,
+          'a part of what was asked for',
+        );
+      const { honoured: little } = await listenWell(context, talk, { toolsListChanged: true });
+      const more = Object.keys(little).find(
+        (key) => key !== 'toolsListChanged' && little[key] !== false && !isEmpty(little[key]),
+      );
+      if (more !== undefined)
+        context.fail(
+          `${more} is acknowledged, and only toolsListChanged was asked for`,
+          'a part of the filter',
+        );
+      return `of everything, ${Object.keys(honoured).join(', ') || 'nothing'} was acknowledged`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/keeps-the-id',
+    title: 'Names a subscription by the id of its request, with its type',
+    level: 'MUST',
+    rules: ['SUB-008', 'META-013'],
+    hint: 'Put the JSON-RPC id of the listen request as it is into _meta["io.modelcontextprotocol/subscriptionId"].',
+    async run(context) {
+      needNews(context);
+      const talk = await context.roughTalk();
+      for (const id of ['70001', 70_001, 'isthmus/listen ✓'] satisfies RequestId[]) {
+        const { acknowledgement } = await listenWell(context, talk, wholeFilter(context), id);
+        const named = subscriptionOf(acknowledgement!);
+        if (named !== id)
+          context.fail(
+            `the subscription with the id ${JSON.stringify(id)} is called ${JSON.stringify(named) ?? 'nothing'}`,
+            JSON.stringify(id),
+            evidence(acknowledgement!),
+          );
+      }
+      return 'strings stayed strings, and numbers stayed numbers';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/several-at-once',
+    title: 'Keeps several subscriptions at once, each with its own filter',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A filter is changed by opening a second subscription before the first is ended.',
+    hint: 'Keep subscriptions by their request id, and acknowledge each.',
+    async run(context) {
+      needNews(context);
+      const talk = await context.roughTalk();
+      const first = await listenWell(context, talk, wholeFilter(context));
+      const second = await listen(context, talk, { toolsListChanged: true });
+      if (!second.acknowledgement)
+        context.fail(
+          `with one subscription open, the second ${second.refusal ? `had ${describe(second.refusal)}` : 'was not acknowledged'}`,
+          'an acknowledgement for each',
+        );
+      const ended = first.heard().find(({ kind }) => kind === 'result' || kind === 'error');
+      if (ended) context.fail('the second subscription ended the first', 'both stay open', evidence(ended));
+      return 'two subscriptions were open at once';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/leaves-room-for-others',
+    title: 'Answers other requests while a subscription is open',
+    level: 'MUST',
+    rules: ['JRPC-020'],
+    hint: 'Do not wait for the end of a subscription before the next request is read.',
+    async run(context) {
+      needNews(context);
+      const talk = await context.roughTalk();
+      await listenWell(context, talk, wholeFilter(context));
+      const reply = await askAlive(talk);
+      if (reply.kind === 'silence')
+        context.fail(
+          `while a subscription is open, ${aliveMethod(talk)} had ${describe(reply)}`,
+          'an answer',
+        );
+      return `${aliveMethod(talk)} was answered while a subscription was open`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/open-again-after-cancel',
+    title: 'Opens a new subscription after others were cancelled',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'Clients cancel and listen again whenever their filter changes.',
+    hint: 'Free a subscription when its request is cancelled, or when its stream is closed.',
+    async run(context) {
+      needNews(context);
+      const talk = await context.roughTalk();
+      for (let count = 0; count < TIMES; count++) {
+        const { pending } = await listenWell(context, talk, wholeFilter(context));
+        await pending.cancel();
+      }
+      const reply = await askAlive(talk);
+      if (reply.kind === 'silence')
+        context.fail(`after ${TIMES} cancelled subscriptions there was ${describe(reply)}`, 'an answer');
+      await listenWell(context, talk, wholeFilter(context));
+      return `after ${TIMES} cancelled subscriptions the next was acknowledged`;
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/refuses-a-filter-that-is-none',
+    title: 'Refuses subscriptions/listen without a filter',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A client that forgot its filter would wait for news that never come.',
+    hint: 'Answer with -32602 when params.notifications is missing or no object.',
+    async run(context) {
+      needNews(context);
+      const talk = await context.roughTalk();
+      for (const params of [{}, { notifications: 'all' }]) {
+        const pending = talk.start('subscriptions/listen', params);
+        context.atEnd(() => pending.cancel());
+        const first = await Promise.race([
+          pending.reply,
+          pending.waitFor((frame) => frame.method === ACKNOWLEDGED && subscriptionOf(frame) === pending.id),
+        ]);
+        const said = JSON.stringify(params);
+        if (first && 'atMs' in first)
+          context.fail(`params ${said} were acknowledged`, 'error -32602', evidence(first));
+        else if (first?.kind !== 'error')
+          context.fail(`params ${said} had ${first ? describe(first) : 'no answer'}`, 'error -32602');
+      }
+      return 'a missing filter and a filter that is a string were refused';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/closing-result',
+    title: 'Ends a subscription with a complete result that names it and holds nothing else',
+    level: 'MUST',
+    rules: ['SUB-013', 'SUB-008'],
+    lane: 'own',
+    over: ['command', 'socket'],
+    hint: 'Close with {"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":<id>}}.',
+    async run(context) {
+      needNews(context);
+      const talk = await context.openTalk();
+      const listening = await listenWell(context, talk, wholeFilter(context));
+      talk.peer!.endInput();
+      const frame =
+        (await talk.transcript.waitFor(
+          (each) => each.kind === 'result' && membersOf(each)['id'] === listening.id,
+          context.patience.answerMs,
+        )) ??
+        context.skip('the server ended without a closing result, which it may when the client goes away');
+      const result = membersOf(frame)['result'];
+      const { resultType, _meta, ...rest } = isJsonObject(result) ? result : {};
+      const named = isJsonObject(_meta) ? _meta[META.subscriptionId] : undefined;
+      if (resultType !== 'complete' || named !== listening.id || Object.keys(rest).length > 0)
+        context.fail(
+          `the closing result has resultType ${JSON.stringify(resultType)}, subscriptionId ${JSON.stringify(named)}${Object.keys(rest).map((key) => ` and ${key}`)}`,
+          `resultType "complete", subscriptionId ${JSON.stringify(listening.id)} and nothing else`,
+          evidence(frame),
+        );
+      return 'at the end of input the subscription was closed with a complete result';
+    },
+  },
+  {
+    ...common,
+    id: 'subscriptions/says-when-it-ends',
+    title: 'Says so when it ends a subscription itself, by a closing result or notifications/cancelled',
+    level: 'SHOULD',
+    rules: ['SUB-012', 'CANC-003'],
+    reason:
+      'One page asks for the closing result (SHOULD), another for notifications/cancelled (MUST): either counts, and neither is a loss that the client cannot tell from a crash.',
+    lane: 'own',
+    over: ['command', 'socket'],
+    hint: 'On SIGTERM and at the end of input, answer each open subscriptions/listen with a complete result before you go.',
+    async run(context) {
+      needNews(context);
+      const talk = await context.openTalk();
+      const { id } = await listenWell(context, talk, wholeFilter(context));
+      const how = tellToEnd(talk.peer!);
+      const isEnd = (frame: Frame) =>
+        frame.kind === 'result'
+          ? membersOf(frame)['id'] === id
+          : frame.method === 'notifications/cancelled' && paramsOf(frame)['requestId'] === id;
+      const end = await talk.transcript.waitFor(isEnd, context.patience.answerMs);
+      if (!end)
+        context.fail(
+          `${how}, the server ${talk.peer!.hasEnded ? 'ended' : 'went on'} without a word on the open subscription`,
+          'a closing result, or notifications/cancelled',
+        );
+      return `${how}, the subscription was ended with ${end?.method ?? 'a closing result'}`;
+    },
+  },
+];
+
+const TIMES = 5;
+
+/** A command by a signal, where there are signals; others by saying that nothing more comes. */
+function tellToEnd(peer: StreamPeer): string {
+  const pid = peer.process?.pid;
+  if (pid === undefined || platform() === 'win32') {
+    peer.endInput();
+    return 'at the end of input';
+  }
+  process.kill(pid, 'SIGTERM');
+  return 'told to end by SIGTERM';
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

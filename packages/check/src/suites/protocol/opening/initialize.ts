@@ -1,0 +1,248 @@
+import { isLegacyRevision, LEGACY_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
+import { type CheckConversation, type Reply, replyOf } from '../../../conversation/conversation.js';
+import { CLIENT_INFO, legacyCapabilities } from '../../../conversation/envelope.js';
+import { legacyHeaders } from '../../../conversation/http-legacy-conversation.js';
+import { NoHello } from '../../../conversation/open-conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { Facts } from '../../../survey/facts.js';
+import type { StreamPeer } from '../../../wire/stream-peer.js';
+import { membersOf } from '../../../wire/transcript.js';
+import { inWords } from '../answers.js';
+
+/** The handshake of the legacy era. */
+export const initializeChecks: readonly Check[] = [
+  {
+    id: 'initialize/version-echoed',
+    suite: 'protocol',
+    title: 'Answers initialize with the version that was asked for, if it speaks it',
+    level: 'MUST',
+    rules: ['INIT-009'],
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Look the version up among those you speak, and answer with that one; do not always answer with the newest.',
+    async run(context) {
+      const chosen = new Map<string, string>();
+      for (const asked of LEGACY_REVISIONS)
+        chosen.set(asked, asked === context.revision ? asked : await versionFor(context, asked));
+      for (const [asked, answer] of chosen) {
+        // It speaks what it answers with: asked for that, it has to say the same.
+        const again = chosen.get(answer);
+        if (again !== undefined && again !== answer)
+          context.fail(
+            `asked for ${asked} it chose ${answer}, and asked for ${answer} it chose ${again}`,
+            answer,
+          );
+      }
+      return [...chosen]
+        .map(([asked, answer]) => (asked === answer ? asked : `${asked} became ${answer}`))
+        .join(', ');
+    },
+  },
+  {
+    id: 'initialize/unknown-version',
+    suite: 'protocol',
+    title: 'Answers initialize in a version that it does not know with one that it does',
+    level: 'MUST',
+    rules: ['INIT-010'],
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Negotiate: answer with your newest version, and let the client decide; it is no error.',
+    async run(context) {
+      const answer = await versionForNobody(context);
+      if (!isLegacyRevision(answer))
+        context.fail(`asked for 1900-01-01 it chose ${JSON.stringify(answer)}`, LEGACY_REVISIONS.join(', '));
+      return `asked for 1900-01-01 it chose ${answer}`;
+    },
+  },
+  {
+    id: 'initialize/newest-offered',
+    suite: 'protocol',
+    title: 'Offers its newest version to a client with one that it does not know',
+    level: 'SHOULD',
+    rules: ['INIT-010'],
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Answer with the newest version you speak, not with the oldest.',
+    async run(context) {
+      const answer = await versionForNobody(context);
+      if (answer < context.revision)
+        context.fail(`it chose ${answer}, and speaks ${context.revision}`, context.revision);
+      return `asked for 1900-01-01 it chose ${answer}`;
+    },
+  },
+  {
+    id: 'initialize/ping-before-initialized',
+    suite: 'protocol',
+    title: 'Answers ping between initialize and initialized',
+    level: 'MUST',
+    rules: ['PING-001'],
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Answer ping from the first message on.',
+    async run(context) {
+      const greeting = await greet(context);
+      context.needResult(await greeting.ask('ping'), 'ping before notifications/initialized');
+      return 'ping was answered before notifications/initialized';
+    },
+  },
+  {
+    id: 'initialize/nothing-asked-early',
+    suite: 'protocol',
+    title: 'Asks nothing but ping before initialized',
+    level: 'SHOULD',
+    rules: ['INIT-006'],
+    era: 'legacy',
+    lane: 'own',
+    over: ['command', 'socket'],
+    hint: 'Wait for notifications/initialized before you ask for roots or anything else.',
+    async run(context) {
+      const { peer } = await greet(context);
+      await context.pause(context.patience.quietMs);
+      const early = peer!.transcript.frames.filter(
+        ({ from, kind, method }) =>
+          from === 'server' &&
+          ((kind === 'request' && method !== 'ping') ||
+            (kind === 'notification' && method !== 'notifications/message')),
+      );
+      if (early.length > 0)
+        context.fail(
+          `before initialized it sent ${early.map(({ method }) => method).join(', ')}`,
+          'ping and logs alone',
+        );
+      return 'nothing was asked before initialized';
+    },
+  },
+  {
+    id: 'initialize/request-before',
+    suite: 'protocol',
+    title: 'Can be greeted after a request that came too early',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'One client in a hurry should not make a server useless.',
+    era: 'legacy',
+    lane: 'own',
+    over: ['command', 'socket'],
+    hint: 'Refuse what comes before initialize, and go on listening.',
+    async run(context) {
+      const greeting = await greet(context, (peer) => {
+        peer.send({ jsonrpc: '2.0', id: 'early', method: 'tools/list' });
+      });
+      const { reply } = greeting;
+      if (reply.kind !== 'result')
+        context.fail(`initialize after tools/list gave ${inWords(reply)}`, 'a result');
+      return 'initialize was answered after a request that came too early';
+    },
+  },
+  {
+    id: 'initialize/twice',
+    suite: 'protocol',
+    title: 'Answers a second initialize, and goes on',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'The specification does not say what it means; whoever waits for an answer has to get one.',
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Refuse it with -32600, or answer it like the first.',
+    async run(context) {
+      const talk = await context.openTalk();
+      const params = {
+        protocolVersion: talk.revision,
+        capabilities: {},
+        clientInfo: { name: 'again', version: '1' },
+      };
+      const reply = await talk.request('initialize', params);
+      const seen = `a second initialize was answered with ${inWords(reply)}`;
+      if (reply.kind === 'silence') context.fail(seen, 'a result or an error');
+      context.needResult(await talk.request('ping'), 'ping after a second initialize');
+      return seen;
+    },
+  },
+];
+
+/** What a server answers to a version that nobody knows. Asked once for all checks. */
+function versionForNobody(context: CheckContext): Promise<string> {
+  const known = answers.get(context.facts) ?? versionFor(context, '1900-01-01');
+  answers.set(context.facts, known);
+  return known;
+}
+
+const answers = new WeakMap<Facts, Promise<string>>();
+
+/** What a server answers to `initialize` in that version. */
+async function versionFor(context: CheckContext, revision: string): Promise<string> {
+  let talk: CheckConversation;
+  try {
+    talk = await context.openTalk({ revision });
+  } catch (error) {
+    if (!(error instanceof NoHello)) throw error;
+    return context.fail(`asked for ${revision}: ${error.message}`, 'a result with a version that it speaks');
+  }
+  await talk.close();
+  return String(talk.hello['protocolVersion']);
+}
+
+export interface Greeting {
+  /** The answer to `initialize`. */
+  readonly reply: Reply;
+  ask(method: string): Promise<Reply>;
+  /** Set on streams. */
+  readonly peer: StreamPeer | undefined;
+}
+
+/** On a stream, `before` may say something first. */
+export async function greet(context: CheckContext, before?: (peer: StreamPeer) => void): Promise<Greeting> {
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 'hello',
+    method: 'initialize',
+    params: {
+      protocolVersion: context.revision,
+      capabilities: legacyCapabilities(context.revision),
+      clientInfo: CLIENT_INFO,
+    },
+  };
+  if (context.target.transport === 'http') return greetByPost(context, initialize);
+  const peer = await context.openStream();
+  before?.(peer);
+  const ask = async (id: string, message: unknown, ms: number) => {
+    peer.send(message);
+    const frame = await peer.transcript.waitFor((each) => membersOf(each)['id'] === id, ms);
+    const why = peer.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`;
+    return frame ? replyOf(frame, about(id)) : ({ kind: 'silence', why, ...about(id) } satisfies Reply);
+  };
+  return {
+    reply: await ask('hello', initialize, context.patience.helloMs),
+    ask: (method) => ask(method, { jsonrpc: '2.0', id: method, method }, context.patience.answerMs),
+    peer,
+  };
+}
+
+async function greetByPost(context: CheckContext, initialize: { readonly id: string }): Promise<Greeting> {
+  const http = context.openHttp();
+  const ask = async (body: { readonly id: string }, headers: Record<string, string>) => {
+    const answer = await http.request({ body, headers, ms: context.patience.helloMs });
+    const frame = await answer.waitFor(
+      (each) => each.kind === 'result' || each.kind === 'error',
+      context.patience.answerMs,
+    );
+    const why = `HTTP ${answer.status} without an answer`;
+    const reply: Reply = frame ? replyOf(frame, about(body.id)) : { kind: 'silence', why, ...about(body.id) };
+    return { reply, answer };
+  };
+  const { reply, answer } = await ask(initialize, legacyHeaders(undefined, undefined));
+  const given = answer.headers['mcp-session-id'];
+  const sessionId = typeof given === 'string' ? given : undefined;
+  return {
+    reply,
+    ask: async (method) => {
+      const body = { jsonrpc: '2.0', id: method, method };
+      return (await ask(body, legacyHeaders(context.revision, sessionId))).reply;
+    },
+    peer: undefined,
+  };
+}
+
+function about(id: string) {
+  return { id, notifications: [], ms: 0 };
+}

@@ -1,0 +1,180 @@
+/** What becomes of answers: good ones, missing ones, too many and such as are no answers. */
+
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Reply } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { WalkthroughStop } from '../../../survey/facts.js';
+import {
+  answerInTheEnd,
+  answersTo,
+  askAndAnswer,
+  askingStops,
+  describe,
+  isSuccess,
+  MOST_ROUNDS,
+  nameOf,
+  openRound,
+  type QuestionRound,
+  questionsAt,
+  retry,
+  roundIn,
+  variety,
+} from './asking.js';
+
+const common = { suite: 'protocol', era: 'modern' } as const;
+
+export const roundsAnswersChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'rounds/answers-lead-to-a-result',
+    title: 'A request that comes again with the answers is completed',
+    level: 'SHOULD',
+    rules: ['MRTR-002', 'MRTR-015'],
+    reason: 'A question whose answer leads nowhere was asked in vain.',
+    hint: 'Read inputResponses by the keys of inputRequests, and complete the request when all of them are there.',
+    async run(context) {
+      const stops = variety(askingStops(context), MOST_STOPS);
+      const talk = await context.talk();
+      for (const stop of stops) {
+        const reply = await askAndAnswer(talk, stop);
+        if (roundIn(reply))
+          context.fail(
+            `${nameOf(stop)} still asks after ${MOST_ROUNDS} rounds with all answers`,
+            'a complete result',
+          );
+        if (reply.kind !== 'result')
+          context.fail(`${nameOf(stop)} with all answers had ${describe(reply)}`, 'a complete result');
+      }
+      return `${names(stops)}: completed when the answers came`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/asks-again-for-what-is-missing',
+    title: 'Asks again when the answers are missing',
+    level: 'SHOULD',
+    rules: ['MRTR-027'],
+    hint: 'When inputResponses lacks an answer that is needed, answer with a new input_required that asks for it.',
+    async run(context) {
+      const stops = variety(
+        askingStops(context).filter((stop) => questionsAt(stop).length > 0),
+        MOST_STOPS,
+      );
+      const talk = await context.talk();
+      for (const stop of stops) {
+        const reply = await retry(talk, stop, await openRound(context, talk, stop), {});
+        answerInTheEnd(context, talk, stop, reply);
+        if (reply.kind !== 'result')
+          context.fail(`${nameOf(stop)} came back without answers and had ${describe(reply)}`, 'a new round');
+      }
+      return `${names(stops)}: asked again`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/asks-for-the-rest',
+    title: 'Asks for the rest when only one of several answers came',
+    level: 'SHOULD',
+    rules: ['MRTR-027'],
+    hint: 'Keep or ask again for the answers that are there, and ask for those that are missing.',
+    async run(context) {
+      const several = askingStops(context).filter((stop) => questionsAt(stop).length > 1);
+      const stop = several[0] ?? context.skip('nothing that may be called asks several questions at once');
+      const talk = await context.talk();
+      const round = await openRound(context, talk, stop);
+      const one = Object.fromEntries(Object.entries(answersTo(round)).slice(0, 1));
+      const reply = await retry(talk, stop, round, one);
+      answerInTheEnd(context, talk, stop, reply);
+      if (reply.kind !== 'result')
+        context.fail(
+          `${nameOf(stop)} asked ${round.questions.size} questions, got one answer and had ${describe(reply)}`,
+          'a new round that asks for the rest',
+        );
+      return `${nameOf(stop)}: one answer of ${round.questions.size} had ${describe(reply)}`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/ignores-surplus-answers',
+    title: 'Ignores answers to what it did not ask',
+    level: 'SHOULD',
+    rules: ['MRTR-026'],
+    hint: 'Read only the keys of inputResponses that were asked for.',
+    async run(context) {
+      const stops = variety(askingStops(context), MOST_STOPS);
+      const talk = await context.talk();
+      for (const stop of stops) {
+        const round = await openRound(context, talk, stop);
+        const plain = await retry(talk, stop, round, answersTo(round));
+        const again = await openRound(context, talk, stop);
+        const surplus = { 'isthmus-check-surplus': { action: 'accept', content: {} } };
+        const reply = await retry(talk, stop, again, { ...answersTo(again), ...surplus });
+        if (plain.kind === 'result' && reply.kind !== 'result')
+          context.fail(`${nameOf(stop)} with one answer too many had ${describe(reply)}`, describe(plain));
+      }
+      return `${names(stops)}: one answer too many did not matter`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/refuses-answers-of-no-shape',
+    title: 'Refuses inputResponses that are no object',
+    level: 'SHOULD',
+    rules: ['MRTR-025'],
+    lane: 'rough',
+    hint: 'Check that inputResponses is an object before it is read, and answer with -32602 otherwise.',
+    async run(context) {
+      const stop = variety(askingStops(context), 1)[0]!;
+      const talk = await context.roughTalk();
+      for (const bad of [['yes'], 'yes', 7]) {
+        const reply = await retry(talk, stop, await openRound(context, talk, stop), bad);
+        if (reply.kind !== 'error')
+          context.fail(
+            `${nameOf(stop)} with inputResponses ${JSON.stringify(bad)} had ${describe(reply)}`,
+            'a JSON-RPC error',
+          );
+      }
+      return `${nameOf(stop)}: a list, a string and a number were refused`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/takes-no-wrong-answer-for-one',
+    title: 'Does not take an answer without any shape for an answer',
+    level: 'SHOULD',
+    rules: ['MRTR-025'],
+    lane: 'rough',
+    hint: 'Parse each value of inputResponses as the result of its question; answer with -32602, or ask again.',
+    async run(context) {
+      const stops = variety(askingStops(context), MOST_STOPS);
+      const talk = await context.roughTalk();
+      for (const stop of stops) {
+        for (const bad of ['yes', 7, ['accept']] as const) {
+          const round = await openRound(context, talk, stop);
+          const reply = await retry(talk, stop, round, wrongly(round, bad));
+          complain(context, stop, `the answer ${JSON.stringify(bad)}`, reply);
+        }
+      }
+      return `${names(stops)}: took no string, number or list for an answer`;
+    },
+  },
+];
+
+const MOST_STOPS = 6;
+
+function names(stops: readonly WalkthroughStop[]): string {
+  return stops.map(nameOf).join(', ');
+}
+
+function wrongly(round: QuestionRound, value: unknown): JsonObject {
+  return Object.fromEntries([...round.questions.keys()].map((key) => [key, value]));
+}
+
+function complain(context: CheckContext, stop: WalkthroughStop, what: string, reply: Reply): void {
+  if (isSuccess(reply) || reply.kind === 'silence')
+    context.fail(
+      `${nameOf(stop)} with ${what} had ${describe(reply)}`,
+      'a JSON-RPC error, or the question again',
+    );
+}

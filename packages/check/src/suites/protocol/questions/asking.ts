@@ -1,0 +1,197 @@
+/** Requests that make a server ask back, in either era, and answers to what it asks. */
+
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import {
+  type CheckConversation,
+  type CheckRequestOptions,
+  type Reply,
+  refuseAll,
+} from '../../../conversation/conversation.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import { sampleArguments } from '../../../survey/callable-tools.js';
+import type { WalkthroughStop } from '../../../survey/facts.js';
+import { membersOf } from '../../../wire/transcript.js';
+
+/** What a server wants to know: `elicitation/create` and the like, without any envelope. */
+export interface Question {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** An answer that asks: the questions by their keys, and what has to come back with the answers. */
+export interface QuestionRound {
+  readonly questions: ReadonlyMap<string, Question>;
+  readonly state: string | undefined;
+}
+
+/** What asks back in this era; skips where nothing does. */
+export function askingStops(context: CheckContext): readonly WalkthroughStop[] {
+  const stops = context.facts.tour.filter((stop) => questionsAt(stop).length > 0);
+  if (stops.length === 0)
+    context.skip('nothing that may be called asks the client anything (see --call-tools and --allow)');
+  return stops;
+}
+
+/** What was asked there on the way in. */
+export function questionsAt({ reply, questions }: WalkthroughStop): readonly Question[] {
+  const round = roundIn(reply);
+  if (round) return [...round.questions.values()];
+  return questions.map((frame) => toQuestion(membersOf(frame)));
+}
+
+/** The round that a modern reply opens. */
+export function roundIn(reply: Reply): QuestionRound | undefined {
+  if (reply.kind !== 'result' || reply.result['resultType'] !== 'input_required') return undefined;
+  const { inputRequests, requestState } = reply.result;
+  const entries = isJsonObject(inputRequests) ? Object.entries(inputRequests) : [];
+  return {
+    questions: new Map(entries.map(([key, value]) => [key, toQuestion(value)])),
+    state: typeof requestState === 'string' ? requestState : undefined,
+  };
+}
+
+function toQuestion(value: unknown): Question {
+  const { method, params } = isJsonObject(value) ? value : {};
+  return { method: String(method), params: isJsonObject(params) ? params : {} };
+}
+
+/** One of each kind of thing, at most `most`: by what they ask and how. */
+export function variety(stops: readonly WalkthroughStop[], most: number): readonly WalkthroughStop[] {
+  const first = new Map<string, WalkthroughStop>();
+  for (const stop of stops) {
+    const kinds = questionsAt(stop).map(({ method, params }) => `${method} ${params['mode'] ?? ''}`);
+    const key = [stop.method, ...kinds].join(' ');
+    if (!first.has(key)) first.set(key, stop);
+  }
+  return [...first.values()].slice(0, most);
+}
+
+export function nameOf({ method, params }: WalkthroughStop): string {
+  return `${method} ${JSON.stringify(params['name'] ?? params['uri'])}`;
+}
+
+export function isForm({ method, params }: Question): boolean {
+  return method === 'elicitation/create' && params['mode'] !== 'url';
+}
+
+/** An answer that a user and a model could have given. */
+export function answerTo({ method, params }: Question): JsonObject {
+  switch (method) {
+    case 'elicitation/create':
+      return params['mode'] === 'url'
+        ? { action: 'accept' }
+        : { action: 'accept', content: filledIn(params['requestedSchema']) };
+    case 'sampling/createMessage':
+      return {
+        role: 'assistant',
+        content: { type: 'text', text: 'hello' },
+        model: 'isthmus-check',
+        stopReason: 'endTurn',
+      };
+    default:
+      return { roots: [{ uri: 'file:///isthmus-check', name: 'isthmus-check' }] };
+  }
+}
+
+/** A form with every field filled in. */
+function filledIn(schema: unknown): JsonObject {
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return {};
+  return sampleArguments({ ...schema, required: Object.keys(schema['properties']) });
+}
+
+export function answersTo(round: QuestionRound, answer = answerTo): JsonObject {
+  return Object.fromEntries([...round.questions].map(([key, question]) => [key, answer(question)]));
+}
+
+/** The same request again, with answers; `more` replaces members of its params. */
+export function retry(
+  talk: CheckConversation,
+  stop: WalkthroughStop,
+  round: QuestionRound,
+  inputResponses: unknown,
+  more: JsonObject = {},
+  options: CheckRequestOptions = {},
+): Promise<Reply> {
+  const state = round.state !== undefined && { requestState: round.state };
+  return talk.request(stop.method, { ...stop.params, inputResponses, ...state, ...more }, options);
+}
+
+/** Makes the request of a stop, and gives the round that it opens; skips where it does not any more. */
+export async function openRound(
+  context: CheckContext,
+  talk: CheckConversation,
+  stop: WalkthroughStop,
+): Promise<QuestionRound> {
+  const reply = await talk.request(stop.method, stop.params);
+  const round = roundIn(reply);
+  if (!round) return context.skip(`${nameOf(stop)} asked when it was called first, and did not any more`);
+  answerInTheEnd(context, talk, stop, reply);
+  return round;
+}
+
+/** What is left open holds a place on the server: at the end of the check it is answered, if that did not happen. */
+export function answerInTheEnd(
+  context: CheckContext,
+  talk: CheckConversation,
+  stop: WalkthroughStop,
+  reply: Reply,
+): void {
+  const round = roundIn(reply);
+  if (round) context.atEnd(() => retry(talk, stop, round, answersTo(round), {}, { ms: LAST_MS }));
+}
+
+const LAST_MS = 1000;
+
+/** The whole conversation of one request, in either era, until there is an answer that does not ask. */
+export async function askAndAnswer(
+  talk: CheckConversation,
+  stop: WalkthroughStop,
+  answer: (question: Question) => JsonObject = answerTo,
+  options: CheckRequestOptions = {},
+): Promise<Reply> {
+  if (talk.era === 'legacy') {
+    talk.answerWith((frame) => ({ result: answer(toQuestion(membersOf(frame))) }));
+    return talk.request(stop.method, stop.params, options);
+  }
+  let reply = await talk.request(stop.method, stop.params, options);
+  for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+    const round = roundIn(reply);
+    if (!round) return reply;
+    reply = await retry(talk, stop, round, answersTo(round, answer));
+  }
+  return reply;
+}
+
+export const MOST_ROUNDS = 10;
+
+/** The conversation for those who answer in their own way; afterwards nobody is there to be asked. */
+export async function talkToAnswer(context: CheckContext): Promise<CheckConversation> {
+  const talk = await context.roughTalk();
+  context.atEnd(() => talk.answerWith(refuseAll));
+  return talk;
+}
+
+/** In a few words, for people. */
+export function describe(reply: Reply): string {
+  switch (reply.kind) {
+    case 'silence':
+      return `no answer (${reply.why})`;
+    case 'error':
+      return `error ${reply.error.code}: ${reply.error.message}`;
+    case 'result': {
+      const round = roundIn(reply);
+      if (round) {
+        const keys = [...round.questions].map(([key, { method }]) => `${key} (${method})`);
+        return keys.length > 0
+          ? `another round that asks for ${keys.join(', ')}`
+          : 'a round without questions';
+      }
+      return reply.result['isError'] === true ? 'a result with isError' : 'a complete result';
+    }
+  }
+}
+
+/** Whether the server took it and did what was asked. */
+export function isSuccess(reply: Reply): boolean {
+  return reply.kind === 'result' && !roundIn(reply) && reply.result['isError'] !== true;
+}

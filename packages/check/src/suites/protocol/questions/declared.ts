@@ -1,0 +1,225 @@
+/** Nobody is asked what they did not say they could answer. */
+
+import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { CheckConversation, Reply } from '../../../conversation/conversation.js';
+import { EVERY_CAPABILITY } from '../../../conversation/envelope.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { WalkthroughStop } from '../../../survey/facts.js';
+import { membersOf } from '../../../wire/transcript.js';
+import {
+  askingStops,
+  describe,
+  isForm,
+  nameOf,
+  type Question,
+  questionsAt,
+  roundIn,
+  variety,
+} from './asking.js';
+import { isVisit } from './content.js';
+
+export const questionsDeclaredChecks: readonly Check[] = [
+  {
+    id: 'questions/none-to-a-client-without-capabilities',
+    suite: 'protocol',
+    title: 'Asks nothing of a client that declares no capabilities',
+    level: 'MUST',
+    rules: ['MRTR-007', 'META-006', 'META-007', 'INIT-018', 'ROOT-005'],
+    lane: 'rough',
+    hint: 'Look into the capabilities of this request (legacy: of initialize) before anything is asked.',
+    async run(context) {
+      const stops = variety(askingStops(context), MOST_STOPS);
+      await expectNone(context, stops, {}, 'no capabilities');
+      return `${stops.map(nameOf).join(', ')}: asked nothing of a client without capabilities`;
+    },
+  },
+  {
+    id: 'questions/only-declared-kinds',
+    suite: 'protocol',
+    title: 'Asks only the kinds of questions that the client declares',
+    level: 'MUST',
+    rules: ['MRTR-007', 'META-006', 'INIT-018'],
+    lane: 'rough',
+    hint: 'Check elicitation, sampling and roots one by one, each before its own question.',
+    async run(context) {
+      const stops = askingStops(context);
+      const tried: string[] = [];
+      for (const [kind, method] of KINDS) {
+        const asking = variety(
+          stops.filter((stop) => questionsAt(stop).some((each) => each.method === method)),
+          2,
+        );
+        if (asking.length === 0) continue;
+        const { [kind]: _left, ...rest } = EVERY_CAPABILITY;
+        await expectNone(context, asking, rest, `everything but ${kind}`, (each) => each.method === method);
+        tried.push(kind);
+      }
+      return `nothing is asked without ${tried.join(', ')}`;
+    },
+  },
+  {
+    id: 'questions/only-declared-modes',
+    suite: 'protocol',
+    title: 'Uses only the modes of elicitation that the client declares',
+    level: 'MUST',
+    rules: ['ELIC-003', 'MRTR-007'],
+    lane: 'rough',
+    hint: 'Take {"elicitation": {}} for forms only, and send no url question without elicitation.url.',
+    async run(context) {
+      if (context.revision < '2025-11-25') context.skip(`${context.revision} has no modes`);
+      const stops = askingStops(context);
+      const tried: string[] = [];
+      for (const [about, elicitation] of MODES) {
+        const asking = variety(
+          stops.filter((stop) => questionsAt(stop).some(about)),
+          2,
+        );
+        if (asking.length === 0) continue;
+        const words = JSON.stringify({ elicitation });
+        await expectNone(context, asking, { ...EVERY_CAPABILITY, elicitation }, words, about);
+        tried.push(words);
+      }
+      if (tried.length === 0) context.skip('nothing that may be called asks the user anything');
+      return `${tried.join(' and ')} were respected`;
+    },
+  },
+  {
+    id: 'questions/sampling-tools-only-if-declared',
+    suite: 'protocol',
+    title: 'Offers tools to the model only where the client declares sampling.tools',
+    level: 'MUST',
+    rules: ['SAMP-003'],
+    lane: 'rough',
+    hint: 'Leave tools and toolChoice out of sampling/createMessage unless the client declared sampling.tools.',
+    async run(context) {
+      if (context.revision < '2025-11-25') context.skip(`${context.revision} has no tools in sampling`);
+      const stops = askingStops(context).filter((stop) =>
+        questionsAt(stop).some(({ method }) => method === 'sampling/createMessage'),
+      );
+      if (stops.length === 0) context.skip('nothing that may be called asks the model anything');
+      const capabilities = { ...EVERY_CAPABILITY, sampling: {} };
+      await expectNone(context, variety(stops, 2), capabilities, '{"sampling":{}}', hasTools);
+      return `${stops.map(nameOf).join(', ')}: no tools without sampling.tools`;
+    },
+  },
+  {
+    id: 'questions/none-undeclared-in-old-revisions',
+    suite: 'protocol',
+    title: 'Asks nothing of a client of 2025-03-26 that declares no capabilities',
+    level: 'SHOULD',
+    rules: ['INIT-013'],
+    era: 'legacy',
+    lane: 'own',
+    hint: 'Keep to the capabilities of initialize in every revision.',
+    async run(context) {
+      const stops = variety(askingStops(context), MOST_STOPS);
+      const talk = await context.openTalk({ revision: '2025-03-26', capabilities: {} });
+      if (talk.revision > '2025-03-26')
+        context.skip(`the server speaks ${talk.revision} instead of 2025-03-26`);
+      await expectNoneIn(context, talk, stops, {}, 'no capabilities');
+      return `${stops.map(nameOf).join(', ')}: asked nothing`;
+    },
+  },
+  {
+    id: 'rounds/names-the-missing-capability',
+    suite: 'protocol',
+    title: 'Refuses with -32021 what cannot be done without a capability, and names it',
+    level: 'MUST',
+    rules: ['META-008'],
+    era: 'modern',
+    hint: 'Answer with -32021 and data.requiredCapabilities, for example {"elicitation":{}}, when the client lacks what you need.',
+    async run(context) {
+      const stops = variety(askingStops(context), MOST_STOPS);
+      const talk = await context.talk();
+      const refused: string[] = [];
+      for (const stop of stops) {
+        const reply = await talk.request(stop.method, stop.params, { capabilities: {} });
+        if (reply.kind !== 'error') continue;
+        judgeRefusal(context, stop, reply);
+        refused.push(nameOf(stop));
+      }
+      if (refused.length === 0) context.skip('everything that asks can do without, and was not refused');
+      return `${refused.join(', ')}: refused with -32021`;
+    },
+  },
+];
+
+const MOST_STOPS = 6;
+
+const KINDS = [
+  ['elicitation', 'elicitation/create'],
+  ['sampling', 'sampling/createMessage'],
+  ['roots', 'roots/list'],
+] as const;
+
+const MODES: readonly (readonly [(question: Question) => boolean, JsonObject])[] = [
+  [isVisit, {}],
+  [isVisit, { form: {} }],
+  [isForm, { url: {} }],
+];
+
+function hasTools({ params }: Question): boolean {
+  return params['tools'] !== undefined || params['toolChoice'] !== undefined;
+}
+
+/** Makes the requests with these capabilities; fails when one of them asks what it may not. */
+async function expectNone(
+  context: CheckContext,
+  stops: readonly WalkthroughStop[],
+  capabilities: JsonObject,
+  words: string,
+  about: (question: Question) => boolean = () => true,
+): Promise<void> {
+  if (context.era === 'legacy' && context.revision < '2025-06-18')
+    context.skip(`${context.revision} only recommends to keep to the capabilities (INIT-013)`);
+  // A modern client says anew with each request what it can, and may have said something else before (META-007).
+  const talk = await (context.era === 'modern' ? context.roughTalk() : context.openTalk({ capabilities }));
+  await expectNoneIn(context, talk, stops, capabilities, words, about);
+}
+
+async function expectNoneIn(
+  context: CheckContext,
+  talk: CheckConversation,
+  stops: readonly WalkthroughStop[],
+  capabilities: JsonObject,
+  words: string,
+  about: (question: Question) => boolean = () => true,
+): Promise<void> {
+  for (const stop of stops) {
+    const from = talk.transcript.frames.length;
+    const reply = await talk.request(stop.method, stop.params, {
+      ...(context.era === 'modern' && { capabilities }),
+    });
+    const asked =
+      context.era === 'modern'
+        ? [...(roundIn(reply)?.questions.values() ?? [])]
+        : talk.transcript.frames.slice(from).flatMap((frame) => {
+            const { method, params } = membersOf(frame);
+            const isQuestion = frame.from === 'server' && frame.kind === 'request' && method !== 'ping';
+            return isQuestion ? [{ method: String(method), params: (params ?? {}) as JsonObject }] : [];
+          });
+    const wrong = asked.find(about);
+    if (wrong)
+      context.fail(
+        `${nameOf(stop)} asked ${wrong.method}${hasTools(wrong) ? ' with tools' : ''}${modeOf(wrong)} of a client with ${words}`,
+        `no such question${context.era === 'modern' ? '; error -32021 if it cannot do without' : ''}`,
+      );
+  }
+}
+
+function modeOf({ params }: Question): string {
+  return params['mode'] === undefined ? '' : ` in mode ${String(params['mode'])}`;
+}
+
+function judgeRefusal(context: CheckContext, stop: WalkthroughStop, reply: Reply): void {
+  if (reply.kind !== 'error') return;
+  const { code, data } = reply.error;
+  const required = (data as JsonObject | undefined)?.['requiredCapabilities'];
+  const isNamed = typeof required === 'object' && required !== null && Object.keys(required).length > 0;
+  if (code !== -32021 || !isNamed)
+    context.fail(
+      `${nameOf(stop)} of a client without capabilities had ${describe(reply)}${code === -32021 ? ', without data.requiredCapabilities' : ''}`,
+      'error -32021 whose data.requiredCapabilities names what is missing',
+    );
+}

@@ -1,0 +1,117 @@
+/** Requests of a legacy server to its client. */
+import { refuseAll } from '../../../conversation/conversation.js';
+import type { Check } from '../../../model.js';
+import { complaintText, judgeServerRequest, type Revision } from '../../../shapes/index.js';
+import { membersOf } from '../../../wire/transcript.js';
+import { evidence, saidByServer } from '../answers.js';
+import { askAndAnswer, askingStops, describe, nameOf, talkToAnswer, variety } from './asking.js';
+
+const common = { suite: 'protocol', era: 'legacy' } as const;
+
+export const questionsLegacyChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'questions/ids-are-never-reused',
+    title: 'Requests of the server have ids that were never used before',
+    level: 'MUST',
+    rules: ['JRPC-005', 'JRPC-002', 'JRPC-003'],
+    lane: 'after',
+    hint: 'Count the requests of a session, and never begin anew.',
+    run(context) {
+      let count = 0;
+      for (const transcript of context.transcripts) {
+        const seen = new Map<unknown, string>();
+        for (const frame of transcript.frames) {
+          if (frame.from !== 'server' || frame.kind !== 'request') continue;
+          count++;
+          const id = membersOf(frame)['id'];
+          if (typeof id !== 'string' && !Number.isInteger(id))
+            context.fail(
+              `${frame.method} of the server has the id ${JSON.stringify(id)}`,
+              'a string or an integer',
+              evidence(frame),
+            );
+          const before = seen.get(id);
+          if (before !== undefined)
+            context.fail(
+              `${frame.method} of the server has the id ${JSON.stringify(id)}, which ${before} had already`,
+              'an id that was never used in this session',
+              evidence(frame),
+            );
+          seen.set(id, frame.method!);
+        }
+      }
+      if (count === 0) context.skip('the server has sent no request');
+      return `each request of the server (${count}) has an id of its own`;
+    },
+  },
+  {
+    ...common,
+    id: 'questions/of-its-revision',
+    title: 'Sends only requests that servers of the negotiated revision have, in their shape',
+    level: 'MUST',
+    rules: ['INIT-012'],
+    lane: 'after',
+    hint: 'Keep to what the negotiated revision knows: elicitation since 2025-06-18, its modes since 2025-11-25.',
+    run(context) {
+      const requests = saidByServer(context, ({ kind }) => kind === 'request');
+      if (requests.length === 0) context.skip('the server has sent no request');
+      if (context.revision < '2025-06-18')
+        context.skip(`${context.revision} only recommends to keep to the revision (INIT-013)`);
+      for (const frame of requests) {
+        const complaint = judgeServerRequest(
+          frame.method!,
+          membersOf(frame)['params'],
+          context.revision as Revision,
+        ).find(({ path }) => path === 'method');
+        if (complaint)
+          context.fail(`the server sent ${frame.method}`, complaintText(complaint), evidence(frame));
+      }
+      return `each request of the server (${requests.length}) is of ${context.revision}`;
+    },
+  },
+  {
+    ...common,
+    id: 'questions/answers-lead-to-a-result',
+    title: 'Completes a request when its questions have been answered',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A question whose answer leads nowhere was asked in vain.',
+    lane: 'rough',
+    hint: 'Match the answer by its id with the question, and go on.',
+    async run(context) {
+      const stops = variety(askingStops(context), 6);
+      const talk = await talkToAnswer(context);
+      for (const stop of stops) {
+        const reply = await askAndAnswer(talk, stop);
+        if (reply.kind !== 'result')
+          context.fail(`${nameOf(stop)} with all answers had ${describe(reply)}`, 'a result');
+      }
+      return `${stops.map(nameOf).join(', ')}: completed when the answers came`;
+    },
+  },
+  {
+    ...common,
+    id: 'questions/bears-refusal',
+    title: 'Ends the request when the client answers its question with an error',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'A client that cannot answer must not leave its own request hanging.',
+    lane: 'rough',
+    hint: 'Take an error for an answer: end the request with isError, or with an error.',
+    async run(context) {
+      const stops = variety(askingStops(context), 3);
+      const talk = await talkToAnswer(context);
+      talk.answerWith(refuseAll);
+      for (const stop of stops) {
+        const reply = await talk.request(stop.method, stop.params);
+        if (reply.kind === 'silence')
+          context.fail(
+            `${nameOf(stop)} asked, was refused, and had ${describe(reply)}`,
+            'an answer, be it an error',
+          );
+      }
+      return `${stops.map(nameOf).join(', ')}: ended after the question was refused`;
+    },
+  },
+];

@@ -1,0 +1,212 @@
+/** What comes back in requestState: the client has had it in its hands. */
+
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Check } from '../../../model.js';
+import type { CheckContext } from '../../../run/check-context.js';
+import type { WalkthroughStop } from '../../../survey/facts.js';
+import { answersTo, askingStops, describe, isSuccess, nameOf, openRound, retry, roundIn } from './asking.js';
+
+const common = { suite: 'protocol', era: 'modern', lane: 'rough' } as const;
+
+export const roundsStateChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'rounds/refuses-changed-state',
+    title: 'Does not go on with a requestState that was changed',
+    level: 'SHOULD',
+    rules: ['MRTR-010', 'MRTR-009'],
+    reason:
+      'Whether the state decides anything cannot be seen from outside; where it does, this is a MUST (MRTR-010, MRTR-011).',
+    hint: 'Sign or encrypt the state (HMAC, AEAD), and refuse with -32602 what does not verify.',
+    async run(context) {
+      const stops = withState(context).slice(0, 3);
+      const talk = await context.roughTalk();
+      for (const stop of stops) {
+        for (const share of [1 / 3, 2 / 3]) {
+          const round = await openRound(context, talk, stop);
+          const changed = withOtherLetter(round.state ?? '', share);
+          const reply = await retry(talk, stop, round, answersTo(round), { requestState: changed });
+          if (isSuccess(reply))
+            context.fail(
+              `${nameOf(stop)} came back with a changed state and had ${describe(reply)}`,
+              REFUSAL,
+            );
+        }
+      }
+      return `${stops.map(nameOf).join(', ')}: a changed state was refused`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/bears-any-state',
+    title: 'Answers a request with any requestState, and lives on',
+    level: 'MUST',
+    rules: ['MRTR-009'],
+    hint: 'Treat the state as hostile input: catch what fails while it is decoded, and answer with -32602.',
+    async run(context) {
+      const stop = askingStops(context)[0]!;
+      const talk = await context.roughTalk();
+      for (const state of HOSTILE) {
+        const reply = await talk.request(stop.method, {
+          ...stop.params,
+          inputResponses: {},
+          requestState: state,
+        });
+        if (reply.kind === 'silence')
+          context.fail(`${nameOf(stop)} with ${shown(state)} had ${describe(reply)}`, 'an answer');
+      }
+      const after = await talk.request('server/discover');
+      if (after.kind !== 'result')
+        context.fail(`after a few odd states server/discover had ${describe(after)}`, 'a result');
+      return `${nameOf(stop)}: ${HOSTILE.length} odd states were answered`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/state-belongs-to-its-request',
+    title: 'Does not go on with a requestState of another request',
+    level: 'SHOULD',
+    rules: ['MRTR-012'],
+    hint: 'Put a digest of method, name and arguments into the protected state, and compare it when it comes back.',
+    async run(context) {
+      const stops = withState(context);
+      const pairs = stops.flatMap((stop) => {
+        const other = stops.find((each) => each !== stop && each.method === stop.method);
+        return other ? [[stop, other] as const] : [];
+      });
+      if (pairs.length === 0) context.skip('only one thing that may be called carries state');
+      const talk = await context.roughTalk();
+      for (const [stop, other] of pairs.slice(0, 3)) {
+        const foreign = await openRound(context, talk, other);
+        const round = await openRound(context, talk, stop);
+        const reply = await retry(talk, stop, round, answersTo(round), { requestState: foreign.state });
+        if (isSuccess(reply))
+          context.fail(
+            `${nameOf(stop)} came back with the state of ${nameOf(other)} and had ${describe(reply)}`,
+            REFUSAL,
+          );
+      }
+      return `no state (of ${pairs.length}) was taken for that of another request`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/state-belongs-to-its-arguments',
+    title: 'Does not go on with a requestState when the arguments have changed',
+    level: 'SHOULD',
+    rules: ['MRTR-012'],
+    hint: 'Bind the state to the arguments of the request that it was made for.',
+    async run(context) {
+      const found = withState(context).flatMap((stop) => {
+        const args = otherArguments(context, stop);
+        return args ? [{ stop, args }] : [];
+      });
+      const { stop, args } =
+        found[0] ?? context.skip('nothing that carries state has arguments that could be changed');
+      const talk = await context.roughTalk();
+      const round = await openRound(context, talk, stop);
+      const reply = await retry(talk, stop, round, answersTo(round), { arguments: args });
+      if (isSuccess(reply))
+        context.fail(
+          `${nameOf(stop)} came back with other arguments (${JSON.stringify(args)}) and had ${describe(reply)}`,
+          REFUSAL,
+        );
+      return `${nameOf(stop)}: the state was not taken for other arguments`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/answers-a-replay',
+    title: 'Answers a retry that comes a second time',
+    level: 'SHOULD',
+    rules: [],
+    reason:
+      'A client that lost the answer sends the retry again. Refusing it is fine, and needed where it may count only once (MRTR-013); leaving it without an answer is not.',
+    hint: 'Remember which states were used where it matters, and refuse the second use with -32602.',
+    async run(context) {
+      const stop = withState(context)[0]!;
+      const talk = await context.roughTalk();
+      const round = await openRound(context, talk, stop);
+      await retry(talk, stop, round, answersTo(round));
+      const reply = await retry(talk, stop, round, answersTo(round));
+      if (reply.kind === 'silence')
+        context.fail(`${nameOf(stop)} came back twice and had ${describe(reply)}`, 'an answer');
+      return `${nameOf(stop)}: the second retry had ${describe(reply)}`;
+    },
+  },
+  {
+    ...common,
+    id: 'rounds/keeps-parallel-rounds-apart',
+    title: 'Completes two rounds of the same request in any order',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'Clients make requests in parallel, and their users answer when they like.',
+    hint: 'Keep what a round needs in its own state, not in one place for all.',
+    async run(context) {
+      const stop = askingStops(context)[0]!;
+      const talk = await context.roughTalk();
+      const first = await openRound(context, talk, stop);
+      const second = await openRound(context, talk, stop);
+      for (const [round, which] of [
+        [second, 'second'],
+        [first, 'first'],
+      ] as const) {
+        const reply = await retry(talk, stop, round, answersTo(round));
+        if (reply.kind !== 'result')
+          context.fail(
+            `${nameOf(stop)} was asked twice, the later one answered first; the ${which} had ${describe(reply)}`,
+            'a result for both',
+          );
+      }
+      return `${nameOf(stop)}: two rounds were answered in reverse order`;
+    },
+  },
+];
+
+const REFUSAL = 'an error, or a round that begins anew';
+
+/** What nobody should decode without care. */
+const HOSTILE: readonly unknown[] = [
+  '',
+  'x',
+  '\u0000\uffff',
+  '{"__proto__":{"polluted":true}}',
+  Buffer.from('{"user":"admin"}').toString('base64'),
+  'eyJhbGciOiJub25lIn0.eyJ1c2VyIjoiYWRtaW4ifQ.',
+  'A'.repeat(100_000),
+  null,
+  7,
+  { state: true },
+];
+
+function shown(state: unknown): string {
+  const text = JSON.stringify(state);
+  return `the state ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
+}
+
+function withState(context: CheckContext): readonly WalkthroughStop[] {
+  const stops = askingStops(context).filter(({ reply }) => roundIn(reply)?.state !== undefined);
+  if (stops.length === 0) context.skip('no round carries a requestState');
+  return stops;
+}
+
+/** Another letter somewhere inside, which changes the upper bits where it is base64: nobody reads the last ones. */
+function withOtherLetter(state: string, share: number): string {
+  const at = Math.floor(state.length * share);
+  const letter = /[k-n]/.test(state[at] ?? '') ? '5' : 'm';
+  return `${state.slice(0, at)}${letter}${state.slice(at + 1)}`;
+}
+
+/** The same tool with another text in one of its arguments. */
+function otherArguments(context: CheckContext, { method, params }: WalkthroughStop): JsonObject | undefined {
+  if (method !== 'tools/call') return undefined;
+  const tool = context.facts.callable.find(({ name }) => name === params['name']);
+  const schema = tool?.tool['inputSchema'];
+  const properties = isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const name = Object.keys(properties).find((each) => {
+    const property = properties[each];
+    return isJsonObject(property) && property['type'] === 'string' && property['enum'] === undefined;
+  });
+  if (name === undefined) return undefined;
+  return { ...(params['arguments'] as JsonObject | undefined), [name]: 'changed by isthmus-check' };
+}

@@ -1,0 +1,230 @@
+import { treeFacts } from '@isthmus/sdk/internal/process/process-facts.js';
+import { aliveMethod, askAlive } from '../../conversation/conversation.js';
+import type { Check } from '../../model.js';
+import {
+  describeEnd,
+  gather,
+  harmless,
+  inShort,
+  line,
+  newId,
+  peerOf,
+  requestOf,
+  strike,
+  weightyRequest,
+} from './bad-input.js';
+
+const common = {
+  suite: 'resilience',
+  over: ['command', 'socket'],
+} as const satisfies Partial<Check>;
+
+/** Very much at once. */
+export const floodChecks: readonly Check[] = [
+  {
+    ...common,
+    id: 'flood/thousand',
+    title: 'Answers each of a thousand requests that come at once, exactly once',
+    level: 'MUST',
+    rules: ['PING-001', 'DISC-001', 'JRPC-006'],
+    hint: 'Queue what cannot be served at once; never drop a request, never answer one twice.',
+    lane: 'own',
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
+      const ids = Array.from({ length: 1000 }, (_, index) => `flood-${index}`);
+      void peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
+      const { missing, twice } = await gather(context, peer, ids);
+      if (missing.length > 0) {
+        context.fail(
+          `${missing.length} of 1000 times ${aliveMethod(talk)} was not answered${describeEnd(peer)}`,
+          'one answer for each',
+        );
+      }
+      await context.pause(context.patience.quietMs);
+      const again = twice.length > 0 ? twice : (await gather(context, peer, ids)).twice;
+      if (again.length > 0)
+        context.fail(`${again.length} of 1000 requests were answered twice`, 'one answer for each');
+      return 'a thousand requests had a thousand answers';
+    },
+  },
+  {
+    ...common,
+    id: 'flood/mixed',
+    title: 'Answers every request among a flood of notifications and stray answers, and nothing else',
+    level: 'SHOULD',
+    rules: ['JRPC-012'],
+    hint: 'Drop what needs no answer without a trace, and read on.',
+    era: 'none',
+    lane: 'own',
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
+      const from = peer.transcript.frames.length;
+      const ids = Array.from({ length: 200 }, (_, index) => `mixed-${index}`);
+      const notification = { jsonrpc: '2.0', method: 'notifications/no-such-thing' };
+      const stray = (index: number) => ({ jsonrpc: '2.0', id: `stray-${index}`, result: {} });
+      const lines = ids.flatMap((id, index) => [
+        notification,
+        harmless(talk, id),
+        stray(index),
+        notification,
+      ]);
+      void peer.sendBytes(lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
+      const { missing } = await gather(context, peer, ids, { from });
+      if (missing.length > 0)
+        context.fail(
+          `${missing.length} of 200 requests were not answered${describeEnd(peer)}`,
+          'one answer for each',
+        );
+      await context.pause(context.patience.quietMs);
+      const own = new Set(ids);
+      const other = peer.transcript.frames
+        .slice(from)
+        .find(
+          ({ from: by, kind, id }) =>
+            by === 'server' && (kind === 'error' || kind === 'result') && !own.has(String(id)),
+        );
+      if (other)
+        context.fail(`something else was answered, too: ${inShort(other)}`, 'answers to requests only');
+      return '200 requests among 600 other messages were answered';
+    },
+  },
+  {
+    ...common,
+    id: 'flood/same-id',
+    title: 'Is not wedged by two requests with the same id at the same time',
+    level: 'SHOULD',
+    rules: [],
+    reason: 'It is the mistake of the client, and others on the connection should not pay for it.',
+    hint: 'Answer both, or refuse the second with -32600; do not let it replace the first in your tables.',
+    lane: 'rough',
+    async run(context) {
+      const talk = await context.roughTalk();
+      const id = newId(talk);
+      const text = JSON.stringify(harmless(talk, id));
+      const said = await strike(context, talk, line('the same id twice', `${text}\n${text}`), {
+        listens: true,
+      });
+      if (said.length === 0)
+        context.fail('two requests with the same id had no answer at all', 'at least one');
+      return `two requests with the same id had ${said.length} answers, and the next was served`;
+    },
+  },
+];
+
+const stallCommon = {
+  suite: 'resilience',
+  level: 'SHOULD',
+  rules: [],
+  era: 'none',
+  lane: 'own',
+} as const satisfies Partial<Check>;
+
+/** Peers that stop, and go on later or not at all. */
+export const stallChecks: readonly Check[] = [
+  {
+    ...stallCommon,
+    id: 'stall/slow-reader',
+    title: 'Loses nothing when its answers are not read for a while',
+    reason: 'Hosts are busy now and then; what a server has promised to answer must arrive all the same.',
+    over: ['command', 'socket'],
+    hint: 'Wait for drain when a write says that the pipe is full; do not drop, and do not give up.',
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
+      const { method, params, answerBytes } = weightyRequest(context, talk, 16 * 1024);
+      const count = Math.min(500, Math.max(50, Math.ceil((2 * MIB) / answerBytes)));
+      const ids = Array.from({ length: count }, (_, index) => `stall-${index}`);
+      peer.pause();
+      void peer.sendBytes(
+        ids.map((id) => `${JSON.stringify(requestOf(talk, id, method, params))}\n`).join(''),
+        context.patience.checkMs,
+      );
+      await context.pause(2 * context.patience.quietMs);
+      peer.resume();
+      const { missing, twice } = await gather(context, peer, ids);
+      if (missing.length > 0) {
+        context.fail(
+          `${missing.length} of ${count} answers (${method}) never came after a pause${describeEnd(peer)}`,
+          'all answers, when they are read again',
+        );
+      }
+      if (twice.length > 0)
+        context.fail(`${twice.length} of ${count} answers came twice`, 'one answer for each');
+      return `all of ${count} answers came after a pause`;
+    },
+  },
+  {
+    ...stallCommon,
+    id: 'stall/bounded-memory',
+    title: 'Stops reading, or holds little, while its answers are not read',
+    reason:
+      'What nobody reads piles up; a server that takes more and more requests meanwhile grows until it dies.',
+    over: ['command'],
+    hint: 'Read no more requests while answers wait for the pipe (backpressure), or put a limit on what waits.',
+    async run(context) {
+      const talk = await context.openTalk();
+      const peer = peerOf(context, talk);
+      const pid = peer.process?.pid ?? 0;
+      const before = await treeFacts(pid);
+      if (!before) return context.skip('the system does not tell how much memory a process has');
+      const { method, params, answerBytes } = weightyRequest(context, talk, 256 * 1024);
+      const count = Math.ceil((GROWTH_LIMIT * 1.5) / answerBytes);
+      if (count > 20_000)
+        return context.skip(
+          `its longest answer (${method}) has ${answerBytes} bytes: too few to fill memory with`,
+        );
+      peer.pause();
+      const text = (index: number) => `${JSON.stringify(requestOf(talk, `pile-${index}`, method, params))}\n`;
+      const until = context.clock.now() + 0.6 * context.patience.answerMs;
+      let sent = 0;
+      while (sent < count && context.clock.now() < until) {
+        const block = Array.from({ length: Math.min(4, count - sent) }, (_, index) => text(sent + index));
+        if (!(await peer.sendBytes(block.join(''), Math.max(1, until - context.clock.now())))) break;
+        sent += block.length;
+      }
+      await context.pause(context.patience.quietMs);
+      const after = await treeFacts(pid);
+      if (!after)
+        return context.fail(`it ended while nobody read its answers${describeEnd(peer)}`, 'it waits');
+      const growth = after.rssBytes - before.rssBytes;
+      const seen = `took ${sent} requests (${method}), and its memory grew by ${Math.round(growth / MIB)} MiB`;
+      if (growth > GROWTH_LIMIT)
+        context.fail(`while nobody read its answers it ${seen}`, `growth below ${GROWTH_LIMIT / MIB} MiB`);
+      return seen;
+    },
+  },
+  {
+    ...stallCommon,
+    id: 'stall/others-go-on',
+    title: 'Serves other connections while one has sent half a line and another does not read',
+    reason: 'One client that hangs must not hang all others.',
+    over: ['socket'],
+    hint: 'Read and write each connection by itself; never wait for one in the loop that serves all.',
+    async run(context) {
+      const half = peerOf(context, await context.openTalk());
+      await half.sendBytes('{"jsonrpc":"2.0","id":1,"meth');
+      const deafTalk = await context
+        .openTalk()
+        .catch(() =>
+          context.fail('beside half a line, another connection was not served', 'an answer as always'),
+        );
+      const deaf = peerOf(context, deafTalk);
+      deaf.pause();
+      const lines = Array.from({ length: 500 }, (_, index) => harmless(deafTalk, `deaf-${index}`));
+      void deaf.sendBytes(
+        lines.map((each) => `${JSON.stringify(each)}\n`).join(''),
+        context.patience.checkMs,
+      );
+      const talk = await context.openTalk().catch(() => undefined);
+      const reply = talk && (await askAlive(talk));
+      if (!reply || reply.kind === 'silence')
+        context.fail('beside two connections that hang, a third was not served', 'an answer as always');
+      return 'a third connection was served';
+    },
+  },
+];
+
+const MIB = 1024 * 1024;
+const GROWTH_LIMIT = 96 * MIB;
