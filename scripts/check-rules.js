@@ -5,8 +5,7 @@ import { ensureBuilt } from './setup.js';
 await ensureBuilt();
 const { CHECKS } = await import('@isthmus/check/internal/suites/index.js');
 const { CLIENT_CHECKS } = await import('@isthmus/check/internal/client/checks/index.js');
-const { coverage } = await import('@isthmus/check/internal/rules/coverage.js');
-const { rulesPage } = await import('@isthmus/check/internal/rules/coverage.js');
+const { coverage, rulesPage } = await import('@isthmus/check/internal/rules/coverage.js');
 
 const rows = coverage(CHECKS, CLIENT_CHECKS);
 if (process.argv.includes('--open')) {
