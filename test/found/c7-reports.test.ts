@@ -1,5 +1,3 @@
-import { aFinding, aReport } from '../../packages/check/test/report/support/sample-report.js';
-import { aFrame, aServer, aStop, judged } from '../../packages/check/test/through/sample-facts.js';
 import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
 import type { WireLine } from '@isthmus/check/internal/model.js';
 import { describeFinding } from '@isthmus/check/internal/report/describe-finding.js';
@@ -12,6 +10,8 @@ import { excerptOf, KEPT } from '@isthmus/check/internal/wire/excerpt.js';
 import { renderCatalogue } from 'isthmus/internal/check/render-catalogue.js';
 import { createStyle } from 'isthmus/internal/terminal/style.js';
 import { describe, expect, it } from 'vitest';
+import { aFinding, aReport } from '../../packages/check/test/report/support/sample-report.js';
+import { aFrame, aServer, aStop, judged } from '../../packages/check/test/through/sample-facts.js';
 
 describe('C7: --through', () => {
   it('C7: shows an error as an error, not as members that are missing', () => {

@@ -1,6 +1,6 @@
-import type { Terminal } from '../terminal/terminal.js';
 import { type Check, SUITES } from '@isthmus/check/internal/model.js';
 import { isOpinion, levelInWords } from '@isthmus/check/internal/rules/index.js';
+import type { Terminal } from '../terminal/terminal.js';
 
 /** All checks that there are, by suite; for programs as JSON. */
 export function renderCatalogue(
