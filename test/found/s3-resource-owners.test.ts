@@ -1,7 +1,7 @@
 import { ResourceOwners } from '@isthmus/gateway/internal/aggregate/resource-owners.js';
-import { ServiceAround } from '@isthmus/gateway/internal/service-around.js';
+import { deriveService } from '@isthmus/gateway/internal/pipeline/derive-service.js';
 import { jsonSchema, resourceNotFound, type Server } from '@isthmus/sdk';
-import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
 import { openFar } from '../../packages/gateway/test/gateway/support/far.js';
 import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
@@ -16,22 +16,15 @@ const STATELESS = { bridge: { stateless: true } };
 /** Whether a server shows `res://x` to a principal. */
 type Shows = (server: string, principal: string | undefined) => boolean;
 
-class Shown extends ServiceAround {
-  readonly server: string;
-  readonly shows: Shows;
-
-  constructor(inner: ConstructorParameters<typeof ServiceAround>[0], server: string, shows: Shows) {
-    super(inner);
-    this.server = server;
-    this.shows = shows;
-  }
-
-  override async handle(call: Call) {
-    if (this.shows(this.server, call.peer.principal)) return this.inner.handle(call);
-    if (call.method === 'resources/list') return { resources: [] };
-    if (call.method === 'resources/read') throw resourceNotFound('res://x');
-    return this.inner.handle(call);
-  }
+function shown(inner: Service, server: string, shows: Shows): Service {
+  return deriveService(inner, {
+    async handle(call) {
+      if (shows(server, call.peer.principal)) return inner.handle(call);
+      if (call.method === 'resources/list') return { resources: [] };
+      if (call.method === 'resources/read') throw resourceNotFound('res://x');
+      return inner.handle(call);
+    },
+  });
 }
 
 /** Two servers, `a` before `b`, that both have `res://x`. */
@@ -41,7 +34,7 @@ async function twoServers(shows: Shows, options: OpenOptions = {}) {
   const [a, b] = [await openFar(build('a')), await openFar(build('b'))];
   const { url } = await openGateway([a.unit('a', STATELESS), b.unit('b', STATELESS)], {
     endpoint,
-    around: (service, unit) => new Shown(service, unit.name, shows),
+    around: (service, unit) => shown(service, unit.name, shows),
     ...options,
   });
   const read = async (user: string) => {

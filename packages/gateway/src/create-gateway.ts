@@ -73,6 +73,8 @@ class TheGateway implements Gateway {
       cache: options.host?.cache,
       tellsStderr: options.tellsStderr ?? false,
       clean: (text) => options.redactor?.text(text) ?? text,
+      observer: options.observer,
+      rate: options.rate,
       around: (service, unit) => options.around?.(service, unit) ?? service,
       onChange: changed,
       onStartFailed: (name, error) => options.onStartFailed?.(name, error),

@@ -13,27 +13,31 @@ import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
 import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
 import type { AggregateMember } from './aggregate/member.js';
-import { AppendedStderr } from './append-stderr.js';
-import { FailFast } from './fail-fast.js';
-import { HealthTrackedRemote, RemoteHealth } from './health-tracking.js';
-import { type StatusViewer, statusFor } from './own-processes.js';
-import { withSelection } from './selection.js';
+import { assembleServer, type PipelineInputs } from './pipeline/server-pipeline.js';
+import { RemoteHealth } from './pipeline/track-health.js';
 import type { GatewayServerDefinition } from './server-definition.js';
-import { type GatewayServerState, isTriedAgain, stateOfProcesses } from './server-state.js';
+import {
+  type GatewayServerState,
+  isTriedAgain,
+  type StatusViewer,
+  stateOfProcesses,
+  statusFor,
+} from './server-state.js';
 import type { GatewayServerStatus } from './status.js';
 
-export interface GatewayServerContext {
+/** What all servers of a gateway have in common. */
+export interface GatewayServerContext extends Pick<PipelineInputs, 'observer' | 'rate'> {
   readonly host: Host;
   readonly clock: Clock;
-  /** Where the eras of remote servers are remembered; as for a host. */
+  /** Where the eras of remote servers are kept, as for a host. */
   readonly cache?: EraCache | false | undefined;
-  /** Puts limits, logs and counts around a server. */
-  around(service: Service, unit: GatewayServerDefinition): Service;
-  /** Clients are those who run it, and may read what a process said before it ended. */
+  /** A stage of the program that embeds the gateway, around all others. */
+  around?(service: Service, unit: GatewayServerDefinition): Service;
+  /** Clients run the gateway themselves, and may read what a process wrote to stderr. */
   readonly tellsStderr: boolean;
-  /** Takes secrets out of what clients are told. Not set: they are those who know them. */
+  /** Removes secrets from what clients read. Not set: the clients know them already. */
   readonly clean?: (text: string) => string;
-  /** Told when its state may have changed. */
+  /** Called when the state of a server may have changed. */
   onChange(unit: GatewayServer): void;
   readonly onStartFailed: (name: string, error: unknown) => void;
 }
@@ -68,11 +72,28 @@ export class GatewayServer implements AggregateMember {
       this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
       this.#health.isOff = unit.disabled;
     }
-    const watched = this.#health
-      ? new HealthTrackedRemote(this.bridge, this.#health)
-      : new FailFast(this.bridge, () => host.snapshot(name), clock, context.clean);
-    const told = context.tellsStderr ? new AppendedStderr(watched, () => this.#lastWords()) : watched;
-    this.service = context.around(withSelection(told, unit.tools), definition);
+    const isRemote = this.#health !== undefined;
+    const service = assembleServer(this.bridge, {
+      server: name,
+      clock,
+      transport: source.kind === 'command' ? 'pipe' : 'tcp',
+      observer: context.observer,
+      rate: context.rate,
+      limits: unit.limits,
+      tools: unit.tools,
+      ...(context.tellsStderr && { lastStderr: () => this.#lastStderr() }),
+      ...(isRemote
+        ? { health: this.#health }
+        : {
+            processes: {
+              status: () => host.snapshot(name),
+              isKnown: () => this.bridge.far !== undefined,
+              clock,
+              clean: context.clean,
+            },
+          }),
+    });
+    this.service = context.around?.(service, definition) ?? service;
   }
 
   get definition(): GatewayServerDefinition {
@@ -205,7 +226,7 @@ export class GatewayServer implements AggregateMember {
     }
   }
 
-  #lastWords(): string {
+  #lastStderr(): string {
     const { source } = this.#definition;
     if (source.kind !== 'command') return '';
     const { host, clean = asIs } = this.#context;

@@ -8,6 +8,8 @@ import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-s
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import type { GatewayServer } from './gateway-server.js';
 import type { SsePaths } from './http/frontend.js';
+import type { RateLimit } from './limits/rate-limit.js';
+import type { CallObserver } from './pipeline/server-pipeline.js';
 import type { GatewayServerDefinition } from './server-definition.js';
 import type { GatewayStatus } from './status.js';
 import type { Redactor } from './telemetry/redactor.js';
@@ -43,7 +45,11 @@ export interface GatewayOptions {
   readonly maxParked?: number | undefined;
   /** Clients may read what a process wrote to stderr before it ended: they are those who run it. */
   readonly tellsStderr?: boolean;
-  /** Puts limits, logs and counts around each server. */
+  /** Receives what happens at each server, for logs, metrics and traces. */
+  readonly observer?: CallObserver | undefined;
+  /** How often each caller may call, all servers together. */
+  readonly rate?: RateLimit | undefined;
+  /** Puts something of your own around each server, outside of all that the gateway puts there. */
   around?(service: Service, unit: GatewayServerDefinition): Service;
   metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
   /** Takes secrets out of what is told. */

@@ -11,26 +11,16 @@ import {
 } from './control/index.js';
 import { createGateway, type Gateway, type GatewayOptions } from './create-gateway.js';
 import type { CloseOptions } from './gateway.js';
-import { limitService, type RateLimit, withServerLimits } from './limits/index.js';
 import { createLogTail } from './log-tail.js';
 import { secretsOfAll } from './secrets.js';
 import type { GatewayServerDefinition } from './server-definition.js';
-import {
-  createCallTracer,
-  createMetrics,
-  logCall,
-  logHostEvent,
-  observeService,
-  type Redactor,
-} from './telemetry/index.js';
+import { createCallTracer, createMetrics, logCall, logHostEvent, type Redactor } from './telemetry/index.js';
 
 export interface RunGatewayOptions
-  extends Omit<GatewayOptions, 'around' | 'metrics' | 'redactor' | 'onStartFailed'> {
+  extends Omit<GatewayOptions, 'around' | 'observer' | 'metrics' | 'redactor' | 'onStartFailed'> {
   readonly log: Logger;
   /** Takes secrets out of all that is said. It learns those of the servers. */
   readonly redactor: Redactor;
-  /** How often each caller may call, all servers together. */
-  readonly rate?: RateLimit | undefined;
   /** Reads the configuration. Without it there is nothing to be read again. */
   readonly read?: (() => Promise<ReadServers>) | undefined;
   /** Where the control socket is to be; undefined: there is none. */
@@ -68,25 +58,22 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
   const metrics = createMetrics();
   const tracer = await createCallTracer({ redactor });
   const tail = createLogTail({ clean: (text) => redactor.text(text) });
-  const onCall: Parameters<typeof observeService>[1]['onCall'] = (record) => {
-    metrics.onCall(record);
-    logCall(log, record);
-  };
 
   const gateway = await createGateway({
     ...rest,
     clock,
     redactor,
-    around(service, unit) {
-      const { name: server, source } = unit;
-      const { onBegin, onSession, onRefused } = metrics;
-      // As the server takes them, and around the limits as clients make them.
-      const far = { side: 'client', transport: source.kind === 'command' ? 'pipe' : 'tcp' } as const;
-      const there = observeService(service, { server, onCall: metrics.onCall, onBegin, tracer, ...far });
-      const own = withServerLimits(there, unit, { clock, onRefused });
-      // Around it that of the caller in all servers together.
-      const limited = limitService(own, { server, rate, clock, onRefused });
-      return observeService(limited, { server, onCall, onBegin, onSession, tracer });
+    rate,
+    observer: {
+      onClientCall(record) {
+        metrics.onCall(record);
+        logCall(log, record);
+      },
+      onUpstreamCall: metrics.onCall,
+      onBegin: metrics.onBegin,
+      onSession: metrics.onSession,
+      onRefused: metrics.onRefused,
+      tracer,
     },
     metrics: async (collect) => ({ type: metrics.contentType, text: await metrics.render(collect) }),
     onHostEvent(event: HostEvent) {

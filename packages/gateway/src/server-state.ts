@@ -1,5 +1,7 @@
+import { NOBODY } from '@isthmus/sdk/internal/host/host-upstream.js';
 import { describeUnread, UNREAD_IS_UNREADY_MS } from '@isthmus/sdk/internal/host/reading-watch.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
+import { summarize } from '@isthmus/sdk/internal/host/summarize.js';
 import type { GatewayServerStatus } from './status.js';
 
 export interface GatewayServerState {
@@ -7,9 +9,9 @@ export interface GatewayServerState {
   readonly reason: string | undefined;
 }
 
-/** What can be said of a server from what is known of its processes. Only the current one counts. */
+/** The state of a server, from that of its processes. Only the current process of each counts. */
 export function stateOfProcesses(status: ServerStatus | undefined): GatewayServerState {
-  // It was taken out of the configuration.
+  // The configuration does not have it any more.
   if (!status) return { state: 'off', reason: undefined };
   const { enabled, state, ready, lastExit, processes } = status;
   if (!enabled) return { state: 'off', reason: undefined };
@@ -32,7 +34,7 @@ export function stateOfProcesses(status: ServerStatus | undefined): GatewayServe
     case 'draining':
       return { state: 'restarting', reason: 'it is being replaced' };
     case 'backing-off':
-      // One that has answered before comes back in a moment; one that never did is in trouble.
+      // A server that has answered before is back in a moment. One that never did needs attention.
       return { state: !lastExit || lastExit.phase === 'run' ? 'restarting' : 'failed', reason: last };
     case 'crash-loop':
       return { state: 'failed', reason: last };
@@ -45,13 +47,41 @@ export function stateOfProcesses(status: ServerStatus | undefined): GatewayServe
   }
 }
 
-/** It is being started, and the attempt before this one failed: nobody should count on it. */
+/** Whether it is being started after an attempt that failed, so that clients should not wait for it. */
 export function isTriedAgain({ state, processes }: Pick<ServerStatus, 'state' | 'processes'>): boolean {
   if (state !== 'starting') return false;
   return processes.every((each) => each.state !== 'starting' || each.startFailed);
 }
 
-/** Nothing is wrong with it, as far as anybody knows. */
+/** Whether no problem with it is known. */
 export function isHealthy({ state }: Pick<GatewayServerState, 'state'>): boolean {
   return state === 'ready' || state === 'asleep';
+}
+
+/** The caller that a status is read for. */
+export interface StatusViewer {
+  readonly principal: string | undefined;
+}
+
+/**
+ * The part of a server's status that concerns one caller. Where each principal has its own process, a process of
+ * another principal that does not start says nothing about this caller's. Undefined: nothing that concerns this caller
+ * is known.
+ */
+export function statusFor(
+  status: ServerStatus | undefined,
+  viewer: StatusViewer | undefined,
+): ServerStatus | undefined {
+  if (!status?.enabled || (status.model !== 'per-principal' && status.model !== 'per-conversation')) {
+    return status;
+  }
+  // The host does not record which principal the process of a conversation belongs to.
+  if (!viewer || status.model === 'per-conversation') return undefined;
+  const owner = viewer.principal ?? NOBODY;
+  const processes = status.processes.filter((each) => each.owner === owner);
+  const [only] = processes;
+  if (!only) return undefined;
+  const { name, enabled, model, conversations, maxParked } = status;
+  const { lastExit } = only;
+  return summarize(processes, { name, enabled, model, conversations, maxParked, lastExit, waiting: 0 });
 }

@@ -56,8 +56,8 @@ export async function serveOnStdio(
 
 /** Loaded only where somebody wants it: a host waits for us. */
 async function without(deny: readonly string[], bridge: Bridge): Promise<Service> {
-  const { withSelection } = await import('@isthmus/gateway/internal/selection.js');
-  return withSelection(bridge, { deny });
+  const { selectTools } = await import('@isthmus/gateway/internal/pipeline/select-tools.js');
+  return selectTools(bridge, { tools: { deny } });
 }
 
 interface UpstreamSettings extends TargetSettings {

@@ -18,12 +18,12 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '@isthmus/sdk/internal/wire/model.js';
+import { deriveCall } from '../pipeline/derive-call.js';
 import { Lists } from './ask-lists.js';
 import { Audience } from './audience.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import type { AggregateMember } from './member.js';
-import { MemberCall } from './member-call.js';
 import { MemberCalls } from './member-calls.js';
 import { ResourceOwners } from './resource-owners.js';
 import { Roster, type Wait } from './roster.js';
@@ -190,7 +190,7 @@ export class Aggregate implements Service {
 
   async #forward(part: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
     if (!this.#roster.isKnown(part)) await this.#roster.meet(part, call, call.peer.principal);
-    return this.#inFlight.run(part, () => part.service.handle(new MemberCall(call, params)));
+    return this.#inFlight.run(part, () => part.service.handle(deriveCall(call, { params })));
   }
 }
 

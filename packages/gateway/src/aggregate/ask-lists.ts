@@ -1,11 +1,12 @@
+import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
+import { deriveCall } from '../pipeline/derive-call.js';
 import type { AggregateMember } from './member.js';
-import { PassingCall } from './member-call.js';
 import { asIs, type Merging, mergePages } from './merged-pages.js';
 import type { ResourceListKind } from './resource-book.js';
 import type { ResourceOwners } from './resource-owners.js';
@@ -99,17 +100,21 @@ async function askWithin(
   params: JsonObject,
   ask: (call: Call) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const call = new PassingCall(whole, params);
+  const { cancellation } = whole;
+  const abort = new LazyAbort();
+  const follow = () => abort.abort(cancellation.reason);
+  if (cancellation.aborted) follow();
+  else cancellation.addEventListener('abort', follow);
   const late = createDeferred<never>();
   const callOff = clock.after(ms, () => {
     const error = new LateAnswer('TIMED_OUT', `${part.name} did not answer within ${ms / 1000} s`);
-    call.giveUp(error);
+    abort.abort(error);
     late.reject(error);
   });
   try {
-    return await Promise.race([ask(call), late.promise]);
+    return await Promise.race([ask(deriveCall(whole, { params, abort, isSilent: true })), late.promise]);
   } finally {
     callOff();
-    call.end();
+    cancellation.removeEventListener('abort', follow);
   }
 }

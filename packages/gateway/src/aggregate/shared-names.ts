@@ -1,8 +1,8 @@
 import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import { deriveCall } from '../pipeline/derive-call.js';
 import type { AggregateMember } from './member.js';
-import { ListCall } from './member-call.js';
 import { asIs, type Merging } from './merged-pages.js';
 import { type NamedItem, Names } from './names.js';
 
@@ -69,7 +69,8 @@ export class SharedNames {
       let pages = 0;
       do {
         pages += 1;
-        const page = await list(new ListCall(call, method, cursor === undefined ? {} : { cursor }));
+        const params = cursor === undefined ? {} : { cursor };
+        const page = await list(deriveCall(call, { method, params, isSilent: true }));
         cursor = page['nextCursor'];
       } while (
         cursor !== undefined &&

@@ -6,7 +6,6 @@ import type { Connection, Listener } from '@isthmus/sdk/internal/exchange/connec
 import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { GatewayServer } from '../gateway-server.js';
-import { withServerLimits } from '../limits/index.js';
 import { hostDefinition } from '../reload-plan.js';
 import type { GatewayServerDefinition } from '../server-definition.js';
 import type { GatewayServerStatus } from '../status.js';
@@ -111,7 +110,6 @@ export class AttachedServer {
     const { host, clock, onStartFailed, clean } = this.#context;
     return new GatewayServer(this.#definition, {
       ...{ host, clock, onStartFailed, clean },
-      around: (service, unit) => withServerLimits(service, unit),
       // Whoever is attached is of the user who runs it.
       tellsStderr: true,
       onChange() {},

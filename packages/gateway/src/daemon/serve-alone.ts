@@ -3,7 +3,6 @@ import { createHost } from '@isthmus/sdk/internal/host/create-host.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { stdio } from '@isthmus/sdk/stdio';
 import { GatewayServer } from '../gateway-server.js';
-import { withServerLimits } from '../limits/index.js';
 import type { AttachParams } from './definition.js';
 import { withTransport } from './sse-first.js';
 import { toOurs } from './to-ours.js';
@@ -30,7 +29,6 @@ export async function serveAlone(params: AttachParams, options: AloneOptions): P
   const unit = new GatewayServer(definition, {
     host,
     clock: systemClock,
-    around: (service, unit) => withServerLimits(service, unit),
     tellsStderr: true,
     onChange() {},
     onStartFailed: (_, error) => options.onStartFailed(error),

@@ -2,10 +2,9 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { Callers } from './callers.js';
 import { type CallLimits, callsExcess, type Excess, ownCallsExcess, waitExcess } from './excess.js';
-import { type Keeper, type LimitedCaller, LimiterSlot } from './limiter-slot.js';
-import { FairQueue, type Waiter } from './queue.js';
+import { FairQueue, type QueuingCaller, type Waiter } from './queue.js';
 
-/** What a server has to do at the moment. */
+/** The current load of a server. */
 export interface LimiterLoad {
   readonly running: number;
   readonly waiting: number;
@@ -18,12 +17,12 @@ export interface CallLimiterOptions {
   readonly server: string;
   readonly limits: CallLimits;
   readonly clock: Clock;
-  /** Makes the error of a call that is turned away. */
+  /** Makes the error of a refused call. */
   readonly refuse: (excess: Excess, call: Call) => Error;
 }
 
-/** Lets so many calls run at once, and so many wait. What has room runs at once and costs no promise. */
-export class CallLimiter implements Keeper {
+/** Bounds the calls that run and that wait. A call that has a slot at once costs no promise. */
+export class CallLimiter {
   readonly #options: CallLimiterOptions;
   readonly #callers = new Callers<LimitedCaller>({
     create: (facts) => ({ ...facts, running: 0, waiting: [] }),
@@ -41,11 +40,11 @@ export class CallLimiter implements Keeper {
     return { running: this.#running, waiting: this.#queue.size, asking: this.#asking };
   }
 
-  /** A place, or one as soon as there is one. Throws, or rejects, when there is none to be had. */
+  /** Takes a slot, now or when one is free. Throws or rejects when the call is refused. */
   enter(call: Call): LimiterSlot | Promise<LimiterSlot> {
     const caller = this.#callers.of(call.peer);
-    // Whoever waits does so for a reason that holds for this one as well, or is nothing to it.
-    if (this.#isFree && this.#mayRun(caller)) return this.#place(caller);
+    // While a slot is free, the calls in the queue wait for their own callers, and not for a slot.
+    if (this.#isFree && this.#mayRun(caller)) return this.#take(caller);
     return this.#wait(call, caller);
   }
 
@@ -57,7 +56,7 @@ export class CallLimiter implements Keeper {
     return running < this.#options.limits.maxConcurrentPerCaller;
   }
 
-  #place(caller: LimitedCaller): LimiterSlot {
+  #take(caller: LimitedCaller): LimiterSlot {
     this.#running += 1;
     caller.running += 1;
     return new LimiterSlot(this, caller);
@@ -68,7 +67,7 @@ export class CallLimiter implements Keeper {
     if (this.#queue.size >= limits.maxQueue) {
       const displaced = this.#queue.displacedBy(caller) as WaitingCall | undefined;
       if (!displaced) throw refuse(this.#excess(caller), call);
-      displaced.turnAway(this.#excess(displaced.caller));
+      displaced.refuse(this.#excess(displaced.caller));
     }
     return new Promise((resolve, reject) => {
       const { cancellation } = call;
@@ -81,9 +80,9 @@ export class CallLimiter implements Keeper {
         caller,
         start: () => {
           end();
-          resolve(this.#place(caller));
+          resolve(this.#take(caller));
         },
-        turnAway: (excess) => {
+        refuse: (excess) => {
           end();
           reject(refuse(excess, call));
         },
@@ -93,7 +92,7 @@ export class CallLimiter implements Keeper {
         reject(cancellation.reason);
       };
       const callOff = clock.after(limits.maxQueueMs, () => {
-        waiter.turnAway(waitExcess(server, limits, this.#mayRun(caller)));
+        waiter.refuse(waitExcess(server, limits, this.#mayRun(caller)));
       });
       this.#queue.add(waiter);
       cancellation.addEventListener('abort', onAbort, { once: true });
@@ -101,16 +100,16 @@ export class CallLimiter implements Keeper {
     });
   }
 
-  /** A call ended, or waits for its client. */
+  /** A call has ended (`isOver`), or waits for an answer of its client. */
   left(caller: LimitedCaller, isOver: boolean): void {
     this.#running -= 1;
-    // Whoever does not answer takes up his own places; those of nobody in particular are not his.
+    // A client that does not answer keeps using its own share. Anonymous clients have one share together, so it is freed.
     if (isOver || caller.isAnonymous) caller.running -= 1;
     if (!isOver) this.#asking += 1;
     this.#startWaiting();
   }
 
-  /** The client has answered. It goes on at once, above the limit if need be: others wait for what it holds. */
+  /** The client has answered. The call goes on at once, above the limit if need be, because others may wait for it. */
   back(caller: LimitedCaller): void {
     this.#running += 1;
     this.#asking -= 1;
@@ -125,7 +124,7 @@ export class CallLimiter implements Keeper {
     }
   }
 
-  /** Why there is nothing to be had for this caller. */
+  /** Why this caller gets no slot. */
   #excess(caller: LimitedCaller): Excess {
     const { server, limits } = this.#options;
     if (!this.#mayRun(caller)) return ownCallsExcess(server, limits);
@@ -136,5 +135,44 @@ export class CallLimiter implements Keeper {
 interface WaitingCall extends Waiter {
   readonly caller: LimitedCaller;
   start(): void;
-  turnAway(excess: Excess): void;
+  refuse(excess: Excess): void;
+}
+
+interface LimitedCaller extends QueuingCaller {
+  /** Its calls under way. */
+  running: number;
+  /** It may be several clients: an unanswered question of one must not count against the others. */
+  readonly isAnonymous: boolean;
+}
+
+/** One of the running calls of a limiter, until it is left for good. */
+export class LimiterSlot {
+  readonly #limiter: CallLimiter;
+  readonly #caller: LimitedCaller;
+  #questions = 0;
+  #isLeft = false;
+
+  constructor(limiter: CallLimiter, caller: LimitedCaller) {
+    this.#limiter = limiter;
+    this.#caller = caller;
+  }
+
+  /** The client is asked a question: until it answers, other calls may use the slot. */
+  stepOut(): void {
+    this.#questions += 1;
+    if (this.#questions === 1 && !this.#isLeft) this.#limiter.left(this.#caller, false);
+  }
+
+  comeBack(): void {
+    this.#questions -= 1;
+    if (this.#questions === 0 && !this.#isLeft) this.#limiter.back(this.#caller);
+  }
+
+  leave(): void {
+    if (this.#isLeft) return;
+    // The call may end while questions are open.
+    if (this.#questions > 0) this.#limiter.back(this.#caller);
+    this.#isLeft = true;
+    this.#limiter.left(this.#caller, true);
+  }
 }

@@ -1,4 +1,8 @@
-/** Which limit was reached, and what whoever reached it should do. */
+import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import type { Peer } from '@isthmus/sdk/internal/exchange/call.js';
+import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
+
+/** Which limit was reached, and what the caller should do. */
 export interface Excess {
   readonly limit: LimitName;
   /** 429: it is the caller's own limit. 503: the server's. */
@@ -29,6 +33,16 @@ export interface ListenLimits {
   readonly maxListensPerCaller: number;
 }
 
+/** A refused call, for metrics. */
+export interface LimitRefusal {
+  readonly server: string;
+  readonly limit: LimitName;
+  readonly status: 429 | 503;
+  readonly method: string;
+  readonly principal: string | undefined;
+  readonly retryAfterMs: number;
+}
+
 export function callsExcess(
   server: string,
   { running, waiting }: { readonly running: number; readonly waiting: number },
@@ -44,7 +58,7 @@ export function ownCallsExcess(server: string, { maxConcurrentPerCaller: max }: 
   return { limit: 'maxConcurrentPerCaller', status: 429, message, retryAfterMs: SOON_MS };
 }
 
-/** `mayRun`: it was not for the caller's own calls that it had to wait. */
+/** `mayRun`: the call did not wait because of the caller's own calls. */
 export function waitExcess(server: string, { maxQueueMs }: CallLimits, mayRun: boolean): Excess {
   const message = `${server} is busy: this call has waited ${maxQueueMs / 1000} s for a place (maxQueueMs)`;
   return { limit: 'maxQueueMs', status: mayRun ? 503 : 429, message, retryAfterMs: SOON_MS };
@@ -74,5 +88,17 @@ export function rateExcess(server: string, perMinute: number, retryAfterMs: numb
   return { limit: 'rate', status: 429, message, retryAfterMs };
 }
 
-/** Nobody knows when a call ends. */
+/** The status and the delay are in `data`, since only modern HTTP has a status and a header for them (see `httpStatusOf`). */
+export function toError({ limit, status, message, retryAfterMs }: Excess, server: string): ProtocolError {
+  const wait = `try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s`;
+  const data = { reason: 'BUSY', sent: 'no', status, server, limit, retryAfterMs };
+  return new ProtocolError(ErrorCode.InternalError, `${message}; ${wait}`, data);
+}
+
+export function toRefusal(excess: Excess, server: string, method: string, peer: Peer): LimitRefusal {
+  const { limit, status, retryAfterMs } = excess;
+  return { server, limit, status, method, principal: peer.principal, retryAfterMs };
+}
+
+/** When a running call ends is not known. */
 const SOON_MS = 1000;

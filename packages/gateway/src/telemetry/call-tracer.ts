@@ -2,7 +2,7 @@ import type { Call } from '@isthmus/sdk/internal/exchange/call.js';
 import { readTraceParent } from '@isthmus/sdk/internal/transport/trace-headers.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Attributes, Context, Span, Tracer, TracerProvider } from '@opentelemetry/api';
-import { CallAround } from '../call-around.js';
+import { deriveCall } from '../pipeline/derive-call.js';
 import { type CallRecord, type NetworkTransport, type TelemetrySide, targetOf } from './call-record.js';
 import { createRedactor, type Redactor } from './redactor.js';
 
@@ -88,7 +88,7 @@ function startSpan(api: Api, tracer: Tracer, call: Call, about: CallAddress, red
   const flags = traceFlags.toString(16).padStart(2, '0');
   const traceparent = `00-${traceId}-${spanId}-${flags}`;
   const within = isOwn
-    ? new TracedCall(call, { traceparent, tracestate: traceState?.serialize() || undefined })
+    ? withTrace(call, { traceparent, tracestate: traceState?.serialize() || undefined })
     : call;
   return {
     run: (work) => api.context.with(context, () => work(within)),
@@ -142,13 +142,14 @@ function endSpan(api: Api, span: Span, record: CallRecord, redactor: Redactor): 
 
 const NAME = 'isthmus';
 
-/** The same call, as a part of another span. */
-class TracedCall extends CallAround {
-  constructor(call: Call, trace: { readonly traceparent: string; readonly tracestate: string | undefined }) {
-    const { _meta } = call.params;
-    const { traceparent: _parent, tracestate: _state, ...kept } = isJsonObject(_meta) ? _meta : {};
-    const own: JsonObject = { ...kept, traceparent: trace.traceparent };
-    if (trace.tracestate !== undefined) own['tracestate'] = trace.tracestate;
-    super(call, { ...call.params, _meta: own });
-  }
+/** The same call, with the span as its parent in `_meta`. */
+function withTrace(
+  call: Call,
+  trace: { readonly traceparent: string; readonly tracestate: string | undefined },
+): Call {
+  const { _meta } = call.params;
+  const { traceparent: _parent, tracestate: _state, ...kept } = isJsonObject(_meta) ? _meta : {};
+  const own: JsonObject = { ...kept, traceparent: trace.traceparent };
+  if (trace.tracestate !== undefined) own['tracestate'] = trace.tracestate;
+  return deriveCall(call, { params: { ...call.params, _meta: own } });
 }

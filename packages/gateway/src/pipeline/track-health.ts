@@ -2,21 +2,21 @@ import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { toWayError } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { Upstream } from '@isthmus/sdk/internal/client/connect.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
-import type { Call, Service } from '@isthmus/sdk/internal/exchange/call.js';
-import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { GatewayServerState } from './server-state.js';
-import { ServiceAround } from './service-around.js';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { GatewayServerState } from '../server-state.js';
+import { deriveService } from './derive-service.js';
 
 export interface RemoteHealthOptions {
   readonly upstream: Upstream;
   readonly clock: Clock;
-  /** Told when what is known has changed. */
+  /** Called when the state has changed. */
   readonly onChange: () => void;
 }
 
 /**
- * Whether a server that runs elsewhere is there. There is no process to watch, so it is asked: when somebody wants to
- * know and the last answer is not fresh, and at once after a call could not reach it.
+ * Whether a remote server answers. There is no process to watch, so it is probed: when the state is wanted and the last
+ * answer is older than `FRESH_MS`, and at once after a call could not reach it.
  */
 export class RemoteHealth {
   readonly #options: RemoteHealthOptions;
@@ -30,7 +30,7 @@ export class RemoteHealth {
     this.#options = options;
   }
 
-  /** Switched off: nobody gets there. */
+  /** The operator has switched the server off: its calls are rejected. */
   isOff = false;
 
   get state(): GatewayServerState {
@@ -41,19 +41,19 @@ export class RemoteHealth {
     return this.#options.upstream.label;
   }
 
-  /** It has answered somebody just now. */
+  /** The server has just answered a call. */
   answered(): void {
     this.#askedAt = this.#options.clock.now();
     this.#become({ state: 'ready', reason: undefined });
   }
 
-  /** It could not be reached; whether that was chance is found out. */
+  /** A call could not reach the server. Probes it, because that may have been chance. */
   async doubted(): Promise<void> {
     this.#askedAt = Number.NEGATIVE_INFINITY;
     await this.review();
   }
 
-  /** Settles when what is known is fresh. */
+  /** Settles when the state is fresh. */
   async review(): Promise<void> {
     if (this.#isOver || this.isOff || this.#options.clock.now() - this.#askedAt < FRESH_MS) return;
     this.#asking ??= this.#ask().finally(() => {
@@ -85,7 +85,7 @@ export class RemoteHealth {
       await caller
         .call({ method, params: {}, timeoutMs: PATIENCE_MS, maxTimeoutMs: PATIENCE_MS })
         .catch((error: unknown) => {
-          // Whatever it says, it is there.
+          // An error of the protocol is an answer, too.
           if (!(error instanceof ProtocolError)) throw error;
         });
     })();
@@ -97,7 +97,7 @@ export class RemoteHealth {
       if (this.#isOver) return;
       this.#askedAt = clock.now();
       this.#become({ state: 'failed', reason: messageOf(error) });
-      // Nobody may ask for a while, and those who wait for it should hear when it is back.
+      // Without a timer, clients would hear that it is back only when the state is wanted again.
       this.#callOff();
       this.#callOff = clock.after(AGAIN_MS, () => void this.review(), { background: true });
     } finally {
@@ -112,37 +112,38 @@ export class RemoteHealth {
   }
 }
 
-/** For how long an answer counts. */
+/** How long an answer proves that the server is there. */
 const FRESH_MS = 5000;
 const PATIENCE_MS = 5000;
 const AGAIN_MS = 5500;
 
-/** A remote server whose calls say how it is, too. */
-export class HealthTrackedRemote extends ServiceAround {
-  readonly #health: RemoteHealth;
-
-  constructor(inner: Service, health: RemoteHealth) {
-    super(inner);
-    this.#health = health;
-  }
-
-  override async handle(call: Call): Promise<JsonObject> {
-    if (this.#health.isOff) {
-      const message = `${this.#health.label} is switched off; start it to use it`;
-      throw toWayError(new IsthmusError('DISABLED', message, { sent: 'no' }));
-    }
-    try {
-      const result = await this.inner.handle(call);
-      if (this.#health.state.state !== 'ready') this.#health.answered();
-      return result;
-    } catch (error) {
-      // The bridge says why where it was not the server that answered.
-      if (error instanceof ProtocolError && isJsonObject(error.data) && AWAY.has(error.data['reason'])) {
-        void this.#health.doubted();
+/** Rejects calls to a remote server that is switched off, and lets the outcome of every other call update its health. */
+export function trackHealth(
+  inner: Service,
+  { health }: { readonly health?: RemoteHealth | undefined },
+): Service {
+  if (!health) return inner;
+  return deriveService(inner, {
+    async handle(call) {
+      if (health.isOff) {
+        const message = `${health.label} is switched off; start it to use it`;
+        throw toWayError(new IsthmusError('DISABLED', message, { sent: 'no' }));
       }
-      throw error;
-    }
-  }
+      try {
+        const result = await inner.handle(call);
+        if (health.state.state !== 'ready') health.answered();
+        return result;
+      } catch (error) {
+        if (isUnreachable(error)) void health.doubted();
+        throw error;
+      }
+    },
+  });
+}
+
+/** The bridge sets a reason where it was not the server that answered. */
+function isUnreachable(error: unknown): boolean {
+  return error instanceof ProtocolError && isJsonObject(error.data) && AWAY.has(error.data['reason']);
 }
 
 const AWAY: ReadonlySet<unknown> = new Set([

@@ -1,0 +1,90 @@
+import type { Cancellation, LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
+import type { Call, Peer } from '@isthmus/sdk/internal/exchange/call.js';
+import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type {
+  InputRequest,
+  InputResponse,
+  InputResponses,
+  LogEntry,
+  LoggingLevel,
+  ProgressUpdate,
+} from '@isthmus/sdk/internal/wire/model.js';
+
+/** What is different about a derived call. */
+export interface CallChanges {
+  readonly params?: JsonObject;
+  /** Another method, for a request that the gateway makes by itself. It does not go on with an earlier round. */
+  readonly method?: string;
+  /** Cancels this call alone. The call that it is derived from goes on. */
+  readonly abort?: LazyAbort;
+  /** Its progress is not reported to the client, because it is not that of the whole call. */
+  readonly isSilent?: boolean;
+  readonly ask?: Call['ask'];
+}
+
+/** The same call except for `changes`. All else is read from `inner` each time, since it changes while the call runs. */
+export function deriveCall(inner: Call, changes: CallChanges): Call {
+  return new DerivedCall(inner, changes);
+}
+
+/** A class, because one is made for most calls: accessors on a prototype cost nothing to make. */
+class DerivedCall implements Call {
+  readonly params: JsonObject;
+  readonly #inner: Call;
+  readonly #changes: CallChanges;
+
+  constructor(inner: Call, changes: CallChanges) {
+    this.params = changes.params ?? inner.params;
+    this.#inner = inner;
+    this.#changes = changes;
+  }
+
+  get id(): RequestId | undefined {
+    return this.#inner.id;
+  }
+
+  get method(): string {
+    return this.#changes.method ?? this.#inner.method;
+  }
+
+  get peer(): Peer {
+    return this.#inner.peer;
+  }
+
+  get signal(): AbortSignal {
+    return this.#changes.abort?.signal ?? this.#inner.signal;
+  }
+
+  get cancellation(): Cancellation {
+    return this.#changes.abort ?? this.#inner.cancellation;
+  }
+
+  get answers(): InputResponses | undefined {
+    return this.#changes.method === undefined ? this.#inner.answers : undefined;
+  }
+
+  get state(): unknown {
+    return this.#changes.method === undefined ? this.#inner.state : undefined;
+  }
+
+  get logLevel(): LoggingLevel | undefined {
+    return this.#inner.logLevel;
+  }
+
+  get wantsProgress(): boolean {
+    return !this.#changes.isSilent && this.#inner.wantsProgress;
+  }
+
+  progress(update: ProgressUpdate): void {
+    if (!this.#changes.isSilent) this.#inner.progress(update);
+  }
+
+  log(entry: LogEntry): void {
+    this.#inner.log(entry);
+  }
+
+  ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse> {
+    const { ask } = this.#changes;
+    return ask ? ask(request, signal) : this.#inner.ask(request, signal);
+  }
+}

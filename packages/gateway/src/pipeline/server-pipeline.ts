@@ -1,0 +1,92 @@
+import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
+import type { LimitSettings, ToolLists } from '@isthmus/sdk/internal/config/entry.js';
+import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import type { LimitRefusal } from '../limits/excess.js';
+import { limitService } from '../limits/limit-service.js';
+import { createRateLimit, type RateLimit } from '../limits/rate-limit.js';
+import type { CallRecord, NetworkTransport, SessionRecord } from '../telemetry/call-record.js';
+import type { CallTracer } from '../telemetry/call-tracer.js';
+import { type BegunCall, observeService } from '../telemetry/observe-service.js';
+import { appendStderr } from './append-stderr.js';
+import { failFast, type ProcessWatch } from './fail-fast.js';
+import { selectTools } from './select-tools.js';
+import { type RemoteHealth, trackHealth } from './track-health.js';
+
+/** What the stages around one server need. A stage whose input is missing returns the service as it is. */
+export interface PipelineInputs {
+  /** The name of the server in errors, logs, metrics and traces. */
+  readonly server: string;
+  readonly clock: Clock;
+  /** How the gateway reaches the server. */
+  readonly transport: NetworkTransport;
+  readonly observer?: CallObserver | undefined;
+  /** How often each caller may call, all servers together. */
+  readonly rate?: RateLimit | undefined;
+  /** The limits of this server. */
+  readonly limits?: LimitSettings | undefined;
+  readonly tools?: ToolLists | undefined;
+  /** What the process last wrote to stderr. Set only where clients may read it. */
+  readonly lastStderr?: (() => string) | undefined;
+  /** The processes of the server, if it is a command. */
+  readonly processes?: ProcessWatch | undefined;
+  /** The health of the server, if it runs elsewhere. */
+  readonly health?: RemoteHealth | undefined;
+}
+
+/** Receives what happens at a server. */
+export interface CallObserver {
+  /** A call as its client made it. */
+  onClientCall(record: CallRecord): void;
+  /** The same call as the server received it. A refused call does not get here. */
+  onUpstreamCall(record: CallRecord): void;
+  onBegin(begun: BegunCall): void;
+  onSession(record: SessionRecord): void;
+  onRefused(refusal: LimitRefusal): void;
+  readonly tracer?: CallTracer | undefined;
+}
+
+/** Puts something around a service, or returns it as it is. */
+export type Stage = (service: Service, inputs: PipelineInputs) => Service;
+
+/**
+ * All that stands between a client and the bridge to a server, in the order in which a call passes it. Authentication
+ * is not a stage: it belongs to HTTP, and the principal is known before there is a call. docs/decisions/0020-one-pipeline.md
+ * has the reasons for the order.
+ */
+export const STAGES: readonly Stage[] = [
+  observeClients,
+  limitCaller,
+  limitServer,
+  observeUpstream,
+  selectTools,
+  appendStderr,
+  trackHealth,
+  failFast,
+];
+
+/** The bridge to a server with all stages around it. */
+export function assembleServer(bridge: Service, inputs: PipelineInputs): Service {
+  return STAGES.reduceRight((service, stage) => stage(service, inputs), bridge);
+}
+
+function observeClients(service: Service, { server, observer }: PipelineInputs): Service {
+  if (!observer) return service;
+  const { onClientCall: onCall, onBegin, onSession, tracer } = observer;
+  return observeService(service, { server, onCall, onBegin, onSession, tracer });
+}
+
+function limitCaller(service: Service, { server, clock, rate, observer }: PipelineInputs): Service {
+  return limitService(service, { server, rate, clock, onRefused: observer?.onRefused });
+}
+
+function limitServer(service: Service, { server, clock, limits = {}, observer }: PipelineInputs): Service {
+  const { ratePerMinute, ...bounds } = limits;
+  const rate = ratePerMinute === undefined ? undefined : createRateLimit({ perMinute: ratePerMinute, clock });
+  return limitService(service, { server, limits: bounds, rate, clock, onRefused: observer?.onRefused });
+}
+
+function observeUpstream(service: Service, { server, transport, observer }: PipelineInputs): Service {
+  if (!observer) return service;
+  const { onUpstreamCall: onCall, onBegin, tracer } = observer;
+  return observeService(service, { server, onCall, onBegin, tracer, side: 'client', transport });
+}
