@@ -6,7 +6,9 @@ import { defineConfig } from 'vitest/config';
  * is half of what they cost. They leave nothing behind in it. New folders come here when they have shown that.
  */
 const SHARED = [
-  ...['sdk/test', 'cli/test', 'gateway/test/{gateway,auth,control,limits,pipeline,telemetry,daemon}'].map(inPackages),
+  ...['sdk/test', 'cli/test', 'gateway/test/{gateway,auth,control,limits,pipeline,telemetry,daemon}'].map(
+    inPackages,
+  ),
   ...['check/test/{suites,client,report,rules,shapes,through}'].map(inPackages),
   'test/{e2e,interop}/**/*.test.ts',
 ];
