@@ -1,6 +1,6 @@
 /**
- * Two kinds of failure, never mixed up: a `ProtocolError` travels on the wire and has a number, an
- * `IsthmusError` happened here and has a word. ERR-010 asks that callers can tell them apart.
+ * Two kinds of failure, which callers can tell apart (ERR-010): a `ProtocolError` travels on the wire and has a number as
+ * its code; an `IsthmusError` happened on this side and has a word as its code.
  */
 
 /** A JSON-RPC error. Throw it in a handler to answer with exactly this code. */
@@ -8,7 +8,7 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: number;
   readonly data: unknown;
-  /** The HTTP status that it came with, where that was an error, too. */
+  /** The HTTP status of the answer, if that was an error status. */
   readonly status: number | undefined;
 
   constructor(code: number, message: string, data?: unknown, status?: number) {
@@ -20,7 +20,7 @@ export class ProtocolError extends Error {
 }
 
 export type LocalErrorCode =
-  /** An option or a definition makes no sense; the message says which. */
+  /** An option or a definition is invalid; the message says which. */
   | 'INVALID_OPTION'
   /** The peer cannot do what was asked of it (legacy; in the modern era this is error -32021). */
   | 'CAPABILITY_MISSING'
@@ -34,36 +34,36 @@ export type LocalErrorCode =
   | 'CANCELLED'
   /** A bounded resource is used up. */
   | 'BUSY'
-  /** The server wants to know who asks (401, 403), or refuses who asked. */
+  /** The server needs credentials, or rejects those that were sent (401, 403). */
   | 'UNAUTHORIZED'
-  /** The answer was an HTTP status and no message; the error has the status. */
+  /** The answer was an HTTP status without a JSON-RPC message; the error has the status. */
   | 'HTTP_STATUS'
   /** The address cannot be listened on or reached. */
   | 'ADDRESS_UNAVAILABLE'
   /** A value cannot be written as JSON. */
   | 'NOT_ENCODABLE'
-  /** The server's process ended; the message has its exit and last words. */
+  /** The server's process ended; the message has its exit code and the last lines of its stderr. */
   | 'CHILD_EXITED'
   /** The system refused to start the server's process; the `cause` has its code (ENOENT, EACCES, EAGAIN …). */
   | 'CANNOT_START'
-  /** The server's process ended too often in a row and is not started again by itself. */
+  /** The server's process ended too often in a row and is not restarted automatically. */
   | 'CRASH_LOOP'
   /** The server is switched off. */
   | 'DISABLED'
-  /** Client and server have no era or revision in common; the message says what each speaks. */
+  /** Client and server have no revision in common; the message lists the revisions of each. */
   | 'NO_COMMON_REVISION'
-  /** The answer is not what the protocol, or the tool's output schema, promises. */
+  /** The answer breaks the protocol or the tool's output schema. */
   | 'INVALID_RESULT'
   /** The answer was longer than the limit for a line. */
   | 'RESULT_TOO_LARGE'
   /** The server asked for input more often than allowed. */
   | 'TOO_MANY_ROUNDS'
-  /** The server asked for something that nobody here can answer. */
+  /** The server asked for something that this client did not declare. */
   | 'CANNOT_ANSWER'
-  /** The era that the peer speaks has no such thing. */
+  /** The era of the peer does not have this feature. */
   | 'NOT_IN_THIS_ERA';
 
-/** Whether a request had left when it failed: only `no` makes a retry safe. */
+/** Whether a request may have reached the peer before it failed: only `no` makes a retry safe. */
 export type Sent = 'no' | 'maybe';
 
 export interface IsthmusErrorOptions {
@@ -79,15 +79,15 @@ export interface IsthmusErrorOptions {
 export class IsthmusError extends Error {
   override readonly name = 'IsthmusError';
   readonly code: LocalErrorCode;
-  /** Set where the failure concerns a request. */
+  /** Set if the failure concerns a request. */
   readonly sent: Sent | undefined;
-  /** What each step brought, where connecting took several. */
+  /** The outcome of each step, if connecting took several. */
   readonly evidence: readonly string[] | undefined;
-  /** Which life of the server's process it happened in, where a host counts them. */
+  /** The number of the process start in which it happened, if a host counts them. */
   readonly generation: number | undefined;
-  /** The HTTP status, where there was one. */
+  /** The HTTP status, if there was one. */
   readonly status: number | undefined;
-  /** The last of what the server's process wrote to stderr, where one is concerned. */
+  /** The last lines that the server's process wrote to stderr, if the failure concerns a process. */
   readonly stderrTail: string | undefined;
 
   constructor(code: LocalErrorCode, message: string, options?: IsthmusErrorOptions) {
@@ -100,7 +100,7 @@ export class IsthmusError extends Error {
     this.stderrTail = options?.stderrTail;
   }
 
-  /** The same failure with more known about it. */
+  /** A copy of this error with more details. */
   with(options: Omit<IsthmusErrorOptions, 'cause'>): IsthmusError {
     const { sent, evidence, generation, stderrTail, status } = this;
     const known = { sent, evidence, generation, stderrTail, status };
@@ -109,23 +109,23 @@ export class IsthmusError extends Error {
 }
 
 /**
- * Why a file cannot be read, without the path that the system puts into its message: where a path is expected, a key
- * may have been given by mistake.
+ * Why a file cannot be read, without the path that the system puts into its message: the path may be a secret that was
+ * given in the place of a path by mistake.
  */
 export function reasonWithoutPath(thrown: unknown): string {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
-  const isOfSystem = typeof code === 'string' && typeof syscall === 'string';
-  return isOfSystem ? messageOf(thrown).split(`, ${syscall}`)[0]! : 'it is not a path of a file';
+  const isSystemError = typeof code === 'string' && typeof syscall === 'string';
+  return isSystemError ? messageOf(thrown).split(`, ${syscall}`)[0]! : 'not a file path';
 }
 
-/** The message of anything that was thrown, however odd; never a stack, and never throws itself. */
+/** The message of any thrown value. Never a stack, and never throws itself. */
 export function messageOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error) return String(thrown.message) || String(thrown.name);
     if (typeof thrown === 'string') return thrown;
-    if (thrown === undefined) return 'it failed without saying why';
+    if (thrown === undefined) return 'unknown error';
     return typeof thrown === 'object' ? JSON.stringify(thrown) : String(thrown);
   } catch {
-    return 'it failed with something that cannot be put into words';
+    return 'unknown error (the thrown value cannot be printed)';
   }
 }

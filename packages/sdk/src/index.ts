@@ -1,4 +1,4 @@
-/** The everyday door: define a server and serve it, connect to one anywhere, or keep many. */
+/** The main entry point: define and serve a server, connect to one, host many, bridge the eras. */
 export {
   type Bridge,
   type BridgeOptions,

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-/** As much of an `AbortSignal` as calls need; see `LazyAbort`. */
+/** The part of an `AbortSignal` that calls need; see `LazyAbort`. */
 export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason'> & {
   addEventListener(type: 'abort', listener: AbortListener, options?: { readonly once: true }): void;
   removeEventListener(type: 'abort', listener: AbortListener): void;
@@ -8,8 +8,8 @@ export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason'> & {
 export type AbortListener = (() => void) | { handleEvent(): void };
 
 /**
- * An abort signal that costs nothing until somebody reads it: most handlers never do, and an
- * `AbortController` per request is a large part of the price of a small call. It can be listened to as it is, too.
+ * An abort signal that costs nothing until `signal` is read. Most handlers never read it, and an `AbortController` per
+ * request is a large part of the price of a small call. Listeners can be added without creating the real signal.
  */
 export class LazyAbort implements Cancellation {
   #controller: AbortController | undefined;
@@ -51,7 +51,7 @@ export class LazyAbort implements Cancellation {
   }
 }
 
-/** Waits for `work`, or for the signal; what comes too late is handed to `tooLate`. Rejects with the signal's reason. */
+/** Waits for `work` or for the signal, and rejects with the signal's reason. A value after that goes to `tooLate`. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal, tooLate: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -71,7 +71,7 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal, tooLate: (va
   });
 }
 
-/** A controller whose signal many listen to at once: that is what it is for, and no leak to warn of. */
+/** A controller whose signal has many listeners at once. Node would warn of a leak after ten. */
 export function sharedAbort(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

@@ -1,9 +1,9 @@
-/** All waiting goes through a clock, so that tests can own time. */
+/** All waiting goes through a clock, so that tests can control time. */
 export interface Clock {
   now(): number;
   /**
-   * Runs `action` after `ms`; the returned function calls it off. A `background` timer does not keep the
-   * process alive: use it for clean-up that no longer matters once everything else has ended.
+   * Runs `action` after `ms`; the returned function cancels it. A `background` timer does not keep the process alive:
+   * use it for clean-up that does not matter once everything else has ended.
    */
   after(ms: number, action: () => void, options?: { background?: boolean }): () => void;
 }
@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   after(ms, action, options) {
     let timer: NodeJS.Timeout;
     const wait = (left: number) => {
-      // A timer holds 31 bits; a longer wait is several timers in a row.
+      // Node's timers hold 31 bits; a longer wait takes several of them.
       const step = Math.min(left, MAX_TIMER_MS);
       timer = setTimeout(() => (left > step ? wait(left - step) : action()), step);
       if (options?.background) timer.unref();
@@ -23,13 +23,11 @@ export const systemClock: Clock = {
   },
 };
 
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** Waits for `work`, but at most `ms`. Says whether the work was done in time; a rejection counts as done. */
+/** Waits for `work`, but at most `ms`. True when the work ended in time; a rejection counts as an end. */
 export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
-  let callOff: () => void = () => {};
+  let cancelTimer: () => void = () => {};
   const late = new Promise<false>((resolve) => {
-    callOff = clock.after(ms, () => resolve(false));
+    cancelTimer = clock.after(ms, () => resolve(false));
   });
   const done = work.then(
     () => true as const,
@@ -38,6 +36,8 @@ export async function within(clock: Clock, ms: number, work: Promise<unknown>): 
   try {
     return await Promise.race([done, late]);
   } finally {
-    callOff();
+    cancelTimer();
   }
 }
+
+const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,26 +1,25 @@
 /**
- * How this process ends after a signal, in milliseconds after it. A host that has sent SIGTERM sends SIGKILL soon
- * after, and then nothing here runs any more: the end has to come before that, whatever handlers, peers and child
- * processes do.
+ * How this process ends after a signal; times are milliseconds after the signal. A host that has sent SIGTERM sends
+ * SIGKILL soon after. The process must have ended before that, whatever handlers, peers and child processes do.
  */
 export interface Departure {
-  /** Calls may finish until then; the others are aborted. */
+  /** Calls may finish until then; calls that still run are aborted. */
   readonly graceMs: number;
-  /** How long aborted calls may take for an answer, after `graceMs`. */
+  /** How long aborted calls may take to answer, counted from `graceMs`. */
   readonly abortMs: number;
-  /** How long a child process has after the end of its input, and again after SIGTERM, where that comes sooner. */
+  /** How long a child process has after the end of its input, and again after SIGTERM, if that is sooner. */
   readonly stepMs: number;
-  /** Child processes that still live get SIGTERM. */
+  /** Child processes that still run get SIGTERM. */
   readonly termMs: number;
-  /** And SIGKILL. */
+  /** Child processes that still run get SIGKILL. */
   readonly killMs: number;
   /** The process exits, whatever is still open. */
   readonly exitMs: number;
 }
 
 /**
- * A server on stdio has less time than hosts give it: the official ones send SIGKILL 2 s after SIGTERM, and 1 s after it
- * to a process that they only started to probe. A network listener has 5 s by default, and more where the operator has set a grace.
+ * On stdio the plan takes less time than hosts give: the official hosts send SIGKILL 2 s after SIGTERM, and 1 s after it
+ * to a process that they only probe. A network listener has 5 s by default, and more if the operator set a grace.
  */
 export function planDeparture(at: {
   readonly isStdio: boolean;
@@ -40,14 +39,14 @@ export function planDeparture(at: {
 
 const NETWORK_GRACE_MS = 2500;
 
-/** This process ends: tells all that have something to end with it. The first word counts. */
+/** Tells all listeners that this process is about to end. Only the first announcement counts. */
 export function announceDeparture(departure: Departure): void {
   if (announced) return;
   announced = { departure, at: performance.now() };
   for (const listener of [...listeners]) listener(departure);
 }
 
-/** Calls back when the process is about to end, also when it already is. The returned function ends that. */
+/** Calls back when the process is about to end, at once if it already is. The returned function unsubscribes. */
 export function onDeparture(listener: (departure: Departure) => void): () => void {
   listeners.add(listener);
   if (announced) listener(remaining(announced));

@@ -1,9 +1,9 @@
 /**
- * Places for what waits long, counted by client. When all are taken, the oldest of the client that has most makes
- * room, so that a client can only push out its own, or those of a client that has more.
+ * Slots for items that wait for long, counted by client. When all slots are taken, the oldest item of the client that
+ * has most is evicted. So a client evicts only its own items, or those of a client that has more.
  */
 export class EvictingSlots<T> {
-  /** By client, each in the order of arrival. */
+  /** The items of each client, in the order of arrival. */
   readonly #clients = new Map<string, Set<T>>();
   readonly #keys = new Map<T, string>();
   readonly #max: number;
@@ -28,16 +28,16 @@ export class EvictingSlots<T> {
     return this.#keys.keys();
   }
 
-  /** Takes a place. Gives back what lost its place for it; that may be the item itself, where there are no places. */
+  /** Takes a slot, and returns the item that was evicted for it. With `max` 0 that is the new item itself. */
   add(client: string, item: T): T | undefined {
     this.#keys.set(item, client);
     const own = this.#clients.get(client);
     if (own) own.add(item);
     else this.#clients.set(client, new Set([item]));
     if (this.#keys.size <= this.#max) return undefined;
-    const loser = this.#oldestOfGreediest(client);
-    if (loser !== undefined) this.delete(loser);
-    return loser;
+    const evicted = this.#oldestOfLargest(client);
+    if (evicted !== undefined) this.delete(evicted);
+    return evicted;
   }
 
   delete(item: T): boolean {
@@ -50,16 +50,16 @@ export class EvictingSlots<T> {
     return true;
   }
 
-  /** How many of its places a client has taken. */
+  /** How many slots a client has taken. */
   countOf(client: string): number {
     return this.#clients.get(client)?.size ?? 0;
   }
 
-  /** Of several that have most it is `client`, so that nobody makes room for one that has as much. */
-  #oldestOfGreediest(client: string): T | undefined {
-    let greediest = this.#clients.get(client);
-    for (const own of this.#clients.values()) if (own.size > (greediest?.size ?? 0)) greediest = own;
-    const [oldest] = greediest ?? [];
+  /** Among equals it is `client` itself, so that no client loses an item to one that has as many. */
+  #oldestOfLargest(client: string): T | undefined {
+    let largest = this.#clients.get(client);
+    for (const own of this.#clients.values()) if (own.size > (largest?.size ?? 0)) largest = own;
+    const [oldest] = largest ?? [];
     return oldest;
   }
 }

@@ -1,14 +1,14 @@
-/** Something that knows its place in a `LiveSet`. */
+/** A member that stores its own index in a `LiveSet`. */
 export interface Slotted {
-  /** Belongs to the set; -1 while it is in none. */
+  /** Written by the set only; -1 while the member is in no set. */
   slot: number;
 }
 
 /**
- * A set that lives long and whose members do not. A `Set` is not made for that: when its table is used up (deleted
- * entries count) V8 links the old table to the new one, and once one of them has grown old, every later one and
- * all that was in it stays until the next full collection. With 32 calls in flight that was most of the time spent
- * in the collector. In no particular order.
+ * An unordered set for a long life with short-lived members. A `Set` is slow here: when its table is used up (deleted
+ * entries count), V8 links the old table to the new one. Once one table is in the old generation, all later tables and
+ * their former members stay until the next full collection. With 32 calls in flight that was most of the time spent in
+ * the collector.
  */
 export class LiveSet<T extends Slotted> {
   readonly #members: T[] = [];
@@ -24,7 +24,7 @@ export class LiveSet<T extends Slotted> {
   }
 
   has(member: T): boolean {
-    // An index that is not there would be looked for among the names.
+    // A negative index would be a slow lookup by property name.
     return member.slot >= 0 && this.#members[member.slot] === member;
   }
 
@@ -43,7 +43,7 @@ export class LiveSet<T extends Slotted> {
     return this.#members.some(test);
   }
 
-  /** A copy: members may come and go meanwhile. */
+  /** A copy, so that members may be added and removed during the iteration. */
   values(): T[] {
     return [...this.#members];
   }

@@ -1,6 +1,6 @@
 /**
- * What is remembered for each principal apart: nothing that one of them caused is used for another. Callers without
- * a principal are one together. The number of principals is bounded, and the one that was used longest ago goes.
+ * Values that are kept for each principal apart, so that nothing that one principal caused is used for another. Callers
+ * without a principal share one value. The number of principals is bounded; the least recently used one is dropped.
  */
 export class ByPrincipal<T> {
   readonly #create: () => T;
@@ -16,17 +16,17 @@ export class ByPrincipal<T> {
     return this.#kept.size;
   }
 
-  /** What is kept for this one, if anything is. */
+  /** The value of this principal, if there is one. */
   get(principal: string | undefined): T | undefined {
     return this.#kept.get(principal);
   }
 
-  /** What is kept for this one from now on. */
+  /** The value of this principal, created if there is none. */
   of(principal: string | undefined): T {
     const known = this.#kept.get(principal);
     const kept = known ?? this.#create();
     if (known === undefined || this.#kept.size > 1) {
-      // The order of the map is the order of use.
+      // The map is in the order of use.
       this.#kept.delete(principal);
       this.#kept.set(principal, kept);
     }

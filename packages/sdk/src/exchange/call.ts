@@ -16,85 +16,88 @@ import type {
 
 export type Era = 'legacy' | 'modern';
 
-/** Who made a call, as far as this one request says. */
+/** Who made a call: what this request, or the session that it belongs to, declares. */
 export interface Peer {
   readonly era: Era;
   readonly revision: string;
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
-  /** The authenticated principal, where the transport knows one. Never taken from `info`. */
+  /** The authenticated principal, if the transport knows one. Never taken from `info`. */
   readonly principal: string | undefined;
-  /** The address that it came from, where the transport has one; for limits that are fair (`clientKey`). */
+  /** The address of the client, if the transport has addresses; for fair limits (`clientKey`). */
   readonly remote?: string | undefined;
 }
 
-/** A request without its era: what a service handles and what a caller makes. */
+/** A request while a service works on it, independent of the era. */
 export interface Call {
-  /** The id of the request that it answers to at the moment, as its client has it: for logs and traces. */
+  /** The client's id of the request that the call answers at the moment: for logs and traces. */
   readonly id?: RequestId | undefined;
   readonly method: string;
   readonly params: JsonObject;
   readonly peer: Peer;
   /** Aborted when the peer cancels, the connection dies or the server stops. */
   readonly signal: AbortSignal;
-  /** The same, for those who only want to be told: it costs nothing to have. */
+  /** The same for listeners only. Unlike `signal` it costs nothing to read. */
   readonly cancellation: Cancellation;
   /** Answers to an earlier `inputRequired` of this same call (replay style). */
   readonly answers: InputResponses | undefined;
   /** The `state` that the earlier `inputRequired` carried. */
   readonly state: unknown;
-  /** The level from which on the peer wants logs, where it said so. */
+  /** The lowest log level that the peer wants, if it named one. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Whether the peer wants to hear of progress. */
+  /** Whether the peer asked for progress. */
   readonly wantsProgress: boolean;
   /** Reports progress when the peer asked for it. Values that do not rise are dropped (PROG-004). */
   progress(update: ProgressUpdate): void;
   /** Sends a log line when the peer wants this level. */
   log(entry: LogEntry): void;
-  /** Puts a question to the peer: a real request in legacy, a parked round in modern. Its own signal, if it has one, takes it back; otherwise it ends with the call. */
+  /**
+   * Asks the peer: a request of its own in legacy, a parked round in modern. With a signal the question lasts until that
+   * is aborted; without one it ends with the call.
+   */
   ask(request: InputRequest, signal?: AbortSignal): Promise<InputResponse>;
 }
 
-/** Who a server is told is there, where one caller speaks for many. */
+/** The client that a server is shown, where one caller makes calls for many clients. */
 export interface CallerIdentity {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
 }
 
-/** Whom a call is made for, where one caller speaks for many: what the server is told of them, how they are asked. */
+/** The client that a call is made for, where one caller makes calls for many clients. */
 export interface OnBehalfOf extends CallerIdentity {
-  /** Calls that have the same one have the same peer, which takes a question whichever call it belongs to. */
+  /** Calls with the same owner have the same peer: it can answer a question, whichever of these calls led to it. */
   readonly owner: object;
-  /** The authenticated principal, where there is one. */
+  /** The authenticated principal, if there is one. */
   readonly principal?: string | undefined;
-  /** The name under which fair limits count it, see `clientKey`. */
+  /** The key under which fair limits count it, see `clientKey`. */
   readonly client?: string | undefined;
-  /** Which session of that client it belongs to, if it belongs to one. */
+  /** The session of that client, if the call belongs to one. */
   readonly session?: object | undefined;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
-/** A request to be made. What a caller turns into messages of its era. */
+/** A request to send. A caller turns it into messages of its era. */
 export interface OutgoingCall {
   readonly method: string;
   readonly params: JsonObject;
   readonly signal?: Cancellation | undefined;
   readonly timeoutMs: number;
-  /** Progress restarts the timeout, up to this in all. Equal to `timeoutMs`: it does not. */
+  /** Progress restarts the timeout, up to this total. Equal to `timeoutMs`: progress does not restart it. */
   readonly maxTimeoutMs: number;
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
-  /** The token to report under, where several requests have to have the same one. Default: the id of the request. */
+  /** The progress token, if several requests share one. Default: the id of the request. */
   readonly progressToken?: string | undefined;
   readonly onLog?: ((entry: LogEntry) => void) | undefined;
-  /** The level asked for with this request; a legacy session is made at least as talkative. */
+  /** The log level of this request. The level of a legacy session is lowered to it if needed. */
   readonly logLevel?: LoggingLevel | undefined;
-  /** Undefined: the caller makes it for itself. */
+  /** Undefined: the caller makes the call for itself. */
   readonly behalf?: OnBehalfOf | undefined;
-  /** Hands `input_required` to the caller instead of answering it. */
+  /** Returns an `input_required` result instead of answering it. */
   readonly manual?: boolean | undefined;
-  /** It may be made again when the connection was lost while it ran: it does no harm to do it twice. */
+  /** `safe`: the call may be sent again after the connection was lost, because it can run twice without harm. */
   readonly retry?: 'safe' | undefined;
-  /** Told when the call takes a round: its result must not be cached (MRTR-029). */
+  /** Called when the call takes a round: its result must not be cached (MRTR-029). */
   readonly onRound?: (() => void) | undefined;
 }
 
@@ -104,16 +107,16 @@ export interface Caller {
   readonly revision: string;
   readonly server: ServerFacts;
   call(call: OutgoingCall): Promise<JsonObject>;
-  /** Opens a subscription; settles when the server has confirmed it, with what it will tell. */
+  /** Opens a subscription. Settles when the server has acknowledged it, with the part that it honours. */
   listen(
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
     timeoutMs: number,
     as?: CallerIdentity,
   ): Promise<OpenListen>;
-  /** Legacy: the level for the session. Modern: the level of calls that name none. */
+  /** Legacy: the level of the session. Modern: the level of calls that name none. */
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void>;
-  /** Legacy: the roots are others than before. */
+  /** Legacy: tells the server that the roots have changed. */
   rootsChanged?(): void;
 }
 
@@ -123,7 +126,7 @@ export interface OpenListen {
   stop(): void;
 }
 
-/** How a subscription ended: in good order, or why not. */
+/** How a subscription ended; `error` is undefined after a regular end. */
 export interface ListenEnd {
   readonly error: unknown;
 }
@@ -135,15 +138,15 @@ export interface ServerFacts {
   readonly instructions: string | undefined;
 }
 
-/** An argument that travels in the header `Mcp-Param-…`, too, so that others can route by it. */
+/** A tool argument that is repeated in the header `Mcp-Param-…`, so that proxies can route by it. */
 export interface HeaderParam {
   readonly header: string;
-  /** Where it is among the arguments. */
+  /** The path of member names inside the arguments. */
   readonly path: readonly string[];
   readonly type: 'string' | 'integer' | 'boolean';
 }
 
-/** Something that changed on the serving side and that peers may have asked to hear of. */
+/** A change on the server's side that peers may have subscribed to. */
 export type Change =
   | { readonly kind: 'tools' }
   | { readonly kind: 'prompts' }
@@ -157,7 +160,7 @@ export type Change =
 export interface Service {
   readonly info: Implementation;
   readonly instructions: string | undefined;
-  /** How long a modern client may keep the discovery result; not at all by default. */
+  /** How long a modern client may cache the discovery result. Default: not at all. */
   readonly discoveryCache: CacheHints | undefined;
   capabilities(): ServerCapabilities;
   handle(call: Call): JsonObject | Promise<JsonObject>;
@@ -166,13 +169,13 @@ export interface Service {
   /** Calls back on every change until the returned function is called. */
   watch(onChange: (change: Change) => void): () => void;
   /**
-   * Waited for before a request is looked at, where the service has yet to find out what it can do. Undefined: it
-   * knows. What it rejects with is the answer to the request.
+   * Awaited before a message is handled, if the service does not know its capabilities yet. Undefined: it knows them.
+   * A rejection is the answer to the request.
    */
-  ready?(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined;
-  /** Opens a subscription; without it what `watch` tells is filtered. */
+  ready?(message: EarlyMessage, principal: string | undefined): Promise<void> | undefined;
+  /** Opens a subscription. Without this method the changes of `watch` are filtered. */
   listen?(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen>;
-  /** A legacy session has begun: what the service keeps for it. Without it a session is nothing but its calls. */
+  /** Called when a legacy session begins, if the service keeps something for each session. */
   session?(session: ServedSession): SessionKeeper;
 }
 
@@ -187,15 +190,15 @@ export interface ServedSession {
   readonly peer: Peer;
   log(entry: LogEntry): void;
   ask(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
-  /** Tells of a change, if the session may hear of it. */
+  /** Notifies the client of a change, if the session declared that kind of change. */
   changed(change: Change): void;
-  /** The user is done at the page that a question was about (2025-11-25). */
+  /** The user has finished at the URL of an elicitation (2025-11-25). */
   elicited(elicitationId: string): void;
 }
 
-/** What a service does for a legacy session. Its peer is the same object as that of the session's calls. */
+/** What a service keeps for a legacy session. The session and its calls have the same `peer` object. */
 export interface SessionKeeper {
-  /** The client is ready to be told and asked. */
+  /** The client is ready for notifications and questions. */
   begin(): void;
   setLogLevel(level: LoggingLevel): Promise<void>;
   subscribe(uri: string): Promise<void>;

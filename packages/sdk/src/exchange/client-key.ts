@@ -1,29 +1,29 @@
 import { isIPv6 } from 'node:net';
 import type { Peer } from './call.js';
 
-/** Who sends a request, as far as the transport knows. */
+/** The sender of a request, as the transport knows it. */
 export interface Sender {
   /** The authenticated principal. */
   readonly principal: string | undefined;
-  /** The address that the request came from, where nobody is authenticated and the transport has addresses. */
+  /** The address that the request came from, if the transport has addresses. */
   readonly remote?: string | undefined;
 }
 
 /**
- * The name under which fair limits count a sender: its principal, otherwise its address. What a client says about
- * itself is not used, since a client could then have as many names as it likes. An IPv6 host usually has a whole /64
- * network, so its addresses count as one. Senders without an address (memory, stdio) count as one sender.
+ * The key under which fair limits count a sender: its principal, otherwise its address. What a client declares about
+ * itself is not used, since a client could then have any number of keys. An IPv6 host usually has a whole /64 network,
+ * so its addresses count as one. Senders without an address (memory, stdio) count as one sender.
  */
 export function clientKey({ principal, remote }: Sender): string {
   if (principal !== undefined) return `principal ${principal}`;
   return remote === undefined ? UNKNOWN_CLIENT : `address ${network(remote)}`;
 }
 
-/** Senders of which the transport knows nothing. */
+/** Senders without a principal and without an address. */
 export const UNKNOWN_CLIENT = 'local';
 
 function network(address: string): string {
-  // IPv4 on a socket that takes both families.
+  // An IPv4 address on a dual-stack socket.
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
   const [bare = plain] = plain.split('%');
   if (!isIPv6(bare)) return bare;
@@ -35,15 +35,15 @@ function network(address: string): string {
   return bare === '::1' ? bare : `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** Whom a limit counts a request for. Limits are fair between clients, and inside one client between its sessions. */
+/** What a limit counts a request under. Limits are fair between clients, and between the sessions of one client. */
 export interface Origin {
   /** The client, as `clientKey` names it. */
   readonly who: string;
-  /** Which legacy session of it; undefined for requests that belong to no session. Compared by identity. */
+  /** The legacy session of the client; undefined for requests without a session. Compared by identity. */
   readonly part: unknown;
 }
 
 export function originOf(peer: Peer): Origin {
-  // All calls of a legacy session have the same peer object. Modern requests have nothing that tells them apart.
+  // All calls of a legacy session have the same peer object. Modern requests cannot be told apart.
   return { who: clientKey(peer), part: peer.era === 'legacy' ? peer : undefined };
 }

@@ -1,13 +1,13 @@
-/** Whose item has to go so that a client gets room. */
+/** Whose item is dropped to make room for another client. */
 export type Displacement =
-  /** This client has more than its share: one of its items goes, whatever it is doing. */
+  /** This client has more than its share: one of its items is dropped, even one in use. */
   | { readonly kind: 'from'; readonly who: string }
-  /** Nobody has more than the newcomer will have: only an item that is not used may go, of one of these clients. */
+  /** No client has more than the newcomer will have: only an idle item of one of these clients may be dropped. */
   | { readonly kind: 'idle'; readonly of: readonly string[] };
 
 /**
- * Who holds how much of something whose items can be taken back: sessions, streams, bytes. While there is room anybody
- * may use it. At the bound the client that holds most gives way to one that holds less.
+ * Counts who holds how much of a resource whose items can be taken back: sessions, streams, bytes. While there is room,
+ * any client may use it. At the limit the client that holds most gives way to one that holds less.
  */
 export class FairShare<T> {
   readonly #holders = new Map<string, Holder<T>>();
@@ -23,7 +23,7 @@ export class FairShare<T> {
     return this.#count;
   }
 
-  /** Adds an item, or changes the amount of one that is there. */
+  /** Adds an item, or changes its amount. */
   set(who: string, item: T, amount = 1): void {
     let holder = this.#holders.get(who);
     if (!holder) {
@@ -37,7 +37,7 @@ export class FairShare<T> {
     this.#total += amount - (before ?? 0);
   }
 
-  /** False when it was not there. */
+  /** False if there was no such item. */
   delete(who: string, item: T): boolean {
     const holder = this.#holders.get(who);
     const amount = holder?.items.get(item);
@@ -62,7 +62,7 @@ export class FairShare<T> {
     return this.#holders.get(who)?.items.keys() ?? [];
   }
 
-  /** The client that holds most; the one that came first of several. */
+  /** The client that holds most; among equals the one that came first. */
   most(): string | undefined {
     let most: string | undefined;
     let held = Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ export class FairShare<T> {
     return most;
   }
 
-  /** The item of this client that takes most. */
+  /** The largest item of this client. */
   largestOf(who: string): T | undefined {
     let largest: T | undefined;
     let held = Number.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ export class FairShare<T> {
     return largest;
   }
 
-  /** Who gives way when `who` wants one more (`amount`) and there is no room. */
+  /** Who gives way if `who` wants `amount` more and there is no room. */
   displacedBy(who: string, amount = 1): Displacement {
     const after = this.heldBy(who) + amount;
     const most = this.most();

@@ -1,19 +1,19 @@
 import type { Origin } from './client-key.js';
 
-/** What was taken; give it back with `release`. */
+/** Slots that were taken; give them back with `release`. */
 export interface TakenSlot {
-  /** How many places the same client has taken. */
+  /** How many slots the same session of the client holds. */
   readonly held: number;
 }
 
-/** Why there was no place: all are taken, or the client has its share. */
+/** Why there was no slot: all are taken, or the client has its share. */
 export type NoSlot = 'full' | 'share';
 
 /**
- * A number of places that cannot be taken back, shared so that a newcomer finds one. A client may hold at most three
- * times as many places as are free: alone it gets three quarters of them, and of `n` clients that want all each gets
- * 3/(3n + 1). The rest stays free for those who have less. The same rule holds inside a client between its sessions.
- * Below four places nothing is kept free.
+ * Slots that cannot be taken back from their holders, shared so that a newcomer finds a free one. A client may hold at
+ * most three times as many slots as are free: alone it gets three quarters of them, and of `n` clients that want all,
+ * each gets 3/(3n + 1). The rest stays free for clients that have less. The same rule holds between the sessions of one
+ * client. With fewer than four slots none is kept free.
  */
 export class FairSlots {
   #max: number;
@@ -36,7 +36,7 @@ export class FairSlots {
     this.#max = max;
   }
 
-  /** Clients and sessions that are remembered. */
+  /** The number of clients and sessions in memory. */
   get known(): number {
     let known = this.#groups.size;
     for (const { parts } of this.#groups.values()) known += parts.size;
@@ -47,9 +47,9 @@ export class FairSlots {
     return this.#groups.get(who)?.held ?? 0;
   }
 
-  /** So many places, or why there are none. */
+  /** Takes `count` slots, or says why it cannot. */
   take(origin: Origin, count = 1): TakenSlot | NoSlot {
-    // What is free for the last of them.
+    // The number of free slots when the last of them is taken.
     const free = this.#max - this.#taken - count + 1;
     if (free <= 0) return 'full';
     const part = this.#partOf(origin);
@@ -57,29 +57,29 @@ export class FairSlots {
     return this.#hold(part, count);
   }
 
-  /** Whether `take` would give it one. */
+  /** Whether `take` would succeed. */
   hasRoomFor(origin: Origin): boolean {
     const free = this.#max - this.#taken;
     return free > 0 && (this.#max < SMALLEST_SHARED || hasRoom(this.#partOf(origin), free, 0));
   }
 
-  /** For requests that others wait for: above the limits if need be. */
+  /** Takes a slot, above the limit if none is free: for requests that other requests wait for. */
   takeAnyway(origin: Origin): TakenSlot {
     return this.#hold(this.#partOf(origin), 1);
   }
 
-  /** How many places this session of the client has taken. */
+  /** How many slots this session of the client holds. */
   heldByPart({ who, part }: Origin): number {
     return this.#groups.get(who)?.parts.get(part)?.held ?? 0;
   }
 
-  /** Gives back a place without what was given for it. */
+  /** Gives one slot back when the `TakenSlot` is not at hand. */
   releaseOf(origin: Origin): void {
     this.#hold(this.#partOf(origin), -1);
   }
 
-  release(place: TakenSlot, count = 1): void {
-    this.#hold(place as Part, -count);
+  release(slot: TakenSlot, count = 1): void {
+    this.#hold(slot as Part, -count);
   }
 
   #hold(part: Part, count: number): Part {
@@ -89,7 +89,7 @@ export class FairSlots {
     return part;
   }
 
-  /** Those that hold nothing are kept until there are many: a map is not made for coming and going. */
+  /** Idle clients and sessions are kept until there are many: a map is slow when entries come and go (`LiveSet`). */
   #partOf({ who, part }: Origin): Part {
     let group = this.#groups.get(who);
     if (!group) {
@@ -117,12 +117,12 @@ interface Part extends TakenSlot {
   held: number;
 }
 
-/** For one more, where `more` are taken with it. */
+/** Whether there is room for one more slot after `more` others. */
 function hasRoom({ group, held }: Part, free: number, more: number): boolean {
   const ofGroup = group.held + more;
   const ofPart = held + more;
   if (ofGroup >= SHARE * free) return false;
-  // What the client as a whole may still take, shared between its sessions in the same way.
+  // What the whole client may still take, shared between its sessions by the same rule.
   const left = (SHARE * free - ofGroup) / (SHARE + 1);
   return ofPart === 0 || ofPart < SHARE * left;
 }

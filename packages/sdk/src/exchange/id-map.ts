@@ -1,11 +1,11 @@
 import type { RequestId } from '../wire/json-rpc.js';
 
 /**
- * What belongs to the requests in flight, by their ids, with their JSON type: `1` and `"1"` are two ids. Lives long
- * while its entries do not, which a `Map` is not made for; see `LiveSet`.
+ * A map by request id for the requests in flight. `1` and `"1"` are two ids. It lives long while its entries do not,
+ * which is slow with a `Map`; see `LiveSet`.
  */
 export class IdMap<T> {
-  /** Over HTTP most connections have one request: the tables are made for the second. */
+  /** Over HTTP most connections have one request, so the tables are created for the second. */
   #only: Entry<T> | undefined;
   #numbers: Record<number, Entry<T>> | undefined;
   #strings: Record<string, Entry<T>> | undefined;
@@ -47,7 +47,7 @@ export class IdMap<T> {
     return true;
   }
 
-  /** In the order in which they came. A copy: entries may come and go meanwhile. */
+  /** In the order of arrival. A copy, so that entries may be added and removed during the iteration. */
   values(): T[] {
     return this.#entries().map(({ value }) => value);
   }

@@ -3,14 +3,14 @@ import type { RequestId } from '../wire/json-rpc.js';
 import { IdMap } from './id-map.js';
 
 /**
- * The requests a peer is waiting for: which are running, which wait for a place, which were called off.
- * One object per connection. Every accepted request ends in exactly one of: answered, cancelled, abandoned.
+ * The requests of a peer that are not answered yet: running, or waiting for a slot. One object per connection. Every
+ * accepted request is either answered, cancelled or abandoned.
  */
 export class InboundCalls {
   readonly #limits: InboundLimits;
   readonly #surroundings: CallSurroundings;
   readonly #inFlight = new IdMap<InboundCall>();
-  /** In order of arrival; cancelled ones stay for a while, without their work, and no longer count. */
+  /** In the order of arrival. Cancelled ones stay for a while, without their work, and do not count. */
   #queue: InboundCall[] = NONE;
   #next = 0;
   #waiting = 0;
@@ -18,9 +18,9 @@ export class InboundCalls {
   #running = 0;
   #resuming = false;
   #onIdle: (() => void) | undefined;
-  /** Set while a full queue keeps input from being read: calls off the end of that patience. */
+  /** Set while a full queue holds the input: cancels the timer that ends the hold. */
   #holding: (() => void) | undefined;
-  /** Nothing ended while input was held: read on, and turn away what does not fit, until there is room. */
+  /** No call ended while the input was held: read on, and refuse what does not fit, until there is room. */
   #impatient = false;
 
   constructor(limits: InboundLimits, surroundings: CallSurroundings) {
@@ -40,7 +40,7 @@ export class InboundCalls {
     return this.#waiting;
   }
 
-  /** Records a request; `undefined` when its id is already in flight (the first one is left alone). */
+  /** Records a request; `undefined` if its id is already in flight (the first request goes on). */
   accept(id: RequestId): InboundCall | undefined {
     if (this.#inFlight.has(id)) return undefined;
     const call = new InboundCall(id, this.#surroundings.arriving + CALL_BYTES);
@@ -49,10 +49,9 @@ export class InboundCalls {
   }
 
   /**
-   * Starts `work` now or when a place is free. A full queue stops the reading of input for as long as calls
-   * keep ending, so that a busy server turns nobody away. When nothing ends, what would free a place may lie
-   * behind in the input (a cancellation, an answer): then reading goes on and the result is false, which
-   * means that `work` will never run.
+   * Starts `work` now or when a slot is free. A full queue holds the input for as long as calls keep ending, so that a
+   * busy server refuses no request. If no call ends, the message that would free a slot (a cancellation, an answer) may
+   * be further back in the input. Then reading goes on, and the result is false: `work` never runs.
    */
   admit(call: InboundCall, work: () => void): boolean {
     if (
@@ -82,7 +81,7 @@ export class InboundCalls {
 
   /** Starts waiting work while there is room. Call when output has drained. */
   resume(): void {
-    // Synchronous work releases its place before this loop goes on; without the guard that would recurse.
+    // Synchronous work releases its slot inside this loop; without the guard that would recurse.
     if (this.#resuming) return;
     this.#resuming = true;
     try {
@@ -93,7 +92,7 @@ export class InboundCalls {
     }
   }
 
-  /** The request is answered: nothing more may be sent for it. */
+  /** Records that the request is answered: nothing more may be sent for it. */
   settle(call: InboundCall): void {
     if (!call.live) return;
     call.live = false;
@@ -105,7 +104,7 @@ export class InboundCalls {
     if (this.#inFlight.size === 0) this.#onIdle?.();
   }
 
-  /** The peer called it off. False when it is not in flight (unknown, finished): that is no error (CANC-008). */
+  /** The peer cancelled it. False if it is not in flight (unknown, finished), which is not an error (CANC-008). */
   cancel(id: RequestId, reason: string | undefined): boolean {
     const call = this.#inFlight.get(id);
     if (!call) return false;
@@ -114,7 +113,7 @@ export class InboundCalls {
     return true;
   }
 
-  /** Everything still in flight, in order of arrival. */
+  /** All requests in flight, in the order of arrival. */
   pending(): InboundCall[] {
     return this.#inFlight.values();
   }
@@ -132,13 +131,13 @@ export class InboundCalls {
     });
   }
 
-  /** Decides anew whether input is read: call when the peer is asked something. */
+  /** Decides again whether the input is read. Call it when a question is sent to the peer. */
   reviewInput(): void {
     if (!this.#isFull) this.#impatient = false;
     const hold = this.#isFull && !this.#mustRead;
     if (hold && !this.#holding) {
       this.#surroundings.holdInput(true);
-      this.#startPatience();
+      this.#startHoldTimer();
     } else if (!hold && this.#holding) {
       this.#holding();
       this.#holding = undefined;
@@ -155,21 +154,21 @@ export class InboundCalls {
     return this.#impatient || this.#surroundings.awaitsPeer();
   }
 
-  #startPatience(): void {
-    this.#holding = this.#surroundings.clock.after(PATIENCE_MS, () => {
-      // Output that nobody takes is no reason to read on; there is no room for more answers.
-      if (this.#surroundings.outputIsFull()) return this.#startPatience();
+  #startHoldTimer(): void {
+    this.#holding = this.#surroundings.clock.after(MAX_HOLD_MS, () => {
+      // While the output is full there is no room for more answers, so the input stays held.
+      if (this.#surroundings.outputIsFull()) return this.#startHoldTimer();
       this.#impatient = true;
       this.reviewInput();
     });
   }
 
   #leaveQueue(call: InboundCall): void {
-    // What it was to do holds all of the request: a call that is cancelled must not keep it until its turn.
+    // The work holds the whole request; a cancelled call must not keep it in memory until its turn.
     call.work = undefined;
     this.#waiting -= 1;
     this.#waitingBytes -= call.bytes;
-    if (this.#queue.length - this.#next > 2 * this.#waiting + SOME) {
+    if (this.#queue.length - this.#next > 2 * this.#waiting + MAX_GAP) {
       this.#queue = this.#queue.slice(this.#next).filter((each) => each.work !== undefined);
       this.#next = 0;
     }
@@ -181,7 +180,7 @@ export class InboundCalls {
       const call = this.#queue[this.#next]!;
       const { work } = call;
       this.#next += 1;
-      if (this.#next === this.#queue.length || this.#next > SOME) {
+      if (this.#next === this.#queue.length || this.#next > MAX_GAP) {
         this.#queue.splice(0, this.#next);
         this.#next = 0;
       }
@@ -196,48 +195,48 @@ export class InboundCalls {
 /** Most connections never have a queue. */
 const NONE: InboundCall[] = [];
 
-/** Places of the queue that are not worth tidying up. */
-const SOME = 1024;
+/** So many used entries stay in the queue before it is compacted. */
+const MAX_GAP = 1024;
 
-/** What a call takes in memory besides its text, roughly: many small ones must not outgrow the bound in bytes. */
+/** The memory of a call besides its text, roughly: it counts, so that many small calls stay within the bound in bytes. */
 export const CALL_BYTES = 1024;
 
-/** How long input may be held without a single call starting. */
-const PATIENCE_MS = 250;
+/** How long the input may be held without a single call starting. */
+const MAX_HOLD_MS = 250;
 
 export interface InboundLimits {
   /** Calls that run at the same time, per connection. */
   readonly maxConcurrent: number;
-  /** Calls that may wait for a place before input is no longer read. */
+  /** Calls that may wait for a slot before the input is held. */
   readonly maxQueued: number;
-  /** What these calls may take in memory, in bytes: their text, and 1 KiB for each. */
+  /** The memory of these calls, in bytes: their text, and 1 KiB for each. */
   readonly maxQueuedBytes: number;
 }
 
-/** What the calls of a connection need to know of it. */
+/** What the calls of a connection need of it. */
 export interface CallSurroundings {
   readonly clock: Clock;
-  /** How long the message is that is being received, in bytes; 0 where that is not known. */
+  /** The length of the message that is being received, in bytes; 0 if it is not known. */
   readonly arriving: number;
-  /** No new work may start: its answer would only pile up. */
+  /** No new work may start, since its answer would wait in the output. */
   outputIsFull(): boolean;
-  /** Running calls wait for something that the peer has yet to send. */
+  /** Running calls wait for an answer of the peer. */
   awaitsPeer(): boolean;
   holdInput(hold: boolean): void;
 }
 
-/** One request on the wire, from its arrival to its answer. */
+/** One request of the peer, from its arrival to its answer. */
 export class InboundCall {
   readonly id: RequestId;
-  /** False once answered or cancelled: whatever comes later stays here. */
+  /** False once it is answered or cancelled: nothing is sent for it after that. */
   live = true;
-  /** The server stops and has aborted it: what its handler throws now says no more than that. */
+  /** The server stops and has aborted it: an error of its handler is then replaced by one that says so. */
   stopped = false;
-  /** What it takes in memory, roughly. */
+  /** Its memory, roughly. */
   readonly bytes: number;
-  /** What is to be done, while it waits for a place. */
+  /** The work to start, while it waits for a slot. */
   work: (() => void) | undefined;
-  /** What it started. The thing itself: a closure made for each request kept all of it alive for long (Node 20). */
+  /** The call that it started. Not a closure: one per request kept the whole request alive for long (Node 20). */
   running: { cancel(reason: string): void } | undefined;
 
   constructor(id: RequestId, bytes: number) {

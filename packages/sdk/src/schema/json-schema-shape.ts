@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
 /**
- * Says what makes a JSON Schema unusable, or `undefined`. Found at registration, where the author can still
- * mend it, and without loading a validator: the dialect, the shape of each keyword, references that would
- * leave the schema, and sizes that would exhaust a validator (JSCH-003, JSCH-004, JSCH-006, JSCH-010).
+ * Says what makes a JSON Schema unusable, or `undefined`. It runs at registration, where the author can still fix it,
+ * and without a validator. It checks the dialect, the shape of each keyword, references that would leave the schema, and
+ * sizes that would exhaust a validator (JSCH-003, JSCH-004, JSCH-006, JSCH-010).
  */
 export function checkJsonSchema(schema: JsonObject): string | undefined {
   const dialect = schema['$schema'];
@@ -25,7 +25,7 @@ export function dialectOf(uri: unknown): Dialect | undefined {
 }
 
 /**
- * Whether checking a value can take longer than a walk through it: regular expressions that backtrack, items that are
+ * Whether a check can take longer than a walk through the value: with regular expressions that backtrack, items that are
  * compared with each other, references that multiply the work, or very many subschemas.
  */
 export function mayTakeLong(schema: JsonObject): boolean {
@@ -86,7 +86,9 @@ function createWalk(ids: ReadonlySet<string>) {
   const reference: Rule = (value, at) => {
     if (typeof value !== 'string') return `${at} must be a string`;
     const local = value.startsWith('#') || ids.has(value.replace(/#.*$/s, ''));
-    return local ? undefined : `${at} (${value}) points outside, and references are never fetched`;
+    return local
+      ? undefined
+      : `${at} (${value}) points outside of the schema, and references are never fetched`;
   };
 
   const KEYWORDS = new Map<string, Rule>([
@@ -108,7 +110,7 @@ function createWalk(ids: ReadonlySet<string>) {
   return { visit };
 }
 
-/** What a bundled schema may refer to by name. Bounded like the walk itself. */
+/** The ids that references inside a bundled schema may name. Bounded like the walk itself. */
 function collectIds(schema: JsonObject): ReadonlySet<string> {
   const ids = new Set<string>();
   const open: unknown[] = [schema];

@@ -6,20 +6,20 @@ import type { JsonObject } from '../wire/json-rpc.js';
 import { dialectOf, mayTakeLong } from './json-schema-shape.js';
 import { compileSimpleSchema } from './simple-schema.js';
 
-/** A value that fits, as the schema understands it, or why it does not. */
+/** The value as the schema transforms it, or why it does not fit. */
 export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** Where a schema comes from. That of a peer may be made to take for ever, so checks with it are cut off. */
+/** Where a schema comes from. A peer's schema may be made to run for ever, so checks with it have a time limit. */
 export type SchemaSource = 'own' | 'peer';
 
-/** How long one check with a schema of a peer may take. Checks that are not meant to harm take microseconds. */
+/** How long one check with a peer's schema may take. Ordinary checks take microseconds. */
 export const PEER_CHECK_MS = 1000;
 
 /**
- * JSON Schema by ajv, which is loaded at the first value that needs it: most servers never pay for it.
- * Dialects: 2020-12 (the default) and draft-07. References never reach the network.
+ * JSON Schema by ajv, which is loaded with the first value that needs it, since most servers never do. Dialects: 2020-12
+ * (the default) and draft-07. References are never fetched.
  */
 export function compileJsonSchema(
   schema: JsonObject,
@@ -53,7 +53,7 @@ export function compileJsonSchema(
 
 type Run = <T>(work: () => T) => T;
 
-/** Runs work within the limit. After the first time that it is over, the schema is not used again. */
+/** Runs work within the time limit. After the first timeout the schema is not used again. */
 function withinLimit(owner: string): Run {
   let tooSlow: ProtocolError | undefined;
   return (work) => {
@@ -75,8 +75,8 @@ async function loadValidator(schema: JsonObject, owner: string, run: Run): Promi
   const { Ajv } =
     dialectOf(schema['$schema']) === 'draft-07' ? await import('ajv') : await import('./ajv-2020.js');
   try {
-    // In 2020-12 `format` is an annotation; unknown keywords (x-mcp-header) are allowed. The schema's shape
-    // was checked when it was registered; compiling the meta-schema to do so again costs more than all else.
+    // In 2020-12 `format` is an annotation, and unknown keywords (x-mcp-header) are allowed. The shape of the schema was
+    // checked at registration; to check it again with the meta-schema costs more than all the rest.
     const ajv = new Ajv({
       strict: false,
       ownProperties: true,
@@ -101,12 +101,12 @@ function toSentence(error: ErrorObject): string {
   return path === '' ? what : `${path}: ${what}`;
 }
 
-/** What `runWithin` throws when the time is over. */
+/** Thrown by `runWithin` when the time is over. */
 export class TimeIsOver extends Error {}
 
 /**
- * Runs a synchronous function and stops it when it takes longer: V8 interrupts loops, recursion and regular
- * expressions alike. A function that is stopped may leave its own state half changed.
+ * Runs a synchronous function, and stops it when it takes longer than `ms`: V8 interrupts loops, recursion and regular
+ * expressions. A stopped function may leave its own state half changed.
  */
 export function runWithin<T>(ms: number, work: () => T): T {
   context ??= createContext({ work: undefined });

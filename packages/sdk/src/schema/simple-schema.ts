@@ -4,10 +4,9 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 export type SimpleCheck = (value: unknown, path: string) => string | undefined;
 
 /**
- * Most tools take a flat object of strings, numbers and choices. Schemas that use nothing more are checked
- * here; a validator that knows all of JSON Schema costs a stdio server more time to load than all the rest
- * of its start. `undefined` means: this one needs the real validator. A property test holds both to the
- * same verdicts.
+ * Checks the schemas that most tools have: a flat object of strings, numbers and choices. To load a full validator costs
+ * a stdio server more time than the rest of its start. `undefined`: this schema needs the full validator. A property test
+ * compares the verdicts of both.
  */
 export function compileSimpleSchema(schema: unknown): SimpleCheck | undefined {
   if (!isJsonObject(schema)) return undefined;
@@ -100,7 +99,7 @@ function compileProperties(properties: unknown): SimpleCheck | undefined {
   }
   return (value, path) => {
     if (!isJsonObject(value)) return undefined;
-    // Many small values against a schema of many properties would take the product of both.
+    // Many small values against a schema of many properties would cost the product of both.
     const names = compiled.size > MANY ? Object.keys(value) : compiled.keys();
     for (const name of names) {
       const check = compiled.get(name);

@@ -1,4 +1,4 @@
-/** One line (or one parsed value) → what it turned out to be, and back. Decoding never throws. */
+/** Decodes one line (or one parsed value) into a message, and encodes messages. Decoding never throws. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { IsthmusError, messageOf } from '../errors.js';
 import { isTooDeep, MAX_DEPTH } from './depth.js';
@@ -17,13 +17,13 @@ import {
 import { recoverAnswerId, recoverId, recoverIdFromEnds } from './recover-id.js';
 import { LARGE_RESULT, readLargeResult, textPartsOf } from './result-text.js';
 
-/** `release` is called when the bytes are not needed any more, which is before the largest part of the work. */
+/** `release` is called when the bytes are not needed any more, before the largest part of the work. */
 export function decodeLine(bytes: Buffer, release?: () => void): Decoded {
   let text: string | undefined;
   let value: unknown;
   try {
     text = toText(bytes);
-    // Asked only where it can matter, since every line pays for it: invalid bytes always decode to U+FFFD.
+    // Invalid bytes always decode to U+FFFD, so other lines need not pay for the check.
     if (text.includes('\uFFFD') && !isUtf8(bytes)) return invalid(recoverId(text), NOT_UTF8);
     if (isTooDeep(bytes)) return { ...invalid(recoverId(text), TOO_DEEP), answers: recoverAnswerId(text) };
     release?.();
@@ -49,7 +49,7 @@ export function decodeValue(value: unknown): Decoded {
 export function encodeMessage(message: JsonRpcMessage): string {
   try {
     const parts = encodeInParts(message);
-    // Put together with `+` a large one is copied only when it is written; `join` would copy it here, too.
+    // With `+` a large text is copied only when it is written; `join` would copy it here, too.
     return parts ? parts[0] + parts[1] + parts[2] : JSON.stringify(message);
   } catch (error) {
     const [why] = messageOf(error).split('\n');
@@ -60,18 +60,18 @@ export function encodeMessage(message: JsonRpcMessage): string {
 }
 
 /**
- * The same for a large result that is handed on as it came, in parts; undefined for any other message. Written part by
- * part, the large one is not copied.
+ * The same in parts, for a large result that is passed on in its original text; undefined for any other message. Written
+ * part by part, the large part is not copied.
  */
 export function encodeInParts(message: JsonRpcMessage): readonly [string, string, string] | undefined {
   if (!('result' in message)) return undefined;
   const parts = textPartsOf(message.result);
   if (!parts) return undefined;
-  const [before, came, after] = parts;
-  return [`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${before}`, came, `${after}}`];
+  const [before, original, after] = parts;
+  return [`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${before}`, original, `${after}}`];
 }
 
-/** What to answer to a line over the limit, of which only both ends are known. */
+/** The answer to a line over the limit, of which only both ends are known. */
 export function oversizeMessage(head: Buffer, tail: Buffer, limit: number): InvalidMessage {
   const message = `Invalid request: the line is longer than ${limit} bytes`;
   const ends = [head.toString(), tail.toString()] as const;
@@ -79,7 +79,7 @@ export function oversizeMessage(head: Buffer, tail: Buffer, limit: number): Inva
   return { ...invalid(recoverIdFromEnds(...ends), error), answers: recoverAnswerId(...ends) };
 }
 
-/** From here on V8 keeps Latin-1 text outside its heap: 0.6 ms instead of 5.6 ms for 9 MB (Node 20). */
+/** From this size on V8 keeps Latin-1 text outside its heap: 0.6 ms instead of 5.6 ms for 9 MB (Node 20). */
 const LARGE_BYTES = 1 << 20;
 
 function toText(bytes: Buffer): string {
@@ -101,8 +101,8 @@ function decodeMessage(value: unknown): DecodedMessage {
 }
 
 /**
- * An invalid answer is reported without its id, which the peer would take for an answer to its own request;
- * but the asking side is told which of its requests will get no better one.
+ * An invalid answer is refused without its id: the peer would take the error for an answer to its own request. `answers`
+ * tells this side which of its requests gets no better answer.
  */
 function decodeResponse(value: JsonObject): DecodedMessage {
   const { id, result, error } = value;
@@ -119,8 +119,8 @@ function decodeResponse(value: JsonObject): DecodedMessage {
 function responseProblem({ jsonrpc, id, result, error }: JsonObject): JsonRpcErrorBody | undefined {
   if (jsonrpc !== '2.0') return BAD_RESPONSE_VERSION;
   if (result !== undefined && error !== undefined) return RESULT_AND_ERROR;
-  // Plain JSON-RPC peers write `null` for an id they could not read. Refusing that would answer an error
-  // with an error, and two such peers would never stop.
+  // Plain JSON-RPC peers write `null` for an id that they could not read. To refuse that would answer an error with an
+  // error, and two such peers would never stop.
   const mayLackId = error !== undefined && (id === undefined || id === null);
   if (!isRequestId(id) && !mayLackId) return BAD_RESPONSE_ID;
   if (result !== undefined) return isJsonObject(result) ? undefined : BAD_RESULT;
@@ -156,12 +156,12 @@ const BAD_ID = invalidRequest('id must be a string or an integer');
 const NO_METHOD = invalidRequest('method, result or error is missing');
 const BAD_METHOD = invalidRequest('method must be a string');
 const BAD_PARAMS = invalidRequest('params must be an object');
-const REQUEST_AND_RESPONSE = invalidRequest('method cannot stand beside result or error');
+const REQUEST_AND_RESPONSE = invalidRequest('a message with a method must not have result or error');
 const BAD_RESPONSE_VERSION = invalidResponse('jsonrpc must be "2.0"');
 const BAD_RESPONSE_ID = invalidResponse('id must be a string or an integer');
-const RESULT_AND_ERROR = invalidResponse('result cannot stand beside error');
+const RESULT_AND_ERROR = invalidResponse('a response must not have both result and error');
 const BAD_RESULT = invalidResponse('result must be an object');
 const BAD_ERROR = invalidResponse('error must have an integer code and a string message');
 
-/** One object for all: a batch of a million numbers must not cost a million of them. */
+/** One shared object: a batch of a million numbers must not create a million of them. */
 const NOT_A_MESSAGE = invalid(undefined, invalidRequest('a message must be a JSON object'));

@@ -1,12 +1,12 @@
 /**
  * How deep JSON from a peer may be nested. A parser builds one object for each level, and writing deep JSON recurses:
- * 4 MiB of brackets held the event loop for 1.8 s (S11).
+ * 4 MiB of brackets blocked the event loop for 1.8 s (S11).
  */
 export const MAX_DEPTH = 1000;
 
 /** Whether the JSON opens more than `MAX_DEPTH` arrays and objects inside each other. */
 export function isTooDeep(json: string | Buffer): boolean {
-  // Almost every message has fewer brackets than that in all, and `indexOf` passes over text at memory speed.
+  // Almost every message has fewer brackets in total, and `indexOf` scans text at memory speed.
   if (json.length <= MAX_DEPTH || hasFewBrackets(json)) return false;
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
   let depth = 0;

@@ -1,4 +1,4 @@
-/** Every error code MCP defines. `-32000…-32019` has no fixed meaning and is never emitted by Isthmus. */
+/** Every error code that MCP defines. `-32000…-32019` has no fixed meaning; Isthmus never sends it. */
 export const ErrorCode = {
   ParseError: -32700,
   InvalidRequest: -32600,

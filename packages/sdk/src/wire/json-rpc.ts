@@ -1,6 +1,6 @@
-/** JSON-RPC 2.0 as MCP narrows it: the shapes that cross the wire, and their constructors. */
+/** JSON-RPC 2.0 as MCP narrows it: the shapes of messages, and their constructors. */
 
-/** A string or a safe integer. `0` and `""` are real ids: compare with `undefined`, never by truthiness. */
+/** A string or a safe integer. `0` and `""` are valid ids: compare with `undefined`, never by truthiness. */
 export type RequestId = string | number;
 
 export type JsonObject = Record<string, unknown>;
@@ -39,7 +39,7 @@ export interface JsonRpcError {
 
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResult | JsonRpcError;
 
-/** What a line turned out to be. Decoding never throws: a bad line is a value too. */
+/** A decoded line. Decoding never throws: a bad line is a value, too. */
 export type Decoded = DecodedMessage | DecodedBatch;
 
 export type DecodedMessage =
@@ -72,20 +72,20 @@ export interface DecodedError {
   readonly kind: 'error';
   readonly id: RequestId | undefined;
   readonly error: JsonRpcErrorBody;
-  /** The HTTP status that it came with, where that was an error, too. */
+  /** The HTTP status of the answer, if that was an error status. */
   readonly status?: number;
 }
 
-/** A line that is not a message. `error` is ready to be sent back; `id` is set when it could be recovered. */
+/** A line that is not a message. `error` is the answer to send; `id` is set if it could be recovered. */
 export interface InvalidMessage {
   readonly kind: 'invalid';
   readonly id: RequestId | undefined;
-  /** Set when the line looks like an answer to this request of ours. */
+  /** Set if the line looks like an answer to this request of ours. */
   readonly answers?: RequestId | undefined;
   readonly error: JsonRpcErrorBody;
 }
 
-/** A JSON array. Only revision 2025-03-26 gives it a meaning; the dialect decides. Never empty, never nested. */
+/** A JSON array. Only revision 2025-03-26 allows it; the dialect decides. Never empty, never nested. */
 export interface DecodedBatch {
   readonly kind: 'batch';
   readonly items: readonly DecodedMessage[];
@@ -103,7 +103,7 @@ export function resultMessage(id: RequestId, result: JsonObject): JsonRpcResult 
   return { jsonrpc: '2.0', id, result };
 }
 
-/** An error answer; without an id the member is left out (MCP has no `null` ids). */
+/** An error answer. Without an id the member is left out, since MCP has no `null` ids. */
 export function errorMessage(id: RequestId | undefined, error: JsonRpcErrorBody): JsonRpcError {
   return id === undefined ? { jsonrpc: '2.0', error } : { jsonrpc: '2.0', id, error };
 }

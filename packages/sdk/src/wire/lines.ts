@@ -1,11 +1,11 @@
-/** Bytes → lines, linear in the input whatever the chunking, with bounded memory whatever the line. */
+/** Cuts bytes into lines: in linear time for any chunking, and in bounded memory for any line. */
 
 export interface LineReaderOptions {
   /** The longest line delivered, counted without its newline (a CR before the newline counts). */
   readonly maxLineBytes: number;
   /**
-   * A line without its line ending. `bytes` is good only during the call: its memory is used again. Where the line is
-   * large, `release` gives the memory back at once; from then on `bytes` is empty.
+   * A line without its line ending. `bytes` is valid only during the call, since its memory is reused. If the line is
+   * large, `release` gives the memory back at once; after that `bytes` is empty.
    */
   readonly onLine: (bytes: Buffer, release?: () => void) => void;
   /** A line over the limit, reported once at its newline with its first and last 4 KiB. */
@@ -20,7 +20,7 @@ export interface LineReader {
 }
 
 export function createLineReader({ maxLineBytes, onLine, onOversize }: LineReaderOptions): LineReader {
-  // The first bytes of the stream while they may still become a byte order mark.
+  // The first bytes of the stream, while they may still be the start of a byte order mark.
   let opening: Buffer | undefined = NOTHING;
   const held = createHeldLine(maxLineBytes);
 
@@ -48,7 +48,7 @@ export function createLineReader({ maxLineBytes, onLine, onOversize }: LineReade
       return;
     }
     const stop = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
-    // The first comparison decides for every real message: `{` is above all white space.
+    // For every real message the first comparison decides: `{` is greater than all white space.
     if (bytes[start]! > SPACE || !isBlank(bytes, start, stop)) onLine(bytes.subarray(start, stop), release);
   }
 
@@ -92,7 +92,7 @@ const SPACE = 32;
 const NOTHING = Buffer.alloc(0);
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** What an oversize line leaves behind at either end: enough to recover an id from. */
+/** How much is kept of each end of an oversize line: enough to recover an id. */
 const END_BYTES = 4096;
 
 function isBlank(bytes: Buffer, start: number, end: number): boolean {
@@ -111,14 +111,14 @@ interface HeldLine {
   /** Bytes added since the last `take`, kept or not. */
   readonly length: number;
   add(part: Buffer): void;
-  /** What has been gathered, good until `release`. */
+  /** The gathered line, valid until `release`. */
   take(): TakenLine;
   release(): void;
 }
 
 /**
- * The line whose newline has not come yet, gathered in memory that grows and is used again: fresh memory for every
- * line that spans two reads would leave tens of megabytes to the garbage collector.
+ * The line whose newline has not come yet. Its memory grows and is reused: new memory for every line that spans two
+ * reads would leave tens of megabytes to the garbage collector.
  */
 function createHeldLine(maxBytes: number): HeldLine {
   const large = createLineBuffer(maxBytes);
@@ -128,7 +128,7 @@ function createHeldLine(maxBytes: number): HeldLine {
   let ends: { readonly head: Buffer; readonly tail: Buffer } | undefined;
 
   function grow(used: number, needed: number): void {
-    // At least doubled, so that gathering stays linear in the length of the line.
+    // At least doubled, so that the cost stays linear in the length of the line.
     const size = Math.max(needed, room.length * 2, FIRST_BYTES);
     if (size <= PLAIN_BYTES) {
       const larger = Buffer.allocUnsafeSlow(size);
@@ -180,7 +180,7 @@ function createHeldLine(maxBytes: number): HeldLine {
 const FIRST_BYTES = 16 * 1024;
 /** A buffer up to this size is kept for the next line. */
 const KEPT_BYTES = 1 << 20;
-/** Up to here new buffers cost less than memory that is given back each time: 4 ms instead of 7 ms for a line of 2 MB. */
+/** Up to this size new buffers are faster than memory that is given back each time: 4 ms, not 7 ms, for a line of 2 MB. */
 const PLAIN_BYTES = 4 << 20;
 
 /** A copy, so that the parts themselves can be collected. */
@@ -199,23 +199,23 @@ function lastBytes(parts: readonly Buffer[]): Buffer {
   return Buffer.concat(parts.slice(from).map((part) => part.subarray(-END_BYTES))).subarray(-END_BYTES);
 }
 
-/** Memory for one large line: it grows in place, and goes back to the system as soon as the line has been read. */
-export interface LineBuffer {
-  /** Room of `size` bytes that begins with the first `used` bytes of `from`. A room given before is not good any more. */
+/** Memory for one large line. It grows in place, and is given back to the system as soon as the line has been read. */
+interface LineBuffer {
+  /** A buffer of `size` bytes that begins with the first `used` bytes of `from`. Earlier buffers become invalid. */
   grow(from: Buffer, used: number, size: number): Buffer;
-  /** Gives the memory back. Rooms given before are empty from now on. */
+  /** Gives the memory back. Earlier buffers become empty. */
   release(): void;
 }
 
 /**
- * A plain buffer that is outgrown or done with stays until the next full collection: answers of 30 MB one after the
- * other took more than 100 MB that way (S6). A resizable one reserves addresses for the longest line, takes memory
- * only for what is written, and gives it back when it shrinks.
+ * A plain buffer that is outgrown or used up stays until the next full collection: answers of 30 MB in a row took more
+ * than 100 MB that way (S6). A resizable buffer reserves addresses for the longest line, takes memory only for what is
+ * written, and gives it back when it shrinks.
  */
-export function createLineBuffer(maxBytes: number): LineBuffer {
+function createLineBuffer(maxBytes: number): LineBuffer {
   let reserved: Resizable | undefined;
-  /** The first bytes are there already. */
-  let isGiven = false;
+  /** The first bytes have been copied already. */
+  let hasStart = false;
   return {
     grow(from, used, size) {
       reserved ??= reserve(maxBytes);
@@ -226,18 +226,18 @@ export function createLineBuffer(maxBytes: number): LineBuffer {
       }
       reserved.resize(size);
       const room = Buffer.from(reserved, 0, size);
-      if (!isGiven) from.copy(room, 0, 0, used);
-      isGiven = true;
+      if (!hasStart) from.copy(room, 0, 0, used);
+      hasStart = true;
       return room;
     },
     release() {
-      isGiven = false;
+      hasStart = false;
       reserved?.resize(0);
     },
   };
 }
 
-/** Undefined where addresses are short, or the limit is beyond what a buffer can hold. */
+/** Undefined if the address space is too small, or the limit is more than a buffer can hold. */
 function reserve(maxByteLength: number): Resizable | undefined {
   try {
     return new (ArrayBuffer as unknown as ResizableConstructor)(0, { maxByteLength });

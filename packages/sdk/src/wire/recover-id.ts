@@ -1,19 +1,19 @@
 /**
- * The id of a message that cannot be parsed, so that its sender gets an answer instead of a hang.
+ * Finds the id of a message that cannot be parsed, so that its sender gets an answer instead of a hang.
  *
- * A wrong id is worse than none: it would settle somebody else's request. So the text is read by the
- * grammar of an object's top level, and an id is believed only where damage cannot have moved it there.
+ * A wrong id is worse than none, since it would settle another request. So the text is read by the grammar of an
+ * object's top level, and an id counts only if damage cannot have moved it there.
  */
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from './json-rpc.js';
 
-/** The top-level `id` of text that is not valid JSON; undefined when unsure, or when it is a response. */
+/** The top-level `id` of text that is not valid JSON; undefined if it is uncertain, or if the text is a response. */
 export function recoverId(text: string): RequestId | undefined {
   return scanObject(text).id;
 }
 
 /**
- * The same for a line of which only both ends were kept. An id at the very end is top level, since only the
- * outermost brace closes behind it; but one of the ends must show that the line is a request.
+ * The same for a line of which only both ends were kept. An id at the very end is top level, since only the outermost
+ * brace follows it; but one of the ends must show that the line is a request.
  */
 export function recoverIdFromEnds(head: string, tail: string): RequestId | undefined {
   const opening = scanObject(head);
@@ -27,8 +27,8 @@ export function recoverIdFromEnds(head: string, tail: string): RequestId | undef
 }
 
 /**
- * The id of the request that a damaged or oversize *answer* was for: whoever sent that request must not wait
- * for ever. Of use to the asking side only.
+ * The id of the request that a damaged or oversize *answer* belongs to, so that the sender of that request does not wait
+ * for ever.
  */
 export function recoverAnswerId(head: string, tail = ''): RequestId | undefined {
   const opening = scanObject(head);
@@ -46,8 +46,8 @@ interface Findings {
 }
 
 /**
- * How the scan of the top level ended: at its brace, at the end of the text, at something that no member can
- * start or end with, or at a brace that cannot be the last one.
+ * How the scan of the top level ended: at its brace (`closed`), at the end of the text (`cut`), at a character that no
+ * member can start or end with (`broken`), or at a brace that cannot be the last one (`overrun`).
  */
 type Ending = 'closed' | 'cut' | 'broken' | 'overrun';
 
@@ -59,7 +59,7 @@ interface TopLevel {
   seenMethod: boolean;
   seenParams: boolean;
   seenAnswer: boolean;
-  /** Up to the first container or the first oddity no damage can have changed the depth. */
+  /** True up to the first container or the first error: until then damage cannot have changed the depth. */
   certain: boolean;
   ids: number;
   id: RequestId | undefined;
@@ -89,7 +89,7 @@ function scanObject(text: string): Findings {
   return judge(top, ending);
 }
 
-/** Reads the next member with the comma behind it, or says how the object ended. */
+/** Reads the next member and the comma after it, or says how the object ended. */
 function readMember(top: TopLevel): Ending | undefined {
   const { text } = top;
   const keyStart = skipSpace(text, top.at);
@@ -115,7 +115,7 @@ function readMember(top: TopLevel): Ending | undefined {
   const next = skipSpace(text, end);
   const code = text.charCodeAt(next);
   top.at = code === COMMA ? next + 1 : next;
-  if (code === QUOTE) top.certain = false; // the next key; its comma was forgotten
+  if (code === QUOTE) top.certain = false; // the next key, and the comma before it is missing
   return code === COMMA || code === QUOTE || code === CLOSE_BRACE || next === text.length
     ? undefined
     : 'broken';
@@ -130,7 +130,7 @@ function meetKey(top: TopLevel, key: string): void {
 }
 
 function meetValue(top: TopLevel, start: number, end: number): void {
-  // Once there is a certain id, an uncertain one must be a nested one that damage has lifted.
+  // Once there is a certain id, an uncertain one must be a nested id that damage has moved to the top level.
   if (top.key === 'id' && (top.certain || !top.idIsCertain)) {
     top.ids++;
     top.id = parseId(top.text, start, end);
@@ -143,7 +143,7 @@ function meetValue(top: TopLevel, start: number, end: number): void {
 
 function judge(top: TopLevel, ending: Ending): Findings {
   const { seenMethod, seenParams, seenAnswer, ids, id, idIsCertain, idIsLast } = top;
-  // Damage right behind the id may have cut it short, as in `"id":1 2`.
+  // Damage right after the id may have cut it short, as in `"id":1 2`.
   const isWhole = ending !== 'broken' || !idIsLast;
   const isTopLevel = idIsCertain || ending === 'closed' || ending === 'cut';
   const trusted = ids === 1 && isWhole && isTopLevel ? id : undefined;
@@ -169,7 +169,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** In place of an index: the text ended first, or stopped making sense. */
+/** Instead of an index: the text ended first, or is not JSON. */
 const CUT = -1;
 const BROKEN = -2;
 
@@ -183,13 +183,13 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** A closing brace too many may stand further in: then the rest of the message follows the one found last. */
+/** There may be one closing brace too many further in; then more of the message follows this one. */
 function continuesObject(text: string, from: number): boolean {
   const code = text.charCodeAt(skipSpace(text, from));
   return code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
-/** The index behind the value; the same index when there is none (`"a":,`). */
+/** The index after the value; the same index if there is no value (`"a":,`). */
 function endOfValue(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === QUOTE) return endOfString(text, at);
@@ -219,14 +219,14 @@ function endOfContainer(text: string, start: number): number {
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
       if (--depth === 0) return at + 1;
     } else if (code === BACKSLASH) {
-      // Only strings have backslashes: before this one a quote is missing or one too many.
+      // Only strings have backslashes: before this one a quote is missing or doubled.
       return BROKEN;
     }
   }
   return CUT;
 }
 
-/** Numbers and literals, also those that JSON lacks: `Infinity`, `undefined`, `0x1F`. */
+/** Numbers and literals, also those that JSON does not have: `Infinity`, `undefined`, `0x1F`. */
 function endOfBareWord(text: string, start: number): number {
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -253,12 +253,12 @@ function parseId(text: string, start: number, end: number): RequestId | undefine
 const INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/;
 
 function believed(value: unknown): RequestId | undefined {
-  // U+FFFD stands for bytes that were lost in decoding.
+  // U+FFFD replaces bytes that could not be decoded.
   if (!isRequestId(value) || (typeof value === 'string' && value.includes('\uFFFD'))) return undefined;
   return value;
 }
 
-/** After damage the top level is lost from sight; if the rest may be an answer, take it for one. */
+/** After damage the level is unknown; if the rest may be an answer, the message counts as one. */
 function mentionsAnswer(text: string, from: number): boolean {
   return text.includes('"result"', from) || text.includes('"error"', from);
 }

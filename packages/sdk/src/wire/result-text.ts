@@ -1,29 +1,29 @@
 import { isJsonObject, isRequestId, type JsonObject, type RequestId } from './json-rpc.js';
 
 /**
- * The text that a large result came in. A bridge that passes the result on does not write it anew:
- * that costs more than reading it.
+ * The original text of large results. A bridge that passes a result on sends this text again: to encode the result again
+ * costs more than to decode it.
  */
 const texts = new WeakMap<JsonObject, ObjectText>();
-/** False until the first large result has come: then there is nothing to look up. */
+/** False until the first large result: until then there is nothing to look up. */
 let hasAny = false;
 
 /**
- * The members of an object without its braces, in three parts: what was put before and after the text that came. Joined
- * they would be one string, and whatever looks into that makes V8 copy all of it.
+ * The members of an object without its braces, in three parts: the original text, and what was added before and after it.
+ * They are not joined: V8 copies a joined string as soon as anything reads it.
  */
 interface ObjectText {
   readonly before: string;
-  readonly came: string;
+  readonly original: string;
   readonly after: string;
 }
 
-/** Shorter ones are not worth it. */
+/** From this length on the original text is kept. */
 export const LARGE_RESULT = 64 * 1024;
 
 /**
- * Reads a large line whose last member is its result, as most are written, and keeps the text of that. Undefined
- * for anything else: then it is read as a whole.
+ * Reads a large line whose last member is its result, as most peers write it, and keeps the text of the result.
+ * Undefined for any other line: then it is parsed as a whole.
  */
 export function readLargeResult(
   text: string,
@@ -38,11 +38,11 @@ export function readLargeResult(
     const { jsonrpc, id } = head;
     if (jsonrpc !== '2.0' || !isRequestId(id)) return undefined;
     if (text.slice(end + 1).trim() !== '') return undefined;
-    // Alone, so that nothing can hide behind it.
+    // Parsed alone, so that no other member can follow it.
     const own = text.slice(start, end);
     const result: unknown = JSON.parse(own);
     if (!isJsonObject(result)) return undefined;
-    keep(result, { before: '', came: own.trim().slice(1, -1), after: '' });
+    keep(result, { before: '', original: own.trim().slice(1, -1), after: '' });
     return { id, result };
   } catch {
     return undefined;
@@ -53,15 +53,15 @@ export function hasText(result: JsonObject): boolean {
   return hasAny && texts.has(result);
 }
 
-/** The text in parts that make it up together. The large one is as it came: no copy has been made of it. */
+/** The text in three parts. The second is the original, and was not copied. */
 export function textPartsOf(result: JsonObject): readonly [string, string, string] | undefined {
   const text = hasAny ? texts.get(result) : undefined;
-  return text && [`{${text.before}`, text.came, `${text.after}}`];
+  return text && [`{${text.before}`, text.original, `${text.after}}`];
 }
 
 /**
- * Says that `derived` is `result` without the members `left`, and with those of `before` and `after`; its text is
- * made from that of the result where this can be seen to be right, and not kept where it cannot.
+ * Records that `derived` is `result` without the members `left`, and with those of `before` and `after`. Its text is made
+ * from the text of the result if that is certain to be right; otherwise no text is kept.
  */
 export function deriveText(
   result: JsonObject,
@@ -72,16 +72,16 @@ export function deriveText(
   const rest = text && without(result, text, change.left);
   if (!rest) return;
   const [before, after] = [membersText(change.before), membersText(change.after)];
-  const isEmpty = rest.before === '' && rest.came === '' && rest.after === '';
+  const isEmpty = rest.before === '' && rest.original === '' && rest.after === '';
   const between = isEmpty && (before === '' || after === '') ? '' : ',';
   keep(derived, {
     before: before === '' ? rest.before : `${before}${between}${rest.before}`,
-    came: rest.came,
+    original: rest.original,
     after: after === '' || isEmpty ? `${rest.after}${after}` : `${rest.after},${after}`,
   });
 }
 
-/** The members without those that are left out: these are small, and stand at either end. */
+/** The members without those that are left out, which are small and stand at either end. */
 function without(result: JsonObject, text: ObjectText, left: readonly string[]): ObjectText | undefined {
   let rest: ObjectText | undefined = text;
   const keys = Object.keys(result);
@@ -97,29 +97,31 @@ function without(result: JsonObject, text: ObjectText, left: readonly string[]):
     rest = withoutEnd(rest, keys.length > 1 ? `,${member}` : member);
     keys.pop();
   }
-  // White space may be left of an object without members, and no comma can stand beside that.
-  if (rest && keys.length === 0) return { before: '', came: '', after: '' };
-  // One that stands in between cannot be cut out.
+  // An object without members may still have white space, which must not get a comma.
+  if (rest && keys.length === 0) return { before: '', original: '', after: '' };
+  // A member in between cannot be cut out.
   return keys.some(isLeft) ? undefined : rest;
 }
 
-function withoutStart({ before, came, after }: ObjectText, member: string): ObjectText | undefined {
+function withoutStart({ before, original, after }: ObjectText, member: string): ObjectText | undefined {
   const { length } = member;
   if (before.length >= length) {
-    return before.startsWith(member) ? { before: before.slice(length), came, after } : undefined;
+    return before.startsWith(member) ? { before: before.slice(length), original, after } : undefined;
   }
   const own = length - before.length;
-  return before + came.slice(0, own) === member ? { before: '', came: came.slice(own), after } : undefined;
+  return before + original.slice(0, own) === member
+    ? { before: '', original: original.slice(own), after }
+    : undefined;
 }
 
-function withoutEnd({ before, came, after }: ObjectText, member: string): ObjectText | undefined {
+function withoutEnd({ before, original, after }: ObjectText, member: string): ObjectText | undefined {
   const { length } = member;
   if (after.length >= length) {
-    return after.endsWith(member) ? { before, came, after: after.slice(0, -length) } : undefined;
+    return after.endsWith(member) ? { before, original, after: after.slice(0, -length) } : undefined;
   }
-  const end = came.length - (length - after.length);
-  return end >= 0 && came.slice(end) + after === member
-    ? { before, came: came.slice(0, end), after: '' }
+  const end = original.length - (length - after.length);
+  return end >= 0 && original.slice(end) + after === member
+    ? { before, original: original.slice(0, end), after: '' }
     : undefined;
 }
 
@@ -132,6 +134,6 @@ function keep(result: JsonObject, text: ObjectText): void {
   hasAny = true;
 }
 
-/** How far from the beginning a result may begin. */
+/** The result member must begin within so many characters. */
 const HEAD = 512;
 const RESULT = '"result":';

@@ -214,7 +214,7 @@ describe('a line that is not a message is answered with', () => {
     '-32600 and its id when method stands beside %s',
     (member) => {
       expect(decode(`{"jsonrpc":"2.0","id":1,"method":"x",${member}}`)).toEqual(
-        invalid(-32600, 'Invalid request: method cannot stand beside result or error', 1),
+        invalid(-32600, 'Invalid request: a message with a method must not have result or error', 1),
       );
     },
   );
@@ -239,9 +239,12 @@ describe('a malformed response is reported without its id, which the peer may be
   it.each([
     ['Invalid response: jsonrpc must be "2.0"', '{"id":1,"result":{}}'],
     ['Invalid response: jsonrpc must be "2.0"', '{"jsonrpc":"1.0","id":1,"error":{"code":1,"message":"x"}}'],
-    ['Invalid response: result cannot stand beside error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}'],
     [
-      'Invalid response: result cannot stand beside error',
+      'Invalid response: a response must not have both result and error',
+      '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}',
+    ],
+    [
+      'Invalid response: a response must not have both result and error',
       '{"jsonrpc":"2.0","id":1,"result":{},"error":null}',
     ],
     ['Invalid response: result must be an object', '{"jsonrpc":"2.0","id":1,"result":null}'],

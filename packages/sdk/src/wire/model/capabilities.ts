@@ -1,9 +1,7 @@
 import type { CacheHints, CompleteResultBase } from './results.js';
 import type { Implementation, JsonValue, Meta, ResultMeta } from './vocabulary.js';
 
-/** What each side can do. */
-
-/** Details of one capability. `{}` means: present, nothing to add. */
+/** Details of one capability. `{}`: present, without details. */
 export type CapabilitySettings = { [key: string]: JsonValue };
 
 /** What the client can do for the server. Fixed per session in legacy, stated on every request in modern. */
@@ -37,9 +35,7 @@ export type ServerCapabilities = {
   extensions?: { [key: string]: CapabilitySettings };
 };
 
-/** How a conversation opens, in either era. */
-
-/** Answer to `server/discover`. Since 2026-07-28; who answers stands in `_meta`. */
+/** Result of `server/discover`. Since 2026-07-28; the server's identity is in `_meta`. */
 export type DiscoverResult = CompleteResultBase &
   CacheHints & {
     supportedVersions: string[];
@@ -57,9 +53,9 @@ export type InitializeParams = {
   _meta?: Meta;
 };
 
-/** Answer to `initialize`. Legacy only. */
+/** Result of `initialize`. Legacy only. */
 export type InitializeResult = {
-  /** The revision of this session; a client that does not speak it hangs up. */
+  /** The revision of this session; a client that does not support it disconnects. */
   protocolVersion: string;
   capabilities: ServerCapabilities;
   serverInfo: Implementation;

@@ -1,6 +1,6 @@
 import type { Meta, MetaObject } from './vocabulary.js';
 
-/** Elicitation: the server asks the user. Since 2025-06-18. */
+// Elicitation: the server asks the user. Since 2025-06-18.
 
 export type StringSchema = {
   type: 'string';
@@ -85,7 +85,7 @@ export type ElicitSchema = {
   required?: string[];
 };
 
-/** Asks for a form to be filled in. Never for secrets: those go through a URL. */
+/** Asks the user to fill in a form. Never for secrets: those go through a URL. */
 export type ElicitFormParams = {
   /** Since 2025-11-25; absent means form. */
   mode?: 'form';
@@ -94,7 +94,7 @@ export type ElicitFormParams = {
   _meta?: Meta;
 };
 
-/** Sends the user to a page; what happens there is not part of the answer. Since 2025-11-25. */
+/** Sends the user to a URL; what the user does there is not part of the answer. Since 2025-11-25. */
 export type ElicitUrlParams = {
   mode: 'url';
   message: string;

@@ -1,24 +1,22 @@
 import type { Annotations, Icon, MetaObject, Role } from './vocabulary.js';
 
-/** What a server offers: tools, resources, prompts. */
-
-/** Claims of the server about its tool. Hints only: no decision about safety may rest on them. */
+/** Claims of the server about its tool. Hints only: do not base safety decisions on them. */
 export type ToolAnnotations = {
-  /** Display name of the days before `Tool.title`, which wins. */
+  /** Display name from before `Tool.title`, which takes precedence. */
   title?: string;
-  /** Changes nothing. Taken as false when absent. */
+  /** Changes nothing. Absent: false. */
   readOnlyHint?: boolean;
-  /** May destroy rather than only add. Taken as true when absent. */
+  /** May destroy data, not only add. Absent: true. */
   destructiveHint?: boolean;
-  /** The same call again changes nothing more. Taken as false when absent. */
+  /** Repeating the same call changes nothing more. Absent: false. */
   idempotentHint?: boolean;
-  /** Reaches out to a world that is not closed, such as the web. Taken as true when absent. */
+  /** Interacts with an open world, such as the web. Absent: true. */
   openWorldHint?: boolean;
 };
 
 export type Tool = {
   name: string;
-  /** Display name; then come `annotations.title` and `name`. Since 2025-06-18. */
+  /** Display name; takes precedence over `annotations.title` and `name`. Since 2025-06-18. */
   title?: string;
   description?: string;
   /** JSON Schema of the arguments; 2020-12 unless `$schema` says otherwise. */
@@ -101,8 +99,6 @@ export type PromptArgument = {
 
 export type PromptMessage = { role: Role; content: ContentBlock };
 
-/** What tools and prompts give back, block by block. */
-
 export type TextContent = { type: 'text'; text: string; annotations?: Annotations; _meta?: MetaObject };
 
 export type ImageContent = {
@@ -135,5 +131,5 @@ export type EmbeddedResource = {
   _meta?: MetaObject;
 };
 
-/** What tool results and prompt messages are made of. */
+/** A block of a tool result or a prompt message. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;

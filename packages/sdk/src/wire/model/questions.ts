@@ -2,9 +2,9 @@ import type { ElicitParams, ElicitResult } from './elicitation.js';
 import type { AudioContent, ContentBlock, ImageContent, TextContent, Tool } from './offers.js';
 import type { JsonValue, Meta, MetaObject, ResultMeta, Role } from './vocabulary.js';
 
-/** Sampling: the server borrows the client's model. Deprecated by 2026-07-28. */
+// Sampling: the server uses the client's model. Deprecated by 2026-07-28.
 
-/** The model wants a tool called. Since 2025-11-25. */
+/** The model calls a tool. Since 2025-11-25. */
 export type ToolUseContent = {
   type: 'tool_use';
   /** What the matching `tool_result` names as `toolUseId`. */
@@ -14,7 +14,7 @@ export type ToolUseContent = {
   _meta?: MetaObject;
 };
 
-/** What that tool gave back. Since 2025-11-25. */
+/** The result of that tool. Since 2025-11-25. */
 export type ToolResultContent = {
   type: 'tool_result';
   toolUseId: string;
@@ -41,7 +41,7 @@ export type SamplingMessage = {
 /** Part of a model's name, such as `"sonnet"`. The client may map it to a model of its own. */
 export type ModelHint = { name?: string };
 
-/** Wishes about the model, which the client is free to ignore. Priorities run from 0 to 1. */
+/** Preferences for the model, which the client may ignore. Priorities range from 0 to 1. */
 export type ModelPreferences = {
   /** The first that matches counts. */
   hints?: ModelHint[];
@@ -50,7 +50,7 @@ export type ModelPreferences = {
   intelligencePriority?: number;
 };
 
-/** May (`auto`), must (`required`) or must not (`none`) the model use tools? Since 2025-11-25. */
+/** Whether the model may (`auto`), must (`required`) or must not (`none`) use tools. Since 2025-11-25. */
 export type ToolChoice = { mode?: 'auto' | 'required' | 'none' };
 
 /** Params of `sampling/createMessage`. */
@@ -63,7 +63,7 @@ export type CreateMessageParams = {
   includeContext?: 'none' | 'thisServer' | 'allServers';
   temperature?: number;
   stopSequences?: string[];
-  /** Handed to the model's provider as it is. */
+  /** Passed to the model's provider unchanged. */
   metadata?: { [key: string]: JsonValue };
   /** Needs the client capability `sampling.tools`. Since 2025-11-25. */
   tools?: Tool[];
@@ -72,7 +72,7 @@ export type CreateMessageParams = {
   _meta?: Meta;
 };
 
-/** Tool use, and `content` as an array, appear only when the request offered `tools`. */
+/** Tool use, and `content` as an array, appear only if the request offered `tools`. */
 export type CreateMessageResult = SamplingMessage & {
   /** The model that answered. */
   model: string;
@@ -80,7 +80,7 @@ export type CreateMessageResult = SamplingMessage & {
   stopReason?: 'endTurn' | 'stopSequence' | 'maxTokens' | 'toolUse' | (string & {});
 };
 
-/** Roots (deprecated by 2026-07-28), and input rounds: how a modern server asks, since 2026-07-28. */
+// Roots (deprecated by 2026-07-28), and input rounds: how a modern server asks, since 2026-07-28.
 
 export type Root = {
   /** A `file:` URI. */
@@ -91,7 +91,7 @@ export type Root = {
 
 export type ListRootsResult = { roots: Root[]; _meta?: MetaObject };
 
-/** A question inside a result. In legacy the same question is a request of its own. */
+/** A question inside a result. In the legacy era the same question is a request. */
 export type InputRequest =
   | { method: 'elicitation/create'; params: ElicitParams }
   | { method: 'sampling/createMessage'; params: CreateMessageParams }
@@ -100,20 +100,20 @@ export type InputRequest =
 /** Questions by a key of the server's choice. */
 export type InputRequests = { [key: string]: InputRequest };
 
-/** The bare answer. There is no error among them: who will not answer does not retry. */
+/** An answer. It cannot be an error: a client that does not answer does not send the request again. */
 export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
 
 /** Answers under the keys of their questions. */
 export type InputResponses = { [key: string]: InputResponse };
 
 /**
- * Instead of a result, from `tools/call`, `prompts/get` and `resources/read` only: ask, then be called
- * again. At least one of `inputRequests` and `requestState` is present.
+ * Asks the client for input instead of giving a result; the client sends the request again with the answers. Only for
+ * `tools/call`, `prompts/get` and `resources/read`. At least one of `inputRequests` and `requestState` is present.
  */
 export type InputRequiredResult = {
   resultType: 'input_required';
   inputRequests?: InputRequests;
-  /** Comes back byte for byte, through hands the server does not control. */
+  /** The client returns it unchanged. The server must not trust it, since the client could have altered it. */
   requestState?: string;
   _meta?: ResultMeta;
 };

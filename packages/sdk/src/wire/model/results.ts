@@ -10,9 +10,7 @@ import type {
 } from './offers.js';
 import type { Cursor, LoggingLevel, Meta, ResultMeta } from './vocabulary.js';
 
-/** Results of a server. */
-
-/** May others be given a cached copy? `private`: only within the same authorization context. */
+/** Who may be given a cached copy. `private`: only the same authorization context. */
 export type CacheScope = 'public' | 'private';
 
 /** How long and for whom a result stays fresh. Since 2026-07-28, where both members are on the wire. */
@@ -24,7 +22,7 @@ export type CacheHints = {
 };
 
 export type CompleteResultBase = {
-  /** Written by the modern dialect: a handler need not. */
+  /** Added by the modern dialect; a handler need not set it. */
   resultType?: 'complete';
   _meta?: ResultMeta;
 };
@@ -80,9 +78,7 @@ export type CompleteResult = CompleteResultBase & {
   };
 };
 
-/** News from a server: what changed, how far a call has come, what it logs. */
-
-/** What `subscriptions/listen` is to report. Since 2026-07-28. */
+/** The changes that `subscriptions/listen` reports. Since 2026-07-28. */
 export type SubscriptionFilter = {
   toolsListChanged?: boolean;
   promptsListChanged?: boolean;
@@ -91,7 +87,7 @@ export type SubscriptionFilter = {
   resourceSubscriptions?: string[];
 };
 
-/** How far a request has come. */
+/** The progress of a request. */
 export type ProgressUpdate = {
   /** Rises with every update, even when `total` is unknown. */
   progress: number;
@@ -104,6 +100,6 @@ export type LogEntry = {
   level: LoggingLevel;
   /** Any JSON value. */
   data: unknown;
-  /** Which part of the server speaks. */
+  /** The part of the server that logs. */
   logger?: string;
 };

@@ -1,11 +1,9 @@
 import type { ClientCapabilities } from './capabilities.js';
 
-/** The words that everything else is made of. */
-
-/** Anything JSON can say. */
+/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** Who speaks in a conversation with a model. */
+/** The author of a message in a conversation with a model. */
 export type Role = 'user' | 'assistant';
 
 /** RFC 5424 severities, mildest first. Logging is deprecated by 2026-07-28, where each request opts in. */
@@ -35,7 +33,7 @@ export type Meta = {
   progressToken?: ProgressToken;
   /** Since 2026-07-28, where it is required. */
   'io.modelcontextprotocol/protocolVersion'?: string;
-  /** Since 2026-07-28, where it is required (`{}` will do). Holds for this request alone. */
+  /** Since 2026-07-28, where it is required (`{}` is allowed). Holds for this request only. */
   'io.modelcontextprotocol/clientCapabilities'?: ClientCapabilities;
   /** Since 2026-07-28. Self-reported: for display and logs, never for security. */
   'io.modelcontextprotocol/clientInfo'?: Implementation;
@@ -60,16 +58,16 @@ export type ResultMeta = {
 
 /** A picture for a user interface. Since 2025-11-25. */
 export type Icon = {
-  /** `https:` or `data:`. Whoever loads it decides whether to trust it. */
+  /** `https:` or `data:`. The client that loads it decides whether to trust it. */
   src: string;
   mimeType?: string;
   /** `"48x48"`, or `"any"` for a format that scales. Absent: any size. */
   sizes?: string[];
-  /** The background it is drawn for. */
+  /** The background that it is drawn for. */
   theme?: 'light' | 'dark';
 };
 
-/** Which program is speaking. */
+/** The name and version of a program. */
 export type Implementation = {
   name: string;
   version: string;
@@ -83,9 +81,9 @@ export type Implementation = {
   icons?: Icon[];
 };
 
-/** Hints for whoever shows or selects content. */
+/** Hints for programs that show or select content. */
 export type Annotations = {
-  /** For whom it is meant. */
+  /** The intended audience. */
   audience?: Role[];
   /** From 0 (optional) to 1 (indispensable). */
   priority?: number;

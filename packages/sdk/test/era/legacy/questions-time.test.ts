@@ -121,7 +121,7 @@ describe('a call that waits for its answer to be given', () => {
       {
         jsonrpc: '2.0',
         method: 'notifications/cancelled',
-        params: { requestId: it.id, reason: 'tools/call was called off' },
+        params: { requestId: it.id, reason: 'tools/call was cancelled' },
       },
       declined('q'),
     ]);
