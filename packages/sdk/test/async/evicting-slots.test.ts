@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EvictingSlots } from '../../src/async/evicting-slots.js';
 
-describe('fair places', () => {
+describe('evicting slots', () => {
   it('take what fits, and count it by client', () => {
     const places = new EvictingSlots<string>(3);
     expect([places.add('a', 'a1'), places.add('a', 'a2'), places.add('b', 'b1')]).toEqual([
@@ -14,7 +14,7 @@ describe('fair places', () => {
     ]);
   });
 
-  it('take the place of the oldest of the client that has most', () => {
+  it('evict the oldest item of the client that has most', () => {
     const places = new EvictingSlots<string>(3);
     for (const item of ['a1', 'a2']) places.add('a', item);
     places.add('b', 'b1');
@@ -22,7 +22,7 @@ describe('fair places', () => {
     expect([...places.values()]).toEqual(['a2', 'b1', 'c1']);
   });
 
-  it('make a client that has most lose its own', () => {
+  it('evict an item of the newcomer if that has most', () => {
     const places = new EvictingSlots<string>(3);
     places.add('b', 'b1');
     const lost = Array.from({ length: 10 }, (_, at) => places.add('a', `a${at}`));
@@ -30,7 +30,7 @@ describe('fair places', () => {
     expect([...places.values()]).toEqual(['b1', 'a8', 'a9']);
   });
 
-  it('make no client lose its place for one that has as many', () => {
+  it('evict no item for a client that has as many', () => {
     const places = new EvictingSlots<string>(2);
     places.add('a', 'a1');
     places.add('b', 'b1');
@@ -39,7 +39,7 @@ describe('fair places', () => {
     expect([...places.values()]).toEqual(['a1', 'b2']);
   });
 
-  it('give back what is added where there are none', () => {
+  it('return the added item if there are no slots', () => {
     const places = new EvictingSlots<string>(0);
     expect(places.add('a', 'a1')).toBe('a1');
     expect(places.size).toBe(0);

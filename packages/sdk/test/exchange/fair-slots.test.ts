@@ -13,7 +13,7 @@ function takeAll(places: FairSlots, who: string, part?: unknown): TakenSlot[] {
   }
 }
 
-describe('places that cannot be taken back', () => {
+describe('slots that cannot be taken back', () => {
   it('leave a quarter free when one client takes all it can in many sessions', () => {
     const places = new FairSlots(1024);
     for (let session = 0; session < 1024; session += 1) takeAll(places, 'a', session);
@@ -28,7 +28,7 @@ describe('places that cannot be taken back', () => {
     expect(takeAll(places, 'a', 2).length).toBeGreaterThan(50);
   });
 
-  it('leave a place for a newcomer while eleven others want all of them', () => {
+  it('leave a slot for a newcomer while eleven others want all of them', () => {
     const places = new FairSlots(256);
     for (let round = 0; round < 256; round += 1) {
       for (let client = 0; client < 11; client += 1) places.take(of(`client ${client}`, round));
@@ -43,7 +43,7 @@ describe('places that cannot be taken back', () => {
     expect(places.take(of('b'))).toBe('full');
   });
 
-  it('are taken above the limit by those that others wait for', () => {
+  it('are taken above the limit by requests that others wait for', () => {
     const places = new FairSlots(1);
     takeAll(places, 'a');
     const place = places.takeAnyway(of('b'));

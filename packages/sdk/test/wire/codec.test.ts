@@ -77,7 +77,7 @@ describe('a line is decoded as', () => {
     expect(decode(line)).toEqual({ kind: 'error', id: undefined, error: { code: -32700, message: 'no' } });
   });
 
-  it('a message with members nobody knows, which are ignored', () => {
+  it('a message with unknown members, which are ignored', () => {
     expect(decode('{"extra":1,"jsonrpc":"2.0","id":1,"method":"x","trace":{},"params":{}}')).toEqual({
       kind: 'request',
       id: 1,
@@ -287,7 +287,7 @@ describe('decoding', () => {
     expect(decode(open)).toEqual(invalid(-32600, tooDeep));
   });
 
-  it('takes nothing from __proto__, constructor or prototype, and harms nobody with them', () => {
+  it('takes nothing from __proto__, constructor or prototype, and changes no prototype', () => {
     expect(decode('{"__proto__":{"jsonrpc":"2.0","id":1,"method":"x"}}')).toEqual(
       invalid(-32600, 'Invalid request: jsonrpc must be "2.0"'),
     );
