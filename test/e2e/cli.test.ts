@@ -61,7 +61,7 @@ describe('isthmus', () => {
     { address: 'localhost', says: 'tcp://127.0.0.1:4000' },
     { address: 'tcp://127.0.0.1', says: 'tcp://127.0.0.1:4000' },
     { address: 'https://127.0.0.1:80', says: 'unix:/path/to.sock' },
-    { address: 'http://', says: 'is no URL' },
+    { address: 'http://', says: 'is not a URL' },
     { address: 'tcp://127.0.0.1:99999', says: '65535' },
     { address: 'unix:', says: 'path is empty' },
   ])('--listen $address: code 2 and what would be right', async ({ address, says }) => {

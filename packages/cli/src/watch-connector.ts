@@ -1,5 +1,5 @@
 import type { Connection, Connector } from '@isthmus/sdk/internal/exchange/connection.js';
-import type { ChildConnection } from '@isthmus/sdk/internal/transport/child-connection.js';
+import { childOf } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import type { DecodedMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
 /** A connector whose connections can be looked at: what the server said first, and what is on its stderr. */
@@ -33,9 +33,7 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       const connection = await connector.connect();
       opened += 1;
       newest = connection;
-      if (onStderr && isChild(connection)) {
-        connection.stderr().setEncoding('utf8').on('data', onStderr);
-      }
+      if (onStderr) childOf(connection)?.stderr.stream().setEncoding('utf8').on('data', onStderr);
       return watched(connection, (message, known) => {
         if (!watching || seen.length >= MAX_SEEN || !isAnswer(message)) return;
         const bytes = known ?? JSON.stringify(message).length;
@@ -46,8 +44,9 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       });
     },
     stderrTail() {
-      if (!newest || !isChild(newest)) return [];
-      const lines = newest.stderrTail().trimEnd().split(/\r?\n/);
+      const child = newest && childOf(newest);
+      if (!child) return [];
+      const lines = child.stderr.tail().trimEnd().split(/\r?\n/);
       return lines.slice(-TAIL_LINES).filter((line) => line !== '');
     },
   };
@@ -56,10 +55,6 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
 const MAX_SEEN = 100;
 const MAX_SEEN_BYTES = 4 * 1024 * 1024;
 const TAIL_LINES = 10;
-
-function isChild(connection: Connection): connection is ChildConnection {
-  return 'stderrTail' in connection;
-}
 
 function isAnswer({ kind }: DecodedMessage): boolean {
   return kind === 'result' || kind === 'error';

@@ -184,7 +184,7 @@ describe('a server of the gateway', () => {
       'isthmus logs a shows what it said; when the cause is gone, isthmus restart a',
     ],
     [
-      'Cannot connect to http://x/: nobody listens there',
+      'Cannot connect to http://x/: connection refused',
       { kind: 'url' } as const,
       'unreachable',
       'Is the server there, and are the URL and the headers right?',

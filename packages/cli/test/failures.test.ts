@@ -60,7 +60,7 @@ describe('a command line that makes no sense ends with 2', () => {
 
 describe('a server that cannot be reached ends with 3', () => {
   it.each<{ what: string; args: string[]; says: string }>([
-    { what: 'a socket that is not there', args: ['unix:/no/such.sock'], says: 'nobody listens there' },
+    { what: 'a socket that is not there', args: ['unix:/no/such.sock'], says: 'there is no such socket' },
     {
       what: 'a port that is closed',
       args: ['tcp://127.0.0.1:1'],

@@ -59,7 +59,7 @@ describe('a URL is a target', () => {
     await server.close();
     const ran = await isthmus('list', server.url);
     expect(ran.code).toBe(3);
-    expect(ran.stderr).toContain(`Cannot connect to ${server.url}: nobody listens there`);
+    expect(ran.stderr).toContain(`Cannot connect to ${server.url}: connection refused`);
   });
 
   it('of a configuration file, with its headers', async () => {

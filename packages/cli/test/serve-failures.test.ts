@@ -77,10 +77,10 @@ describe('a server that may yet come', () => {
     const socket = freeSocket();
     const { child, url } = await startServe(...HTTP, '--upstream', socket);
     await child.until('failure', () => child.stderr.includes('it is tried again with the next request'));
-    expect(child.stderr).toContain(`isthmus: Cannot connect to ${socket}: nobody listens there; `);
+    expect(child.stderr).toContain(`isthmus: Cannot connect to ${socket}: there is no such socket; `);
     const refused = await isthmus('list', url);
     expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refused.stderr).toContain(`Cannot connect to ${socket}: nobody listens there`);
+    expect(refused.stderr).toContain(`Cannot connect to ${socket}: there is no such socket`);
     await startDemoAt(socket);
     await speaksBothEras(url);
     await child.until('far side', () => child.stderr.includes('Behind it:'));
@@ -117,14 +117,14 @@ describe('a host that has launched it', () => {
     expect(await child.answer(1)).toMatchObject({
       error: {
         code: -32603,
-        message: expect.stringMatching(/^Cannot connect to unix:\S+: nobody listens there$/),
+        message: expect.stringMatching(/^Cannot connect to unix:\S+: there is no such socket$/),
         data: { reason: 'ADDRESS_UNAVAILABLE', sent: 'no' },
       },
     });
     child.end();
     expect(await child.exit()).toEqual({ code: 3, signal: null });
     expect(child.impure).toEqual([]);
-    expect(child.stderr).toMatch(/^isthmus: Cannot connect to unix:\S+: nobody listens there/);
+    expect(child.stderr).toMatch(/^isthmus: Cannot connect to unix:\S+: there is no such socket/);
   });
 
   it('may speak before the command has started', async () => {

@@ -152,7 +152,7 @@ describe('with --listen stdio', () => {
     [
       'a URL where nobody is',
       ['--upstream', 'http://127.0.0.1:9/mcp'],
-      'isthmus: Cannot connect to http://127.0.0.1:9/mcp: nobody listens there; it is tried again with the next request\n' +
+      'isthmus: Cannot connect to http://127.0.0.1:9/mcp: connection refused; it is tried again with the next request\n' +
         'hint: Is the server running?\n',
     ],
     [

@@ -6,7 +6,7 @@ import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { type Served, serve } from '@isthmus/sdk/internal/server/serve.js';
-import { httpPlace, listenerFor } from '@isthmus/sdk/internal/transport/address.js';
+import { httpAddress, listenerFor } from '@isthmus/sdk/internal/transport/address.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import { Aggregate } from './aggregate/aggregate.js';
@@ -108,7 +108,7 @@ class TheGateway implements Gateway {
   async open(): Promise<void> {
     const { addresses, units, endpoint = {}, server, single, metrics, sse, healthPaths } = this.#options;
     const pages = new AdminPages({
-      endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpPlace(each).host), ...endpoint },
+      endpoint: { ownNames: addresses.filter(isHttp).map((each) => httpAddress(each).host), ...endpoint },
       healthPaths,
       operators: this.#options.operators,
       status: () => this.status(),

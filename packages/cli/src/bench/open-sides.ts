@@ -4,8 +4,9 @@ import type { BenchSide } from '@isthmus/check/internal/bench/model.js';
 import type { Client } from '@isthmus/sdk/internal/client/client.js';
 import { connect } from '@isthmus/sdk/internal/client/connect.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
-import type { ChildConnection } from '@isthmus/sdk/internal/transport/child-connection.js';
+import type { Child } from '@isthmus/sdk/internal/process/child.js';
 import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/dispatch.js';
+import { childOf } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { CliError } from '../cli-error.js';
 import type { CommonOptions } from '../common-options.js';
@@ -51,7 +52,7 @@ async function openSide(
   signal: AbortSignal,
   onStderr: (text: string) => void,
 ): Promise<BenchSide> {
-  let child: ChildConnection | undefined;
+  let child: Child | undefined;
   let tap: StreamTap | undefined;
   const watched: Connector = {
     label: connector.label,
@@ -59,8 +60,8 @@ async function openSide(
     async connect() {
       const connection = await connector.connect();
       if (target.kind !== 'url') tap = tapStream(connection);
-      child = 'stderrTail' in connection ? (connection as ChildConnection) : undefined;
-      if (options.stderr) child?.stderr().setEncoding('utf8').on('data', onStderr);
+      child = childOf(connection);
+      if (options.stderr) child?.stderr.stream().setEncoding('utf8').on('data', onStderr);
       return connection;
     },
   };
@@ -77,7 +78,7 @@ async function openSide(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    const tail = child?.stderrTail().trimEnd().split(/\r?\n/) ?? [];
+    const tail = child?.stderr.tail().trimEnd().split(/\r?\n/) ?? [];
     const { label } = connector;
     const stderrTail = tail.filter((line) => line !== '').slice(-TAIL_LINES);
     throw describeFailure(error, { target, label, connected: false, mode: options.mode, stderrTail });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type AuthOptions, createAuthenticate } from '@isthmus/gateway/internal/auth/index.js';
 import type { GatewayOptions } from '@isthmus/gateway/internal/create-gateway.js';
-import { httpPlace } from '@isthmus/sdk/internal/transport/address.js';
+import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { memoryEventStore } from '@isthmus/sdk/internal/transport/http-server/sessions/event-store.js';
 import { usageError } from '../cli-error.js';
@@ -161,7 +161,7 @@ const REACHABLE = /^(http|tcp):\/\//;
 /** Nobody but users of this machine gets there. */
 function isOnThisMachine(address: string): boolean {
   if (address === 'stdio' || address.startsWith('unix:')) return true;
-  const host = address.startsWith('http://') ? httpPlace(address).host : hostOf(address);
+  const host = address.startsWith('http://') ? httpAddress(address).host : hostOf(address);
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 

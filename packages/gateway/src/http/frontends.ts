@@ -1,6 +1,6 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
-import { httpPlace } from '@isthmus/sdk/internal/transport/address.js';
+import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { NodeServerOptions } from '@isthmus/sdk/internal/transport/http-server/node-server.js';
 import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { AdminPages } from './admin-pages.js';
@@ -31,9 +31,9 @@ export async function openHttpFrontends(
   options: HttpFrontendsOptions,
 ): Promise<HttpFrontends> {
   const { endpoint, sse, ...server } = options;
-  const mainPaths = addresses.map((address) => httpPlace(address).path);
+  const mainPaths = addresses.map((address) => httpAddress(address).path);
   const fronts = addresses.map((address) => {
-    const { host, port, path } = httpPlace(address);
+    const { host, port, path } = httpAddress(address);
     return { address, path, front: new HttpFrontend({ ...server, host, port, mainPaths }) };
   });
   const close = async () => {

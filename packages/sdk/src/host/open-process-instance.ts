@@ -6,8 +6,8 @@ import type { Tenant } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { Connector } from '../exchange/connection.js';
-import type { ChildWatcher } from '../process/child.js';
-import { type ChildConnection, openChild } from '../transport/child-connection.js';
+import type { Child, ChildWatcher } from '../process/child.js';
+import { openChild } from '../transport/child-connection.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import type { HostedServerSettings } from './definition.js';
 import { ProcessInstance, type ProcessInstanceOptions } from './process-instance.js';
@@ -36,19 +36,20 @@ export async function openProcessInstance(
   signal: AbortSignal,
 ): Promise<ProcessInstance> {
   const { settings, label, clock, info, watchers, remembered } = options;
-  let child: ChildConnection | undefined;
+  let child: Child | undefined;
   const connector: Connector = {
     label,
     identity: identityOf(settings.command),
     connect() {
-      child = openChild({
+      const opened = openChild({
         ...settings.command,
         label,
         watchers,
         onStderr: (text) => options.onStderr(text, child?.pid),
       });
+      child = opened.child;
       options.onStarted(child.pid);
-      return child;
+      return opened.connection;
     },
   };
   try {
@@ -61,7 +62,7 @@ export async function openProcessInstance(
     const house: Tenant = { info, answers: {}, onLog: undefined };
     return new ProcessInstance({ ...options, clock, maxInFlight, maxQueue, maxParked }, link, child!, house);
   } catch (error) {
-    const stderrTail = child?.stderrTail();
+    const stderrTail = child?.stderr.tail();
     if (!(error instanceof IsthmusError) || error.stderrTail !== undefined || !stderrTail) throw error;
     throw error.with({ stderrTail });
   }

@@ -6,7 +6,7 @@ import type { Tenant, TenantCaller } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { Caller, OutgoingCall } from '../exchange/call.js';
 import { clientKey, type Origin } from '../exchange/client-key.js';
-import type { ChildConnection } from '../transport/child-connection.js';
+import type { Child } from '../process/child.js';
 import type { LogEntry } from '../wire/model.js';
 import { CallSemaphore } from './call-semaphore.js';
 import { CountedCaller } from './counted-caller.js';
@@ -51,7 +51,7 @@ export class ProcessInstance {
   served = 0;
   readonly #options: ProcessInstanceOptions;
   readonly #link: Negotiated;
-  readonly #child: ChildConnection;
+  readonly #child: Child;
   readonly #end = createDeferred<IsthmusError>();
   /** Each has an end of its own: what hangs on a promise of the process stays for as long as the process does. */
   readonly #shares = new Map<
@@ -68,7 +68,7 @@ export class ProcessInstance {
   /** What was seen of its reading, and when it was seen first. */
   #reading: { readonly progress: number; readonly since: number } | undefined;
 
-  constructor(options: ProcessInstanceOptions, link: Negotiated, child: ChildConnection, house: Tenant) {
+  constructor(options: ProcessInstanceOptions, link: Negotiated, child: Child, house: Tenant) {
     const { clock, label, number, maxInFlight, maxQueue, maxParked, onQueue, onParkedFull } = options;
     this.#options = options;
     this.number = number;
@@ -80,7 +80,7 @@ export class ProcessInstance {
     this.resting = new RestingCalls(label, this.calls, maxParked, onParkedFull);
     this.ended = this.#end.promise;
     this.gone = link.line.ended.then((error) => this.blame(error));
-    this.closed = child.closed;
+    this.closed = link.line.connection.closed;
     void this.gone.then((error) => {
       if (!this.#isClosing) this.#diedOf = error;
       this.#retire(error);
@@ -213,12 +213,12 @@ export class ProcessInstance {
 
   /** Its process has ended, whether or not the last of what it said has been read. */
   get isGone(): boolean {
-    return this.#child.isGone();
+    return this.#child.isGone;
   }
 
   /** What the process has yet to read, and since when it has read nothing, as far as anybody has looked. */
   unread(): Unread | undefined {
-    const { unread: bytes = 0, progress = 0 } = this.#child;
+    const { unread: bytes = 0, progress = 0 } = this.#link.line.connection;
     if (bytes === 0) {
       this.#reading = undefined;
       return undefined;
@@ -281,8 +281,8 @@ export class ProcessInstance {
   }
 
   /** Ends the process without asking. */
-  kill(): Promise<void> {
-    return this.#child.kill();
+  async kill(): Promise<void> {
+    await this.#child.kill();
   }
 
   #retire(error: IsthmusError): void {

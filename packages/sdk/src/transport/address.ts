@@ -4,19 +4,19 @@ import type { HttpListenOptions } from './http-server/http-listener.js';
 import { tcp, unixSocket } from './socket.js';
 import { stdio } from './stdio.js';
 
-/** A listener for what people write on a command line: `stdio`, `unix:PATH`, `tcp://HOST:PORT`, `http://HOST:PORT/PATH`. */
+/** A listener for an address on a command line: `stdio`, `unix:PATH`, `tcp://HOST:PORT`, `http://HOST:PORT/PATH`. */
 export function listenerFor(address: string): Listener {
   if (address === 'stdio') return stdio();
-  if (address.startsWith('http://')) return lazyHttp(httpPlace(address));
+  if (address.startsWith('http://')) return lazyHttp(httpAddress(address));
   const socket = socketAt(address);
   if (socket) return socket;
   throw new IsthmusError(
     'INVALID_OPTION',
-    `Cannot listen on "${address}": write stdio, unix:/path/to.sock, tcp://127.0.0.1:4000 or http://127.0.0.1:8080/mcp (port 0 takes a free one)`,
+    `Cannot listen on "${address}": write stdio, unix:/path/to.sock, tcp://127.0.0.1:4000 or http://127.0.0.1:8080/mcp (port 0 takes a free port)`,
   );
 }
 
-/** A connector for the same: `unix:PATH` or `tcp://HOST:PORT`. A server behind stdio has a command instead. */
+/** A connector for `unix:PATH` or `tcp://HOST:PORT`. A server on stdio is named by its command instead. */
 export function connectorFor(address: string): Connector {
   const socket = socketAt(address);
   if (socket && !/^tcp:.*:0+$/.test(address)) return socket;
@@ -26,19 +26,19 @@ export function connectorFor(address: string): Connector {
   );
 }
 
-/** A server on stdio does not pay for HTTP. */
-function lazyHttp(place: HttpListenOptions): Listener {
+/** Loads the code for HTTP on first use, so that a server on stdio starts without it. */
+function lazyHttp(options: HttpListenOptions): Listener {
   return {
     ownsProcess: false,
     async listen(accept, served) {
       const { httpListener } = await import('./http-server/http-listener.js');
-      return httpListener(place).listen(accept, served);
+      return httpListener(options).listen(accept, served);
     },
   };
 }
 
-export function httpPlace(address: string): { host: string; port: number; path: string } {
-  if (!URL.canParse(address)) throw new IsthmusError('INVALID_OPTION', `"${address}" is no URL`);
+export function httpAddress(address: string): { host: string; port: number; path: string } {
+  if (!URL.canParse(address)) throw new IsthmusError('INVALID_OPTION', `"${address}" is not a URL`);
   const { hostname, port, pathname } = new URL(address);
   return {
     host: hostname.replace(/^\[|\]$/g, ''),

@@ -23,9 +23,9 @@ export {
   type StoredEvent,
 } from './http-server/sessions/event-store.js';
 
-/** Connects to the server at a URL, in whichever era it speaks, over Streamable HTTP or HTTP with SSE. */
+/** Connects to the server at a URL, in either era, over Streamable HTTP or HTTP with SSE. */
 export function http(url: string | URL, options?: HttpConnectOptions): Connector;
-/** Serves both eras over HTTP, on a port of its own. */
+/** Serves both eras over HTTP on its own port. */
 export function http(options?: HttpListenOptions): Listener;
 export function http(
   first: string | URL | HttpListenOptions = {},

@@ -8,23 +8,23 @@ import type { Connection, ConnectionEnd, Connector, Listener, Receiver } from '.
 import { decodeValue, encodeMessage } from '../wire/codec.js';
 import type { JsonRpcMessage } from '../wire/json-rpc.js';
 
-/** A server in the same process. Messages cross as JSON text, so both sides own what they hold. */
+/** Connects to a server in the same process. Messages cross as JSON text, so the two sides share no objects. */
 export interface MemoryLink extends Listener, Connector {
-  /** Opens a connection to whoever serves this link. */
+  /** Opens a connection to the server of this link. */
   connect(): MemoryConnection;
 }
 
 export interface MemoryConnection extends Connection {
-  /** Half-close: nothing more will be sent, answers still arrive. */
+  /** Half-close: this side sends nothing more, and still receives answers. */
   endInput(): void;
 }
 
-/** With a `service` it is served at the first connection; without, by whoever calls `serve(…, link)`. */
+/** With a `service`, the first connection starts to serve it. Without, `serve(…, link)` does. */
 export function memory(service?: Service, options?: Partial<ServingSettings>): MemoryLink {
-  let runtime: ModernServerState | undefined;
-  const acceptSelf = (connection: Connection) => {
-    runtime ??= createModernServerState(resolveServing(options));
-    serveConnection(connection, service!, runtime);
+  let state: ModernServerState | undefined;
+  const serveOwn = (connection: Connection) => {
+    state ??= createModernServerState(resolveServing(options));
+    serveConnection(connection, service!, state);
   };
   let accept: ((connection: Connection) => void) | undefined;
   return {
@@ -32,7 +32,11 @@ export function memory(service?: Service, options?: Partial<ServingSettings>): M
     label: 'memory',
     identity: undefined,
     async listen(onConnection) {
-      if (accept) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'This memory link is served already');
+      if (accept)
+        throw new IsthmusError(
+          'ADDRESS_UNAVAILABLE',
+          'This memory link is served already; make one link for each server',
+        );
       const ended = createDeferred<void>();
       accept = onConnection;
       return {
@@ -45,10 +49,15 @@ export function memory(service?: Service, options?: Partial<ServingSettings>): M
       };
     },
     connect() {
-      const serveIt = accept ?? (service && acceptSelf);
-      if (!serveIt) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'Nobody serves this memory link');
+      const serve = accept ?? (service && serveOwn);
+      if (!serve) {
+        throw new IsthmusError(
+          'ADDRESS_UNAVAILABLE',
+          'This memory link has no server; call serve(…, link) first',
+        );
+      }
       const [client, server] = memoryPair();
-      serveIt(server);
+      serve(server);
       return client;
     },
   };
@@ -131,7 +140,7 @@ class MemoryEnd implements MemoryConnection {
     if (!this.#open) return;
     this.#open = false;
     this.#end.resolve(end);
-    // The other end sees it after everything that was sent before.
+    // The other end learns of it after everything that was sent before.
     this.#peer.#post((receiver) => receiver.inputEnded());
     this.#peer.#post(() => this.#peer.#shut({ kind: 'finished' }));
   }

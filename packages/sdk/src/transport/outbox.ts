@@ -3,20 +3,21 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { errorMessage, type JsonRpcMessage } from '../wire/json-rpc.js';
 
 /**
- * Messages that have not begun to leave, as text, in order. Each has a number, counted from 1, under which it can be
- * taken out again. Sizes are in characters.
+ * Messages that have not begun to leave, as text, in order. Each has a number, counted from 1, by which it can be
+ * withdrawn. Sizes are in characters.
  */
 export class Outbox {
   #queue: string[] = [];
-  /** Of the messages that wait. */
+  /** The length of all messages that wait. */
   size = 0;
   /** How many messages were added. */
   added = 0;
-  /** How many of them are not here any more; those that were withdrawn count when their turn comes. */
+  /** How many of them have left the queue. A withdrawn message counts when its turn comes. */
   taken = 0;
+  /** Withdrawn messages whose turn has not come. */
   #holes = 0;
 
-  /** What withdrawn messages still cost: their places stay until their turn. */
+  /** What withdrawn messages cost: each keeps an empty entry in the queue until its turn. */
   get overhead(): number {
     return this.#holes * HOLE_COST;
   }
@@ -27,7 +28,7 @@ export class Outbox {
     this.added += 1;
   }
 
-  /** Takes out a message. False when it has been taken already. */
+  /** Removes a message. False when it has left the queue already. */
   withdraw(number: number): boolean {
     const at = number - this.taken - 1;
     const text = at >= 0 ? this.#queue[at] : undefined;
@@ -38,7 +39,7 @@ export class Outbox {
     return true;
   }
 
-  /** The next messages in one text, which is larger than a slice only where one message is. */
+  /** The next messages in one text. The text is larger than a slice only when its one message is. */
   take(): string | undefined {
     if (this.#queue.length === 0) return undefined;
     const texts = this.size <= SLICE_BYTES ? this.#queue : this.#queue.splice(0, this.#countOfSlice());
@@ -47,7 +48,7 @@ export class Outbox {
     const text = texts.length === 1 ? texts[0]! : texts.join('');
     this.size -= text.length;
     if (this.#holes > 0) this.#holes -= texts.filter((each) => each === '').length;
-    // All of them were withdrawn.
+    // All of these messages were withdrawn.
     return text === '' ? this.take() : text;
   }
 
@@ -57,7 +58,7 @@ export class Outbox {
     this.#holes = 0;
   }
 
-  /** As many as fit into a slice, and at least one. */
+  /** How many messages fit into a slice; at least one. */
   #countOfSlice(): number {
     let count = 1;
     let length = this.#queue[0]!.length;
@@ -73,11 +74,11 @@ export class Outbox {
 /** Larger writes are cut into pieces of this size. */
 export const SLICE_BYTES = 256 * 1024;
 
-/** What a place in the queue costs in memory, roughly. */
+/** What an empty entry of the queue costs in memory, roughly. */
 const HOLE_COST = 64;
 
 export interface FullOutbox {
-  /** Whose it is. */
+  /** The name of the connection. */
   readonly label: string;
   /** How much the peer has yet to read. */
   readonly waiting: number;
@@ -94,11 +95,11 @@ export type OutboxAdmission =
   | { readonly kind: 'close'; readonly error: IsthmusError };
 
 /**
- * What becomes of a message when the outbox is over its bound. A request is refused: it can be made again. Answers and
- * cancellations still go, since they free what the peer holds: all calls that run may end in one turn, in which the peer
- * has no time to read. Past `isFar` it is watched whether the peer reads. Whether it does or not, past 16 times the bound
- * a result becomes a short error, and past 20 times the connection ends: the peer asks and does not read. One message
- * that alone is larger does not count for that.
+ * Decides about a message when the outbox is over its bound. A request is refused: its caller can repeat it. Answers and
+ * cancellations are queued, since they free what the peer holds, and since all running calls may end in one turn, in
+ * which the peer has no time to read. Past `isFarOverBound` a timer watches whether the peer reads. Past 16 times the
+ * bound a result is replaced by a short error. Past 20 times the connection ends: the peer sends requests and does not
+ * read. A single message that is larger than the bound by itself does not count.
  */
 export function admitToOutbox(
   message: JsonRpcMessage,
@@ -116,8 +117,8 @@ export function admitToOutbox(
   return { kind: 'queue' };
 }
 
-/** So much waits that a peer which reads nothing for `SILENT_MS` loses its connection. */
-export function isFar({ waiting, max, large }: Omit<FullOutbox, 'label'>): boolean {
+/** Past this a peer that reads nothing for `SILENT_MS` loses its connection. */
+export function isFarOverBound({ waiting, max, large }: Omit<FullOutbox, 'label'>): boolean {
   return waiting - large > max * 4;
 }
 

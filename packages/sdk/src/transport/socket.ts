@@ -17,18 +17,18 @@ import { createStreamConnection } from './stream-connection.js';
 export interface SocketOptions {
   /** Longer lines are discarded and answered with an error. Default 16 MiB. */
   readonly maxLineBytes?: number;
-  /** Connections beyond this are closed at once; one address has at most three quarters of them. Default 1024. */
+  /** Further connections are closed at once. One address gets at most three quarters of them. Default 1024. */
   readonly maxConnections?: number;
 }
 
 export interface TcpOptions extends SocketOptions {
-  /** Loopback by default. There is no authentication on a raw socket: think before you widen it. */
+  /** Default: loopback. A raw socket has no authentication; do not open it to a network that you do not trust. */
   readonly host?: string;
   /** 0 takes a free port. */
   readonly port: number;
 }
 
-/** A TCP port: `serve` every connection to it, each with its own era, or `connect` to it. */
+/** A TCP port, to `serve` on or to `connect` to. Each connection has its own era. */
 export function tcp(options: TcpOptions): Listener & Connector {
   const { host = '127.0.0.1', port } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
@@ -44,15 +44,18 @@ export function tcp(options: TcpOptions): Listener & Connector {
 }
 
 /**
- * A Unix socket: `serve` it or `connect` to it. Served, only its owner may open it (mode 0600); a socket file
- * that nobody listens on any more is replaced, anything else at the path is left alone. On Windows the path
- * names a pipe (`\\.\pipe\name`).
+ * A Unix socket, to `serve` on or to `connect` to. Only its owner may open a served one (mode 0600). A socket file
+ * without a listener is replaced; any other file at the path is left alone. On Windows the path names a pipe
+ * (`\\.\pipe\name`).
  */
 export function unixSocket(path: string, options: SocketOptions = {}): Listener & Connector {
   if (path === '') throw new IsthmusError('INVALID_OPTION', 'unixSocket: the path is empty');
   if (process.platform !== 'win32' && Buffer.byteLength(path) > MAX_PATH_BYTES) {
-    // The system would cut it off and listen somewhere else.
-    throw new IsthmusError('INVALID_OPTION', `unixSocket: ${path} is longer than ${MAX_PATH_BYTES} bytes`);
+    // The system would truncate the path and listen somewhere else.
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `unixSocket: ${path} is longer than ${MAX_PATH_BYTES} bytes; choose a shorter path`,
+    );
   }
   const address = `unix:${path}`;
   const listener = socketListener(options, async (server) => {
@@ -72,12 +75,8 @@ function socketConnector(address: string, where: NetConnectOpts, options: Socket
       new Promise((resolve, reject) => {
         const socket = connect({ ...where, allowHalfOpen: true, noDelay: true } as NetConnectOpts);
         const onError = (error: NodeJS.ErrnoException) => {
-          const why =
-            error.code === 'ECONNREFUSED' || error.code === 'ENOENT'
-              ? 'nobody listens there'
-              : messageOf(error);
           reject(
-            new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot connect to ${address}: ${why}`, {
+            new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot connect to ${address}: ${reasonFor(error)}`, {
               cause: error,
               sent: 'no',
             }),
@@ -92,7 +91,12 @@ function socketConnector(address: string, where: NetConnectOpts, options: Socket
   };
 }
 
-/** What a client takes from a server is larger than what a server takes from a client. */
+function reasonFor(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ECONNREFUSED') return 'connection refused';
+  return error.code === 'ENOENT' ? 'there is no such socket' : messageOf(error);
+}
+
+/** A client accepts longer messages from a server than a server accepts from a client. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** `sun_path` without its final zero. */
@@ -117,13 +121,13 @@ function socketListener(options: SocketOptions, bind: (server: Server) => Promis
         server.close();
         throw error;
       });
-      // Accepting can fail for a moment (no file descriptors left); the listener outlives that.
+      // Accepting fails while no file descriptors are left. The listener survives that.
       server.on('error', () => {});
       return {
         address: label,
         ended: ended.promise,
         async stop() {
-          // Settles only when open connections are gone too, so it is not awaited here.
+          // Not awaited: 'close' comes only when all open connections have ended.
           if (server.listening) server.close();
         },
       };
@@ -139,7 +143,7 @@ function checkOptions(options: SocketOptions): void {
   }
 }
 
-/** A socket as a connection. Half-close is honoured: a peer that only stops sending still gets its answers. */
+/** A socket as a connection. A peer that half-closes still gets its answers. */
 export function socketConnection(
   socket: Socket,
   label: string,
@@ -149,7 +153,7 @@ export function socketConnection(
   connections += 1;
   return createStreamConnection({
     label,
-    // Clients of a Unix socket have no address; each connection counts as one.
+    // A client of a Unix socket has no address; limits count each connection as a client.
     remote: socket.remoteAddress ?? `connection ${connections}`,
     input: socket,
     output: socket,
@@ -161,7 +165,7 @@ export function socketConnection(
 
 let connections = 0;
 
-/** Ends politely: destroying at once could reset the connection and lose what the peer has not read yet. */
+/** Ends the connection after the last byte: destroying it at once could reset it and lose what the peer has not read. */
 function hangUp(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => socket.destroy(), HANG_UP_MS);
@@ -194,13 +198,13 @@ function startListening(server: Server, where: ListenOptions, address: string): 
   });
 }
 
-/** The file is created by `listen` itself, so its mode must be right before, not after. */
+/** `listen` creates the file, so the mode must be set before it. */
 async function withOwnerOnlyFiles<T>(work: () => Promise<T>): Promise<T> {
   let before: number | undefined;
   try {
     before = process.umask(0o177);
   } catch {
-    // Worker threads may not set it; chmod follows.
+    // Worker threads cannot set it. The chmod after `listen` remains.
   }
   const started = work();
   if (before !== undefined) process.umask(before);
@@ -216,13 +220,13 @@ async function removeStaleSocket(path: string): Promise<void> {
       `Cannot listen on unix:${path}: the path exists and is not a socket`,
     );
   }
-  if (await isAnswering(path)) {
+  if (await hasListener(path)) {
     throw new IsthmusError(
       'ADDRESS_UNAVAILABLE',
       `Cannot listen on unix:${path}: another process listens there`,
     );
   }
-  // Between the question and now somebody else may have taken the path: only remove what was looked at.
+  // Another process may have taken the path in the meantime. Remove only the file that was examined.
   if (fileIdentity(path)?.inode === seen.inode) unlinkSync(path);
 }
 
@@ -231,7 +235,7 @@ function fileIdentity(path: string): { kind: 'socket' | 'other'; inode: number }
   return stats && { kind: stats.isSocket() ? 'socket' : 'other', inode: stats.ino };
 }
 
-function isAnswering(path: string): Promise<boolean> {
+function hasListener(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);
     probe.once('connect', () => {
@@ -247,24 +251,24 @@ function tcpAddress(host: string, port: number): string {
 }
 
 /**
- * The connections of a listener, shared between addresses: one address cannot have all of them. Clients of a Unix
- * socket have no address, and belong to one user: among them the first come first.
+ * Shares the connections of a listener between addresses: one address cannot take all of them. Clients of a Unix socket
+ * have no address and belong to one user, so they are not limited here.
  */
-export class ConnectionShare {
-  readonly #places: FairSlots;
+class ConnectionShare {
+  readonly #slots: FairSlots;
 
   constructor(max: number) {
-    this.#places = new FairSlots(max);
+    this.#slots = new FairSlots(max);
   }
 
-  /** False when it has to be closed at once. */
+  /** False: there is no slot, and the socket has to be closed. */
   admit(socket: Socket): boolean {
     const { remoteAddress: remote } = socket;
     if (remote === undefined) return true;
-    // Each connection is a part of its own: between those of one address there is nothing to share.
-    const place = this.#places.take({ who: clientKey({ principal: undefined, remote }), part: socket });
-    if (typeof place === 'string') return false;
-    socket.once('close', () => this.#places.release(place));
+    // Each connection is a part of its own: the connections of one address share nothing further.
+    const slot = this.#slots.take({ who: clientKey({ principal: undefined, remote }), part: socket });
+    if (typeof slot === 'string') return false;
+    socket.once('close', () => this.#slots.release(slot));
     return true;
   }
 }

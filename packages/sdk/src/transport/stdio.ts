@@ -9,7 +9,7 @@ export interface StdioOptions {
   readonly maxLineBytes?: number;
 }
 
-/** With a command: starts it, to `connect` to a server over its stdin and stdout. */
+/** With a command: starts it, and connects to a server over its stdin and stdout. */
 export function stdio(command: CommandOptions): Connector;
 /**
  * Serves the process's own stdin and stdout. While it does, stdout belongs to the protocol: what user code
@@ -29,7 +29,8 @@ export function stdio(options: StdioOptions | CommandOptions = {}): Listener | C
   return {
     ownsProcess: true,
     async listen(accept) {
-      if (taken) throw new IsthmusError('INVALID_OPTION', 'stdio is served already; a process has only one');
+      if (taken)
+        throw new IsthmusError('INVALID_OPTION', 'stdio is served already; a process has only one stdin');
       taken = true;
       const connection = openStdio(options);
       accept(connection);
@@ -44,7 +45,7 @@ export function stdio(options: StdioOptions | CommandOptions = {}): Listener | C
 
 export type { CommandOptions };
 
-/** Child processes are loaded by those who start one; a server never does. */
+/** The code for child processes is loaded when one is started; a server on stdio never loads it. */
 function lazyCommand(options: CommandOptions): Connector {
   const { command, args = [], cwd = process.cwd(), env = {} } = options;
   if (typeof command !== 'string' || command === '') {
@@ -55,12 +56,12 @@ function lazyCommand(options: CommandOptions): Connector {
     identity: JSON.stringify([command, args, cwd, env]),
     async connect() {
       const { openChild } = await import('./child-connection.js');
-      return openChild(options);
+      return openChild(options).connection;
     },
   };
 }
 
-/** Two readers of one stdin would each answer everything. */
+/** Two readers of one stdin would both answer every request. */
 let taken = false;
 
 function openStdio(options: StdioOptions): Connection {
@@ -69,13 +70,13 @@ function openStdio(options: StdioOptions): Connection {
     input: process.stdin,
     output: process.stdout,
     write: guardStdout(),
-    // Nothing to give back: stdin has no successor, and until the process ends stdout has a protocol reader.
+    // Stdin and stdout belong to the connection until the process ends.
     release: () => {},
     ...(options.maxLineBytes !== undefined && { maxLineBytes: options.maxLineBytes }),
   });
 }
 
-/** STDIO-004: keeps stdout pure, to the very end. Returns the way in for the protocol itself. */
+/** STDIO-004: redirects other output on stdout to stderr until the process ends. Returns the protocol's own write. */
 function guardStdout(): NonNullable<StreamConnectionOptions['write']> {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
@@ -83,7 +84,7 @@ function guardStdout(): NonNullable<StreamConnectionOptions['write']> {
     if (events.strayOutput.hasSubscribers) events.strayOutput.publish({ text: String(args[0]) });
     return stderr.write(...args);
   }) as typeof stdout.write;
-  // A host may have closed its end of stderr; a stray print must not cost the server its life.
+  // A host may have closed its end of stderr. A stray print must not end the server.
   stderr.on('error', () => {});
   return (data, done) => write(data, done);
 }

@@ -1,26 +1,26 @@
 import { type Decoded, type DecodedMessage, isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
-/** Where a call stands in a trace (https://www.w3.org/TR/trace-context/). */
+/** The position of a call in a trace (https://www.w3.org/TR/trace-context/). */
 export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly flags: number;
 }
 
-/** Undefined for anything that breaks the rules, which is to be ignored. */
+/** Undefined for a value that breaks the rules; the standard says to ignore it. */
 export function readTraceParent(text: unknown): TraceParent | undefined {
   const parts = typeof text === 'string' ? TRACEPARENT.exec(text) : null;
   if (!parts) return undefined;
   const [, version, traceId, spanId, flags, more] = parts;
-  // Version 00 ends here; later ones may say more, and ff is none.
+  // Version 00 has no further fields, later versions may, and ff is invalid.
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId!) || /^0+$/.test(spanId!)) return undefined;
   return { traceId: traceId!, spanId: spanId!, flags: Number.parseInt(flags!, 16) };
 }
 
 /**
- * A message whose `_meta` says what the headers of its POST say of a trace. Where a request names a trace itself,
- * that is the one: whoever wrote the body knew more about it than whoever carried it.
+ * Copies the trace headers of a POST into `_meta` of its message. A trace that the request names itself wins: the sender
+ * wrote the body, and a proxy may have written the headers.
  */
 export function withTraceOf(message: Decoded, header: (name: string) => string | undefined): Decoded {
   const traceparent = header('traceparent')?.trim();
@@ -34,7 +34,7 @@ export function withTraceOf(message: Decoded, header: (name: string) => string |
   return adopt(message, found);
 }
 
-/** The headers by which a request tells of its trace those who do not look into its body. */
+/** The trace of a request as headers, for proxies that do not read its body. */
 export function traceHeaders(params: JsonObject | undefined): Record<string, string> | undefined {
   const meta = params?.['_meta'];
   if (!isJsonObject(meta) || typeof meta['traceparent'] !== 'string') return undefined;
@@ -42,7 +42,7 @@ export function traceHeaders(params: JsonObject | undefined): Record<string, str
   const headers: Record<string, string> = { traceparent: meta['traceparent'] };
   for (const name of COMPANIONS) {
     const value = meta[name];
-    // What a header cannot hold stays in the body alone.
+    // A value that a header cannot hold is sent in the body only.
     if (typeof value === 'string' && value.length <= MAX_CHARS && PRINTABLE.test(value))
       headers[name] = value;
   }

@@ -115,7 +115,7 @@ describe('while the server cannot be reached', () => {
       id: 1,
       error: {
         code: -32603,
-        message: expect.stringContaining('nobody listens there'),
+        message: expect.stringContaining('connection refused'),
         data: { reason: 'CONNECTION_CLOSED', sent: 'no' },
       },
     });
@@ -134,7 +134,7 @@ describe('while the server cannot be reached', () => {
       id: 1,
       error: {
         code: -32603,
-        message: expect.stringContaining('nobody listens there'),
+        message: expect.stringContaining('connection refused'),
         data: { reason: 'CONNECTION_CLOSED', sent: 'no' },
       },
     });
@@ -155,7 +155,7 @@ describe('while the server cannot be reached', () => {
       id: 1,
       error: {
         code: -32603,
-        message: expect.stringContaining('nobody listens there'),
+        message: expect.stringContaining('connection refused'),
         data: { reason: 'CONNECTION_CLOSED', sent: 'no' },
       },
     });

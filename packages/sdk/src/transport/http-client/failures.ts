@@ -89,7 +89,7 @@ export interface StatusFacts {
 }
 
 function reasonFor(code: string, cause: unknown): string {
-  if (code === 'ECONNREFUSED') return 'nobody listens there';
+  if (code === 'ECONNREFUSED') return 'connection refused';
   return UNTRUSTED.test(code)
     ? `its certificate is not trusted: ${messageOf(cause)} (${code})`
     : messageOf(cause);

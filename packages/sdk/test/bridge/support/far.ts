@@ -52,7 +52,7 @@ export class FarServer implements Connector {
   connect() {
     if (this.unreachable > 0) {
       this.unreachable -= 1;
-      throw new Error('nobody listens there');
+      throw new Error('connection refused');
     }
     const toBridge = new PassThrough();
     const fromBridge = new PassThrough();

@@ -4,6 +4,7 @@ import { fixture } from '../../../../../test/support/child.js';
 import type { Connector } from '../../../src/exchange/connection.js';
 import { type CallToolResult, type Client, type ConnectOptions, connect, stdio } from '../../../src/index.js';
 import type { CommandOptions } from '../../../src/transport/child-connection.js';
+import { childOf } from '../../../src/transport/stream-connection.js';
 import { isAlive } from '../../process/support.js';
 
 export { until } from '../../../../../test/support/until.js';
@@ -61,13 +62,11 @@ export function command(options: CommandOptions): WatchedConnector {
     stderr: () => tail(),
     async connect() {
       const living = pids.filter(isAlive).length;
-      const connection = (await connector.connect()) as Awaited<ReturnType<Connector['connect']>> & {
-        pid?: number;
-        stderrTail(): string;
-      };
-      if (connection.pid !== undefined) pids.push(connection.pid);
+      const connection = await connector.connect();
+      const child = childOf(connection);
+      if (child?.pid !== undefined) pids.push(child.pid);
       most = Math.max(most, living + 1);
-      tail = () => connection.stderrTail();
+      tail = () => child?.stderr.tail() ?? '';
       return connection;
     },
   };

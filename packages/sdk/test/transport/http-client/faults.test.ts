@@ -400,7 +400,7 @@ describe('nobody there', () => {
     expect(await failure(client.callTool('any'))).toEqual({
       name: 'IsthmusError',
       code: 'ADDRESS_UNAVAILABLE',
-      message: `Cannot connect to ${server.url}: nobody listens there`,
+      message: `Cannot connect to ${server.url}: connection refused`,
       sent: 'no',
     });
     expect(await failure(open(server.url))).toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
