@@ -1,6 +1,6 @@
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectControl, openControl } from '@isthmus/gateway/internal/control/index.js';
+import { controlClient, openControl } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
 
@@ -20,14 +20,13 @@ describe.runIf(isRoot)('S11: a command of root', () => {
       const control = await openControl({ status } as never, { path });
       onTestFinished(() => control.close());
       chownSync(what === 'socket' ? path : folder, 4242, 4242);
-      await expect(connectControl(path)).rejects.toMatchObject({
+      await expect(controlClient(path).status()).rejects.toMatchObject({
         code: 'ADDRESS_UNAVAILABLE',
         message: `Cannot connect to the control socket ${path}: it belongs to somebody else (user 4242); run the command as that user: sudo -u '#4242' isthmus …`,
       });
       chownSync(what === 'socket' ? path : folder, 0, 0);
-      const client = await connectControl(path);
+      const client = controlClient(path);
       await client.status();
-      client.close();
       expect(asked).toBe(1);
     },
   );

@@ -1,4 +1,4 @@
-import { connectControl } from '@isthmus/gateway/internal/control/index.js';
+import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it } from 'vitest';
 import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
 import {
@@ -71,9 +71,8 @@ describe('S4: /status and /metrics', () => {
 
   it('S4: are complete over the private socket', async () => {
     const house = await opened();
-    const control = await connectControl(house.controlPath);
+    const control = controlClient(house.controlPath);
     const status = JSON.stringify(await control.status());
-    control.close();
     expect(status).toContain('the words of a dying server');
     expect(status).toContain('key:bob');
   });

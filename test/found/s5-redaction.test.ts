@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectControl } from '@isthmus/gateway/internal/control/index.js';
+import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { secretsOf, secretsOfAll } from '@isthmus/gateway/internal/secrets.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/index.js';
 import { createWordFinder } from '@isthmus/gateway/internal/telemetry/word-finder.js';
@@ -70,9 +70,8 @@ describe('S5: the values of env and headers', () => {
       { tellsStderr: true },
     );
     await expect.poll(() => house.operation.gateway.unit('dies').state().state).toBe('failed');
-    const control = await connectControl(house.controlPath);
+    const control = controlClient(house.controlPath);
     const status = JSON.stringify(await control.status());
-    control.close();
     const call = await house.ask('/mcp/dies', modernCall(1, 'x'));
     expect(status).toContain('given [redacted]');
     expect([leaksIn(status), leaksIn(call.text), leaksIn(house.logged())]).toEqual([[], [], []]);

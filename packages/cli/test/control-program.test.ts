@@ -1,7 +1,7 @@
 /** The program itself, and a real gateway. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectControl } from '@isthmus/gateway/internal/control/index.js';
+import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fixture, ISTHMUS, startChild } from '../../../test/support/child.js';
 import { freeFolder, isthmus } from './support.js';
@@ -58,8 +58,7 @@ describe('with a running gateway', () => {
     const socket = join(folder, `gateway-${gateway.pid}.sock`);
     expect((statSync(folder).mode & 0o777).toString(8)).toBe('700');
     expect((statSync(socket).mode & 0o777).toString(8)).toBe('600');
-    const client = await connectControl(socket);
-    onTestFinished(() => client.close());
+    const client = controlClient(socket);
     const stateOf = async (name: string) => (await client.status()).servers[name]?.state;
     await vi.waitFor(async () => expect(await stateOf('well')).toBe('ready'), 10_000);
 

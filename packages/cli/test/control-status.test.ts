@@ -200,7 +200,9 @@ describe('which gateway', () => {
       freePlace(),
     );
     expect(code).toBe(3);
-    expect(error?.message).toBe('Cannot connect to the control socket /nowhere/a.sock: nobody listens there');
+    expect(error?.message).toBe(
+      'Cannot connect to the control socket /nowhere/a.sock: no process listens there',
+    );
   });
 
   it('there are two: both are named, and it is asked which; --pid, --socket and a server they do not share tell', async () => {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { attach, connectIfThere } from '@isthmus/gateway/internal/daemon/attach.js';
+import { controlClient } from '@isthmus/gateway/internal/control/index.js';
+import { attach } from '@isthmus/gateway/internal/daemon/attach.js';
 import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
 import { openPaths } from '@isthmus/gateway/internal/daemon/open-paths.js';
 import { runShim } from '@isthmus/gateway/internal/daemon/shim/shim.js';
@@ -24,14 +25,8 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
       return attach(params, { places: openPaths(), program: PROGRAM });
     },
     async isAlive() {
-      const client = await connectIfThere(openPaths().socket);
-      if (!client) return false;
-      try {
-        await client.status();
-        return true;
-      } finally {
-        client.close();
-      }
+      await controlClient(openPaths().socket).status();
+      return true;
     },
     onTrouble: (error) => process.stderr.write(`isthmus: ${oneLine(messageOf(error))}\n`),
   });

@@ -1,4 +1,5 @@
-import { connectIfThere } from '@isthmus/gateway/internal/daemon/attach.js';
+import { type ControlClient, controlClient } from '@isthmus/gateway/internal/control/index.js';
+import { isAbsent } from '@isthmus/gateway/internal/daemon/attach.js';
 import { daemonLog } from '@isthmus/gateway/internal/daemon/log-file.js';
 import { openPaths } from '@isthmus/gateway/internal/daemon/open-paths.js';
 import { Command, Option } from 'commander';
@@ -39,29 +40,24 @@ async function run(version: string, firstMs?: number, notify?: number): Promise<
 }
 
 async function status(json: boolean): Promise<void> {
-  const client = await connectIfThere(openPaths().socket);
-  if (!client) throw none();
-  try {
-    const found = await client.status();
-    const terminal = processTerminal();
-    if (json) writeJson(terminal, found);
-    else for (const line of describeDaemon(found)) terminal.stdout.write(`${line}\n`);
-  } finally {
-    client.close();
-  }
+  const found = await ask((client) => client.status());
+  const terminal = processTerminal();
+  if (json) writeJson(terminal, found);
+  else for (const line of describeDaemon(found)) terminal.stdout.write(`${line}\n`);
 }
 
 async function stop(): Promise<void> {
-  const client = await connectIfThere(openPaths().socket);
-  if (!client) throw none();
-  await client.shutdown();
-  await client.closed;
+  await ask((client) => client.shutdown());
 }
 
-function none(): CliError {
-  return new CliError(EXIT.cannotConnect, 'No daemon is running', {
-    hint: 'The first host that runs isthmus attach starts it',
-  });
+async function ask<T>(question: (client: ControlClient) => Promise<T>): Promise<T> {
+  try {
+    return await question(controlClient(openPaths().socket));
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+    const hint = 'The first host that runs isthmus attach starts it';
+    throw new CliError(EXIT.cannotConnect, 'No daemon is running', { hint });
+  }
 }
 
 const HELP = `

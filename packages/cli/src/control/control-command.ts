@@ -1,4 +1,8 @@
-import type { ControlAddress, ControlClient } from '@isthmus/gateway/internal/control/index.js';
+import {
+  type ControlAddress,
+  type ControlClient,
+  isUnreachable,
+} from '@isthmus/gateway/internal/control/index.js';
 import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -59,9 +63,7 @@ export async function withGateway<T>(
   try {
     return await work(client);
   } catch (error) {
-    throw error instanceof IsthmusError ? describeRefusal(error, server) : error;
-  } finally {
-    client.close();
+    throw error instanceof IsthmusError ? describeRefusal(error, options) : error;
   }
 }
 
@@ -77,7 +79,17 @@ export function unitOf({ servers }: GatewayStatus, name: string): GatewayServerS
   );
 }
 
-function describeRefusal(error: IsthmusError, server: string | undefined): CliError {
+function describeRefusal(
+  error: IsthmusError,
+  { socket, server }: { readonly socket?: string; readonly server?: string | undefined },
+): CliError {
+  if (isUnreachable(error)) {
+    const hint =
+      socket === undefined
+        ? 'The gateway has just ended, or is about to end; try again'
+        : 'Check that a gateway runs there. Without --socket, isthmus looks in the usual folders';
+    return new CliError(EXIT.cannotConnect, oneLine(error.message), { hint });
+  }
   const isAboutTheTalk = TALK.has(error.code);
   const hint =
     HINTS[error.code] ??

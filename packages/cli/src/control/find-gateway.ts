@@ -1,11 +1,10 @@
 import {
   type ControlAddress,
   type ControlClient,
-  connectControl,
+  controlClient,
   type FoundGateway,
   listGateways,
 } from '@isthmus/gateway/internal/control/index.js';
-import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { CliError, usageError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
 import { oneLine } from '../terminal/text.js';
@@ -23,18 +22,7 @@ export async function connectGateway(
   choice: GatewayChoice,
   place: ControlAddress = {},
 ): Promise<ControlClient> {
-  const path = choice.socket ?? (await findPath(choice, place));
-  try {
-    return await connectControl(path);
-  } catch (error) {
-    if (!(error instanceof IsthmusError)) throw error;
-    throw new CliError(EXIT.cannotConnect, oneLine(error.message), {
-      hint:
-        choice.socket === undefined
-          ? 'It ended this very moment, or is about to; try again'
-          : 'Is a gateway running there? Without --socket, those in the usual place are looked for',
-    });
-  }
+  return controlClient(choice.socket ?? (await findPath(choice, place)));
 }
 
 async function findPath(choice: GatewayChoice, place: ControlAddress): Promise<string> {

@@ -1,15 +1,21 @@
-/** The private socket through which a running gateway is looked at and told what to do. */
+/** The private socket through which commands look at a running gateway and control it. */
 export type { LogLine } from '../log-tail.js';
+export { type ControlAddress, controlFolders, controlPath } from './control-address.js';
 export {
   type Attached,
-  type ConnectControlOptions,
   type ControlClient,
-  connectControl,
-} from './connect-control.js';
-export { type ControlAddress, controlFolders, controlPath } from './control-address.js';
-export type { AttachHandler, AttachRequest } from './control-conversation.js';
-export type { Controlled, LogsOptions, ReloadReport } from './controlled.js';
+  type ControlClientOptions,
+  controlClient,
+  isUnreachable,
+} from './control-client.js';
+export {
+  type AttachHandler,
+  type AttachRequest,
+  type Control,
+  type OpenControlOptions,
+  openControl,
+} from './control-server.js';
 export { type FoundGateway, type ListGatewaysOptions, listGateways } from './list-gateways.js';
-export { type Control, type OpenControlOptions, openControl } from './open-control.js';
 export { withPathLock } from './path-lock.js';
+export type { Controlled, LogsOptions, ReloadReport } from './protocol.js';
 export { sweepSockets } from './sweep-sockets.js';

@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { GatewayStatus } from '../status.js';
-import { connectControl } from './connect-control.js';
 import { type ControlAddress, controlFolders, pipePrefix } from './control-address.js';
+import { controlClient, isUnreachable } from './control-client.js';
 import { removeStaleSocket } from './private-socket.js';
 
 /** A control socket on which somebody listens. */
@@ -34,14 +34,9 @@ export async function listGateways(options: ListGatewaysOptions = {}): Promise<F
 async function askAt(path: string, askMs: number): Promise<FoundGateway | undefined> {
   const name = basename(path).replace(/\.sock$/, '');
   try {
-    const client = await connectControl(path, { statusMs: askMs });
-    try {
-      return { name, path, status: await client.status() };
-    } finally {
-      client.close();
-    }
+    return { name, path, status: await controlClient(path, { statusMs: askMs }).status() };
   } catch (error) {
-    if (!isAway(error)) return { name, path, problem: messageOf(error) };
+    if (!isUnreachable(error)) return { name, path, problem: messageOf(error) };
     await removeStaleSocket(path).catch(() => {});
     const isThere = process.platform !== 'win32' && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
     return isThere ? { name, path, problem: messageOf(error) } : undefined;
@@ -68,7 +63,3 @@ function namesIn(folder: string): string[] {
 }
 
 const MAX_SOCKETS = 1000;
-
-function isAway(error: unknown): boolean {
-  return error instanceof IsthmusError && error.code === 'ADDRESS_UNAVAILABLE';
-}

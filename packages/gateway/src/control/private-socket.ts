@@ -39,7 +39,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
 export function socketProblem(path: string, uid = process.getuid?.()): string | undefined {
   if (process.platform === 'win32' || uid === undefined) return undefined;
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats) return 'nobody listens there';
+  if (!stats) return 'no process listens there';
   if (!stats.isSocket()) return 'that is no socket';
   const owner = [stats, statSync(dirname(path))].find((each) => each.uid !== uid && each.uid !== 0)?.uid;
   if (owner === undefined) return undefined;

@@ -1,144 +1,100 @@
 import { IsthmusError, type LocalErrorCode, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { LogLine } from '../log-tail.js';
+import type { GatewayStatus } from '../status.js';
 
-/**
- * JSON lines. A request has the version, an id and a verb; its answer has the same id and `result` or `error`.
- * `logs` is answered by any number of `line`s before its result. After the answer to `attach` the connection no
- * longer belongs to this protocol.
- */
-export const CONTROL_VERSION = 1;
+/** What a running gateway can be asked to do from outside. */
+export interface Controlled {
+  status(): Promise<GatewayStatus>;
+  /** Settles when the server has answered again. Rejects with the reason when it has not. */
+  restart(name: string): Promise<void>;
+  /** Finishes the running calls of a server, ends its processes, and switches it off. */
+  stop(name: string): Promise<void>;
+  start(name: string): Promise<void>;
+  /** Reads the configuration again. */
+  reload(): Promise<ReloadReport>;
+  /** The last lines of one server, or of all servers. With `follow` also new lines, until the signal. */
+  logs(name: string | undefined, options: LogsOptions, signal: AbortSignal): AsyncIterable<LogLine>;
+  /** Begins to end the gateway. */
+  shutdown(): void;
+}
 
-export type ControlRequest =
-  | { readonly verb: 'status' | 'reload' | 'shutdown'; readonly id: number }
-  | { readonly verb: 'restart' | 'stop' | 'start'; readonly id: number; readonly name: string }
-  | {
-      readonly verb: 'logs';
-      readonly id: number;
-      readonly name: string | undefined;
-      readonly lines: number;
-      readonly follow: boolean;
-    }
-  /** Ends the logs that were asked for as `of`; has no answer of its own. */
-  | { readonly verb: 'cancel'; readonly id: number; readonly of: number }
-  | { readonly verb: 'attach'; readonly id: number; readonly params: Readonly<Record<string, unknown>> };
+export interface LogsOptions {
+  /** How many of the existing lines. */
+  readonly lines: number;
+  readonly follow: boolean;
+}
 
-export type ReadRequest =
-  | { readonly kind: 'request'; readonly request: ControlRequest }
-  | { readonly kind: 'refused'; readonly id: number | null; readonly error: IsthmusError };
+/** What reading the configuration again has changed: names of servers. */
+export interface ReloadReport {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  readonly unchanged: readonly string[];
+  /** Why the gateway kept the old configuration. */
+  readonly problem: string | undefined;
+}
 
-/** What a line asks for. Pure, and never throws: whatever the line is, there is an answer to it. */
-export function readRequest(line: string): ReadRequest {
-  const value = parse(line);
-  if (!isJsonObject(value))
-    return refused(null, 'INVALID_OPTION', 'That is no control request: one JSON object per line');
-  const id = Number.isSafeInteger(value['id']) ? (value['id'] as number) : null;
-  if (value['control'] !== CONTROL_VERSION)
-    return refused(id, 'NO_COMMON_REVISION', otherVersion('gateway', value['control']));
-  if (id === null) return refused(null, 'INVALID_OPTION', 'A control request needs an id, a whole number');
-  const request = toRequest(id, value);
-  if (request) return { kind: 'request', request };
-  return refused(
-    id,
-    'INVALID_OPTION',
-    `This gateway cannot do ${JSON.stringify(value['verb'] ?? null).slice(0, 100)} with these fields`,
+/** Both sides send their version in this header. Version 1 was not HTTP but JSON lines. */
+export const VERSION_HEADER = 'isthmus-control';
+export const CONTROL_VERSION = 2;
+
+/** The `Upgrade` that hands a connection over, and the headers with its parameters and its result (JSON). */
+export const ATTACH_PROTOCOL = 'isthmus-attach';
+export const PARAMS_HEADER = 'isthmus-attach-params';
+export const RESULT_HEADER = 'isthmus-attach-result';
+
+export function invalidRequest(message: string, status = 400): IsthmusError {
+  return new IsthmusError('INVALID_OPTION', message, { status });
+}
+
+export function otherVersion(us: 'gateway' | 'command', theirs: unknown): IsthmusError {
+  const other = us === 'gateway' ? 'command' : 'gateway';
+  const version = /^\d{1,9}$/.test(String(theirs)) ? `version ${theirs}` : 'an unknown version';
+  return new IsthmusError(
+    'NO_COMMON_REVISION',
+    `This ${us} speaks version ${CONTROL_VERSION} of the control protocol, and the ${other} ${version}: use the same isthmus on both sides`,
   );
 }
 
-/** Why two sides do not understand each other, in the words of either. */
-export function otherVersion(us: 'gateway' | 'command', theirs: unknown): string {
-  const other = us === 'gateway' ? 'command' : 'gateway';
-  const version = typeof theirs === 'number' ? `version ${theirs}` : 'none that is known here';
-  return `This ${us} speaks version ${CONTROL_VERSION} of the control protocol, and the ${other} ${version}: use the same isthmus on both sides`;
-}
-
-/** An answer, or a line of the logs that were asked for. */
-export type ControlAnswer =
-  | { readonly kind: 'result'; readonly id: number; readonly result: unknown }
-  | { readonly kind: 'line'; readonly id: number; readonly line: unknown }
-  /** Without an id it is about the connection. */
-  | { readonly kind: 'error'; readonly id: number | null; readonly error: IsthmusError };
-
-export function encodeRequest(request: ControlRequest): string {
-  return `${JSON.stringify({ control: CONTROL_VERSION, ...request })}\n`;
-}
-
-export function encodeResult(id: number, result: unknown): string {
-  return `${JSON.stringify({ control: CONTROL_VERSION, id, result: result ?? null })}\n`;
-}
-
-export function encodeLine(id: number, line: unknown): string {
-  return `${JSON.stringify({ control: CONTROL_VERSION, id, line })}\n`;
-}
-
-export function encodeError(id: number | null, thrown: unknown): string {
-  const code = thrown instanceof IsthmusError ? thrown.code : 'REFUSED_BY_PEER';
-  const evidence = thrown instanceof IsthmusError ? thrown.evidence : undefined;
+/** The status and the body of a failed request. */
+export function encodeError(thrown: unknown): { readonly status: number; readonly body: string } {
+  const { code, evidence, status } =
+    thrown instanceof IsthmusError ? thrown : new IsthmusError('REFUSED_BY_PEER', '');
   const error = { code, message: messageOf(thrown), ...(evidence && { evidence }) };
-  return `${JSON.stringify({ control: CONTROL_VERSION, id, error })}\n`;
+  return { status: statusOf(code, status), body: JSON.stringify({ error }) };
 }
 
-/** What a line of a gateway says; undefined when it is none of a gateway's. */
-export function readAnswer(line: string): ControlAnswer | undefined {
-  const value = parse(line);
-  if (!isJsonObject(value) || !('control' in value)) return undefined;
-  const id = Number.isSafeInteger(value['id']) ? (value['id'] as number) : null;
-  const { error } = value;
-  if (value['control'] !== CONTROL_VERSION) {
-    return {
-      kind: 'error',
-      id,
-      error: new IsthmusError('NO_COMMON_REVISION', otherVersion('command', value['control'])),
-    };
-  }
-  if (isJsonObject(error)) return { kind: 'error', id, error: toError(error) };
-  if (id === null) return undefined;
-  return 'line' in value
-    ? { kind: 'line', id, line: value['line'] }
-    : { kind: 'result', id, result: value['result'] };
+/** Only the status of an invalid request is ours: that of another error came from a remote server. */
+function statusOf(code: LocalErrorCode, status: number | undefined): number {
+  if (code === 'INVALID_OPTION') return status ?? 400;
+  if (code === 'NO_COMMON_REVISION') return 400;
+  return code === 'BUSY' ? 503 : 409;
 }
 
-function toRequest(id: number, value: Readonly<Record<string, unknown>>): ControlRequest | undefined {
-  const { verb, name, lines = 100, follow = false, of, params = {} } = value;
-  switch (verb) {
-    case 'status':
-    case 'reload':
-    case 'shutdown':
-      return { verb, id };
-    case 'restart':
-    case 'stop':
-    case 'start':
-      return typeof name === 'string' ? { verb, id, name } : undefined;
-    case 'logs':
-      if (name !== undefined && typeof name !== 'string') return undefined;
-      if (!Number.isSafeInteger(lines) || (lines as number) < 0 || typeof follow !== 'boolean')
-        return undefined;
-      return { verb, id, name, lines: lines as number, follow };
-    case 'cancel':
-      return Number.isSafeInteger(of) ? { verb, id, of: of as number } : undefined;
-    case 'attach':
-      return isJsonObject(params) ? { verb, id, params } : undefined;
-    default:
-      return undefined;
-  }
-}
-
-function refused(id: number | null, code: LocalErrorCode, message: string): ReadRequest {
-  return { kind: 'refused', id, error: new IsthmusError(code, message) };
-}
-
-/** The code is that of a gateway of our own version. */
-function toError({ code, message, evidence }: Readonly<Record<string, unknown>>): IsthmusError {
-  const lines = Array.isArray(evidence) ? evidence.map(String) : undefined;
+/** The error in the body of a failed request. Both sides have the same version, so the code is known here. */
+export function decodeError(body: unknown): IsthmusError {
+  const error = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
+  const { code, message, evidence } = error;
   return new IsthmusError(
     typeof code === 'string' ? (code as LocalErrorCode) : 'REFUSED_BY_PEER',
-    typeof message === 'string' ? message : 'The gateway refused without saying why',
-    { evidence: lines },
+    typeof message === 'string' ? message : 'The gateway refused and gave no reason',
+    { evidence: Array.isArray(evidence) ? evidence.map(String) : undefined },
   );
 }
 
-function parse(line: string): unknown {
+/** JSON for a header, which has room for ASCII only. */
+export function toHeader(value: unknown): string {
+  return JSON.stringify(value ?? null).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Undefined when the text is not JSON. */
+export function parseJson(text: string | string[] | undefined): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(String(text));
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import { type Attached, type ControlClient, connectControl } from '../control/index.js';
+import { type Attached, controlClient, isUnreachable } from '../control/index.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import type { AttachParams } from './definition.js';
 import { startDaemon } from './start-daemon.js';
@@ -24,16 +24,13 @@ export async function attach(params: AttachParams, options: DaemonAttachOptions)
   const start = options.start ?? ((at) => startDaemon(at, { program }));
   const until = clock.now() + withinMs;
   for (;;) {
-    const client = await connectIfThere(places.socket);
-    if (client) {
-      try {
-        return await client.attach({ ...params });
-      } catch (error) {
-        client.close();
-        // It ended before it had an ear for us.
-        if (!(error instanceof IsthmusError && error.code === 'CONNECTION_CLOSED')) throw error;
-      }
-    } else await start(places);
+    try {
+      return await controlClient(places.socket).attach({ ...params });
+    } catch (error) {
+      if (isAbsent(error)) await start(places);
+      // A daemon that is just ending closes the connection.
+      else if (!(error instanceof IsthmusError && error.code === 'CONNECTION_CLOSED')) throw error;
+    }
     if (clock.now() > until) {
       const message = `The daemon could not be reached within ${withinMs / 1000} s; its log is ${places.log}`;
       throw new IsthmusError('TIMED_OUT', message, { sent: 'no' });
@@ -42,27 +39,12 @@ export async function attach(params: AttachParams, options: DaemonAttachOptions)
   }
 }
 
-/** Undefined: nobody listens. */
-export async function connectIfThere(socket: string): Promise<ControlClient | undefined> {
-  try {
-    return await connectControl(socket);
-  } catch (error) {
-    if (error instanceof IsthmusError && error.code === 'ADDRESS_UNAVAILABLE' && isAway(error))
-      return undefined;
-    throw error;
-  }
-}
-
-/** Not there, or there and nobody listens: everything else does not go away by starting a daemon. */
-function isAway({ cause }: IsthmusError): boolean {
-  const { code } = Object(cause) as NodeJS.ErrnoException;
-  return (
-    cause === undefined ||
-    code === 'ECONNREFUSED' ||
-    code === 'ENOENT' ||
-    code === 'ECONNRESET' ||
-    code === 'EPIPE'
-  );
+/** True when no daemon listens at the socket. Starting a daemon would not help against any other error. */
+export function isAbsent(error: unknown): boolean {
+  if (!isUnreachable(error)) return false;
+  const { cause } = error as IsthmusError;
+  const { code = '' } = Object(cause) as NodeJS.ErrnoException;
+  return cause === undefined || ['ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE'].includes(code);
 }
 
 const RETRY_MS = 25;

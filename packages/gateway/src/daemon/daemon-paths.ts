@@ -65,6 +65,6 @@ function short(text: string): string {
 }
 
 /** Daemons and shims that do not understand each other do not meet. */
-const PROTOCOL = 1;
+const PROTOCOL = 2;
 /** `sun_path` without its final zero, on the system that has the shortest. */
 const MAX_PATH_BYTES = 103;

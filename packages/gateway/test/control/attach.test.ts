@@ -5,18 +5,13 @@ import { describe, expect, it } from 'vitest';
 import {
   type AttachHandler,
   type AttachRequest,
-  connectControl,
+  controlClient,
   openControl,
 } from '../../src/control/index.js';
-import { fakeGateway, later, line, rawClient, scratch } from './support.js';
+import { fakeGateway, http, later, rawClient, scratch, until } from './support.js';
 
 async function opened(onAttach?: AttachHandler) {
-  const gateway = fakeGateway({
-    async *logs(_name, _options, signal) {
-      yield line('one');
-      await once(signal, 'abort');
-    },
-  });
+  const gateway = fakeGateway();
   const path = join(scratch(), 'a.sock');
   const control = await openControl(gateway, { path, ...(onAttach && { onAttach }) });
   later(() => control.close());
@@ -39,27 +34,78 @@ async function firstChunk(stream: Socket): Promise<string> {
 describe('attaching', () => {
   it('hands the raw stream over, on both sides', async () => {
     const control = await opened(echo);
-    const client = await connectControl(control.path);
+    const client = controlClient(control.path);
     const { stream, leftover, result } = await client.attach({ server: 'weather' });
     later(() => stream.destroy());
     expect(result).toEqual({ hello: 'weather' });
     expect(leftover.toString()).toBe('');
-    await client.closed;
     stream.write('not a control request\n');
     expect(await firstChunk(stream)).toBe('not a control request\n');
   });
 
-  it('gives on what came behind the request, however the bytes were cut', async () => {
+  it('passes on the bytes that came after the request, however they were cut', async () => {
     const control = await opened(echo);
-    const { socket, next } = await rawClient(control.path);
-    socket.write('{"control":1,"id":1,"verb":"attach","params":{"server":"w"}}\n{"jsonrpc":"2.0"}\n{"half":');
-    expect(await next()).toEqual({ control: 1, id: 1, result: { hello: 'w' } });
-    expect(await next()).toEqual({ jsonrpc: '2.0' });
+    const { socket, received, has } = await rawClient(control.path);
+    const headers = { connection: 'Upgrade', upgrade: 'isthmus-attach' };
+    const request = http('GET /attach', { ...headers, 'isthmus-attach-params': '{"server":"w\\u00e9"}' });
+    socket.write(`${request}{"jsonrpc":"2.0"}\n{"half":`);
+    await has('{"half":');
     socket.write('1}\n');
-    expect(await next()).toEqual({ half: 1 });
+    await has('{"half":1}\n');
+    expect(received()).toBe(
+      [
+        'HTTP/1.1 101 Switching Protocols',
+        'connection: Upgrade',
+        'upgrade: isthmus-attach',
+        'isthmus-attach-result: {"hello":"w\\u00e9"}',
+        'isthmus-control: 2',
+        '',
+        '{"jsonrpc":"2.0"}\n{"half":1}\n',
+      ].join('\r\n'),
+    );
   });
 
-  it('gives the client what came behind the answer', async () => {
+  it('carries parameters of half a megabyte in any language', async () => {
+    let received: unknown;
+    const control = await opened((request, stream) => {
+      later(() => stream.destroy());
+      received = request.params['server'];
+      request.accept({ length: String(received).length });
+    });
+    const server = 'wëtter🌦'.repeat(20_000);
+    const { stream, result } = await controlClient(control.path).attach({ server });
+    later(() => stream.destroy());
+    expect(result).toEqual({ length: 160_000 });
+    expect(received).toBe(server);
+  });
+
+  it.each([
+    ['another path', 'GET /other', 'isthmus-attach', '{}', 400],
+    ['another protocol', 'GET /attach', 'websocket', '{}', 400],
+    ['parameters that are not an object', 'GET /attach', 'isthmus-attach', '[]', 400],
+    ['parameters that are not JSON', 'GET /attach', 'isthmus-attach', '{', 400],
+  ])('refuses %s', async (_what, request, upgrade, params, status) => {
+    const control = await opened(echo);
+    const { socket, answer } = await rawClient(control.path);
+    socket.write(http(request, { connection: 'Upgrade', upgrade, 'isthmus-attach-params': params }));
+    expect(await answer()).toMatchObject({ status, body: { error: { code: 'INVALID_OPTION' } } });
+  });
+
+  it('can be cancelled', async () => {
+    let request: AttachRequest | undefined;
+    const control = await opened((asked, stream) => {
+      later(() => stream.destroy());
+      request = asked;
+    });
+    const over = new AbortController();
+    const attaching = controlClient(control.path).attach({}, over.signal);
+    attaching.catch(() => {});
+    await until(() => request !== undefined, 'the gateway is asked');
+    over.abort();
+    await expect(attaching).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('gives the client the bytes that came after the answer', async () => {
     const control = await opened((request, stream) => {
       later(() => stream.destroy());
       stream.cork();
@@ -67,7 +113,7 @@ describe('attaching', () => {
       stream.write('first message\n');
       stream.uncork();
     });
-    const client = await connectControl(control.path);
+    const client = controlClient(control.path);
     const { stream, leftover } = await client.attach({});
     later(() => stream.destroy());
     stream.unshift(leftover);
@@ -76,25 +122,15 @@ describe('attaching', () => {
 
   it('may be refused, with the reason', async () => {
     const control = await opened((request) => request.refuse(new Error('no server "x"')));
-    const client = await connectControl(control.path);
+    const client = controlClient(control.path);
     await expect(client.attach({ server: 'x' })).rejects.toThrow('no server "x"');
-    await client.closed;
   });
 
-  it('is refused by a gateway that has no use for it, and the connection lives on', async () => {
+  it('is refused by a gateway that has no servers to attach to', async () => {
     const control = await opened();
-    const client = await connectControl(control.path);
-    later(() => client.close());
-    await expect(client.attach({})).rejects.toThrow('Nothing can be attached to this gateway');
+    const client = controlClient(control.path);
+    await expect(client.attach({})).rejects.toThrow('This gateway has no "GET /attach"');
     expect((await client.status()).pid).toBe(4711);
-  });
-
-  it('is refused while something else is going on', async () => {
-    const control = await opened(echo);
-    const { socket, next } = await rawClient(control.path);
-    socket.write('{"control":1,"id":1,"verb":"logs","follow":true}\n{"control":1,"id":2,"verb":"attach"}\n');
-    expect(await next()).toMatchObject({ id: 2, error: { code: 'INVALID_OPTION' } });
-    expect(await next()).toMatchObject({ id: 1, line: { text: 'one' } });
   });
 
   it('leaves the stream alone when the control socket is closed', async () => {
@@ -104,7 +140,7 @@ describe('attaching', () => {
       taken = [request, stream];
       request.accept();
     });
-    const client = await connectControl(control.path);
+    const client = controlClient(control.path);
     const { stream } = await client.attach({});
     later(() => stream.destroy());
     await control.close();
@@ -114,7 +150,7 @@ describe('attaching', () => {
 
   it('says so when the gateway goes away instead of answering', async () => {
     const control = await opened((_request, stream) => void stream.destroy());
-    const client = await connectControl(control.path);
+    const client = controlClient(control.path);
     await expect(client.attach({})).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
   });
 });

@@ -1,15 +1,24 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectControl, type LogLine, openControl } from '../../src/control/index.js';
-import { type FakeOptions, fakeGateway, later, line, rawClient, STATUS, scratch, until } from './support.js';
+import { controlClient, type LogLine, openControl } from '../../src/control/index.js';
+import {
+  type FakeOptions,
+  fakeGateway,
+  http,
+  later,
+  line,
+  rawClient,
+  STATUS,
+  scratch,
+  until,
+} from './support.js';
 
 async function opened(options: FakeOptions = {}) {
   const gateway = fakeGateway(options);
   const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
   later(() => control.close());
-  const client = await connectControl(control.path);
-  later(() => client.close());
+  const client = controlClient(control.path);
   return { gateway, control, client };
 }
 
@@ -27,7 +36,7 @@ describe('the control socket', () => {
     expect(gateway.asked).toEqual(['status', 'restart a', 'stop a', 'start a', 'reload', 'shutdown']);
   });
 
-  it('answers what is quick while something slow is running', async () => {
+  it('answers a quick request while a slow one runs', async () => {
     let finish = () => {};
     const slow = new Promise<void>((resolve) => {
       finish = resolve;
@@ -64,7 +73,7 @@ describe('the control socket', () => {
     expect(gateway.asked).toEqual(['logs a 7']);
   });
 
-  it('tells the gateway when nobody follows any more', async () => {
+  it('ends the logs of the gateway when the reader stops', async () => {
     const { gateway, client } = await opened({
       async *logs(_name, _options, signal) {
         yield line('one');
@@ -76,7 +85,7 @@ describe('the control socket', () => {
     expect((await client.status()).pid).toBe(4711);
   });
 
-  it('tells the gateway when a client dies in the middle of following', async () => {
+  it('ends the logs of the gateway when a client dies while it follows', async () => {
     const gateway = fakeGateway({
       async *logs(_name, _options, signal) {
         yield line('one');
@@ -85,9 +94,9 @@ describe('the control socket', () => {
     });
     const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
     later(() => control.close());
-    const { socket, next } = await rawClient(control.path);
-    socket.write('{"control":1,"id":1,"verb":"logs","follow":true}\n');
-    expect(await next()).toMatchObject({ id: 1, line: { text: 'one' } });
+    const { socket, has } = await rawClient(control.path);
+    socket.write(http('GET /logs?follow=true'));
+    await has(JSON.stringify(line('one')));
     socket.destroy();
     await until(() => gateway.followed[0]!.aborted, 'the gateway is told');
   });
@@ -106,7 +115,7 @@ describe('the control socket', () => {
     later(() => control.close());
     const slow = await rawClient(control.path);
     slow.socket.pause();
-    slow.socket.write('{"control":1,"id":1,"verb":"logs","follow":true}\n');
+    slow.socket.write(http('GET /logs?follow=true'));
     await until(() => given > 10, 'lines are given');
     let before = -1;
     while (before !== given) {
@@ -114,11 +123,59 @@ describe('the control socket', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(given).toBeLessThan(5000);
-    const other = await connectControl(control.path);
-    later(() => other.close());
+    const other = controlClient(control.path);
     expect((await other.status()).pid).toBe(4711);
     slow.socket.resume();
     await until(() => given > before, 'it goes on');
+  });
+
+  it('ends the logs when a client will send no more, as one that was killed', async () => {
+    const gateway = fakeGateway({
+      async *logs(_name, _options, signal) {
+        yield line('one');
+        await once(signal, 'abort');
+      },
+    });
+    const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
+    later(() => control.close());
+    const { socket, has, answer } = await rawClient(control.path);
+    socket.write(http('GET /logs?follow=true'));
+    await has(JSON.stringify(line('one')));
+    socket.end();
+    expect((await answer()).head).toContain('content-type: application/x-ndjson');
+    expect(gateway.followed[0]!.aborted).toBe(true);
+  });
+
+  it('does not starve others when a source of lines is never empty and its reader goes away', async () => {
+    const gateway = fakeGateway({
+      async *logs(_name, _options, signal) {
+        while (!signal.aborted) yield line('x');
+      },
+    });
+    const control = await openControl(gateway, { path: join(scratch(), 'a.sock') });
+    later(() => control.close());
+    const { socket, has } = await rawClient(control.path);
+    socket.write(http('GET /logs?follow=true'));
+    await has('"text":"x"');
+    expect((await controlClient(control.path).status()).pid).toBe(4711);
+    socket.destroy();
+    await until(() => gateway.followed[0]!.aborted, 'the lines end');
+  });
+
+  it('fails when the gateway dies in the middle of its logs', async () => {
+    const seen: string[] = [];
+    const { client } = await opened({
+      async *logs() {
+        yield line('one');
+        await until(() => seen.length === 1, 'the first line is read');
+        throw new Error('broken');
+      },
+    });
+    const reading = (async () => {
+      for await (const each of client.logs('a', { lines: 1, follow: true }, never)) seen.push(each.text);
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    expect(seen).toEqual(['one']);
   });
 
   it('ends what is followed when it is closed, and lets what was asked finish', async () => {
@@ -144,8 +201,7 @@ describe('the control socket', () => {
     finish();
     await restart;
     await closing;
-    await client.closed;
-    await expect(client.status()).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    await expect(client.status()).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
     await control.close();
   });
 });

@@ -1,92 +1,85 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { connectControl, openControl } from '../../src/control/index.js';
-import { fakeGateway, later, rawClient, scratch, until } from './support.js';
+import { controlClient, openControl } from '../../src/control/index.js';
+import { fakeGateway, http, later, rawClient, scratch } from './support.js';
 
-async function opened() {
-  const control = await openControl(fakeGateway(), { path: join(scratch(), 'a.sock') });
+async function opened(maxConnections = 256) {
+  const gateway = fakeGateway();
+  const control = await openControl(gateway, { path: join(scratch(), 'a.sock'), maxConnections });
   later(() => control.close());
-  return rawClient(control.path);
+  return { gateway, path: control.path, ...(await rawClient(control.path)) };
 }
-
-const STATUS_LINE = '{"control":1,"id":9,"verb":"status"}\n';
 
 describe('a control socket that is sent nonsense', () => {
   it.each([
-    ['no JSON', 'hello', null, 'INVALID_OPTION'],
-    ['no object', '[1,2]', null, 'INVALID_OPTION'],
-    ['no id', '{"control":1,"verb":"status"}', null, 'INVALID_OPTION'],
-    ['an unknown verb', '{"control":1,"id":3,"verb":"explode"}', 3, 'INVALID_OPTION'],
-    ['no verb', '{"control":1,"id":3}', 3, 'INVALID_OPTION'],
-    ['a name that is no string', '{"control":1,"id":3,"verb":"stop","name":{"a":1}}', 3, 'INVALID_OPTION'],
-    ['lines that are no number', '{"control":1,"id":3,"verb":"logs","lines":"all"}', 3, 'INVALID_OPTION'],
-    ['bytes that are no text', '\u0000\u0001\ud800', null, 'INVALID_OPTION'],
-  ])('answers %s with an error, and lives on', async (_what, text, id, code) => {
-    const { socket, next } = await opened();
-    socket.write(`${text}\n${STATUS_LINE}`);
-    expect(await next()).toMatchObject({ control: 1, id, error: { code } });
-    expect(await next()).toMatchObject({ control: 1, id: 9, result: { pid: 4711 } });
+    ['text', 'hello\n', 400],
+    ['HTTP without a host', 'GET /status HTTP/1.1\r\n\r\n', 400],
+    ['an unknown path', http('POST /explode'), 404],
+    ['an unknown method', http('DELETE /status'), 404],
+    ['an unknown action', http('POST /servers/a/explode'), 404],
+    ['a name that is not percent-encoded', http('POST /servers/%E0%A4%A/stop'), 400],
+    ['lines that are not a number', http('GET /logs?lines=all'), 400],
+    ['negative lines', http('GET /logs?lines=-1'), 400],
+    ['an unclear follow', http('GET /logs?follow=yes'), 400],
+    ['bytes that are not text', '\u0000\u0001\ud800', 400],
+    ['a web page', http('GET /status', { origin: 'https://example.com' }), 403],
+    ['a body', http('POST /reload', { 'content-length': '99' }), 413],
+    ['a body of unknown length', http('POST /reload', { 'transfer-encoding': 'chunked' }), 413],
+    ['headers that are too long', http('GET /status', { x: 'x'.repeat(1100 * 1024) }), 431],
+  ])('answers %s with an error', async (_what, text, status) => {
+    const { gateway, path, socket, answer } = await opened();
+    socket.write(text);
+    const { status: got, body, head } = await answer();
+    expect(got).toBe(status);
+    // Node answers a request without a host by itself.
+    if (head.includes('isthmus-control')) expect(body).toMatchObject({ error: { code: 'INVALID_OPTION' } });
+    expect(gateway.asked).toEqual([]);
+    expect((await controlClient(path).status()).pid).toBe(4711);
   });
 
-  it('says which versions meet when they differ', async () => {
-    const { socket, next } = await opened();
-    socket.write('{"control":2,"id":1,"verb":"status","newField":true}\n');
-    expect(await next()).toEqual({
-      control: 1,
-      id: 1,
-      error: {
-        code: 'NO_COMMON_REVISION',
-        message:
-          'This gateway speaks version 1 of the control protocol, and the command version 2: use the same isthmus on both sides',
+  it('names both versions when they differ', async () => {
+    const { socket, answer } = await opened();
+    socket.write(http('GET /status', { 'isthmus-control': '3' }));
+    expect(await answer()).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'NO_COMMON_REVISION',
+          message:
+            'This gateway speaks version 2 of the control protocol, and the command version 3: use the same isthmus on both sides',
+        },
       },
     });
   });
 
-  it('skips a line that is too long, says so once, and lives on', async () => {
-    const { socket, next } = await opened();
-    socket.write('x'.repeat(3 * 1024 * 1024));
-    socket.write(`\n${STATUS_LINE}`);
-    expect(await next()).toMatchObject({
-      id: null,
-      error: { message: 'A control request has at most 1048576 bytes' },
-    });
-    expect(await next()).toMatchObject({ id: 9, result: { pid: 4711 } });
+  it('answers a command of version 1 with a line that it understands', async () => {
+    const { socket, answer } = await opened();
+    socket.write('{"control":1,"id":1,"verb":"status"}\n');
+    const { status, head } = await answer();
+    expect(status).toBe(0);
+    expect(JSON.parse(head)).toMatchObject({ control: 2, id: null, error: { code: 'NO_COMMON_REVISION' } });
   });
 
-  it('stops reading from a client that sends and does not read', async () => {
-    const { socket, next } = await opened();
-    socket.pause();
-    socket.write(STATUS_LINE.repeat(40_000));
-    // Both ends live in this process: what does not move for so many turns does not move.
-    let before = -1;
-    for (let still = 0; still < 200; still += 1) {
-      if (socket.writableLength !== before) still = 0;
-      before = socket.writableLength;
-      await setImmediate();
-    }
-    expect(before).toBeGreaterThan(500_000);
-    socket.resume();
-    for (let at = 0; at < 10_000; at += 1) expect((await next())['id']).toBe(9);
+  it('does one request of a connection, and nothing of those that were sent with it', async () => {
+    const { gateway, socket, answer } = await opened();
+    socket.write(http('POST /reload').repeat(1000));
+    const { status, head } = await answer();
+    expect([status, head]).toEqual([200, expect.stringMatching(/^connection: close$/im)]);
+    expect(gateway.asked).toEqual(['reload']);
   });
 
-  it('refuses more at once than anybody needs', async () => {
-    const { socket, next } = await opened();
-    socket.write(
-      Array.from({ length: 40 }, (_, at) => `{"control":1,"id":${at},"verb":"status"}\n`).join(''),
-    );
-    const answers: Record<string, unknown>[] = [];
-    while (answers.length < 40) answers.push(await next());
-    expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(32);
-    expect(answers.find(({ id }) => id === 39)).toMatchObject({ error: { code: 'BUSY' } });
+  it('closes connections beyond the bound at once', async () => {
+    const { path, socket, answer } = await opened(1);
+    await expect(controlClient(path).status()).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    socket.write(http('GET /status'));
+    expect(await answer()).toMatchObject({ status: 200, body: { pid: 4711 } });
   });
 
   it('answers a client that stops sending before it reads', async () => {
-    const { socket, next } = await opened();
-    socket.end(STATUS_LINE.trimEnd());
-    expect(await next()).toMatchObject({ id: 9, result: { pid: 4711 } });
-    await until(() => socket.readableEnded, 'the gateway hangs up');
+    const { socket, answer } = await opened();
+    socket.end(http('GET /status'));
+    expect(await answer()).toMatchObject({ status: 200, body: { pid: 4711 } });
   });
 });
 
@@ -99,27 +92,44 @@ describe('a client that is answered nonsense', () => {
     });
     await new Promise<void>((resolve) => server.listen(path, resolve));
     later(() => server.close());
-    const client = await connectControl(path, { statusMs: 200 });
-    later(() => client.close());
-    return client;
+    return controlClient(path, { statusMs: 200 });
   }
 
-  it('says that it is no gateway', async () => {
+  const response = (version: string, body: string) =>
+    `HTTP/1.1 200 OK\r\n${version}content-length: ${body.length}\r\n\r\n${body}`;
+
+  it('says that the peer does not speak HTTP', async () => {
     const client = await answering('220 mail.example.com ESMTP\n');
     await expect(client.status()).rejects.toThrow(
-      'What listens on the control socket is no gateway: it sent "220 mail.example.com ESMTP"',
+      'The process at the control socket is not a gateway: it sent "220 mail.example.com ESMTP"',
     );
   });
 
-  it('says that it is another version', async () => {
-    const client = await answering('{"control":7,"id":1,"result":{}}\n');
+  it('says that the peer is another web server', async () => {
+    const client = await answering(response('', '<html>'));
+    await expect(client.status()).rejects.toThrow('is not a gateway: it sent "HTTP 200"');
+  });
+
+  it('says that the answer is not JSON', async () => {
+    const client = await answering(response('isthmus-control: 2\r\n', '<html>'));
+    await expect(client.status()).rejects.toThrow('is not a gateway: it sent "<html>"');
+  });
+
+  it.each([
+    ['a later version', response('isthmus-control: 7\r\n', '{}'), 'version 7'],
+    ['version 1, which was not HTTP', '{"control":1,"id":null,"error":{}}\n', 'version 1'],
+  ])('says that the peer is of %s', async (_what, text, version) => {
+    const client = await answering(text);
     await expect(client.status()).rejects.toThrow(
-      'This command speaks version 1 of the control protocol, and the gateway version 7: use the same isthmus on both sides',
+      `This command speaks version 2 of the control protocol, and the gateway ${version}: use the same isthmus on both sides`,
     );
   });
 
-  it('does not wait for ever', async () => {
-    const client = await answering('');
+  it.each([
+    ['nothing', ''],
+    ['half an answer', 'HTTP/1.1 200 OK\r\nisthmus-control: 2\r\ncontent-length: 9\r\n\r\n{'],
+  ])('does not wait for ever for a peer that sends %s', async (_what, text) => {
+    const client = await answering(text);
     await expect(client.status()).rejects.toMatchObject({
       code: 'TIMED_OUT',
       message: 'The gateway did not answer status within 200 ms',

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, w
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectControl, controlFolders, controlPath, openControl } from '../../src/control/index.js';
+import { controlClient, controlFolders, controlPath, openControl } from '../../src/control/index.js';
 import { judgeFolder } from '../../src/control/private-folder.js';
 import { listenPrivately, socketProblem } from '../../src/control/private-socket.js';
 import { fakeGateway, later, scratch } from './support.js';
@@ -173,8 +173,7 @@ describe('a control socket', () => {
       code: 'ADDRESS_UNAVAILABLE',
       message: `Cannot open the control socket ${path}: another process listens there`,
     });
-    const client = await connectControl(path);
-    later(() => client.close());
+    const client = controlClient(path);
     expect((await client.status()).pid).toBe(4711);
   });
 
@@ -184,7 +183,7 @@ describe('a control socket', () => {
     expect(existsSync(control.path)).toBe(true);
     await control.close();
     expect(readdirSync(folder)).toEqual([]);
-    await expect(connectControl(control.path)).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
+    await expect(controlClient(control.path).status()).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
   });
 
   it('is not talked to when it belongs to somebody else', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connectControl, listGateways, openControl, withPathLock } from '../../src/control/index.js';
+import { controlClient, listGateways, openControl, withPathLock } from '../../src/control/index.js';
 import { fakeGateway, later, scratch } from './support.js';
 
 /** Leaves a socket behind, as a process does that is killed. */
@@ -27,17 +27,16 @@ describe('a socket that a dead process left', () => {
     );
     for (const attempt of attempts) if (attempt.status === 'fulfilled') later(() => attempt.value.close());
     expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const client = await connectControl(path);
-    later(() => client.close());
+    const client = controlClient(path);
     expect((await client.status()).pid).toBe(4711);
   });
 
-  it('is said to have nobody who listens', async () => {
+  it('is reported as a socket without a process', async () => {
     const path = join(scratch(), 'a.sock');
     await leaveSocket(path);
-    await expect(connectControl(path)).rejects.toMatchObject({
+    await expect(controlClient(path).status()).rejects.toMatchObject({
       code: 'ADDRESS_UNAVAILABLE',
-      message: `Cannot connect to the control socket ${path}: nobody listens there`,
+      message: `Cannot connect to the control socket ${path}: no process listens there`,
     });
   });
 

@@ -103,36 +103,43 @@ export function line(text: string, server = 'a'): LogLine {
   return { server, at: 1_700_000_000_000, source: 'stderr', text };
 }
 
-/** A raw client: what it sends is up to the test. */
-export async function rawClient(
-  path: string,
-): Promise<{ socket: Socket; next(): Promise<Record<string, unknown>> }> {
+/** A raw client: the test decides what it sends. */
+export async function rawClient(path: string): Promise<RawClient> {
   const socket = connect({ path, allowHalfOpen: true });
   later(() => socket.destroy());
-  const lines: string[] = [];
-  let held = '';
-  let wake = () => {};
+  let text = '';
   socket.on('error', () => {});
-  socket.on('close', () => wake());
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    const parts = (held + text).split('\n');
-    held = parts.pop()!;
-    lines.push(...parts);
-    wake();
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
   });
   await new Promise<void>((resolve) => socket.once('connect', resolve));
   return {
     socket,
-    async next() {
-      while (lines.length === 0) {
-        if (socket.destroyed) throw new Error('the socket was closed');
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      return JSON.parse(lines.shift()!);
+    received: () => text,
+    has: (what) => until(() => text.includes(what), `${what} is in ${text}`),
+    async answer() {
+      await until(() => socket.readableEnded || socket.destroyed, 'the gateway hangs up');
+      const [head = '', rest = ''] = text.split('\r\n\r\n');
+      const body = rest.slice(0, Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? rest.length));
+      const [, status = '0'] = /^HTTP\/1.1 (\d+) /.exec(head) ?? [];
+      return { status: Number(status), head, body: body.startsWith('{') ? JSON.parse(body) : body };
     },
   };
+}
+
+export interface RawClient {
+  readonly socket: Socket;
+  received(): string;
+  /** Waits until this was received. */
+  has(what: string): Promise<void>;
+  /** Waits until the gateway hangs up. */
+  answer(): Promise<{ readonly status: number; readonly head: string; readonly body: unknown }>;
+}
+
+/** The text of a request. */
+export function http(request: string, headers: Readonly<Record<string, string>> = {}): string {
+  const lines = Object.entries({ host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${request} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
 /** Waits until it holds; on a busy machine that takes a while. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DISCOVERED, faultServer } from '../../../sdk/test/transport/http-client/fault-server.js';
-import { connectIfThere } from '../../src/daemon/attach.js';
+import { controlClient } from '../../src/control/index.js';
 import { type DaemonOptions, openDaemon } from '../../src/daemon/daemon.js';
 import { daemonPaths } from '../../src/daemon/daemon-paths.js';
 import type { AttachParams } from '../../src/daemon/definition.js';
@@ -24,13 +24,7 @@ async function startDaemon(options: Partial<DaemonOptions> = {}) {
     ...{ places, lock: { release: released }, log: { say() {} }, version: '1', ...options },
   });
   onTestFinished(() => daemon.close(0));
-  const client = async () => {
-    const found = await connectIfThere(places.socket);
-    if (!found) throw new Error('Nobody listens');
-    onTestFinished(() => found.close());
-    return found;
-  };
-  return { daemon, places, released, client };
+  return { daemon, places, released, client: controlClient(places.socket) };
 }
 
 function remote(url: string, changed: Partial<AttachParams> = {}): Record<string, unknown> {
@@ -49,21 +43,20 @@ test('a daemon that nobody comes to ends by itself, and its lock is released las
   expect(released).not.toHaveBeenCalled();
   await daemon.ended;
   expect(released).toHaveBeenCalledOnce();
-  expect(await connectIfThere(places.socket)).toBeUndefined();
+  await expect(controlClient(places.socket).status()).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
 });
 
 test('hosts beyond the bound are refused, and the others are served', async () => {
   const { client, daemon } = await startDaemon({ maxAttached: 2 });
   const { url } = await faultServer(({ reply }) => reply(DISCOVERED));
-  const [first] = await Promise.all([1, 2].map(async () => (await client()).attach(remote(url))));
-  const third = await client();
-  await expect(third.attach(remote(url))).rejects.toMatchObject({
+  const [first] = await Promise.all([1, 2].map(() => client.attach(remote(url))));
+  await expect(client.attach(remote(url))).rejects.toMatchObject({
     code: 'BUSY',
     message: 'The daemon is busy: 2 hosts are attached to it',
   });
   first!.stream.destroy();
   await vi.waitFor(async () => {
-    const { stream } = await (await client()).attach(remote(url));
+    const { stream } = await client.attach(remote(url));
     stream.destroy();
   });
   await daemon.close(0);
@@ -72,9 +65,9 @@ test('hosts beyond the bound are refused, and the others are served', async () =
 test('what makes no sense is refused with why, and costs nobody anything', async () => {
   const { client } = await startDaemon();
   const { url } = await faultServer(({ reply }) => reply(DISCOVERED));
-  const { stream } = await (await client()).attach(remote(url));
-  await expect((await client()).attach({ unit: 'x' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
-  await expect((await client()).attach(remote('ftp://example.com'))).rejects.toMatchObject({
+  const { stream } = await client.attach(remote(url));
+  await expect(client.attach({ unit: 'x' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  await expect(client.attach(remote('ftp://example.com'))).rejects.toMatchObject({
     code: 'INVALID_OPTION',
     message: expect.stringContaining('is no http:// or https:// URL'),
   });
@@ -87,10 +80,10 @@ test('whoever goes away while it is still being attached holds nothing', async (
     if (verb === 'GET') setTimeout(() => say(404, 'no'), 150);
     else res.destroy();
   });
-  const going = await client();
-  going.attach(remote(url, { sseFirst: true })).catch(() => {});
+  const going = new AbortController();
+  client.attach(remote(url, { sseFirst: true }), going.signal).catch(() => {});
   await vi.waitFor(() => expect(seen).toHaveLength(1));
-  going.close();
+  going.abort();
   await daemon.ended;
 });
 

@@ -14,7 +14,7 @@ test('the folder depends on nothing but the home, since hosts hand on little els
     folder: '/home/ada/.local/state/isthmus/daemon',
     socket: `/home/ada/.local/state/isthmus/daemon/${linux.tag}.sock`,
     log: `/home/ada/.local/state/isthmus/daemon/${linux.tag}.log`,
-    tag: expect.stringMatching(/^daemon-1-[0-9a-f]{8}$/),
+    tag: expect.stringMatching(/^daemon-2-[0-9a-f]{8}$/),
   });
   const mac = daemonPaths({ ...around, env: {}, platform: 'darwin', home: () => '/Users/ada' });
   expect(mac.folder).toBe('/Users/ada/Library/Application Support/isthmus/daemon');
@@ -38,7 +38,7 @@ test('a path that is too long for a socket leads to a folder of the user below /
   const env = { ISTHMUS_RUNTIME_DIR: `/${'x'.repeat(120)}` };
   const { folder, socket } = daemonPaths({ ...around, env, platform: 'linux' });
   expect(folder).toBe(env.ISTHMUS_RUNTIME_DIR);
-  expect(socket).toMatch(/^\/tmp\/isthmus-1000-[0-9a-f]{8}\/daemon-1-[0-9a-f]{8}\.sock$/);
+  expect(socket).toMatch(/^\/tmp\/isthmus-1000-[0-9a-f]{8}\/daemon-2-[0-9a-f]{8}\.sock$/);
 });
 
 test('the folder is made for its owner alone, and refused when others may write to it', () => {

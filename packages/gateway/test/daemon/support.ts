@@ -97,7 +97,7 @@ function attaching(...args: readonly string[]): { command: string; args: string[
 export function daemonPids({ run }: DaemonHome): number[] {
   const names = attempt(() => readdirSync(run)) ?? [];
   return names
-    .filter((name) => /^daemon-1-\w+\.\d+$/.test(name))
+    .filter((name) => /^daemon-2-\w+\.\d+$/.test(name))
     .flatMap((name) => {
       const text = attempt(() => readFileSync(join(run, name), 'utf8'));
       const pid = text === undefined ? 0 : (JSON.parse(text) as { pid: number }).pid;

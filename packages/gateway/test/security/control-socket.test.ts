@@ -14,7 +14,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { modernCall } from '../../../sdk/test/transport/http-server/support.js';
-import { connectControl, controlPath } from '../../src/control/index.js';
+import { controlClient, controlPath } from '../../src/control/index.js';
 import { freshFolder } from '../gateway/support/open.js';
 import { openHouse, tellsAll, textOf } from './support/house.js';
 
@@ -88,13 +88,12 @@ describe('the control socket', () => {
         socket.write(Buffer.from(Array.from({ length: 4096 }, (_, byte) => (byte * 7 + at) % 256)));
       if (at % 4 === 2)
         socket.write(
-          '{"control":1,"id":1,"verb":"__proto__","name":"constructor"}\n{"control":1,"id":2,"verb":"stop","name":"__proto__"}\n{"__proto__":{"poisoned":1}}\n{"control":1',
+          'POST /__proto__ HTTP/1.1\r\nhost: x\r\n\r\nPOST /servers/__proto__/stop HTTP/1.1\r\nhost: x\r\n\r\nGET /status HT',
         );
       return socket;
     });
     await new Promise((resolve) => sockets[2]!.once('data', resolve));
-    const client = await connectControl(path);
-    onTestFinished(() => client.close());
+    const client = controlClient(path);
     expect(Object.keys((await client.status()).servers)).toEqual(['a']);
     for (const name of ['__proto__', 'constructor', '../a', '', 'a\nb']) {
       await expect(client.restart(name)).rejects.toMatchObject({ code: 'INVALID_OPTION' });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
 import { legacyCall, modernCall, openSession } from '../../../sdk/test/transport/http-server/support.js';
-import { connectControl } from '../../src/control/index.js';
+import { controlClient } from '../../src/control/index.js';
 import { openHouse, tellsAll } from './support/house.js';
 
 /** Clears the screen, forges a line, changes the title, hides what follows, in 7 and 8 bits; and breaks lines. */
@@ -66,14 +66,13 @@ describe('a log', () => {
 
 it('lines of the control socket are one object each', async () => {
   const house = await provoke('json');
-  const control = await connectControl(house.controlPath);
+  const control = controlClient(house.controlPath);
   const signal = new AbortController().signal;
   let count = 0;
   for await (const { text } of control.logs('a', { lines: 500, follow: false }, signal)) {
     count += 1;
     expect(text).not.toMatch(/[\r\n]/);
   }
-  control.close();
   expect(count).toBeGreaterThan(NASTY.length);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../../../test/support/until.js';
 import { createRandom } from '../../../../sdk/test/host/support-chaos.js';
-import { connectControl } from '../../../src/control/index.js';
+import { controlClient } from '../../../src/control/index.js';
 import type { Gateway } from '../../../src/create-gateway.js';
 import { runGateway } from '../../../src/run-gateway.js';
 import { createLog, createRedactor } from '../../../src/telemetry/index.js';
@@ -77,7 +77,7 @@ export async function weather(options: StormOptions): Promise<StormReport> {
       onHostEvent: processes.onHostEvent,
     });
     close = () => operation.close({ graceMs: 0 });
-    const control = await connectControl(join(folder, 'control.sock'));
+    const control = controlClient(join(folder, 'control.sock'));
     const { origin } = new URL(operation.gateway.addresses[0]!);
     await becomesReady(operation.gateway);
     const witness: Witness = { origin, plan, processes, remote, lies: [], weighed: NOTHING() };
@@ -106,7 +106,6 @@ export async function weather(options: StormOptions): Promise<StormReport> {
 
     for (const each of undo) each();
     const calm = await calmDown(storm, origin);
-    control.close();
     await operation.close({ graceMs: 0 });
     return {
       outcomes: rush.outcomes,
