@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Aggregate } from '@isthmus/gateway/internal/aggregate/aggregate.js';
-import type { AggregateMember } from '@isthmus/gateway/internal/aggregate/member.js';
+import type { AggregateMember } from '@isthmus/gateway/internal/aggregate/members.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createTranscript } from '@isthmus/check/internal/wire/transcript.js';
-import { createLog } from '@isthmus/gateway/internal/telemetry/create-log.js';
+import { createLog } from '@isthmus/gateway/internal/telemetry/log.js';
 import { connect } from '@isthmus/sdk/client';
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { memoryPair } from '@isthmus/sdk/internal/transport/memory.js';

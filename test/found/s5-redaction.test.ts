@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { secretsOf, secretsOfAll } from '@isthmus/gateway/internal/secrets.js';
-import { createRedactor } from '@isthmus/gateway/internal/telemetry/index.js';
+import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import { createWordFinder } from '@isthmus/gateway/internal/telemetry/word-finder.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';

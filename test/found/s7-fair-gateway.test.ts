@@ -1,4 +1,4 @@
-import { createRateLimit } from '@isthmus/gateway/internal/limits/index.js';
+import { createRateLimit } from '@isthmus/gateway/internal/limits/rate-limit.js';
 import { createServer, type Service } from '@isthmus/sdk';
 import type { SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,5 @@
-import { isMeantFor } from '@isthmus/gateway/internal/auth/audience.js';
-import { createAuthenticate } from '@isthmus/gateway/internal/auth/index.js';
-import { kindProblem } from '@isthmus/gateway/internal/auth/jwt.js';
+import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
+import { isMeantFor, kindProblem } from '@isthmus/gateway/internal/auth/jwt.js';
 import { describe, expect, it } from 'vitest';
 import { bearer, openAuthority } from '../../packages/gateway/test/auth/support.js';
 import { openFar, withTools } from '../../packages/gateway/test/gateway/support/far.js';

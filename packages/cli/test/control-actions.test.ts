@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
 import { line, unit } from '../../gateway/test/control/support.js';
 import { runLogs } from '../src/commands/logs.js';

@@ -1,7 +1,6 @@
-/** What the doctor makes of what it sees, without servers. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
 import { unit } from '../../gateway/test/control/support.js';
 import { describeLookUp } from '../src/control/doctor/check-command.js';
@@ -10,6 +9,8 @@ import { interpretStderr, quotedLine } from '../src/control/doctor/interpret-std
 import { lookUpCommand } from '../src/control/doctor/look-up-command.js';
 import { inOrder } from '../src/control/doctor/run-doctor.js';
 import { freeFolder } from './support.js';
+
+/** What the doctor makes of what it sees, without servers. */
 
 describe('the last words of a program', () => {
   const variables = { given: new Set(['HAS_IT']), ours: new Set(['OUR_TOKEN', 'HAS_IT']) };

@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { ProcessStatus, ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import { describe, expect, it, vi } from 'vitest';
 import { unit } from '../../gateway/test/control/support.js';

@@ -13,11 +13,11 @@ import { Aggregate } from './aggregate/aggregate.js';
 import type { AppliedChanges, CloseOptions, Gateway, GatewayOptions } from './gateway.js';
 import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
 import { AdminPages } from './http/admin-pages.js';
-import { openHttpFrontends } from './http/frontends.js';
+import { openHttpFrontends } from './http/frontend.js';
 import { placeKeys } from './place-keys.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import type { GatewayServerDefinition } from './server-definition.js';
-import type { GatewayServerStatus, GatewayStatus } from './status.js';
+import type { GatewayServerStatus, GatewayStatus } from './server-state.js';
 import { validateServer } from './validate-server.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';

@@ -12,18 +12,18 @@ import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
 import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
-import type { AggregateMember } from './aggregate/member.js';
+import type { AggregateMember } from './aggregate/members.js';
 import { assembleServer, type PipelineInputs } from './pipeline/server-pipeline.js';
 import { RemoteHealth } from './pipeline/track-health.js';
 import type { GatewayServerDefinition } from './server-definition.js';
 import {
   type GatewayServerState,
+  type GatewayServerStatus,
   isTriedAgain,
   type StatusViewer,
   stateOfProcesses,
   statusFor,
 } from './server-state.js';
-import type { GatewayServerStatus } from './status.js';
 
 /** What all servers of a gateway have in common. */
 export interface GatewayServerContext extends Pick<PipelineInputs, 'observer' | 'rate'> {

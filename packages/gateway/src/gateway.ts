@@ -11,7 +11,7 @@ import type { SsePaths } from './http/frontend.js';
 import type { RateLimit } from './limits/rate-limit.js';
 import type { CallObserver } from './pipeline/server-pipeline.js';
 import type { GatewayServerDefinition } from './server-definition.js';
-import type { GatewayStatus } from './status.js';
+import type { GatewayStatus } from './server-state.js';
 import type { Redactor } from './telemetry/redactor.js';
 
 export interface GatewayOptions {

@@ -1,5 +1,5 @@
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
-import { StderrLines } from './telemetry/stderr-lines.js';
+import { StderrLines } from './telemetry/host-log.js';
 
 /** One line of what a server, or the gateway about it, had to say. */
 export interface LogLine {

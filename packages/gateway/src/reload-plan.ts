@@ -3,8 +3,7 @@ import { EVERYTHING } from '@isthmus/sdk/internal/bridge/upstream-sessions.js';
 import type { HostPart } from '@isthmus/sdk/internal/config/index.js';
 import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import type { GatewayServerDefinition } from './server-definition.js';
-import { isHealthy } from './server-state.js';
-import type { GatewayServerStatus } from './status.js';
+import { type GatewayServerStatus, isHealthy } from './server-state.js';
 
 /** Whether the unit of the first definition can go on with the second: only its process is another. */
 export function canStay(before: GatewayServerDefinition, after: GatewayServerDefinition): boolean {

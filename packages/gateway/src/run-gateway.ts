@@ -14,7 +14,11 @@ import type { CloseOptions } from './gateway.js';
 import { createLogTail } from './log-tail.js';
 import { secretsOfAll } from './secrets.js';
 import type { GatewayServerDefinition } from './server-definition.js';
-import { createCallTracer, createMetrics, logCall, logHostEvent, type Redactor } from './telemetry/index.js';
+import { createCallTracer } from './telemetry/call-tracer.js';
+import { logHostEvent } from './telemetry/host-log.js';
+import { logCall } from './telemetry/log.js';
+import { createMetrics } from './telemetry/metrics.js';
+import type { Redactor } from './telemetry/redactor.js';
 
 export interface RunGatewayOptions
   extends Omit<GatewayOptions, 'around' | 'observer' | 'metrics' | 'redactor' | 'onStartFailed'> {

@@ -1,5 +1,5 @@
 import type { GatewayServerDefinition } from '@isthmus/gateway/internal/server-definition.js';
-import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { onTestFinished } from 'vitest';
 import {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { readAllStats } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { type Answer, ask } from '../../../packages/sdk/test/transport/http-server/support.js';
 import { ISTHMUS } from '../../support/child.js';

@@ -1,4 +1,4 @@
-import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { oneLine } from '../terminal/text.js';
 
 /** A daemon in the words that a person gets: one line for itself, one for each server. */

@@ -1,5 +1,5 @@
 import type { ControlClient } from '@isthmus/gateway/internal/control/index.js';
-import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';

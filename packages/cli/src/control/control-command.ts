@@ -3,7 +3,7 @@ import {
   type ControlClient,
   isUnreachable,
 } from '@isthmus/gateway/internal/control/index.js';
-import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { suggest } from '../arguments/suggest.js';

@@ -1,4 +1,4 @@
-import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { ProcessStatus } from '@isthmus/sdk/internal/host/status.js';
 import { oneLine } from '../terminal/text.js';
 

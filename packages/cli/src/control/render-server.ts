@@ -1,4 +1,4 @@
-import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { LastExit, ProcessStatus, Receipt } from '@isthmus/sdk/internal/host/status.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';

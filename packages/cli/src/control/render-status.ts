@@ -1,4 +1,4 @@
-import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { quote } from '../target.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';

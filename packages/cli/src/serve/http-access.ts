@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type AuthOptions, createAuthenticate } from '@isthmus/gateway/internal/auth/index.js';
+import { type AuthOptions, createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
 import type { GatewayOptions } from '@isthmus/gateway/internal/create-gateway.js';
 import { httpAddress } from '@isthmus/sdk/internal/transport/address.js';
 import type { HttpEndpointOptions } from '@isthmus/sdk/internal/transport/http-server/options.js';

@@ -1,5 +1,5 @@
 import { AdminPages } from '@isthmus/gateway/internal/http/admin-pages.js';
-import { openHttpFrontends } from '@isthmus/gateway/internal/http/frontends.js';
+import { openHttpFrontends } from '@isthmus/gateway/internal/http/frontend.js';
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';

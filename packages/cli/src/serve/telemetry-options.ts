@@ -1,7 +1,8 @@
 import { controlPath } from '@isthmus/gateway/internal/control/index.js';
-import { createRateLimit } from '@isthmus/gateway/internal/limits/index.js';
+import { createRateLimit } from '@isthmus/gateway/internal/limits/rate-limit.js';
 import type { RunGatewayOptions } from '@isthmus/gateway/internal/run-gateway.js';
-import { createLog, createRedactor, type LogLevel } from '@isthmus/gateway/internal/telemetry/index.js';
+import { createLog, type LogLevel } from '@isthmus/gateway/internal/telemetry/log.js';
+import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { Logger } from 'pino';
 import type { ServeCommandOptions } from './serve-options.js';

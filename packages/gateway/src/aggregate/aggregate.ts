@@ -19,12 +19,10 @@ import type {
   SubscriptionFilter,
 } from '@isthmus/sdk/internal/wire/model.js';
 import { deriveCall } from '../pipeline/derive-call.js';
-import { Lists } from './ask-lists.js';
-import { Audience } from './audience.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
-import type { AggregateMember } from './member.js';
-import { MemberCalls } from './member-calls.js';
+import { Lists } from './lists.js';
+import { type AggregateMember, Audience, MemberCalls } from './members.js';
 import { ResourceOwners } from './resource-owners.js';
 import { Roster, type Wait } from './roster.js';
 import { type Found, SharedNames } from './shared-names.js';

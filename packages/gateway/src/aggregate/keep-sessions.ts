@@ -2,8 +2,7 @@ import { messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Change, ServedSession, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
-import type { Hearer } from './audience.js';
-import type { AggregateMember } from './member.js';
+import type { AggregateMember, Hearer } from './members.js';
 
 export interface SessionContext {
   /** The servers that may have it: one, where that is known. */

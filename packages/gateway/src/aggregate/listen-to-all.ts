@@ -1,8 +1,7 @@
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { Change, ListenEnd, OpenListen, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
-import type { Hearer } from './audience.js';
-import type { AggregateMember } from './member.js';
+import type { AggregateMember, Hearer } from './members.js';
 
 /**
  * A subscription to several servers at once. What some of them cannot tell of, others may; a bad one tells nothing.

@@ -4,8 +4,7 @@ import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { EarlyMessage, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
-import type { Audience } from './audience.js';
-import type { AggregateMember } from './member.js';
+import type { AggregateMember, Audience } from './members.js';
 
 /** How long a server that does not answer is waited for. */
 export interface Wait {

@@ -7,10 +7,9 @@ import type {
   Refusal,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { openBearerFile } from './bearer-file.js';
-import { readCredentials } from './credentials.js';
+import { readCredentials, type Scheme } from './credentials.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
 import { type ApiKey, KeyRing, weaknessOf } from './key-ring.js';
-import type { Scheme } from './scheme.js';
 
 /** Who may ask. Any of them together: whoever one of them knows is let in. */
 export interface AuthOptions {

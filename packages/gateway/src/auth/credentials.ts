@@ -1,4 +1,9 @@
-import type { HttpRequestFacts, ResourcePlace } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type {
+  CredentialState,
+  HttpRequestFacts,
+  Refusal,
+  ResourcePlace,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
 
 /** What a request brings along to say who asks. */
 export interface Presented {
@@ -17,3 +22,20 @@ export function readCredentials(request: Pick<HttpRequestFacts, 'header' | 'reso
   const tokens = [apiKey, bearer].filter((token) => token !== undefined && token !== '') as string[];
   return { bearer, tokens, resource: request.resource };
 }
+
+/** One way to tell who asks. */
+export type Scheme = (presented: Presented) => SchemeVerdict | Promise<SchemeVerdict>;
+
+/** What it makes of a request. */
+export type SchemeVerdict =
+  | {
+      readonly kind: 'known';
+      readonly principal: string;
+      readonly standing?: () => CredentialState | Promise<CredentialState>;
+    }
+  /** Nothing that it knows of. */
+  | { readonly kind: 'unknown' }
+  /** It is of its kind, and not good enough. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+export const UNKNOWN = { kind: 'unknown' } as const;

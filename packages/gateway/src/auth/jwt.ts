@@ -1,10 +1,13 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import type { CredentialState, Refusal } from '@isthmus/sdk/internal/transport/http-server/options.js';
+import type {
+  CredentialState,
+  Refusal,
+  ResourcePlace,
+} from '@isthmus/sdk/internal/transport/http-server/options.js';
 import type { JWTHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose';
-import { isMeantFor } from './audience.js';
+import { type Scheme, type SchemeVerdict, UNKNOWN } from './credentials.js';
 import { createKeySource, KeysUnavailable } from './jwks.js';
-import { type Scheme, type SchemeVerdict, UNKNOWN } from './scheme.js';
 
 /** Access tokens that somebody else gives out and signs (RFC 9068 and what looks like it). */
 export interface JwtOptions {
@@ -157,3 +160,45 @@ export function kindProblem(
 
 /** Claims of OpenID Connect Core §2 and §3.3.2.11 that only ID tokens have. */
 const ID_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'] as const;
+
+/**
+ * Whether a token with these audiences is good for what is asked for. An audience that is a URL of this gateway names
+ * a path: it is good there and below (AUTH-030). Any other audience is a name, and good for all of the gateway.
+ */
+export function isMeantFor(audiences: readonly string[], place: ResourcePlace | undefined): boolean {
+  if (!place) return audiences.length > 0;
+  return audiences.some((audience) => {
+    const path = pathOf(audience);
+    if (path === undefined || !place.roots.some((root) => isAtOrBelow(path, partsOf(root)))) {
+      // The root of the gateway, an address of something else, or no address at all.
+      return true;
+    }
+    return place.own.some((own) => isAtOrBelow(partsOf(own), path));
+  });
+}
+
+/** The segments of the path of a URL; undefined for what is no http URL. */
+function pathOf(audience: string): readonly string[] | undefined {
+  if (!/^https?:/i.test(audience) || !URL.canParse(audience)) return undefined;
+  return partsOf(new URL(audience).pathname);
+}
+
+function partsOf(path: string): readonly string[] {
+  return path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded);
+}
+
+function isAtOrBelow(path: readonly string[], above: readonly string[]): boolean {
+  return above.every((part, at) => path[at] === part);
+}
+
+/** `c++` and `c%2B%2B` are the same. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import type { Presented } from './credentials.js';
-import { UNKNOWN } from './scheme.js';
+import { type Presented, UNKNOWN } from './credentials.js';
 
 /** A secret that somebody has, and what that one is called. Keys of the same name are the same caller. */
 export interface ApiKey {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { LogLine } from '../log-tail.js';
-import type { GatewayStatus } from '../status.js';
+import type { GatewayStatus } from '../server-state.js';
 import { socketProblem } from './private-socket.js';
 import {
   ATTACH_PROTOCOL,

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import type { GatewayStatus } from '../status.js';
+import type { GatewayStatus } from '../server-state.js';
 import { type ControlAddress, controlFolders, pipePrefix } from './control-address.js';
 import { controlClient, isUnreachable } from './control-client.js';
 import { removeStaleSocket } from './private-socket.js';

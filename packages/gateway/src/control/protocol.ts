@@ -1,7 +1,7 @@
 import { IsthmusError, type LocalErrorCode, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { LogLine } from '../log-tail.js';
-import type { GatewayStatus } from '../status.js';
+import type { GatewayStatus } from '../server-state.js';
 
 /** What a running gateway can be asked to do from outside. */
 export interface Controlled {

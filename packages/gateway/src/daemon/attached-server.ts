@@ -8,7 +8,7 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { GatewayServer } from '../gateway-server.js';
 import { hostDefinition } from '../reload-plan.js';
 import type { GatewayServerDefinition } from '../server-definition.js';
-import type { GatewayServerStatus } from '../status.js';
+import type { GatewayServerStatus } from '../server-state.js';
 import type { AttachParams } from './definition.js';
 import type { HostedCommands } from './hosted-commands.js';
 import { toOurs } from './to-ours.js';

@@ -7,7 +7,7 @@ import { socketConnection } from '@isthmus/sdk/socket';
 import { type AttachRequest, type Controlled, openControl } from '../control/index.js';
 import { createLogTail, type LogTail } from '../log-tail.js';
 import { secretsOf } from '../secrets.js';
-import type { GatewayStatus } from '../status.js';
+import type { GatewayStatus } from '../server-state.js';
 import { createRedactor, type Redactor } from '../telemetry/redactor.js';
 import type { AttachedServer } from './attached-server.js';
 import { AttachedServers } from './attached-servers.js';

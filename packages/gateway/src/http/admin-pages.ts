@@ -17,8 +17,7 @@ import {
   type HttpEndpointSettings,
   resolveEndpoint,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
-import { isHealthy } from '../server-state.js';
-import type { GatewayServerStatus, GatewayStatus } from '../status.js';
+import { type GatewayServerStatus, type GatewayStatus, isHealthy } from '../server-state.js';
 import { resourceAt, serverPathOf } from './resource-at.js';
 
 export interface AdminPagesOptions {

@@ -1,5 +1,4 @@
-import { endOfNested } from './nested-secrets.js';
-import { isSecretName, REDACTED, withoutLikelySecrets } from './secret-patterns.js';
+import { endOfNested, isSecretName, REDACTED, withoutLikelySecrets } from './secret-patterns.js';
 import { createWordFinder } from './word-finder.js';
 
 /** Takes secrets out of whatever people will read. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ask, legacyCall, modern, openSession } from '../../../sdk/test/transport/http-server/support.js';
-import { createAuthenticate } from '../../src/auth/index.js';
+import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { bearer, guarded } from './support.js';
 
 const ADA = 'ada-has-a-key-of-32-characters-00';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { createAuthenticate } from '../../src/auth/index.js';
+import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { bearer, guarded } from './support.js';
 
 const ADA = 'ada-token-0123456789abcdef';

@@ -1,7 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import { exportSPKI, importJWK, type CryptoKey as JoseKey, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createAuthenticate, type JwtOptions } from '../../src/auth/index.js';
+import { createAuthenticate } from '../../src/auth/create-authenticate.js';
+import type { JwtOptions } from '../../src/auth/jwt.js';
 import { AUDIENCE, type Authority, bearer, guarded, ISSUER, openAuthority } from './support.js';
 
 const jwtOf = ({ jwksUrl }: Authority): JwtOptions => ({ jwksUrl, audience: AUDIENCE, issuer: ISSUER });

@@ -11,7 +11,7 @@ import {
   type Place,
   serveHttp,
 } from '../../../sdk/test/transport/http-server/support.js';
-import { type AuthOptions, createAuthenticate } from '../../src/auth/index.js';
+import { type AuthOptions, createAuthenticate } from '../../src/auth/create-authenticate.js';
 
 /** A server that says who calls, behind `createAuthenticate`. */
 export async function guarded(auth: AuthOptions, options: HttpListenOptions = {}): Promise<Guarded> {

@@ -1,6 +1,5 @@
-/** Those who judge a storm: each of their rules is broken once. */
 import { describe, expect, it } from 'vitest';
-import type { GatewayServerStatus, GatewayStatus } from '../../src/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '../../src/server-state.js';
 import { faultOf } from './support/judge.js';
 import type { Processes } from './support/processes.js';
 import {
@@ -13,6 +12,8 @@ import {
 } from './support/referee.js';
 import type { Remote } from './support/remote.js';
 import { type Outcome, tellOf } from './support/rush.js';
+
+/** Those who judge a storm: each of their rules is broken once. */
 
 const AT = 10_000;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Controlled, LogLine, LogsOptions } from '../../src/control/index.js';
-import type { GatewayServerStatus, GatewayStatus } from '../../src/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '../../src/server-state.js';
 
 /**
  * Runs after the test, the latest first. A hook at the top of this file would not do: files that share a process load

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AggregateMember } from '../../src/aggregate/member.js';
-import { mergePages } from '../../src/aggregate/merged-pages.js';
-import { Names } from '../../src/aggregate/names.js';
+import { mergePages } from '../../src/aggregate/lists.js';
+import type { AggregateMember } from '../../src/aggregate/members.js';
+import { Names } from '../../src/aggregate/shared-names.js';
 
 const LEGAL = /^[A-Za-z0-9_.-]{1,128}$/;
 const word = fc.string({

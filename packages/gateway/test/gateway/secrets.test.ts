@@ -3,7 +3,8 @@ import { eventually } from '../../../../test/support/until.js';
 import { ask, modern, modernCall } from '../../../sdk/test/transport/http-server/support.js';
 import { runGateway } from '../../src/run-gateway.js';
 import type { GatewayServerDefinition } from '../../src/server-definition.js';
-import { createLog, createRedactor } from '../../src/telemetry/index.js';
+import { createLog } from '../../src/telemetry/log.js';
+import { createRedactor } from '../../src/telemetry/redactor.js';
 import { openFar, withTools } from './support/far.js';
 import { commandUnit, urlUnit } from './support/units.js';
 

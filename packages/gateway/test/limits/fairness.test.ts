@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { until } from '../../../sdk/test/transport/http-server/support.js';
-import { type LimitRefusal, limitService, loadOf } from '../../src/limits/index.js';
+import type { LimitRefusal } from '../../src/limits/excess.js';
+import { limitService, loadOf } from '../../src/limits/limit-service.js';
 import { callOf } from './call-of.js';
 import { createWorker, serveLimited, work } from './support.js';
 

@@ -1,7 +1,8 @@
 import { type Call, type Change, createServer, type Peer, type Service } from '@isthmus/sdk';
 import type { OpenListen, ServedSession, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { expect, it } from 'vitest';
-import { createRateLimit, limitService, loadOf } from '../../src/limits/index.js';
+import { limitService, loadOf } from '../../src/limits/limit-service.js';
+import { createRateLimit } from '../../src/limits/rate-limit.js';
 import { callOf } from './call-of.js';
 
 const LIMITS = {

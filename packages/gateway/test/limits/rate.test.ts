@@ -8,7 +8,7 @@ import {
   modernCall,
   openSession,
 } from '../../../sdk/test/transport/http-server/support.js';
-import { createRateLimit } from '../../src/limits/index.js';
+import { createRateLimit } from '../../src/limits/rate-limit.js';
 import { as, createWorker, serveLimited } from './support.js';
 
 const peer = (principal: string | undefined, era: Peer['era'] = 'modern'): Peer => ({

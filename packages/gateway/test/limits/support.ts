@@ -2,7 +2,8 @@ import { createServer, jsonSchema, type ServeOptions, type Server, type Service,
 import { type HttpListenOptions, http } from '@isthmus/sdk/http';
 import { onTestFinished } from 'vitest';
 import { ask, modernCall, until } from '../../../sdk/test/transport/http-server/support.js';
-import { type LimitOptions, type LimitRefusal, limitService, loadOf } from '../../src/limits/index.js';
+import type { LimitRefusal } from '../../src/limits/excess.js';
+import { type LimitOptions, limitService, loadOf } from '../../src/limits/limit-service.js';
 
 /** Whoever says a name is let in under it. */
 export const byName = (request: { header(name: string): string | undefined }) => request.header('x-name');

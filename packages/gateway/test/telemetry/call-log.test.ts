@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLog, logCall } from '../../src/telemetry/index.js';
+import { createLog, logCall } from '../../src/telemetry/log.js';
 import { recordOf } from './support.js';
 
 function lines(level: 'debug' | 'info', ...records: ReturnType<typeof recordOf>[]) {

@@ -1,7 +1,7 @@
 import type { HostEvent, HostOccurrence } from '@isthmus/sdk/internal/host/host-event.js';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/telemetry/create-log.js';
 import { logHostEvent } from '../../src/telemetry/host-log.js';
+import { createLog } from '../../src/telemetry/log.js';
 
 function hostLog(secrets: string[] = []) {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createLog, type LogOptions } from '../../src/telemetry/create-log.js';
+import { createLog, type LogOptions } from '../../src/telemetry/log.js';
 
 function written(options: Partial<LogOptions> & { isTTY?: boolean } = {}) {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import type { HostEvent, HostOccurrence } from '@isthmus/sdk/internal/host/host-event.js';
 import { describe, expect, it } from 'vitest';
 import { openHost, programmed } from '../../../sdk/test/host/support-lifetime.js';
-import { createMetrics, type Metrics } from '../../src/telemetry/index.js';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.js';
 import { recordOf } from './support.js';
 
 /** The samples of one metric; those of buckets only on demand. */

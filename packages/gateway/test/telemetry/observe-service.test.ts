@@ -1,7 +1,8 @@
 import { IsthmusError, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Call, ServedSession, Service, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
-import { type CallRecord, observeService, type SessionRecord } from '../../src/telemetry/index.js';
+import type { CallRecord, SessionRecord } from '../../src/telemetry/call-record.js';
+import { observeService } from '../../src/telemetry/observe-service.js';
 import { callOf, PEER, recordOf, serviceOf } from './support.js';
 
 /** A service under observation, and a clock that moves by hand. */

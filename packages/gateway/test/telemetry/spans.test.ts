@@ -16,7 +16,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FarServer } from '../../../sdk/test/bridge/support/far.js';
 import type { Era } from '../../../sdk/test/bridge/support/frames.js';
 import { NearLink } from '../../../sdk/test/bridge/support/near.js';
-import { createCallTracer, observeService } from '../../src/telemetry/index.js';
+import { createCallTracer } from '../../src/telemetry/call-tracer.js';
+import { observeService } from '../../src/telemetry/observe-service.js';
 import { callOf, serviceOf } from './support.js';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';

@@ -1,7 +1,7 @@
 import { LazyAbort } from '@isthmus/sdk/internal/async/abort.js';
 import type { Call, Peer, Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { CallRecord } from '../../src/telemetry/index.js';
+import type { CallRecord } from '../../src/telemetry/call-record.js';
 
 export const PEER: Peer = {
   era: 'modern',

@@ -1,4 +1,4 @@
-import type { GatewayServerStatus } from '@isthmus/gateway/internal/status.js';
+import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { quote } from '../../target.js';
 import { oneLine, printable } from '../../terminal/text.js';

@@ -1,5 +1,5 @@
 import type { ProcessStatus } from '@isthmus/sdk/internal/host/status.js';
-import type { GatewayServerStatus, GatewayStatus } from '../../../src/status.js';
+import type { GatewayServerStatus, GatewayStatus } from '../../../src/server-state.js';
 import type { Metrics } from './metrics.js';
 import type { Processes } from './processes.js';
 import type { Remote } from './remote.js';

@@ -1,7 +1,6 @@
-import type { GatewayStatus } from '../../../src/status.js';
+import type { GatewayStatus } from '../../../src/server-state.js';
 import { readMetrics } from './metrics.js';
-import type { Plan, ServerName } from './plan.js';
-import { asking, PLAIN } from './plan.js';
+import { asking, PLAIN, type Plan, type ServerName } from './plan.js';
 import type { Processes } from './processes.js';
 import { rawModern } from './raw-clients.js';
 import {

@@ -8,7 +8,7 @@ import { childrenOf } from '../../../../sdk/test/host/support-lifetime.js';
 import { type Answer, ask } from '../../../../sdk/test/transport/http-server/support.js';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/create-gateway.js';
 import type { GatewayServerDefinition } from '../../../src/server-definition.js';
-import type { GatewayStatus } from '../../../src/status.js';
+import type { GatewayStatus } from '../../../src/server-state.js';
 
 export interface Opened {
   readonly gateway: Gateway;

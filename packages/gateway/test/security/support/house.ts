@@ -4,10 +4,12 @@ import { onTestFinished } from 'vitest';
 import { until } from '../../../../../test/support/until.js';
 import { childrenOf } from '../../../../sdk/test/host/support-lifetime.js';
 import { type Answer, type Ask, ask } from '../../../../sdk/test/transport/http-server/support.js';
-import { type ApiKey, createAuthenticate } from '../../../src/auth/index.js';
+import { createAuthenticate } from '../../../src/auth/create-authenticate.js';
+import type { ApiKey } from '../../../src/auth/key-ring.js';
 import { type RunGatewayOptions, type RunningGateway, runGateway } from '../../../src/run-gateway.js';
 import type { GatewayServerDefinition } from '../../../src/server-definition.js';
-import { createLog, createRedactor } from '../../../src/telemetry/index.js';
+import { createLog } from '../../../src/telemetry/log.js';
+import { createRedactor } from '../../../src/telemetry/redactor.js';
 import { freshFolder } from '../../gateway/support/open.js';
 import { commandUnit, type UnitMore } from '../../gateway/support/units.js';
 
