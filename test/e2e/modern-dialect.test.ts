@@ -28,7 +28,7 @@ async function connect(server: Server): Promise<RawClient> {
 }
 
 /** Everything up to and including the answer to `id`. */
-async function until(client: RawClient, id: string | number) {
+async function upToAnswer(client: RawClient, id: string | number) {
   const before = [];
   for (;;) {
     const message = await client.next();
@@ -328,7 +328,7 @@ describe('progress and logs', () => {
     });
     const client = await connect(server);
     client.send(call(1, 'work', { progressToken: 'p', [LOG_LEVEL]: 'debug' }));
-    const { before } = await until(client, 1);
+    const { before } = await upToAnswer(client, 1);
     expect(before.map(({ params }) => params)).toEqual([
       { progressToken: 'p', progress: 0, total: 1 },
       { progressToken: 'p', progress: 0.25, total: 1 },
@@ -347,7 +347,7 @@ describe('progress and logs', () => {
     });
     const client = await connect(server);
     client.send(call(1, 'work', { progressToken: 'p' }));
-    const { before } = await until(client, 1);
+    const { before } = await upToAnswer(client, 1);
     for (const { params } of before) {
       expect(params?.['progress']).toBeTypeOf('number');
       expect(params?.['total']).not.toBeNull();
@@ -384,9 +384,9 @@ describe('progress and logs', () => {
     });
     const client = await connect(server);
     client.send(call(1, 'log'));
-    expect((await until(client, 1)).before).toEqual([]);
+    expect((await upToAnswer(client, 1)).before).toEqual([]);
     client.send(call(2, 'log', { [LOG_LEVEL]: 'info' }));
-    expect((await until(client, 2)).before).toEqual([
+    expect((await upToAnswer(client, 2)).before).toEqual([
       {
         jsonrpc: '2.0',
         method: 'notifications/message',
@@ -399,7 +399,7 @@ describe('progress and logs', () => {
       },
     ]);
     client.send(call(3, 'log'));
-    expect((await until(client, 3)).before).toEqual([]);
+    expect((await upToAnswer(client, 3)).before).toEqual([]);
   });
 
   it('are not logged by a server that does not declare logging (LOG-001)', async () => {
@@ -410,7 +410,7 @@ describe('progress and logs', () => {
     });
     const client = await connect(server);
     client.send(call(1, 'log', { [LOG_LEVEL]: 'debug' }));
-    expect((await until(client, 1)).before).toEqual([]);
+    expect((await upToAnswer(client, 1)).before).toEqual([]);
   });
 });
 

@@ -30,6 +30,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixture, startChild, startDemo } from '../support/child.js';
 import { dial } from '../support/line-socket.js';
 import { call, initialize, legacyCall, line, request, textOf } from '../support/messages.js';
+import { until } from '../support/until.js';
 
 const onWindows = process.platform === 'win32';
 const MIB = 1024 * 1024;
@@ -70,7 +71,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       );
       await peer.end();
       expect(peer.messages.map(({ id }) => id)).toEqual([2, 1]);
-      await until(() => served.connections === 0);
+      await until('no connection is left', () => served.connections === 0);
     });
 
     it('delivers 20 MB to a peer that half-closed and reads late', async () => {
@@ -183,11 +184,11 @@ for (const kind of ['tcp', 'unix'] as const) {
       await peer.answer('mark');
       if (kind === 'tcp') peer.socket.resetAndDestroy();
       else peer.socket.destroy();
-      if (kind === 'tcp') await until(() => aborted.length === 1);
+      if (kind === 'tcp') await until('the handler is aborted', () => aborted.length === 1);
       expect(textOf(await other.answer(1))).toBe('took 300 ms');
       other.send(call(2, 'echo', { text: 'fine' }));
       expect(textOf(await other.answer(2))).toBe('fine');
-      if (kind === 'tcp') await until(() => served.connections === 1);
+      if (kind === 'tcp') await until('one connection is open', () => served.connections === 1);
       await within(15_000, served.close({ graceMs: 100 }));
       expect(aborted).toHaveLength(1);
     });
@@ -205,7 +206,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       polite.socket.end(half);
       await polite.end();
       expect(polite.messages.map(({ id, error }) => [id, error?.code])).toEqual([[1, -32700]]);
-      await until(() => served.connections === 0);
+      await until('no connection is left', () => served.connections === 0);
       const peer = await dial(addresses[0]);
       peer.send(call(1, 'echo', { text: 'fine' }));
       expect(textOf(await peer.answer(1))).toBe('fine');
@@ -225,7 +226,7 @@ for (const kind of ['tcp', 'unix'] as const) {
       expect(textOf(await second.answer(2))).toBe('unharmed');
       first.socket.end();
       await first.end();
-      await until(() => served.connections === 1);
+      await until('one connection is open', () => served.connections === 1);
       const fourth = await dial(addresses[0]);
       fourth.send(call(1, 'echo', { text: 'room' }));
       expect(textOf(await fourth.answer(1))).toBe('room');
@@ -262,7 +263,7 @@ describe('a tcp address', () => {
   it('that is in use is refused with the address and the reason', async () => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
-    await until(() => taken.listening);
+    await until('the socket listens', () => taken.listening);
     const { port } = taken.address() as AddressInfo;
     await expect(start(tcp({ port }))).rejects.toMatchObject({
       code: 'ADDRESS_UNAVAILABLE',
@@ -273,7 +274,7 @@ describe('a tcp address', () => {
   it('that fails takes the other listeners down with it', async () => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
-    await until(() => taken.listening);
+    await until('the socket listens', () => taken.listening);
     const path = freePath();
     const { port } = taken.address() as AddressInfo;
     await expect(start([unixSocket(path), tcp({ port })])).rejects.toMatchObject({
@@ -321,7 +322,7 @@ describe.skipIf(onWindows)('a Unix socket file', () => {
     const peer = await dial(addresses[0]);
     peer.send(call(1, 'echo', { text: 'undisturbed' }));
     expect(textOf(await peer.answer(1))).toBe('undisturbed');
-    await until(() => served.connections === 1);
+    await until('one connection is open', () => served.connections === 1);
   });
 
   it('is never made of something else: files, folders and links are left alone', async () => {
@@ -453,7 +454,7 @@ describe('writes', () => {
       line(call(id, id % 2 ? 'echo' : 'soon', { text: 'x' })),
     );
     input.write(`not json\n${calls.join('')}`);
-    await until(() => writes.join('').split('\n').length > 51);
+    await until('the lines are written', () => writes.join('').split('\n').length > 51);
     expect(writes).toHaveLength(1);
     input.end();
   });
@@ -512,11 +513,6 @@ function freeDir(): string {
 
 function freePath(): string {
   return join(freeDir(), 'x.sock');
-}
-
-/** For what has no event: looks every few milliseconds, bounded by the test's own timeout. */
-async function until(ready: () => boolean): Promise<void> {
-  while (!ready()) await sleep(5);
 }
 
 async function settled(promise: Promise<unknown>): Promise<'pending' | 'settled'> {

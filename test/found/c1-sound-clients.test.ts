@@ -3,12 +3,11 @@ import { type ClientReport, checkClient } from '@isthmus/check/internal/client/r
 import { factsOf, judge, viewsOf } from '@isthmus/check/internal/client/run/judge.js';
 import type { Player, ScriptedServer } from '@isthmus/check/internal/client/run/scripted-server.js';
 import { RULES } from '@isthmus/check/internal/rules/index.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fails, givesIn, hangs, looksFine } from '../../packages/check/test/client/support/break.js';
 import { ownClient } from '../../packages/check/test/client/support/own-client.js';
+import type { PeerAddress } from '../support/official.js';
+import { connectV1 } from '../support/official-v1.js';
 
 const run = { label: 'client', version: '0', jobs: 16 };
 
@@ -24,7 +23,7 @@ describe('C1: a sound client over HTTP', () => {
           body: JSON.stringify({ client_name: 'client', redirect_uris: ['http://127.0.0.1:1/callback'] }),
         });
         expect([metadata.status, registered.status]).toEqual([404, 404]);
-        await useOfficial(new StreamableHTTPClientTransport(base));
+        await useOfficial({ url: base });
       },
       ['legacy-2025-11-25', 'dual'],
     );
@@ -34,7 +33,7 @@ describe('C1: a sound client over HTTP', () => {
 
   it('C1: needs no Accept on the POSTs of HTTP+SSE (HTTP-007 is for Streamable HTTP)', async () => {
     const report = await judged(
-      ({ url }) => useOfficial(new SSEClientTransport(new URL(url!))),
+      ({ url }) => useOfficial({ url: url!, transport: 'sse' }),
       ['legacy-2024-11-05'],
     );
     expect(brokenMusts(report)).toEqual([]);
@@ -52,7 +51,7 @@ describe('C1: a sound client over HTTP', () => {
           signal: stop.signal,
         });
         expect(stream.status).toBe(200);
-        await useOfficial(new StreamableHTTPClientTransport(new URL(url!))).finally(() => stop.abort());
+        await useOfficial({ url: url! }).finally(() => stop.abort());
       },
       ['legacy-2024-11-05'],
     );
@@ -157,14 +156,12 @@ async function judged(work: (stage: ScriptedServer) => Promise<void>, only: stri
   return checkClient({ ...run, player, only, over: ['http'], eras: ['legacy'] });
 }
 
-async function useOfficial(transport: SSEClientTransport | StreamableHTTPClientTransport): Promise<void> {
-  const client = new Client({ name: 'official', version: '1' });
-  // Their types differ in optional members only.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+async function useOfficial(address: PeerAddress): Promise<void> {
+  const { client, endSession } = await connectV1(address);
   try {
     const { tools } = await client.listTools();
     await client.callTool({ name: tools[0]!.name, arguments: { text: 'hi' } });
-    if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
+    await endSession();
   } finally {
     await client.close();
   }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBridge, createHost, http, serve } from '@isthmus/sdk';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
+import { connectV2 } from '../support/official-v2.js';
 
 /** `@playwright/mcp` asks for roots with the first call of a tool, whether or not it needs a browser for it. */
 
@@ -31,11 +31,7 @@ async function call(browser: string, tool: string, args: Record<string, unknown>
     await bridge.close();
     await host.close();
   });
-  const client = new Client(
-    { name: 'without roots', version: '1' },
-    { capabilities: {}, versionNegotiation: { mode: 'auto' } },
-  );
-  await client.connect(new StreamableHTTPClientTransport(new URL(served.addresses[0]!)));
+  const { client } = await connectV2({ url: served.addresses[0]! }, { capabilities: {}, mode: 'auto' });
   onTestFinished(() => client.close());
   const { content, isError } = await client.callTool({ name: tool, arguments: args });
   return { isError: isError ?? false, text: JSON.stringify(content) };

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answered, bridgeAt } from '../../packages/sdk/test/bridge/support/bridge-at-url.js';
 import { modern } from '../../packages/sdk/test/transport/http-server/support.js';
 import { type Bridge, startBridge } from '../bridge-matrix/bridge.js';
+import { connectV2, MODERN } from '../support/official-v2.js';
 
 const FASTMCP = fileURLToPath(new URL('programs/fastmcp-server.mjs', import.meta.url));
 
@@ -51,19 +51,15 @@ describe('an error of a server behind the bridge, over modern HTTP', () => {
 
 async function officialClient({ address }: Bridge) {
   if (!('url' in address)) throw new Error('the bridge listens on HTTP');
-  const client = new Client(
-    { name: 'p2', version: '1' },
-    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
-  );
   const statuses: number[] = [];
-  const transport = new StreamableHTTPClientTransport(new URL(address.url), {
+  const { client } = await connectV2(address, {
+    mode: MODERN,
     fetch: async (url, init) => {
       const response = await fetch(url, init);
       statuses.push(response.status);
       return response;
     },
   });
-  await client.connect(transport);
   onTestFinished(() => client.close());
   return { client, statuses };
 }

@@ -6,10 +6,9 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { relativePath } from '@isthmus/sdk/internal/transport/http-server/sessions/sse-2024.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { plainServer, serveHttp } from '../../packages/sdk/test/transport/http-server/support.js';
+import { connectV1 } from '../support/official-v1.js';
 
 const hasNginx = spawnSync('nginx', ['-v']).error === undefined;
 
@@ -57,9 +56,8 @@ describe('HTTP with SSE (2024-11-05) behind a path prefix', () => {
 
 /** What the official v1 client gets from the echo tool at this address. */
 async function echoThrough(address: string): Promise<unknown> {
-  const client = new Client({ name: 'p7', version: '1' });
+  const { client } = await connectV1({ url: address, transport: 'sse' });
   onTestFinished(() => client.close());
-  await client.connect(new SSEClientTransport(new URL(address)));
   return (await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).content;
 }
 

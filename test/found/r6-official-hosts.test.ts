@@ -1,17 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
-import { Client as ClientV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, it } from 'vitest';
 import { useDaemonHome } from '../../packages/gateway/test/daemon/support.js';
 import { fixture, ISTHMUS } from '../support/child.js';
+import { connectV1 } from '../support/official-v1.js';
+import { connectV2 } from '../support/official-v2.js';
 import { eventually } from '../support/until.js';
 import { notesFile, staying } from './support-ends.js';
 
 /** Generation 2 starts a second process to probe, which is told to end, too. */
 const TOLD = ['call', 'cancelled', 'end', 'SIGTERM'];
-const info = { name: 'host', version: '1' };
 
 /** What both generations of the official client have. */
 interface OfficialHost {
@@ -21,16 +18,12 @@ interface OfficialHost {
 }
 
 async function v1(args: string[], env: Record<string, string>): Promise<[OfficialHost, ChildProcess]> {
-  const transport = new StdioV1({ command: process.execPath, args, env, stderr: 'ignore' });
-  const client = new ClientV1(info);
-  await client.connect(transport);
+  const { client, transport } = await connectV1({ command: process.execPath, args }, { env });
   return [client, processOf(transport)];
 }
 
 async function v2(args: string[], env: Record<string, string>): Promise<[OfficialHost, ChildProcess]> {
-  const transport = new StdioV2({ command: process.execPath, args, env, stderr: 'ignore' });
-  const client = new ClientV2(info, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(transport);
+  const { client, transport } = await connectV2({ command: process.execPath, args }, { env, mode: 'auto' });
   return [client, processOf(transport)];
 }
 

@@ -3,9 +3,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it, onTestFinished } from 'vitest';
 import {
   ask,
@@ -15,6 +12,8 @@ import {
   openSession,
   send,
 } from '../../packages/sdk/test/transport/http-server/support.js';
+import { connectV1 } from '../support/official-v1.js';
+import { connectV2 } from '../support/official-v2.js';
 
 const PROGRAM = fileURLToPath(new URL('programs/attacked-server.mjs', import.meta.url));
 const ISTHMUS = fileURLToPath(new URL('../../bin/isthmus.js', import.meta.url));
@@ -40,8 +39,7 @@ function memoryOf(pid: number): number {
 
 it('S7, S6, R4: while one client abandons 1,100 sessions, holds slow calls and makes large answers, others go on', async () => {
   const { url, pid } = await gateway();
-  const v1 = new ClientV1({ name: 'bob', version: '1' });
-  await v1.connect(new HttpV1(new URL(url)));
+  const { client: v1 } = await connectV1({ url }, { name: 'bob' });
   const echo = { name: 'echo', arguments: { text: 'hello' } };
   const said = { content: [{ type: 'text', text: 'hello' }] };
   expect(await v1.callTool(echo)).toMatchObject(said);
@@ -61,8 +59,7 @@ it('S7, S6, R4: while one client abandons 1,100 sessions, holds slow calls and m
     expect(big.text.length).toBeGreaterThan(8_000_000);
     expect(await v1.callTool(echo)).toMatchObject(said);
   }
-  const v2 = new ClientV2({ name: 'carol', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-  await v2.connect(new HttpV2(new URL(url)));
+  const { client: v2 } = await connectV2({ url }, { name: 'carol', mode: 'auto' });
   for (let at = 0; at < 20; at += 1) expect(await v2.callTool(echo)).toMatchObject(said);
   expect(await v1.callTool(echo)).toMatchObject(said);
   if (process.platform === 'linux') expect(memoryOf(pid)).toBeLessThan(300);

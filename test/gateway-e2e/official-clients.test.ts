@@ -1,13 +1,13 @@
 /** Official clients of both generations, through `isthmus serve --config` to real servers. */
+
 import { join } from 'node:path';
-import { Client as ClientV2, SSEClientTransport as SseV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { official } from '../../packages/gateway/test/gateway/support/clients.js';
 import type { Session } from '../bridge-matrix/clients/session.js';
 import { withEverything } from '../bridge-matrix/features/everything.js';
 import { type Feature, textOf } from '../bridge-matrix/features/feature.js';
+import { connectV1 } from '../support/official-v1.js';
+import { connectV2 } from '../support/official-v2.js';
 import { useHouse } from './servers.js';
 
 const house = useHouse();
@@ -60,13 +60,11 @@ describe.each(['/sse', '/mcp/everything/sse', '/servers/everything/sse'])(
     const prefix = path === '/sse' ? 'everything__' : '';
 
     it('serves the official clients of both generations', async () => {
-      const url = new URL(house().gateway.at(path));
-      const v1 = new ClientV1({ name: 'v1', version: '1' });
-      const v2 = new ClientV2({ name: 'v2', version: '2' });
+      const address = { url: house().gateway.at(path), transport: 'sse' } as const;
+      const [{ client: v1 }, { client: v2 }] = await Promise.all([connectV1(address), connectV2(address)]);
       onTestFinished(async () => {
         await Promise.all([v1.close(), v2.close()]);
       });
-      await Promise.all([v1.connect(new SseV1(url)), v2.connect(new SseV2(url))]);
       for (const client of [v1, v2]) {
         const { tools } = await client.listTools();
         expect(tools.map(({ name }) => name)).toContain(`${prefix}echo`);

@@ -1,8 +1,7 @@
 import { createServer, serve } from '@isthmus/sdk';
 import { type HttpListenOptions, http } from '@isthmus/sdk/http';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectV1 } from '../support/official-v1.js';
 import { recordHttp } from './support/http-recording.js';
 import { judgeLife } from './support/judge.js';
 import { officialV1 } from './support/official-v1.js';
@@ -101,7 +100,7 @@ it('official clients of both eras use one endpoint at the same time, each with i
 });
 
 describe('the official v1 client', () => {
-  async function v1(options: HttpListenOptions, init: RequestInit = {}) {
+  async function v1(options: HttpListenOptions, headers: Record<string, string> = {}) {
     const server = createServer({ name: 'own', version: '1' });
     server.tool('who', {}, (_args, ctx) => ctx.peer.principal ?? 'nobody');
     server.tool('long', {}, async (_args, ctx) => {
@@ -114,18 +113,19 @@ describe('the official v1 client', () => {
     const served = await serve(server, http({ port: 0, ...options }));
     onTestFinished(() => served.close({ graceMs: 0 }));
     const requests: string[] = [];
-    const transport = new StreamableHTTPClientTransport(new URL(served.addresses[0]!), {
-      requestInit: init,
-      fetch: (input, given) => {
-        const resumed = new Headers(given?.headers).has('last-event-id') ? ' with Last-Event-ID' : '';
-        requests.push(`${given?.method ?? 'GET'}${resumed}`);
-        return fetch(input, given);
+    const { client, transport, endSession } = await connectV1(
+      { url: served.addresses[0]! },
+      {
+        headers,
+        fetch: (input, given) => {
+          const resumed = new Headers(given?.headers).has('last-event-id') ? ' with Last-Event-ID' : '';
+          requests.push(`${given?.method ?? 'GET'}${resumed}`);
+          return fetch(input, given);
+        },
       },
-    });
-    const client = new Client({ name: 'v1', version: '1' });
+    );
     onTestFinished(() => client.close());
-    await client.connect(transport as Parameters<Client['connect']>[0]);
-    return { client, transport, served, requests };
+    return { client, transport, endSession, served, requests };
   }
   const text = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text;
 
@@ -141,11 +141,11 @@ describe('the official v1 client', () => {
   });
 
   it('ends its session with DELETE, and is not known any more', async () => {
-    const { client, transport, served, requests } = await v1({});
+    const { client, transport, endSession, served, requests } = await v1({});
     expect(served.connections).toBe(1);
     const { sessionId } = transport;
     expect(sessionId).toMatch(/./);
-    await transport.terminateSession();
+    await endSession();
     expect(requests).toContain('DELETE');
     await expect.poll(() => served.connections).toBe(0);
     await expect(client.ping()).rejects.toThrow();
@@ -161,7 +161,7 @@ describe('the official v1 client', () => {
   it('is known by its token, and sent away without', async () => {
     const authenticate: HttpListenOptions['authenticate'] = (request) =>
       request.header('authorization') === 'Bearer ada' ? 'ada' : undefined;
-    const { client } = await v1({ authenticate }, { headers: { authorization: 'Bearer ada' } });
+    const { client } = await v1({ authenticate }, { authorization: 'Bearer ada' });
     expect(text(await client.callTool({ name: 'who' }))).toBe('ada');
     await expect(v1({ authenticate })).rejects.toThrow(/401|[Uu]nauthorized|Authorization/);
   });

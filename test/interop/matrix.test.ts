@@ -1,8 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { Client as OfficialV2 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio';
-import { Client as OfficialV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   command,
@@ -13,6 +9,8 @@ import {
 } from '../../packages/sdk/test/client/support/open-client.js';
 import { isAlive } from '../../packages/sdk/test/process/support.js';
 import { ensureBuilt } from '../../scripts/setup.js';
+import { type ClientV1, connectV1 } from '../support/official-v1.js';
+import { type ClientV2, connectV2 } from '../support/official-v2.js';
 
 /**
  * The compatibility matrix of the specification (wire sheet §11) over stdio, cell by cell: our client with
@@ -163,20 +161,18 @@ describe('legacy client, legacy server: works per that revision', () => {
   });
 });
 
-async function officialV1(which: string): Promise<OfficialV1> {
-  const client = new OfficialV1({ name: 'v1', version: '1' });
+async function officialV1(which: string): Promise<ClientV1> {
+  const { client } = await connectV1({
+    command: process.execPath,
+    args: [peer('matrix-isthmus.mjs'), which],
+  });
   onTestFinished(() => client.close());
-  await client.connect(
-    new TransportV1({ command: process.execPath, args: [peer('matrix-isthmus.mjs'), which] }),
-  );
   return client;
 }
 
-async function officialV2(which: string, mode: 'auto' | 'legacy'): Promise<OfficialV2> {
-  const client = new OfficialV2({ name: 'v2', version: '1' }, { versionNegotiation: { mode } });
+async function officialV2(which: string, mode: 'auto' | 'legacy'): Promise<ClientV2> {
+  const args = [peer('matrix-isthmus.mjs'), which];
+  const { client } = await connectV2({ command: process.execPath, args }, { mode });
   onTestFinished(() => client.close());
-  await client.connect(
-    new TransportV2({ command: process.execPath, args: [peer('matrix-isthmus.mjs'), which] }),
-  );
   return client;
 }

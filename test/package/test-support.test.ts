@@ -10,17 +10,28 @@ const FOLDERS = ['test', ...['sdk', 'gateway', 'check', 'cli'].map((name) => `pa
 const ALONE = ['test/bridge-matrix/bridge.ts'];
 
 it('support files of tests have no hooks at their top, which only the first file of a process would get', async () => {
+  const support = (await testFiles()).filter(({ name }) => !name.endsWith('.test.ts'));
+  expect(support.length).toBeGreaterThan(100);
+  const hooked = support.filter(({ text }) => /^(?:before|after)(?:Each|All)\(/m.test(text));
+  expect(hooked.map(({ name }) => name)).toEqual(ALONE);
+});
+
+it('one file has `until`, and one for each generation connects official clients', async () => {
+  const files = await testFiles();
+  const having = (pattern: RegExp) => files.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+  expect(having(/(?:function|const) until\b[^a-zA-Z]*[(<]/)).toEqual(['test/support/until.ts']);
+  expect(having(/new (?:Stdio|SSE|StreamableHTTP)ClientTransport\(/)).toEqual([
+    'test/support/official-v1.ts',
+    'test/support/official-v2.ts',
+  ]);
+});
+
+async function testFiles(): Promise<{ readonly name: string; readonly text: string }[]> {
   const names: string[] = [];
   for (const folder of FOLDERS) {
     const inside = await readdir(join(root, folder), { recursive: true });
     names.push(...inside.map((name) => `${folder}/${name.replaceAll('\\', '/')}`));
   }
-  const support = names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
-  expect(support.length).toBeGreaterThan(100);
-  const found: string[] = [];
-  for (const name of support) {
-    const text = await readFile(join(root, name), 'utf8');
-    if (/^(?:before|after)(?:Each|All)\(/m.test(text)) found.push(name);
-  }
-  expect(found).toEqual(ALONE);
-});
+  const sources = names.filter((name) => name.endsWith('.ts')).sort();
+  return Promise.all(sources.map(async (name) => ({ name, text: await readFile(join(root, name), 'utf8') })));
+}

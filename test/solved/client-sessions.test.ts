@@ -1,8 +1,6 @@
 /** Sessions of legacy clients: they close, come twice, are forgotten, or are never closed by anybody. */
 
 import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { expect, it } from 'vitest';
 import { client } from '../../packages/gateway/test/gateway/support/clients.js';
 import { childrenOf, until } from '../../packages/sdk/test/host/support-lifetime.js';
@@ -16,6 +14,7 @@ import {
 } from '../../packages/sdk/test/transport/http-server/support.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { textOf } from '../support/messages.js';
+import { connectV1 } from '../support/official-v1.js';
 import { settle } from '../support/raw-client.js';
 import { bothEras, call, linesUnit, openWatched, pidsOf, said } from './support/gateway.js';
 
@@ -30,8 +29,7 @@ it('D-6 supercorp-ai/supergateway#141: the child of a client ends with its sessi
   expect((await session.delete()).status).toBe(204);
   await until('the child has ended', () => readStat(pid) === undefined, 5000);
 
-  const sse = new ClientV1({ name: 'of-2024', version: '1' });
-  await sse.connect(new SSEClientTransport(new URL(gateway.at('/sse'))));
+  const { client: sse } = await connectV1({ url: gateway.at('/sse'), transport: 'sse' });
   await sse.callTool({ name: 'echo', arguments: { text: 'hi' } });
   const [other] = pidsOf(await gateway.status(), 'far');
   expect(readStat(other!)).toBeDefined();

@@ -4,12 +4,18 @@ import { vi } from 'vitest';
 /** A failure bound, never waited out by a passing test: a slow machine is not a failure. */
 export const PATIENCE_MS = 25_000;
 
-/** Waits until something is so, and fails when it never is. */
-export async function until(what: string, check: () => boolean, limitMs = PATIENCE_MS): Promise<void> {
+/** Waits until a check gives something other than false or undefined, and returns that. Fails when it never does. */
+export async function until<T>(
+  what: string,
+  check: () => T | false | undefined,
+  limitMs = PATIENCE_MS,
+): Promise<T> {
   const deadline = Date.now() + limitMs;
-  for (let looks = 0; !check(); looks += 1) {
+  for (let looks = 0; ; looks += 1) {
+    const found = check();
+    if (found !== false && found !== undefined) return found;
     if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-    // Whoever is waited for may be another process, and needs the processor more than we do.
+    // The other side may be another process that needs the processor more than this one does.
     await (looks < QUICK_LOOKS ? turn() : delay(2));
   }
 }

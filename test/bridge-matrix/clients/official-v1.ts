@@ -1,7 +1,3 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolResultSchema,
   CreateMessageRequestSchema,
@@ -12,8 +8,8 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { type ClientV1, connectV1, type TransportV1 } from '../../support/official-v1.js';
 import {
-  type Address,
   CAPABILITIES,
   type ClientKind,
   friendlyAnswers,
@@ -30,37 +26,42 @@ export const officialV1: ClientKind = {
   title: 'official v1',
   eras: ['legacy'],
   async connect(address, env) {
-    const client = new Client({ name: 'matrix-v1', version: '1.0.0' }, { capabilities: CAPABILITIES });
-    const complaints = keepComplaints(client);
+    let complaints: readonly string[] = [];
+    let answers = friendlyAnswers();
     const questions: Json[] = [];
     const notifications: { method: string; params?: Json }[] = [];
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      questions.push(params as Json);
-      return session.answers.elicit(params.message) as never;
-    });
-    client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
-      questions.push(params as Json);
-      return sampled(session.answers, params);
-    });
-    client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: ROOTS }));
-    for (const schema of [
-      LoggingMessageNotificationSchema,
-      ToolListChangedNotificationSchema,
-      ResourceListChangedNotificationSchema,
-      ResourceUpdatedNotificationSchema,
-    ]) {
-      client.setNotificationHandler(schema, (notification) => {
-        notifications.push(notification as (typeof notifications)[number]);
+    const prepare = (client: ClientV1, transport: TransportV1) => {
+      complaints = keepComplaints(client);
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        questions.push(params as Json);
+        return answers.elicit(params.message) as never;
       });
-    }
-    const transport = transportTo(address, env);
-    let revision: string | undefined;
-    // The v1 client tells the agreed revision to its transport only.
-    const tellTransport = transport.setProtocolVersion?.bind(transport);
-    transport.setProtocolVersion = (agreed) => {
-      revision = agreed;
-      tellTransport?.(agreed);
+      client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+        questions.push(params as Json);
+        return sampled(answers, params);
+      });
+      client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: ROOTS }));
+      for (const schema of [
+        LoggingMessageNotificationSchema,
+        ToolListChangedNotificationSchema,
+        ResourceListChangedNotificationSchema,
+        ResourceUpdatedNotificationSchema,
+      ]) {
+        client.setNotificationHandler(schema, (notification) => {
+          notifications.push(notification as (typeof notifications)[number]);
+        });
+      }
+      // The v1 client tells the agreed revision to its transport only.
+      const tellTransport = transport.setProtocolVersion?.bind(transport);
+      transport.setProtocolVersion = (agreed) => {
+        revision = agreed;
+        tellTransport?.(agreed);
+      };
     };
+    let revision: string | undefined;
+    const { client } = await connectV1(address, {
+      ...{ name: 'matrix-v1', capabilities: CAPABILITIES, env, prepare },
+    });
 
     const session: Session = {
       era: 'legacy',
@@ -94,28 +95,18 @@ export const officialV1: ClientKind = {
       async setLogLevel(level) {
         await client.setLoggingLevel(level);
       },
-      answers: friendlyAnswers(),
+      get answers() {
+        return answers;
+      },
+      set answers(given) {
+        answers = given;
+      },
       questions,
       notifications,
       complaints,
       close: () => client.close(),
     };
-    await client.connect(transport).catch(async (error: unknown) => {
-      await client.close();
-      throw error;
-    });
+
     return session;
   },
 };
-
-function transportTo(address: Address, env: Record<string, string>): Transport {
-  // Its types say `sessionId?: string` and mean that it may be undefined.
-  if ('url' in address) return new StreamableHTTPClientTransport(new URL(address.url)) as Transport;
-  const { command, args } = address;
-  return new StdioClientTransport({
-    command,
-    args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    stderr: 'ignore',
-  });
-}

@@ -1,11 +1,5 @@
+import { type ClientV2, connectV2, type VersionNegotiationMode } from '../../support/official-v2.js';
 import {
-  Client,
-  StreamableHTTPClientTransport,
-  type VersionNegotiationMode,
-} from '@modelcontextprotocol/client';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import {
-  type Address,
   CAPABILITIES,
   type ClientKind,
   friendlyAnswers,
@@ -26,28 +20,31 @@ export function officialV2({
   return {
     ...kind,
     async connect(address, env) {
-      const client = new Client(
-        { name: 'matrix-v2', version: '2.0.0' },
-        { capabilities: CAPABILITIES, versionNegotiation: { mode } },
-      );
-      const complaints = keepComplaints(client);
+      let complaints: readonly string[] = [];
+      let answers = friendlyAnswers();
       const questions: Json[] = [];
       const notifications: { method: string; params?: Json }[] = [];
       let logLevel: LogLevel | undefined;
-      client.setRequestHandler('elicitation/create', ({ params }) => {
-        questions.push(params as Json);
-        return session.answers.elicit(params.message) as never;
-      });
-      client.setRequestHandler('sampling/createMessage', ({ params }) => {
-        questions.push(params as Json);
-        return sampled(session.answers, params);
-      });
-      client.setRequestHandler('roots/list', () => ({ roots: ROOTS }));
-      for (const method of KEPT) {
-        client.setNotificationHandler(method, (notification) => {
-          notifications.push(notification as (typeof notifications)[number]);
+      const prepare = (client: ClientV2) => {
+        complaints = keepComplaints(client);
+        client.setRequestHandler('elicitation/create', ({ params }) => {
+          questions.push(params as Json);
+          return answers.elicit(params.message) as never;
         });
-      }
+        client.setRequestHandler('sampling/createMessage', ({ params }) => {
+          questions.push(params as Json);
+          return sampled(answers, params);
+        });
+        client.setRequestHandler('roots/list', () => ({ roots: ROOTS }));
+        for (const method of KEPT) {
+          client.setNotificationHandler(method, (notification) => {
+            notifications.push(notification as (typeof notifications)[number]);
+          });
+        }
+      };
+      const { client } = await connectV2(address, {
+        ...{ name: 'matrix-v2', capabilities: CAPABILITIES, mode, env, prepare },
+      });
 
       const session: Session = {
         get era() {
@@ -96,28 +93,19 @@ export function officialV2({
           if (session.era === 'modern') logLevel = level;
           else await client.setLoggingLevel(level);
         },
-        answers: friendlyAnswers(),
+        get answers() {
+          return answers;
+        },
+        set answers(given) {
+          answers = given;
+        },
         questions,
         notifications,
         complaints,
         close: () => client.close(),
       };
-      await client.connect(transportTo(address, env)).catch(async (error: unknown) => {
-        await client.close();
-        throw error;
-      });
+
       return session;
     },
   };
-}
-
-function transportTo(address: Address, env: Record<string, string>): Parameters<Client['connect']>[0] {
-  if ('url' in address) return new StreamableHTTPClientTransport(new URL(address.url));
-  const { command, args } = address;
-  return new StdioClientTransport({
-    command,
-    args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    stderr: 'ignore',
-  });
 }

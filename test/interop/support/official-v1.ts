@@ -1,8 +1,3 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolResultSchema,
   CreateMessageRequestSchema,
@@ -14,8 +9,9 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { type ClientV1, connectV1, type TransportV1 } from '../../support/official-v1.js';
 import { EVERYTHING, friendlyAnswers, type Peer, type Question, type Session } from './peer.js';
-import type { Recording } from './recording.js';
+import { addressOf } from './recording.js';
 import type { Json } from './revision.js';
 
 /** `@modelcontextprotocol/sdk` 1.x, which knows the legacy era only. */
@@ -24,50 +20,54 @@ export const officialV1: Peer = {
   era: 'legacy',
   revision: '2025-11-25',
   async connect(recording, { capabilities = EVERYTHING } = {}) {
-    const client = new Client({ name: 'interop-v1', version: '1.0.0' }, { capabilities });
-    const answers = friendlyAnswers();
+    let answers = friendlyAnswers();
     const questions: Question[] = [];
     const notifications: Json[] = [];
     const complaints: Error[] = [];
-    client.onerror = (error) => complaints.push(error);
+    const prepare = (client: ClientV1, transport: TransportV1) => {
+      client.onerror = (error) => complaints.push(error);
 
-    const ask = (request: { method: string; params?: object }) => {
-      questions.push({ method: request.method, params: (request.params ?? {}) as Json });
-      return (request.params ?? {}) as Json;
+      const ask = (request: { method: string; params?: object }) => {
+        questions.push({ method: request.method, params: (request.params ?? {}) as Json });
+        return (request.params ?? {}) as Json;
+      };
+      if (capabilities['elicitation'])
+        client.setRequestHandler(ElicitRequestSchema, (request) => answers.elicit(ask(request)));
+      if (capabilities['sampling'])
+        client.setRequestHandler(CreateMessageRequestSchema, (request) => ({
+          model: 'interop',
+          role: 'assistant',
+          content: { type: 'text', text: answers.sample(ask(request)) },
+        }));
+      if (capabilities['roots'])
+        client.setRequestHandler(ListRootsRequestSchema, (request) => {
+          ask(request);
+          return { roots: answers.roots() };
+        });
+      for (const schema of [
+        LoggingMessageNotificationSchema,
+        ToolListChangedNotificationSchema,
+        PromptListChangedNotificationSchema,
+        ResourceListChangedNotificationSchema,
+        ResourceUpdatedNotificationSchema,
+      ]) {
+        client.setNotificationHandler(schema, (notification) => {
+          notifications.push(notification as unknown as Json);
+        });
+      }
+      const tellTransport = transport.setProtocolVersion?.bind(transport);
+      // The v1 client tells the agreed revision to its transport only.
+      Object.assign(transport, {
+        setProtocolVersion: (agreed: string) => {
+          revision = agreed;
+          tellTransport?.(agreed);
+        },
+      });
     };
-    if (capabilities['elicitation'])
-      client.setRequestHandler(ElicitRequestSchema, (request) => session.answers.elicit(ask(request)));
-    if (capabilities['sampling'])
-      client.setRequestHandler(CreateMessageRequestSchema, (request) => ({
-        model: 'interop',
-        role: 'assistant',
-        content: { type: 'text', text: session.answers.sample(ask(request)) },
-      }));
-    if (capabilities['roots'])
-      client.setRequestHandler(ListRootsRequestSchema, (request) => {
-        ask(request);
-        return { roots: session.answers.roots() };
-      });
-    for (const schema of [
-      LoggingMessageNotificationSchema,
-      ToolListChangedNotificationSchema,
-      PromptListChangedNotificationSchema,
-      ResourceListChangedNotificationSchema,
-      ResourceUpdatedNotificationSchema,
-    ]) {
-      client.setNotificationHandler(schema, (notification) => {
-        notifications.push(notification as unknown as Json);
-      });
-    }
-    const transport = transportTo(recording);
-    const tellTransport = transport.setProtocolVersion?.bind(transport);
     let revision: string | undefined;
-    // The v1 client tells the agreed revision to its transport only.
-    Object.assign(transport, {
-      setProtocolVersion: (agreed: string) => {
-        revision = agreed;
-        tellTransport?.(agreed);
-      },
+    const { client } = await connectV1(addressOf(recording), {
+      ...{ name: 'interop-v1', capabilities, stderr: 'inherit', prepare },
+      ...(recording.http && { fetch: recording.http.fetch }),
     });
 
     const session: Session = {
@@ -111,32 +111,20 @@ export const officialV1: Peer = {
       async setLogLevel(level) {
         await client.setLoggingLevel(level);
       },
-      answers,
+      get answers() {
+        return answers;
+      },
+      set answers(given) {
+        answers = given;
+      },
       questions,
       notifications,
       complaints,
       close: () => client.close(),
     };
-    try {
-      await client.connect(transport);
-    } catch (error) {
-      await client.close();
-      throw error;
-    }
     return session;
   },
 };
-
-function transportTo({ command, args, http }: Recording): Transport {
-  if (!http) return new StdioClientTransport({ command, args, stderr: 'inherit' });
-  const { kind, url, fetch } = http;
-  // Its types say `sessionId?: string` and mean that it may be undefined.
-  return (
-    kind === 'sse'
-      ? new SSEClientTransport(url, { fetch })
-      : new StreamableHTTPClientTransport(url, { fetch })
-  ) as Transport;
-}
 
 /** The v1 client gives one page per call. */
 async function allPages(

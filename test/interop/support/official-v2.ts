@@ -1,13 +1,6 @@
-import {
-  Client,
-  type ClientOptions,
-  SSEClientTransport,
-  StreamableHTTPClientTransport,
-  type VersionNegotiationMode,
-} from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { type ClientV2, connectV2, type VersionNegotiationMode } from '../../support/official-v2.js';
 import { EVERYTHING, friendlyAnswers, type Peer, type Question, type Session, WATCHED } from './peer.js';
-import type { Recording } from './recording.js';
+import { addressOf } from './recording.js';
 import type { Json } from './revision.js';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
@@ -19,38 +12,40 @@ export function officialV2(mode: VersionNegotiationMode, expected: Pick<Peer, 'e
     title: `the official v2 client, ${named}`,
     ...expected,
     async connect(recording, { capabilities = EVERYTHING } = {}) {
-      const client = new Client(
-        { name: 'interop-v2', version: '2.0.0' },
-        { capabilities: capabilities as ClientOptions['capabilities'], versionNegotiation: { mode } },
-      );
-      const answers = friendlyAnswers();
+      let answers = friendlyAnswers();
       const questions: Question[] = [];
       const notifications: Json[] = [];
       const complaints: Error[] = [];
-      client.onerror = (error) => complaints.push(error);
+      const prepare = (client: ClientV2) => {
+        client.onerror = (error) => complaints.push(error);
 
-      const ask = (request: { method: string; params?: object }) => {
-        questions.push({ method: request.method, params: (request.params ?? {}) as Json });
-        return (request.params ?? {}) as Json;
+        const ask = (request: { method: string; params?: object }) => {
+          questions.push({ method: request.method, params: (request.params ?? {}) as Json });
+          return (request.params ?? {}) as Json;
+        };
+        if (capabilities['elicitation'])
+          client.setRequestHandler('elicitation/create', (request) => answers.elicit(ask(request)));
+        if (capabilities['sampling'])
+          client.setRequestHandler('sampling/createMessage', (request) => ({
+            model: 'interop',
+            role: 'assistant',
+            content: { type: 'text', text: answers.sample(ask(request)) },
+          }));
+        if (capabilities['roots'])
+          client.setRequestHandler('roots/list', (request) => {
+            ask(request);
+            return { roots: answers.roots() };
+          });
+        for (const method of WATCHED) {
+          client.setNotificationHandler(method, (notification) => {
+            notifications.push(notification as unknown as Json);
+          });
+        }
       };
-      if (capabilities['elicitation'])
-        client.setRequestHandler('elicitation/create', (request) => session.answers.elicit(ask(request)));
-      if (capabilities['sampling'])
-        client.setRequestHandler('sampling/createMessage', (request) => ({
-          model: 'interop',
-          role: 'assistant',
-          content: { type: 'text', text: session.answers.sample(ask(request)) },
-        }));
-      if (capabilities['roots'])
-        client.setRequestHandler('roots/list', (request) => {
-          ask(request);
-          return { roots: session.answers.roots() };
-        });
-      for (const method of WATCHED) {
-        client.setNotificationHandler(method, (notification) => {
-          notifications.push(notification as unknown as Json);
-        });
-      }
+      const { client } = await connectV2(addressOf(recording), {
+        ...{ name: 'interop-v2', capabilities, mode, stderr: 'inherit', prepare },
+        ...(recording.http && { fetch: recording.http.fetch }),
+      });
 
       const session: Session = {
         get revision() {
@@ -97,28 +92,18 @@ export function officialV2(mode: VersionNegotiationMode, expected: Pick<Peer, 'e
         async setLogLevel(level) {
           await client.setLoggingLevel(level);
         },
-        answers,
+        get answers() {
+          return answers;
+        },
+        set answers(given) {
+          answers = given;
+        },
         questions,
         notifications,
         complaints,
         close: () => client.close(),
       };
-      const transport = transportTo(recording);
-      try {
-        await client.connect(transport);
-      } catch (error) {
-        await client.close();
-        throw error;
-      }
       return session;
     },
   };
-}
-
-function transportTo({ command, args, http }: Recording): Parameters<Client['connect']>[0] {
-  if (!http) return new StdioClientTransport({ command, args, stderr: 'inherit' });
-  const { kind, url, fetch } = http;
-  return kind === 'sse'
-    ? new SSEClientTransport(url, { fetch })
-    : new StreamableHTTPClientTransport(url, { fetch });
 }

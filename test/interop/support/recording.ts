@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
+import type { PeerAddress } from '../../support/official.js';
 import type { Json } from './revision.js';
 
 export interface Frame {
@@ -42,6 +43,12 @@ export interface HttpSide {
   readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
   /** Asks the server to end, and waits until it has. */
   stop(): Promise<void>;
+}
+
+/** Where an official client finds the recorded server. */
+export function addressOf({ command, args, http }: Recording): PeerAddress {
+  if (!http) return { command, args };
+  return { url: http.url, ...(http.kind === 'sse' && { transport: 'sse' }) };
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

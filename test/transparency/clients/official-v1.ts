@@ -1,12 +1,9 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { type ClientV1, connectV1 } from '../../support/official-v1.js';
 import {
-  type Address,
   answer,
   type ClientKind,
+  cacheFolder,
   type Event,
   hearProgress,
   type Json,
@@ -20,19 +17,18 @@ export const officialV1: ClientKind = {
   era: 'legacy',
   async connect(address, user) {
     const events: Event[] = [];
-    const client = new Client({ name: 'witness', version: '1.0.0' }, { capabilities: user.capabilities });
-    client.fallbackRequestHandler = async ({ method, params = {} }) => {
-      const { _meta, ...asked } = params as Json;
-      events.push({ asked: { method, params: asked } });
-      return answer(method, asked, user);
+    const prepare = (client: ClientV1) => {
+      client.fallbackRequestHandler = async ({ method, params = {} }) => {
+        const { _meta, ...asked } = params as Json;
+        events.push({ asked: { method, params: asked } });
+        return answer(method, asked, user);
+      };
+      client.fallbackNotificationHandler = async ({ method, params }) => {
+        events.push({ told: { method, params } });
+      };
     };
-    client.fallbackNotificationHandler = async ({ method, params }) => {
-      events.push({ told: { method, params } });
-    };
-    const transport = transportTo(address);
-    await client.connect(transport).catch(async (error: unknown) => {
-      await client.close();
-      throw error;
+    const { client, transport } = await connectV1(address, {
+      ...{ name: 'witness', capabilities: user.capabilities, env: cacheFolder(), prepare },
     });
     let heardProgress: ((update: Json) => void) | undefined;
     hearProgress(transport, (update) => heardProgress?.(update));
@@ -77,14 +73,3 @@ export const officialV1: ClientKind = {
     };
   },
 };
-
-function transportTo(address: Address): Transport {
-  // Its types say `sessionId?: string` and mean that it may be undefined.
-  if ('url' in address) return new StreamableHTTPClientTransport(new URL(address.url)) as Transport;
-  const { command, args } = address;
-  return new StdioClientTransport({
-    ...{ command, args: [...args] },
-    ...{ env: { ...getDefaultEnvironment(), XDG_CACHE_HOME: process.env['XDG_CACHE_HOME']! } },
-    stderr: 'ignore',
-  });
-}

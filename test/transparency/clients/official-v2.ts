@@ -1,14 +1,9 @@
-import {
-  Client,
-  StreamableHTTPClientTransport,
-  type VersionNegotiationMode,
-} from '@modelcontextprotocol/client';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
+import { type ClientV2, connectV2, type VersionNegotiationMode } from '../../support/official-v2.js';
 import {
-  type Address,
   answer,
   type ClientKind,
+  cacheFolder,
   type Event,
   hearProgress,
   type Json,
@@ -24,25 +19,21 @@ export function officialV2(kind: Omit<ClientKind, 'connect'>, mode: VersionNegot
     ...kind,
     async connect(address, user) {
       const events: Event[] = [];
-      const client = new Client(
-        { name: 'witness', version: '1.0.0' },
-        { capabilities: user.capabilities, versionNegotiation: { mode } },
-      );
-      const reply = ({ method, params }: { method: string; params?: object }) => {
-        const { _meta, ...asked } = (params ?? {}) as Json;
-        events.push({ asked: { method, params: asked } });
-        return answer(method, asked, user) as never;
+      const prepare = (client: ClientV2) => {
+        const reply = ({ method, params }: { method: string; params?: object }) => {
+          const { _meta, ...asked } = (params ?? {}) as Json;
+          events.push({ asked: { method, params: asked } });
+          return answer(method, asked, user) as never;
+        };
+        for (const [capability, method] of QUESTIONS) {
+          if (user.capabilities[capability]) client.setRequestHandler(method, reply);
+        }
+        client.fallbackNotificationHandler = async ({ method, params }) => {
+          events.push({ told: { method, params } });
+        };
       };
-      for (const [capability, method] of QUESTIONS) {
-        if (user.capabilities[capability]) client.setRequestHandler(method, reply);
-      }
-      client.fallbackNotificationHandler = async ({ method, params }) => {
-        events.push({ told: { method, params } });
-      };
-      const transport = transportTo(address);
-      await client.connect(transport).catch(async (error: unknown) => {
-        await client.close();
-        throw error;
+      const { client, transport } = await connectV2(address, {
+        ...{ name: 'witness', capabilities: user.capabilities, mode, env: cacheFolder(), prepare },
       });
       let logLevel: string | undefined;
       let heardProgress: ((update: Json) => void) | undefined;
@@ -118,13 +109,3 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['resources/list', 'resources/templates/list', 'resources/read'],
   ...['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'],
 ]);
-
-function transportTo(address: Address): Parameters<Client['connect']>[0] {
-  if ('url' in address) return new StreamableHTTPClientTransport(new URL(address.url));
-  const { command, args } = address;
-  return new StdioClientTransport({
-    ...{ command, args: [...args] },
-    ...{ env: { ...getDefaultEnvironment(), XDG_CACHE_HOME: process.env['XDG_CACHE_HOME']! } },
-    stderr: 'ignore',
-  });
-}

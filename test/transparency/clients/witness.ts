@@ -85,6 +85,11 @@ function valueFor({ type, enum: choices, oneOf, format, minimum }: Json): unknow
   return formats[format as string] ?? 'Ada';
 }
 
+/** For programs that official clients start: what they remember about servers must not outlive the run. */
+export function cacheFolder(): { readonly XDG_CACHE_HOME: string } {
+  return { XDG_CACHE_HOME: process.env['XDG_CACHE_HOME']! };
+}
+
 /** The part of an official transport that hears messages. */
 interface Heard {
   onmessage?: ((message: never, extra?: never) => void) | undefined;

@@ -1,7 +1,6 @@
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { onTestFinished } from 'vitest';
+import { connectV1 as connectOfficialV1 } from '../../../../test/support/official-v1.js';
+import { connectV2 as connectOfficialV2, MODERN } from '../../../../test/support/official-v2.js';
 
 /** An official client of either era, for as long as the test runs. */
 export interface Official {
@@ -16,8 +15,7 @@ export type Connect = (url: string, headers?: Record<string, string>) => Promise
 /** Speaks the legacy era. */
 export const connectV1: Connect = async (url, headers = {}) => {
   const { putOff, fetch } = watched();
-  const client = new ClientV1({ name: 'v1', version: '1' });
-  await client.connect(new HttpV1(new URL(url), { requestInit: { headers }, fetch }) as never);
+  const { client } = await connectOfficialV1({ url }, { headers, fetch });
   onTestFinished(() => client.close());
   return {
     putOff,
@@ -28,11 +26,7 @@ export const connectV1: Connect = async (url, headers = {}) => {
 /** Speaks the modern era. */
 export const connectV2: Connect = async (url, headers = {}) => {
   const { putOff, fetch } = watched();
-  const client = new ClientV2(
-    { name: 'v2', version: '2' },
-    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
-  );
-  await client.connect(new HttpV2(new URL(url), { requestInit: { headers }, fetch }));
+  const { client } = await connectOfficialV2({ url }, { mode: MODERN, headers, fetch });
   onTestFinished(() => client.close());
   return {
     putOff,

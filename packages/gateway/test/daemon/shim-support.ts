@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
 import type { Message } from '../../../../test/support/messages.js';
+import { until } from '../../../../test/support/until.js';
 import { runShim, type ShimOptions } from '../../src/daemon/shim/shim.js';
 
 /** The daemon's end of a stream that the shim has attached, played by the test. */
@@ -70,28 +71,17 @@ export async function startShim(options: Partial<ShimOptions> = {}) {
     },
     input,
     /** The daemon that was attached as the nth, when it is there. */
-    daemon: (number: number) => until(() => daemons[number - 1]),
+    daemon: (number: number) => until('the daemon is reached', () => daemons[number - 1]),
     daemons,
     /** The line that the host gets for a request. */
     answer: (id: string | number) =>
-      until(() => host.find((message) => message.id === id && message.method === undefined)),
+      until('the answer', () => host.find((message) => message.id === id && message.method === undefined)),
   };
 }
 
 /** The first line with this method that a side has got. */
 export function heard(lines: readonly Message[], method: string): Promise<Message> {
-  return until(() => lines.find((message) => message.method === method));
-}
-
-export function until<T>(look: () => T | undefined): Promise<T> {
-  return vi.waitFor(
-    () => {
-      const found = look();
-      if (found === undefined) throw new Error('It has not come');
-      return found;
-    },
-    { timeout: 10_000, interval: 5 },
-  );
+  return until(method, () => lines.find((message) => message.method === method));
 }
 
 function playDaemon(socket: Socket): Daemon {

@@ -2,7 +2,8 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { call, initialize, legacyCall } from '../../../../test/support/messages.js';
-import { heard, startShim, until } from './shim-support.js';
+import { until } from '../../../../test/support/until.js';
+import { heard, startShim } from './shim-support.js';
 
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LOST = {
@@ -51,10 +52,10 @@ describe('the shim passes on', () => {
     const { input, daemon, host } = await startShim();
     const first = await daemon(1);
     input.write('[1,2\n');
-    await until(() => first.noise[0]);
+    await until('the first daemon hears it', () => first.noise[0]);
     expect(first.noise).toEqual(['[1,2']);
     first.write('{"jsonrpc":"2.0","error":{"code":-32700,"message":"no"}}\n');
-    await until(() => host[0]);
+    await until('the host hears it', () => host[0]);
     expect(host).toEqual([{ jsonrpc: '2.0', error: { code: -32700, message: 'no' } }]);
   });
 
@@ -70,7 +71,7 @@ describe('when the daemon dies', () => {
     const { send, daemon, host, answer } = await startShim();
     send(call(1, 'a'), call('1', 'b'));
     const first = await daemon(1);
-    await until(() => first.lines[1]);
+    await until('the first daemon hears it', () => first.lines[1]);
     first.write('{"jsonrpc":"2.0","id":1,"result":{"content":[');
     first.die();
     expect([(await answer(1)).error, (await answer('1')).error]).toEqual([LOST, LOST]);
@@ -81,13 +82,13 @@ describe('when the daemon dies', () => {
     const { send, daemon, daemons, answer } = await startShim();
     send(call(1, 'a'));
     const first = await daemon(1);
-    await until(() => first.lines[0]);
+    await until('the first daemon hears it', () => first.lines[0]);
     first.die();
     await answer(1);
     expect(daemons).toHaveLength(1);
     send(call(2, 'b'));
     const second = await daemon(2);
-    await until(() => second.lines[0]);
+    await until('the second daemon hears it', () => second.lines[0]);
     expect(second.lines.map(({ id }) => id)).toEqual([2]);
   });
 
@@ -171,15 +172,19 @@ describe('when the daemon dies', () => {
     second.say(result((await heard(second.lines, 'initialize')).id));
     await heard(second.lines, 'tools/call');
     second.say({ ...question, params: { message: 'second' } });
-    const asked = await until(() => host.find(({ params }) => params?.['message'] === 'second'));
+    const asked = await until('the host hears it', () =>
+      host.find(({ params }) => params?.['message'] === 'second'),
+    );
     expect(asked.id).not.toBe(1);
     send(result(1, { action: 'decline' }), result(asked.id, { action: 'accept' }));
-    const answered = await until(() => second.lines.find(({ result: given }) => given !== undefined));
+    const answered = await until('the second daemon hears it', () =>
+      second.lines.find(({ result: given }) => given !== undefined),
+    );
     expect(answered).toEqual(result(1, { action: 'accept' }));
     second.say({ jsonrpc: '2.0', id: 3, method: 'ping' });
     const ping = await heard(host, 'ping');
     second.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
-    await until(() => host.find(({ params }) => params?.['requestId'] === ping.id));
+    await until('the host hears it', () => host.find(({ params }) => params?.['requestId'] === ping.id));
     second.say(result(2));
     await answer(2);
   });
@@ -226,7 +231,7 @@ describe('without a daemon', () => {
     const { send, daemon, host, answer } = await startShim({ clock, isAlive: async () => isAlive });
     send(call(1, 'a'));
     const first = await daemon(1);
-    await until(() => first.lines[0]);
+    await until('the first daemon hears it', () => first.lines[0]);
     const pass = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 15_000) {
         clock.advance(15_000);
@@ -246,7 +251,7 @@ describe('when the host closes its end', () => {
     const { send, input, daemon, shim, host } = await startShim();
     send(call(1, 'a'));
     const first = await daemon(1);
-    await until(() => first.lines[0]);
+    await until('the first daemon hears it', () => first.lines[0]);
     input.end();
     first.say(result(1));
     expect(await shim.ended).toEqual({ wasAttached: true });
@@ -265,7 +270,7 @@ describe('when the host closes its end', () => {
     const { send, input, daemon, shim } = await startShim({ graceMs: 50 });
     send(call(1, 'a'));
     const first = await daemon(1);
-    await until(() => first.lines[0]);
+    await until('the first daemon hears it', () => first.lines[0]);
     input.end();
     expect(await shim.ended).toEqual({ wasAttached: true });
   });

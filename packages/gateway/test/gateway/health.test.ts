@@ -16,7 +16,7 @@ const echo = (name: string, more: UnitMore = {}) =>
 const DIES = ['-e', 'console.error("fatal: no API key"); process.exit(7)'];
 
 const ready = async ({ get }: Opened) => (await get('/readyz')).status;
-const until = (opened: Opened, code: number) =>
+const untilReadyz = (opened: Opened, code: number) =>
   eventually(async () => expect(await ready(opened)).toBe(code));
 const currentOf = async ({ status }: Opened, name: string) => {
   const { processes } = (await status()).servers[name]!;
@@ -43,14 +43,14 @@ describe('/readyz', () => {
     const early = await opened.get('/readyz');
     expect([early.status, JSON.parse(early.text)]).toEqual([503, { ready: false, waitingFor: ['slow'] }]);
     expect(await opened.status()).toMatchObject({ ready: false, servers: { slow: { state: 'starting' } } });
-    await until(opened, 200);
+    await untilReadyz(opened, 200);
     expect(await opened.status()).toMatchObject({ ready: true, servers: { slow: { state: 'ready' } } });
   });
 
   it('is 503 at once when the process is killed, and 200 when another has answered (issue 1 of the peers)', async () => {
     const events: HostEvent[] = [];
     const opened = await openGateway([echo('a')], { onHostEvent: (event) => void events.push(event) });
-    await until(opened, 200);
+    await untilReadyz(opened, 200);
     const { pid, generation, receipt } = await currentOf(opened, 'a');
     expect(receipt).toMatchObject({ pid, generation, complete: true });
     process.kill(pid!, 'SIGKILL');
@@ -63,7 +63,7 @@ describe('/readyz', () => {
       reason: expect.stringContaining('SIGKILL'),
     });
     expect(status.servers['a']!.processes!.processes[0]?.receipt).toBeUndefined();
-    await until(opened, 200);
+    await untilReadyz(opened, 200);
     const next = await currentOf(opened, 'a');
     expect(next.pid).not.toBe(pid);
     expect(next.receipt).toMatchObject({ pid: next.pid, generation: generation + 1, complete: true });
@@ -78,7 +78,7 @@ describe('/readyz', () => {
       commandUnit('bad', DIES, { unit: { needed: false } }),
       echo('off', { unit: { disabled: true }, definition: { disabled: true } }),
     ]);
-    await until(opened, 200);
+    await untilReadyz(opened, 200);
     await opened.gateway
       .unit('bad')
       .start()
@@ -100,7 +100,7 @@ describe('/readyz', () => {
     expect(far.starts()).toEqual([]);
     far.becomes({ die: 3 });
     await expect(client(opened.url)).rejects.toThrow();
-    await until(opened, 503);
+    await untilReadyz(opened, 503);
   });
 
   it('is 503 for a process that has answered its handshake but not its first list', async () => {
@@ -142,10 +142,10 @@ describe('/status', () => {
 
   it('has the receipts of the process that runs now, and says which era it speaks and why', async () => {
     const opened = await openGateway([fixtureUnit('old', 'server-slow-boot.mjs', ['0', 'legacy'])]);
-    await until(opened, 200);
+    await untilReadyz(opened, 200);
     const first = await currentOf(opened, 'old');
     await opened.gateway.unit('old').restart();
-    await until(opened, 200);
+    await untilReadyz(opened, 200);
     const { servers, ready: isReady, pid } = await opened.status();
     expect([isReady, pid]).toEqual([true, process.pid]);
     expect(servers['old']).toMatchObject({

@@ -1,19 +1,17 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientV1, connectV1 } from '../../../../test/support/official-v1.js';
 import { ask, legacy, open } from '../../../sdk/test/transport/http-server/support.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';
 
 /** The official client of the transport of 2024-11-05. */
-async function sseClient(url: string): Promise<Client> {
-  const client = new Client({ name: 'of-2024', version: '1' });
-  await client.connect(new SSEClientTransport(new URL(url)));
+async function sseClient(url: string): Promise<ClientV1> {
+  const { client } = await connectV1({ url, transport: 'sse' });
   onTestFinished(() => client.close());
   return client;
 }
 
-const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+const namesOf = async (client: ClientV1) => (await client.listTools()).tools.map(({ name }) => name);
 
 describe('the transport of 2024-11-05', () => {
   it('is beside each server and beside all of them', async () => {

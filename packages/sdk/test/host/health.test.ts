@@ -27,8 +27,8 @@ class NotingClock extends FakeClock {
   }
 
   /** Waits until so many waits of this length have begun. */
-  planned(ms: number, count: number): Promise<void> {
-    return until(
+  async planned(ms: number, count: number): Promise<void> {
+    await until(
       `${count} waits of ${ms} ms`,
       () => this.#planned.filter((each) => each === ms).length >= count,
     );

@@ -1,10 +1,10 @@
 import { connect } from '@isthmus/sdk/client';
 import { http } from '@isthmus/sdk/http';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { keepComplaints } from '../../../../../test/bridge-matrix/clients/session.js';
+import { NO_RECONNECTION } from '../../../../../test/support/official.js';
+import { connectV1 } from '../../../../../test/support/official-v1.js';
+import { connectV2, MODERN, type VersionNegotiationMode } from '../../../../../test/support/official-v2.js';
 import { answerTo } from './plan.js';
 import { rawLegacy, rawModern } from './raw-clients.js';
 
@@ -29,7 +29,7 @@ export const KINDS: Readonly<Record<string, Connect>> = {
   'our modern': (url) => ours(url, 'modern'),
   'our legacy': (url) => ours(url, 'legacy'),
   'official v1': officialV1,
-  'official v2 modern': (url) => officialV2(url, { pin: '2026-07-28' }),
+  'official v2 modern': (url) => officialV2(url, MODERN),
   'official v2 auto': (url) => officialV2(url, 'auto'),
   'raw modern': rawModern,
   'raw legacy': rawLegacy,
@@ -46,37 +46,46 @@ async function ours(url: string, mode: 'modern' | 'legacy'): Promise<StormClient
 }
 
 async function officialV1(url: string): Promise<StormClient> {
-  const client = new ClientV1({ name: 'v1', version: '1' }, { capabilities: CAPABILITIES });
-  client.setRequestHandler(ElicitRequestSchema, ({ params }) => accepted(params.message));
-  const complaints = keepComplaints(client);
-  const transport = new HttpV1(new URL(url), { reconnectionOptions: NO_RECONNECTION });
-  await client.connect(transport as never);
+  let complaints: readonly string[] = [];
+  const { client, endSession } = await connectV1(
+    { url },
+    {
+      ...{ capabilities: CAPABILITIES, reconnectionOptions: NO_RECONNECTION },
+      prepare(made) {
+        made.setRequestHandler(ElicitRequestSchema, ({ params }) => accepted(params.message));
+        complaints = keepComplaints(made);
+      },
+    },
+  );
   return {
     complaints,
     call: async (name, args, signal) =>
       textOf(await client.callTool({ name, arguments: args }, undefined, { signal, timeout: 20_000 })),
     async close() {
-      await transport.terminateSession().catch(() => {});
+      await endSession().catch(() => {});
       await client.close();
     },
   };
 }
 
-async function officialV2(url: string, mode: 'auto' | { pin: '2026-07-28' }): Promise<StormClient> {
-  const client = new ClientV2(
-    { name: 'v2', version: '2' },
-    { capabilities: CAPABILITIES, versionNegotiation: { mode } },
+async function officialV2(url: string, mode: VersionNegotiationMode): Promise<StormClient> {
+  let complaints: readonly string[] = [];
+  const { client, endSession } = await connectV2(
+    { url },
+    {
+      ...{ capabilities: CAPABILITIES, reconnectionOptions: NO_RECONNECTION, mode },
+      prepare(made) {
+        made.setRequestHandler('elicitation/create', ({ params }) => accepted(params.message));
+        complaints = keepComplaints(made);
+      },
+    },
   );
-  client.setRequestHandler('elicitation/create', ({ params }) => accepted(params.message));
-  const complaints = keepComplaints(client);
-  const transport = new HttpV2(new URL(url), { reconnectionOptions: NO_RECONNECTION });
-  await client.connect(transport);
   return {
     complaints,
     call: async (name, args, signal) =>
       textOf(await client.callTool({ name, arguments: args }, { signal, timeout: 20_000 })),
     async close() {
-      await transport.terminateSession().catch(() => {});
+      await endSession().catch(() => {});
       await client.close();
     },
   };
@@ -87,14 +96,6 @@ const CAPABILITIES = { elicitation: { form: {} } };
 function accepted(question: string) {
   return { action: 'accept' as const, content: { name: answerTo(question) } };
 }
-
-/** A stream that is gone with its server is not asked for again and again after the storm. */
-const NO_RECONNECTION = {
-  maxRetries: 0,
-  initialReconnectionDelay: 10,
-  maxReconnectionDelay: 10,
-  reconnectionDelayGrowFactor: 1,
-};
 
 export function textOf(result: unknown): unknown {
   const { content, isError } = result as { content?: { text?: string }[]; isError?: boolean };
