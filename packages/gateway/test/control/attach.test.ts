@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../../test/support/until.js';
 import {
   type AttachHandler,
   type AttachRequest,
   controlClient,
   openControl,
 } from '../../src/control/index.js';
-import { fakeGateway, http, later, rawClient, scratch, until } from './support.js';
+import { fakeGateway, http, later, rawClient, scratch } from './support.js';
 
 async function opened(onAttach?: AttachHandler) {
   const gateway = fakeGateway();
@@ -100,7 +101,7 @@ describe('attaching', () => {
     const over = new AbortController();
     const attaching = controlClient(control.path).attach({}, over.signal);
     attaching.catch(() => {});
-    await until(() => request !== undefined, 'the gateway is asked');
+    await until('the gateway is asked', () => request !== undefined);
     over.abort();
     await expect(attaching).rejects.toMatchObject({ code: 'CANCELLED' });
   });

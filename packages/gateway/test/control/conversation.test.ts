@@ -1,18 +1,9 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../../test/support/until.js';
 import { controlClient, type LogLine, openControl } from '../../src/control/index.js';
-import {
-  type FakeOptions,
-  fakeGateway,
-  http,
-  later,
-  line,
-  rawClient,
-  STATUS,
-  scratch,
-  until,
-} from './support.js';
+import { type FakeOptions, fakeGateway, http, later, line, rawClient, STATUS, scratch } from './support.js';
 
 async function opened(options: FakeOptions = {}) {
   const gateway = fakeGateway(options);
@@ -81,7 +72,7 @@ describe('the control socket', () => {
       },
     });
     for await (const _ of client.logs(undefined, { lines: 1, follow: true }, never)) break;
-    await until(() => gateway.followed[0]!.aborted, 'the gateway is told');
+    await until('the gateway is told', () => gateway.followed[0]!.aborted);
     expect((await client.status()).pid).toBe(4711);
   });
 
@@ -98,7 +89,7 @@ describe('the control socket', () => {
     socket.write(http('GET /logs?follow=true'));
     await has(JSON.stringify(line('one')));
     socket.destroy();
-    await until(() => gateway.followed[0]!.aborted, 'the gateway is told');
+    await until('the gateway is told', () => gateway.followed[0]!.aborted);
   });
 
   it('takes no more lines from the gateway than a slow reader reads', async () => {
@@ -116,7 +107,7 @@ describe('the control socket', () => {
     const slow = await rawClient(control.path);
     slow.socket.pause();
     slow.socket.write(http('GET /logs?follow=true'));
-    await until(() => given > 10, 'lines are given');
+    await until('lines are given', () => given > 10);
     let before = -1;
     while (before !== given) {
       before = given;
@@ -126,7 +117,7 @@ describe('the control socket', () => {
     const other = controlClient(control.path);
     expect((await other.status()).pid).toBe(4711);
     slow.socket.resume();
-    await until(() => given > before, 'it goes on');
+    await until('it goes on', () => given > before);
   });
 
   it('ends the logs when a client will send no more, as one that was killed', async () => {
@@ -159,7 +150,7 @@ describe('the control socket', () => {
     await has('"text":"x"');
     expect((await controlClient(control.path).status()).pid).toBe(4711);
     socket.destroy();
-    await until(() => gateway.followed[0]!.aborted, 'the lines end');
+    await until('the lines end', () => gateway.followed[0]!.aborted);
   });
 
   it('fails when the gateway dies in the middle of its logs', async () => {
@@ -167,7 +158,7 @@ describe('the control socket', () => {
     const { client } = await opened({
       async *logs() {
         yield line('one');
-        await until(() => seen.length === 1, 'the first line is read');
+        await until('the first line is read', () => seen.length === 1);
         throw new Error('broken');
       },
     });
@@ -195,7 +186,7 @@ describe('the control socket', () => {
       for await (const each of client.logs('a', { lines: 1, follow: true }, never)) seen.push(each.text);
     })();
     const restart = client.restart('a');
-    await until(() => seen.length === 1, 'the first line');
+    await until('the first line', () => seen.length === 1);
     const closing = control.close();
     await following;
     finish();

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { until } from '../../../../test/support/until.js';
 import type { Controlled, LogLine, LogsOptions } from '../../src/control/index.js';
 import type { GatewayServerStatus, GatewayStatus } from '../../src/server-state.js';
 
@@ -116,9 +117,9 @@ export async function rawClient(path: string): Promise<RawClient> {
   return {
     socket,
     received: () => text,
-    has: (what) => until(() => text.includes(what), `${what} is in ${text}`),
+    has: (what) => until(`${what} is in ${text}`, () => text.includes(what)),
     async answer() {
-      await until(() => socket.readableEnded || socket.destroyed, 'the gateway hangs up');
+      await until('the gateway hangs up', () => socket.readableEnded || socket.destroyed);
       const [head = '', rest = ''] = text.split('\r\n\r\n');
       const body = rest.slice(0, Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? rest.length));
       const [, status = '0'] = /^HTTP\/1.1 (\d+) /.exec(head) ?? [];
@@ -131,7 +132,7 @@ export interface RawClient {
   readonly socket: Socket;
   received(): string;
   /** Waits until this was received. */
-  has(what: string): Promise<void>;
+  has(what: string): Promise<unknown>;
   /** Waits until the gateway hangs up. */
   answer(): Promise<{ readonly status: number; readonly head: string; readonly body: unknown }>;
 }
@@ -140,13 +141,4 @@ export interface RawClient {
 export function http(request: string, headers: Readonly<Record<string, string>> = {}): string {
   const lines = Object.entries({ host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${request} HTTP/1.1\r\n${lines.join('')}\r\n`;
-}
-
-/** Waits until it holds; on a busy machine that takes a while. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
