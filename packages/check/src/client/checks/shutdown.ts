@@ -1,4 +1,5 @@
 import type { View } from '../read/view.js';
+import { LEAVES_MS } from '../scenarios/ends.js';
 import { type ClientCheck, every, fail, outcome, pass, skip } from './check.js';
 
 /** How the client leaves. */
@@ -13,8 +14,7 @@ export const SHUTDOWN: readonly ClientCheck[] = [
     on: 'all',
     over: ['stdio'],
     judge(view) {
-      const lives = livesOf(view).filter(({ signal, eof }) => signal !== undefined || eof !== undefined);
-      return every(lives, {
+      return every(endedBy(view), {
         none: 'no server was ended by the client',
         problem: ({ eof, signal }) =>
           signal !== undefined && (eof === undefined || signal.at < eof.at)
@@ -34,18 +34,16 @@ export const SHUTDOWN: readonly ClientCheck[] = [
     hint: 'Wait a second or two between closing the input and SIGTERM.',
     on: ['slow-exit'],
     judge: (view) =>
-      every(
-        livesOf(view).filter(({ eof }) => eof !== undefined),
-        {
-          none: 'no server was ended by the client',
-          problem: ({ signal, eof }) =>
-            signal && eof
-              ? `${signal.signal} came ${signal.at - eof.at} ms after the end of the input, to a server that was leaving`
-              : undefined,
-          expected: 'Patience for half a second',
-          seen: () => 'It was left to leave by itself',
-        },
-      ),
+      every(endedBy(view), {
+        none: 'no server was ended by the client',
+        // Which of a signal and an end of the input that were sent together is seen first, is chance.
+        problem: ({ signal, eof }) =>
+          signal === undefined || (eof !== undefined && signal.at - eof.at >= LEAVES_MS)
+            ? undefined
+            : `${signal.signal} came ${whenOf(signal, eof)}`,
+        expected: `${LEAVES_MS} ms to leave after the end of the input`,
+        seen: () => 'It was left to leave by itself',
+      }),
   },
   {
     id: 'shutdown/stays-for-it',
@@ -129,6 +127,15 @@ export const SHUTDOWN: readonly ClientCheck[] = [
 ];
 
 const SOON_MS = 150;
+
+function endedBy(view: View): Life[] {
+  return livesOf(view).filter(({ signal, eof }) => signal !== undefined || eof !== undefined);
+}
+
+function whenOf(signal: Kind<'signal'>, eof: Kind<'eof'> | undefined): string {
+  if (eof === undefined || signal.at < eof.at) return 'before the end of the input';
+  return `${signal.at - eof.at} ms after the end of the input, to a server that was leaving`;
+}
 
 type Kind<K extends string> = Extract<View['transcript']['entries'][number], { kind: K }>;
 

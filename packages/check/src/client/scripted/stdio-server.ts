@@ -46,20 +46,10 @@ export function playOnStdio(stage: StdioScriptedServer): void {
   });
   input.on('end', () => {
     if (rest.length > 0) hear(rest);
-    afterPendingSignals(() => {
-      record({ kind: 'eof', life });
-      const { atEnd = { afterMs: 0 } } = script;
-      if (atEnd !== 'stays') setTimeout(exit, atEnd.afterMs);
-    });
+    record({ kind: 'eof', life });
+    const { atEnd = { afterMs: 0 } } = script;
+    if (atEnd !== 'stays') setTimeout(exit, atEnd.afterMs);
   });
-}
-
-/**
- * A client may send a signal and close the input at once. On a busy machine the process sees both at its next turn, and
- * libuv handles signals last. Two turns of the event loop later the signal is in the record, before the end of the input.
- */
-function afterPendingSignals(action: () => void): void {
-  setImmediate(() => setImmediate(action));
 }
 
 /** What is no message is in the record, and its judge will say so. */

@@ -77,6 +77,7 @@ export const ROBUSTNESS: readonly Mutant[] = [
     breaking: signalled(-5),
   },
   { check: 'shutdown/waits', vice: 'sends SIGTERM right away', breaking: signalled(20) },
+  { check: 'shutdown/waits', vice: 'sends SIGTERM with the end of the input', breaking: signalled(-1) },
   {
     check: 'shutdown/stays-for-it',
     vice: 'is gone before its server',
