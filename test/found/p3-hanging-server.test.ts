@@ -24,7 +24,9 @@ async function besideFastmcp() {
   const { url, gateway } = await openGateway(
     [
       commandUnit('late', [program('hangs-while.mjs'), flag], {
-        definition: { mode: 'legacy', connectTimeoutMs: 30_000, restart: { attempts: 100 } },
+        mode: 'legacy',
+        connectTimeoutMs: 30_000,
+        restart: { attempts: 100 },
       }),
       commandUnit('weather', [program('fastmcp-weather.mjs')]),
     ],
@@ -122,9 +124,11 @@ describe('P3: where each principal has a process of its own', () => {
     const { url } = await openGateway(
       [
         commandUnit('own', [program('fails-once.mjs'), join(freshFolder(), 'mark')], {
-          definition: { mode: 'legacy', processes: 'per-principal', restart: LATER },
+          mode: 'legacy',
+          processes: 'per-principal',
+          restart: LATER,
         }),
-        commandUnit('weather', [program('fastmcp-weather.mjs')], { bridge: { stateless: true } }),
+        commandUnit('weather', [program('fastmcp-weather.mjs')], { stateless: true }),
       ],
       { endpoint: { authenticate: async (request) => request.header('x-user') } },
     );

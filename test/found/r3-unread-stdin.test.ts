@@ -309,7 +309,7 @@ describe.runIf(onLinux)('R3: a process of a host that stops reading its stdin', 
   it('R3: makes /readyz of a gateway answer 503 and name the server, and /status tells why', async () => {
     const clock = new FakeClock();
     const { args } = programmed({ eras: 'legacy' }).definition();
-    const unit = commandUnit('a', args!, { definition: { maxUnreadMs: false } });
+    const unit = commandUnit('a', args!, { maxUnreadMs: false });
     const { get, at, status } = await openGateway([unit], { clock });
     await expect.poll(async () => (await get('/readyz')).status).toBe(200);
     expect((await ask(at('/mcp/a'), modernCall(1, 'close-ears'))).status).toBe(200);

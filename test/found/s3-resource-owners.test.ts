@@ -11,7 +11,7 @@ const endpoint = {
   authenticate: async (request: { header(name: string): string | undefined }) => request.header('x-user'),
 };
 const as = (user: string) => ({ headers: { 'x-user': user } });
-const STATELESS = { bridge: { stateless: true } };
+const STATELESS = { stateless: true };
 
 /** Whether a server shows `res://x` to a principal. */
 type Shows = (server: string, principal: string | undefined) => boolean;

@@ -55,7 +55,7 @@ function outputOf(
 
 describe('S5: the values of env and headers', () => {
   it('S5: are secrets from 8 characters on, unless the name is known to be harmless', () => {
-    const command = commandUnit('a', [], { definition: { env: ENV } });
+    const command = commandUnit('a', [], { env: ENV });
     expect(secretsOf(command)).toEqual([
       ...['plainvalue', 'hunter2hunter2', 'abcdefgh', 'pat-for-the-hub'],
       ENV.PRIVATE_KEY,
@@ -65,10 +65,9 @@ describe('S5: the values of env and headers', () => {
   });
 
   it('S5: are in no log, no status and no error of a gateway', async () => {
-    const house = await openHouse(
-      [commandUnit('dies', ['-e', TELLS], { definition: { env: ENV, restart: false } })],
-      { tellsStderr: true },
-    );
+    const house = await openHouse([commandUnit('dies', ['-e', TELLS], { env: ENV, restart: false })], {
+      tellsStderr: true,
+    });
     await expect.poll(() => house.operation.gateway.unit('dies').state().state).toBe('failed');
     const control = controlClient(house.controlPath);
     const status = JSON.stringify(await control.status());
@@ -137,10 +136,7 @@ describe('S5: what is not a secret stays readable', () => {
   };
 
   it('S5: a server keeps its name, and addresses of this machine stay, whatever its variables are', () => {
-    const units = [
-      commandUnit('postgres-read-replica', [], { definition: { env } }),
-      commandUnit('other', []),
-    ];
+    const units = [commandUnit('postgres-read-replica', [], { env }), commandUnit('other', [])];
     const { text } = createRedactor(secretsOfAll(units));
     const line = 'http://127.0.0.1:8080/mcp/postgres-read-replica on localhost: production, ready: true';
     expect(text(line)).toBe(line);
@@ -150,7 +146,7 @@ describe('S5: what is not a secret stays readable', () => {
   });
 
   it('S5: the status names a server whose variables hold its name', async () => {
-    const house = await openHouse([tellsAll('postgres', { definition: { env } })]);
+    const house = await openHouse([tellsAll('postgres', { env })]);
     const { json } = await house.ask('/status', { method: 'GET' });
     const { servers } = json as unknown as { servers: Record<string, { name: string; paths: string[] }> };
     expect(servers['postgres']).toMatchObject({ name: 'postgres' });

@@ -14,7 +14,7 @@ async function opened(audience: readonly string[], options: OpenOptions = {}) {
   const jwt = { jwksUrl: authority.jwksUrl, audience };
   const { authenticate } = createAuthenticate({ jwt });
   const [a, b] = [await openFar(withTools('one')), await openFar(withTools('one'))];
-  const stateless = { bridge: { stateless: true } };
+  const stateless = { stateless: true };
   const { at } = await openGateway([a.unit('a', stateless), b.unit('b', stateless)], {
     ...options,
     endpoint: { authenticate, ...options.endpoint },

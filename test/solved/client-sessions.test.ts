@@ -18,7 +18,7 @@ import { connectV1 } from '../support/official-v1.js';
 import { settle } from '../support/raw-client.js';
 import { bothEras, call, linesUnit, openWatched, pidsOf, said } from './support/gateway.js';
 
-const perClient = { definition: { processes: 'per-conversation', maxProcesses: 4 } } as const;
+const perClient = { processes: 'per-conversation', maxProcesses: 4 } as const;
 const STREAM = { method: 'GET', headers: { accept: 'text/event-stream' } };
 
 it('D-6 supercorp-ai/supergateway#141: the child of a client ends with its session, and not with a timeout', async () => {

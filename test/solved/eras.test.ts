@@ -75,7 +75,9 @@ it('D-22 modelcontextprotocol/go-sdk#1177, anthropics/claude-ai-mcp#898: a serve
 
 it('D-23 modelcontextprotocol/rust-sdk#1142: a server that is silent when it is probed is connected to within the time for that', async () => {
   const silent = fixtureUnit('far', 'server-silent-on-discover.mjs', [], {
-    definition: { silenceMs: 300, bootMs: 1000, start: 'lazy' },
+    silenceMs: 300,
+    bootMs: 1000,
+    start: 'lazy',
   });
   const gateway = await openWatched([silent]);
   const began = performance.now();
@@ -89,7 +91,10 @@ it('D-23 modelcontextprotocol/rust-sdk#1142: a server that is silent when it is 
 
 it('D-23 modelcontextprotocol/rust-sdk#1142: one that never answers anything is an error, and does not hang', async () => {
   const deaf = commandUnit('far', ['-e', 'process.stdin.resume()'], {
-    definition: { silenceMs: 100, bootMs: 200, connectTimeoutMs: 800, start: 'lazy' },
+    silenceMs: 100,
+    bootMs: 200,
+    connectTimeoutMs: 800,
+    start: 'lazy',
   });
   const gateway = await openWatched([deaf]);
   const began = performance.now();

@@ -26,7 +26,7 @@ it.each([
 ] as const)(
   'D-10 supercorp-ai/supergateway#138, #105: 50 clients of both eras at once on %s each get their own answers',
   async (_on, processes, count) => {
-    const gateway = await openWatched([linesUnit('far', { definition: { processes } })]);
+    const gateway = await openWatched([linesUnit('far', { processes })]);
     const clients = await enter(gateway.url, 50);
     const answers = await Promise.all(
       clients.flatMap((near) =>
@@ -43,14 +43,14 @@ it.each([
 );
 
 it('D-19 docker/mcp-gateway#483, #318: a burst of 200 calls has no more children than it may, and no zombies', async () => {
-  const capped = { definition: { processes: 'per-conversation', maxProcesses: 4 } } as const;
+  const capped = { processes: 'per-conversation', maxProcesses: 4 } as const;
   // Whenever there is one more of them, all that this process has are counted.
   const counts: number[] = [];
   const onHostEvent = ({ kind }: HostEvent) => {
     if (kind === 'start') counts.push(livingChildren());
   };
   const gateway = await openGateway(
-    [linesUnit('pool', { definition: { processes: { pool: 4 } } }), linesUnit('each', capped)],
+    [linesUnit('pool', { processes: { pool: 4 } }), linesUnit('each', capped)],
     { onHostEvent },
   );
   const pool = modernHttp(gateway.at('/mcp/pool'), 'pool');
@@ -75,7 +75,7 @@ it('D-19 docker/mcp-gateway#483, #318: a burst of 200 calls has no more children
 it('D-24 modelcontextprotocol/python-sdk#3060: callers of one child who use the same id never get the answers of each other', async () => {
   const written = diary();
   const gateway = await openWatched([
-    commandUnit('far', [program('legacy-stdio.mjs')], { definition: { env: { DIARY: written.path } } }),
+    commandUnit('far', [program('legacy-stdio.mjs')], { env: { DIARY: written.path } }),
   ]);
   const clients = await enter(gateway.url, 10);
   for (const id of [1, 'a']) {

@@ -68,7 +68,7 @@ it('D-1 sparfenyuk/mcp-proxy#247: a child that nobody is using is started again,
 });
 
 it('D-2 sparfenyuk/mcp-proxy#198: beside a bad command the good server serves, and the bad one is reported with its reason', async () => {
-  const bad = commandUnit('bad', [], { definition: { command: './no-such-program' } });
+  const bad = commandUnit('bad', [], { command: './no-such-program' });
   const gateway = await openWatched([bad, linesUnit('good')]);
   const [alone] = await bothEras(gateway.at('/mcp/good'));
   expect(said(await call(alone, 'echo', { text: 'hi' }))).toBe('hi');
@@ -115,8 +115,7 @@ it('D-3 sparfenyuk/mcp-proxy#75: a child that is restarted in the middle of a se
 });
 
 // A shell is there within milliseconds, so all of the time is ours.
-const dying = (script: string) =>
-  commandUnit('far', ['-c', script], { definition: { command: 'sh', start: 'lazy' } });
+const dying = (script: string) => commandUnit('far', ['-c', script], { command: 'sh', start: 'lazy' });
 
 it.each([
   ['before it reads a word', 'echo "fatal: missing API key" >&2; exit 1'],
@@ -145,7 +144,8 @@ it.each([
 
 it('D-7 supercorp-ai/supergateway#139: nobody waits for the next attempt of a child that never came up', async () => {
   const far = commandUnit('far', ['-c', 'echo "fatal: missing API key" >&2; exit 1'], {
-    definition: { command: 'sh', restart: { firstDelayMs: 60_000, jitter: 0 } },
+    command: 'sh',
+    restart: { firstDelayMs: 60_000, jitter: 0 },
   });
   const gateway = await openWatched([far]);
   await gateway.seen.nth('restart');

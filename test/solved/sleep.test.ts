@@ -13,7 +13,7 @@ import { serveFile } from './support/serve-file.js';
 const LIMIT_MS = 1500;
 
 /** Nobody waits for it any longer than that. */
-const patient = { bridge: { timeoutMs: LIMIT_MS } };
+const patient = { timeoutMs: LIMIT_MS };
 
 function suspend(pid: number): () => void {
   process.kill(pid, 'SIGSTOP');

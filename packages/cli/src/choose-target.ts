@@ -30,7 +30,7 @@ export async function chooseTarget<Options extends CommonOptions>(
     );
   }
   const { findConfigured } = await import('./config-target.js');
-  const { target, entry, warnings } = await findConfigured(name, config, words[0], input);
+  const { target, warnings } = await findConfigured(name, config, words[0], input);
   for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
-  return { target, rest: words.slice(1), options: withMode(entry.mode, entry.timeoutMs) };
+  return { target, rest: words.slice(1), options: withMode(target.mode, target.timeoutMs) };
 }

@@ -8,12 +8,11 @@ import {
 } from '@isthmus/sdk/internal/config/index.js';
 import { suggest } from './arguments/suggest.js';
 import { usageError } from './cli-error.js';
-import { type CommandTarget, commandLine } from './target.js';
+import { commandLineFor } from './target.js';
 import { oneLine } from './terminal/text.js';
 
 export interface ConfiguredTarget {
-  readonly target: CommandTarget;
-  readonly entry: ServerEntry;
+  readonly target: ServerEntry & { readonly files: readonly string[] };
   /** For stderr. */
   readonly warnings: readonly string[];
 }
@@ -36,19 +35,7 @@ export async function findConfigured(
   }
   const warnings = [...ofFiles, ...ofServer].map(describe);
   if (entry.disabled) warnings.push(`${place(entry)}: ${oneLine(entry.name)} is disabled there`);
-  return { target: toTarget(entry, files), entry, warnings };
-}
-
-/** How a server of a file is reached. */
-export function toTarget(entry: ServerEntry, files: readonly string[]): CommandTarget {
-  const { name } = entry;
-  if (entry.kind === 'url') {
-    const { url, headers, transport } = entry;
-    return { kind: 'url', url, configured: { files, name, headers, transport } };
-  }
-  const { command, args, cwd, env, inheritEnv } = entry;
-  const configured = { files, name, cwd, env, ...(inheritEnv !== undefined && { inheritEnv }) };
-  return { kind: 'command', command, args, configured };
+  return { target: { ...entry, files }, warnings };
 }
 
 /** The errors first: they are the reason. */
@@ -72,13 +59,12 @@ function unknown(
   if (first === undefined) return usageError(`${where} names no servers`);
   const width = Math.max(...names.map((each) => oneLine(each).length));
   const list = names.map((each) => `  ${oneLine(each).padEnd(width)}  ${kindOf(servers[each])}`);
-  const example = { kind: 'command', command: '', args: [], configured: { files, name: first } } as const;
   const meant = name === undefined ? undefined : suggest(name, names);
   return usageError(
     name === undefined
       ? `Which server of ${where}? There is no NAME`
       : `${where} has no server "${oneLine(name)}"`,
-    meant === undefined ? commandLine(command, example) : `Did you mean ${oneLine(meant)}?`,
+    meant === undefined ? commandLineFor(command, files, first) : `Did you mean ${oneLine(meant)}?`,
     ['servers:', ...list],
   );
 }

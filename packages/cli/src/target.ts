@@ -1,52 +1,32 @@
 import { statSync } from 'node:fs';
+import type {
+  CommandSpec,
+  ServerSpec,
+  SocketSpec,
+  UrlSpec,
+} from '@isthmus/sdk/internal/config/server-spec.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
-import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
-import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
-import { stdio } from '@isthmus/sdk/stdio';
+import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { usageError } from './cli-error.js';
+import { nameOfServer } from './serve/name-of-server.js';
 import { oneLine } from './terminal/text.js';
 
-/** Whom a command talks to. */
-export type CommandTarget =
-  | { readonly kind: 'socket'; readonly address: string }
-  | {
-      readonly kind: 'url';
-      readonly url: string;
-      /** Set when it comes from a file. */
-      readonly configured?: ConfiguredUrl;
-    }
-  | {
-      readonly kind: 'command';
-      readonly command: string;
-      readonly args: readonly string[];
-      /** Set when it comes from a file. */
-      readonly configured?: Configured;
-    };
+/** The server that a command talks to. `files`: those of `--config` that it was found in. */
+export type CommandTarget = ServerSpec & { readonly files?: readonly string[] };
 
-/** What a file of `--config` says about a command, beyond its words. */
-export interface Configured {
-  readonly files: readonly string[];
-  readonly name: string;
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly inheritEnv?: 'minimal' | 'all' | readonly string[];
-}
-
-/** What it says about a URL. */
-export interface ConfiguredUrl {
-  readonly files: readonly string[];
-  readonly name: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly transport: 'http' | 'sse' | 'auto';
-}
-
+/** What the command line says about the server, besides its address. */
 export interface TargetSettings {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** `Name: value`, as typed. */
   readonly header?: readonly string[] | undefined;
-  /** How to talk to a URL: whether the transport of 2024-11-05 is spoken. */
-  readonly sse?: 'auto' | 'only' | 'never' | undefined;
+  readonly transport?: UrlSpec['transport'] | undefined;
+}
+
+/** A command of the command line, with this folder as its own. */
+export function commandTarget(command: string, args: readonly string[]): CommandSpec {
+  const name = nameOfServer(command, args);
+  return { kind: 'command', name, command, args, env: {}, cwd: process.cwd() };
 }
 
 /** What stands before and behind the first `--`. Commander would forget where it was. */
@@ -79,7 +59,7 @@ export function takeTarget(
         'Give one: an address as the first word, or -- COMMAND ARGS… at the end',
       );
     }
-    return { target: { kind: 'command', command, args }, rest: words };
+    return { target: commandTarget(command, args), rest: words };
   }
   if (first === undefined) throw usageError('There is no target to talk to', TARGET_HINT);
   const target = targetAt(first);
@@ -88,64 +68,51 @@ export function takeTarget(
 }
 
 /** What an address leads to; undefined where it is none. */
-export function targetAt(address: string): (CommandTarget & { kind: 'url' | 'socket' }) | undefined {
-  if (URL_TARGET.test(address)) return { kind: 'url', url: address };
-  return ADDRESS.test(address) ? { kind: 'socket', address } : undefined;
+export function targetAt(address: string): UrlSpec | SocketSpec | undefined {
+  if (URL_TARGET.test(address))
+    return { kind: 'url', name: address, url: address, transport: 'auto', headers: {} };
+  return ADDRESS.test(address) ? { kind: 'socket', name: address, address } : undefined;
 }
 
-export function connectorOf(target: CommandTarget, settings: TargetSettings): Connector {
-  const { cwd, env = {}, header = [], sse } = settings;
+/** The target with what the command line says about it. Refuses an option that this kind of server cannot have. */
+export function withSettings<Target extends CommandTarget>(target: Target, settings: TargetSettings): Target {
+  const { cwd, env = {}, header = [], transport } = settings;
   if (target.kind !== 'url' && header.length > 0) {
     throw usageError(
       `--header is for a URL, and ${target.kind === 'command' ? 'a command' : target.address} is none`,
       'A command is given what it needs with --env',
     );
   }
-  if (target.kind !== 'url' && sse !== undefined) {
+  if (target.kind !== 'url' && transport !== undefined) {
     throw usageError('--transport is for a URL, and there is none', 'Leave it out');
   }
   if (target.kind === 'command') {
-    const { command, args, configured } = target;
-    const folder = cwd ?? configured?.cwd;
-    return stdio({
-      command,
-      args,
-      // Its arguments may be secrets that the file took from variables, and people know it by its name.
-      ...(configured && { label: configured.name }),
-      env: { ...configured?.env, ...env },
-      ...(folder !== undefined && { cwd: folder }),
-      ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
-    });
+    return { ...target, env: { ...target.env, ...env }, cwd: cwd ?? target.cwd };
   }
-  const place = target.kind === 'url' ? target.url : target.address;
   if (cwd !== undefined || Object.keys(env).length > 0) {
     throw usageError(
-      `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${place} is an address`,
+      `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${target.kind === 'url' ? target.url : target.address} is an address`,
       'The server there was started by somebody else; leave the option out',
     );
   }
-  return target.kind === 'url' ? urlConnector(target, header, sse) : connectorFor(target.address);
+  if (target.kind === 'socket') return target;
+  const headers = { ...lowerNames(target.headers), ...headersOf(header) };
+  return { ...target, headers, transport: transport ?? target.transport };
 }
 
-/** What every request to a URL has, by lower-case names: of its file, and as typed. */
-export function headersFor(
-  { configured }: CommandTarget & { kind: 'url' },
-  header: readonly string[],
-): Record<string, string> {
-  return { ...lowerNames(configured?.headers ?? {}), ...headersOf(header) };
-}
-
-function urlConnector(
-  { url, configured }: CommandTarget & { kind: 'url' },
-  header: readonly string[],
-  sse: TargetSettings['sse'],
-): Connector {
-  const connector = httpConnector(url, {
-    headers: headersFor({ kind: 'url', url, ...(configured && { configured }) }, header),
-    sse: sse ?? (configured?.transport === 'sse' ? 'only' : 'auto'),
+/**
+ * A server of a file is called by its name: people know it by that, and its arguments may be secrets that the file took
+ * from variables.
+ */
+export function connectorOf(target: CommandTarget, settings: TargetSettings): Connector {
+  return connectorOfSpec(withSettings(target, settings), {
+    ...labelOf(target),
     onWarning: (warning) => process.stderr.write(`isthmus: warning: ${oneLine(warning)}\n`),
   });
-  return configured ? { ...connector, label: configured.name } : connector;
+}
+
+export function labelOf({ files, name }: CommandTarget): { readonly label?: string } {
+  return files ? { label: name } : {};
 }
 
 /** `Name: value`, as typed, by name. */
@@ -167,14 +134,21 @@ function lowerNames(headers: Readonly<Record<string, string>>): Record<string, s
 
 /** How a person would write a command for this target, ready to be pasted. */
 export function commandLine(name: string, target: CommandTarget, ...words: readonly string[]): string {
+  if (target.files) return commandLineFor(name, target.files, target.name, ...words);
   if (target.kind === 'socket') return ['isthmus', name, quote(target.address), ...words].join(' ');
-  const { configured } = target;
-  if (!configured) {
-    if (target.kind === 'url') return ['isthmus', name, quote(target.url), ...words].join(' ');
-    return ['isthmus', name, ...words, '--', ...[target.command, ...target.args].map(quote)].join(' ');
-  }
-  const files = configured.files.flatMap((file) => ['--config', quote(file)]);
-  return ['isthmus', name, ...files, quote(configured.name), ...words].join(' ');
+  if (target.kind === 'url') return ['isthmus', name, quote(target.url), ...words].join(' ');
+  return ['isthmus', name, ...words, '--', ...[target.command, ...target.args].map(quote)].join(' ');
+}
+
+/** The same for a server of some files. */
+export function commandLineFor(
+  name: string,
+  files: readonly string[],
+  server: string,
+  ...words: readonly string[]
+): string {
+  const options = files.flatMap((file) => ['--config', quote(file)]);
+  return ['isthmus', name, ...options, quote(server), ...words].join(' ');
 }
 
 export const TARGET_HELP = `

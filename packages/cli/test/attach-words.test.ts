@@ -42,7 +42,7 @@ describe('the server that is meant', () => {
       findServer([], undefined, { url: 'https://example.com/mcp?key=s3cret' }),
       findServer(['https://example.com/mcp'], undefined, {}),
     ]);
-    expect(names.map(({ unit }) => unit.name)).toEqual([
+    expect(names.map(({ server }) => server.name)).toEqual([
       'weather',
       'weather',
       'https://example.com/mcp',
@@ -55,31 +55,29 @@ describe('the server that is meant', () => {
     const file = join(folder, 'mcp.json');
     const entry = { command: 'npx', args: ['-y', 'w'], env: { A: '1' }, timeoutMs: 5000 };
     writeFileSync(file, JSON.stringify({ mcpServers: { weather: { ...entry, disabled: true } } }));
-    const { unit: ofFile, warnings } = await findServer(['weather'], undefined, { config: [file] });
+    const { server: ofFile, warnings } = await findServer(['weather'], undefined, { config: [file] });
     expect(warnings).toEqual([expect.stringContaining('weather is disabled there')]);
-    const { unit: ofWords } = await findServer([], ['npx', '-y', 'w'], { cwd: folder });
+    const { server: ofWords } = await findServer([], ['npx', '-y', 'w'], { cwd: folder });
     const one = applyOptions(ofFile, { ...OPTIONS, mode: 'legacy' });
     const other = applyOptions(ofWords, { ...OPTIONS, mode: 'legacy', env: { A: '1' }, timeout: 5000 });
     expect(sharingKey(other)).toBe(sharingKey(one));
-    expect(one.unit).toMatchObject({
-      source: {
-        definition: { mode: 'legacy', timeoutMs: 5000, start: 'lazy', processes: 'shared', cwd: folder },
-      },
-      unit: { disabled: false },
+    expect(one.server).toMatchObject({
+      ...{ mode: 'legacy', timeoutMs: 5000, start: 'lazy', processes: 'shared', cwd: folder },
     });
+    expect(one.server.disabled).toBeUndefined();
   });
 
   test('takes only the options that make sense for it', async () => {
-    const { unit: remote } = await findServer([], undefined, { url: 'https://example.com/mcp' });
-    const { unit: local } = await findServer([], ['node', 'x.js'], {});
+    const { server: remote } = await findServer([], undefined, { url: 'https://example.com/mcp' });
+    const { server: local } = await findServer([], ['node', 'x.js'], {});
     expect(() => applyOptions(remote, { ...OPTIONS, env: { A: '1' } })).toThrow(
       '--env is for a command, and this is a URL',
     );
     expect(() => applyOptions(local, { ...OPTIONS, header: ['A: b'] })).toThrow(
       '--header is for a URL, and this is a command',
     );
-    const { unit } = applyOptions(remote, { ...OPTIONS, header: ['X-Key: a'], transport: 'http-only' });
-    expect(unit.source).toMatchObject({ connect: { headers: { 'x-key': 'a' }, sse: 'never' } });
+    const { server } = applyOptions(remote, { ...OPTIONS, header: ['X-Key: a'], transport: 'http-only' });
+    expect(server).toMatchObject({ headers: { 'x-key': 'a' }, transport: 'http-only' });
   });
 
   test('is looked for in the files that are named, else in the user’s own', () => {

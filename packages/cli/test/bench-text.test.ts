@@ -1,4 +1,5 @@
 /** What `isthmus bench` says to a person, from reports that are written down here. */
+
 import { Writable } from 'node:stream';
 import type { BenchReport, SideReport, Times } from '@isthmus/check/internal/bench/model.js';
 import { Tally } from '@isthmus/check/internal/bench/tally.js';
@@ -8,6 +9,7 @@ import { followBench } from '../src/bench/bench-progress.js';
 import { notesOf } from '../src/bench/notes.js';
 import { count, duration, megabytes, times } from '../src/bench/numbers.js';
 import { renderBench } from '../src/bench/render-bench.js';
+import { commandTarget, targetAt } from '../src/target.js';
 import { createProgressLine } from '../src/terminal/progress-line.js';
 import { createStyle } from '../src/terminal/style.js';
 import { processTerminal, type Terminal } from '../src/terminal/terminal.js';
@@ -200,15 +202,15 @@ describe('numbers', () => {
 
 describe('--against', () => {
   it('is an address or a command line in quotes', async () => {
-    expect(await toOpponent('tcp://127.0.0.1:4000', {})).toEqual({
+    expect(await toOpponent('tcp://127.0.0.1:4000', {})).toMatchObject({
       kind: 'socket',
       address: 'tcp://127.0.0.1:4000',
     });
-    expect(await toOpponent('https://example.com/mcp', {})).toEqual({
+    expect(await toOpponent('https://example.com/mcp', {})).toMatchObject({
       kind: 'url',
       url: 'https://example.com/mcp',
     });
-    expect(await toOpponent(`node 'my server.js' --fast`, {})).toEqual({
+    expect(await toOpponent(`node 'my server.js' --fast`, {})).toMatchObject({
       kind: 'command',
       command: 'node',
       args: ['my server.js', '--fast'],
@@ -217,8 +219,8 @@ describe('--against', () => {
   });
 
   it('gets the options that are for its kind; what is for nobody is left to the first', () => {
-    const url = { kind: 'url', url: 'http://a' } as const;
-    const command = { kind: 'command', command: 'a', args: [] } as const;
+    const url = targetAt('http://a')!;
+    const command = commandTarget('a', []);
     const given = { header: ['a: b'], env: { A: '1' }, cwd: '/' };
     expect(settingsFor(url, [url, command], given)).toEqual({ header: ['a: b'] });
     expect(settingsFor(command, [url, command], given)).toEqual({ env: { A: '1' }, cwd: '/' });

@@ -3,12 +3,20 @@
 import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../src/cli-error.js';
-import { commandLine, connectorOf, splitAtDashes, takeTarget } from '../src/target.js';
+import {
+  commandLine,
+  commandTarget,
+  connectorOf,
+  splitAtDashes,
+  takeTarget,
+  targetAt,
+  withSettings,
+} from '../src/target.js';
 
 describe('the target', () => {
   it('is the first word when nothing is behind --', () => {
     expect(takeTarget('call', ['unix:/a b.sock', 'echo', 'text=hi'], undefined)).toEqual({
-      target: { kind: 'socket', address: 'unix:/a b.sock' },
+      target: { kind: 'socket', name: 'unix:/a b.sock', address: 'unix:/a b.sock' },
       rest: ['echo', 'text=hi'],
     });
   });
@@ -16,21 +24,24 @@ describe('the target', () => {
   it('may be a URL, which takes headers that replace those of a file', () => {
     const url = 'https://x.example/mcp?key=1';
     expect(takeTarget('list', [url, 'tools'], undefined)).toEqual({
-      target: { kind: 'url', url },
+      target: { kind: 'url', name: url, url, transport: 'auto', headers: {} },
       rest: ['tools'],
     });
-    expect(connectorOf({ kind: 'url', url }, { header: ['A: b'] }).label).toBe('https://x.example/mcp');
-    expect(commandLine('list', { kind: 'url', url: 'http://x/mcp' }, 'tools')).toBe(
-      'isthmus list http://x/mcp tools',
+    expect(connectorOf(targetAt(url)!, { header: ['A: b'] }).label).toBe('https://x.example/mcp');
+    expect(commandLine('list', targetAt('http://x/mcp')!, 'tools')).toBe('isthmus list http://x/mcp tools');
+    const configured = { ...targetAt(url)!, name: 'far', files: ['a.json'] };
+    expect(connectorOf(configured, {}).label).toBe('far');
+    expect(commandLine('list', configured)).toBe('isthmus list --config a.json far');
+    const named = withSettings(
+      { ...configured, headers: { A: 'file', B: 'file' } },
+      { header: ['a: typed'] },
     );
-    const configured = { files: ['a.json'], name: 'far', headers: {}, transport: 'auto' } as const;
-    expect(connectorOf({ kind: 'url', url, configured }, {}).label).toBe('far');
-    expect(commandLine('list', { kind: 'url', url, configured })).toBe('isthmus list --config a.json far');
+    expect(named).toMatchObject({ headers: { a: 'typed', b: 'file' } });
   });
 
   it('is the command behind --, and all words belong to the subcommand', () => {
     expect(takeTarget('call', ['echo', 'text=hi'], ['node', 's.js', '--', '--json'])).toEqual({
-      target: { kind: 'command', command: 'node', args: ['s.js', '--', '--json'] },
+      target: commandTarget('node', ['s.js', '--', '--json']),
       rest: ['echo', 'text=hi'],
     });
   });
@@ -67,20 +78,18 @@ describe('the target', () => {
   });
 
   it('takes --cwd and --env only as a command', () => {
-    const socket = { kind: 'socket', address: 'tcp://127.0.0.1:4000' } as const;
+    const socket = targetAt('tcp://127.0.0.1:4000')!;
     expect(connectorOf(socket, { env: {} }).label).toBe('tcp://127.0.0.1:4000');
     expect(failure(() => connectorOf(socket, { cwd: '/tmp', env: {} })).message).toContain('--cwd');
     expect(failure(() => connectorOf(socket, { env: { A: '1' } })).message).toContain('--env');
-    const command = { kind: 'command', command: 'node', args: ['s.js'] } as const;
+    const command = commandTarget('node', ['s.js']);
     expect(connectorOf(command, { cwd: '/tmp', env: { A: '1' } }).label).toBe('node s.js');
   });
 
   it('is written in hints so that it can be pasted', () => {
-    const command = { kind: 'command', command: 'my server', args: ["it's", '-x'] } as const;
+    const command = commandTarget('my server', ["it's", '-x']);
     expect(commandLine('list', command, 'tools')).toBe("isthmus list tools -- 'my server' 'it'\\''s' -x");
-    expect(commandLine('list', { kind: 'socket', address: 'unix:/x' }, 'tools')).toBe(
-      'isthmus list unix:/x tools',
-    );
+    expect(commandLine('list', targetAt('unix:/x')!, 'tools')).toBe('isthmus list unix:/x tools');
   });
 });
 

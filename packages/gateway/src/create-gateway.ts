@@ -16,7 +16,7 @@ import { AdminPages } from './http/admin-pages.js';
 import { openHttpFrontends } from './http/frontend.js';
 import { placeKeys } from './place-keys.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
-import type { GatewayServerDefinition } from './server-definition.js';
+import type { GatewayServerSpec } from './server-definition.js';
 import type { GatewayServerStatus, GatewayStatus } from './server-state.js';
 import { validateServer } from './validate-server.js';
 
@@ -97,7 +97,7 @@ class TheGateway implements Gateway {
     return [...this.#units.keys()];
   }
 
-  get definitions(): readonly GatewayServerDefinition[] {
+  get definitions(): readonly GatewayServerSpec[] {
     return [...this.#units.values()].map(({ unit }) => unit.definition);
   }
 
@@ -144,13 +144,13 @@ class TheGateway implements Gateway {
     throw new IsthmusError('INVALID_OPTION', `There is no server ${JSON.stringify(name)}; ${known}`);
   }
 
-  apply(given: readonly GatewayServerDefinition[]): AppliedChanges {
+  apply(given: readonly GatewayServerSpec[]): AppliedChanges {
     const units = given.map(validateServer);
     const before = new Map([...this.#units].map(([name, { unit }]) => [name, unit.definition]));
     this.#host.configure(definitionsOf(units)).catch(() => {});
     void this.#take(units);
     const names = units.map(({ name }) => name);
-    const isSame = (unit: GatewayServerDefinition) => isDeepStrictEqual(before.get(unit.name), unit);
+    const isSame = (unit: GatewayServerSpec) => isDeepStrictEqual(before.get(unit.name), unit);
     return {
       added: names.filter((name) => !before.has(name)),
       changed: units.filter((unit) => before.has(unit.name) && !isSame(unit)).map(({ name }) => name),
@@ -181,7 +181,7 @@ class TheGateway implements Gateway {
     const units = [...this.#units.values()].map(({ unit }) => unit);
     await Promise.all(units.map((unit) => unit.refreshState()));
     return units
-      .filter((unit) => !isNotMissed({ needed: unit.definition.unit.needed, state: unit.state().state }))
+      .filter((unit) => !isNotMissed({ needed: unit.definition.needed ?? true, state: unit.state().state }))
       .map(({ name }) => name);
   }
 
@@ -222,7 +222,7 @@ class TheGateway implements Gateway {
   }
 
   /** Takes over these servers: those that are new or offered otherwise get a place, those that are gone lose it. */
-  async #take(definitions: readonly GatewayServerDefinition[]): Promise<void> {
+  async #take(definitions: readonly GatewayServerSpec[]): Promise<void> {
     const before = this.#units;
     const after = new Map<string, PlacedUnit>();
     const opening: Promise<unknown>[] = [];
@@ -252,7 +252,7 @@ class TheGateway implements Gateway {
   }
 
   async #place(placed: PlacedUnit): Promise<void> {
-    const { maxSessions } = placed.unit.definition.unit.limits;
+    const { maxSessions } = placed.unit.definition.limits ?? {};
     const own = maxSessions === undefined ? {} : { maxSessions };
     const listeners = placed.paths.flatMap((path) => this.#fronts!.at(path, own));
     if (listeners.length > 0)
@@ -312,10 +312,10 @@ class TheGateway implements Gateway {
   }
 
   #startIfEager(unit: GatewayServer): void {
-    const { source, unit: offer } = unit.definition;
-    const isLazy = source.kind === 'command' && source.definition.start === 'lazy';
+    const { kind, start, disabled } = unit.definition;
+    const isLazy = kind === 'command' && start === 'lazy';
     // What went wrong is in the status, and whoever watches has been told.
-    if (!isLazy && !offer.disabled) unit.start().catch(() => {});
+    if (!isLazy && !disabled) unit.start().catch(() => {});
   }
 }
 
@@ -330,8 +330,8 @@ function parkingOf(
   given: number | undefined,
   units: readonly GatewayServer[],
 ): { readonly maxParked?: number } {
-  const own = units.flatMap(({ definition: { source } }) =>
-    source.kind === 'command' ? (source.definition.maxParked ?? []) : [],
+  const own = units.flatMap(({ definition: { kind, maxParked } }) =>
+    kind === 'command' ? (maxParked ?? []) : [],
   );
   if (own.length === 0) return given === undefined ? {} : { maxParked: given };
   return { maxParked: Math.max(given ?? 1000, ...own) };

@@ -1,21 +1,21 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import { type Bridge, createBridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
+import { bridgeOptionsOf } from '@isthmus/sdk/internal/bridge/spec-options.js';
 import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { Client } from '@isthmus/sdk/internal/client/client.js';
-import { type Upstream, type UpstreamOptions, upstreamAt } from '@isthmus/sdk/internal/client/connect.js';
+import { type Upstream, upstreamAt } from '@isthmus/sdk/internal/client/connect.js';
 import type { EraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
 import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
+import { upstreamOfSpec } from '@isthmus/sdk/internal/host/host-upstream.js';
 import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
-import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
-import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
 import type { AggregateMember } from './aggregate/members.js';
 import { assembleServer, type PipelineInputs } from './pipeline/server-pipeline.js';
 import { RemoteHealth } from './pipeline/track-health.js';
-import type { GatewayServerDefinition } from './server-definition.js';
+import type { GatewayServerSpec } from './server-definition.js';
 import {
   type GatewayServerState,
   type GatewayServerStatus,
@@ -32,7 +32,7 @@ export interface GatewayServerContext extends Pick<PipelineInputs, 'observer' | 
   /** Where the eras of remote servers are kept, as for a host. */
   readonly cache?: EraCache | false | undefined;
   /** A stage of the program that embeds the gateway, around all others. */
-  around?(service: Service, unit: GatewayServerDefinition): Service;
+  around?(service: Service, unit: GatewayServerSpec): Service;
   /** Clients run the gateway themselves, and may read what a process wrote to stderr. */
   readonly tellsStderr: boolean;
   /** Removes secrets from what clients read. Not set: the clients know them already. */
@@ -49,18 +49,18 @@ export class GatewayServer implements AggregateMember {
   readonly service: Service;
   readonly #context: GatewayServerContext;
   readonly #health: RemoteHealth | undefined;
-  #definition: GatewayServerDefinition;
+  #definition: GatewayServerSpec;
   #kept: Client | undefined;
 
-  constructor(definition: GatewayServerDefinition, context: GatewayServerContext) {
-    const { name, source, unit } = definition;
+  constructor(definition: GatewayServerSpec, context: GatewayServerContext) {
+    const { name, kind } = definition;
     const { host, clock } = context;
     this.name = name;
     this.#definition = definition;
     this.#context = context;
     const upstream = openUpstream(definition, context);
     this.bridge = createBridge(upstream, {
-      ...definition.bridge,
+      ...(definition.kind !== 'broken' && bridgeOptionsOf(definition)),
       clock,
       ...(context.clean && { clean: context.clean }),
       onStartFailed: (error) => {
@@ -68,19 +68,19 @@ export class GatewayServer implements AggregateMember {
         context.onStartFailed(name, error);
       },
     });
-    if (source.kind === 'url' || source.kind === 'socket') {
+    if (kind === 'url' || kind === 'socket') {
       this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
-      this.#health.isOff = unit.disabled;
+      this.#health.isOff = definition.disabled ?? false;
     }
     const isRemote = this.#health !== undefined;
     const service = assembleServer(this.bridge, {
       server: name,
       clock,
-      transport: source.kind === 'command' ? 'pipe' : 'tcp',
+      transport: kind === 'command' ? 'pipe' : 'tcp',
       observer: context.observer,
       rate: context.rate,
-      limits: unit.limits,
-      tools: unit.tools,
+      limits: definition.limits ?? {},
+      tools: definition.tools ?? {},
       ...(context.tellsStderr && { lastStderr: () => this.#lastStderr() }),
       ...(isRemote
         ? { health: this.#health }
@@ -96,19 +96,19 @@ export class GatewayServer implements AggregateMember {
     this.service = context.around?.(service, definition) ?? service;
   }
 
-  get definition(): GatewayServerDefinition {
+  get definition(): GatewayServerSpec {
     return this.#definition;
   }
 
   /** From now on its process is wanted, whether or not somebody uses it: it is started again when it ends. */
   keep(): void {
-    const { source } = this.#definition;
-    const isShared = source.kind === 'command' && source.definition.processes === 'shared';
+    const { kind, processes } = this.#definition;
+    const isShared = kind === 'command' && processes === 'shared';
     if (isShared) this.#kept ??= this.#context.host.conversation(this.name, { name: 'gateway' });
   }
 
   /** Its process is defined otherwise; the host sees to that. What it can do may be something else now. */
-  redefine(definition: GatewayServerDefinition): void {
+  redefine(definition: GatewayServerSpec): void {
     this.#definition = definition;
     this.#refresh().then(
       () => this.#context.onChange(this),
@@ -118,15 +118,14 @@ export class GatewayServer implements AggregateMember {
 
   /** Speaks to it, so that it is known what it is. Where each client has a process of its own there is nothing to speak to. */
   async start(): Promise<void> {
-    const { source } = this.#definition;
-    if (source.kind === 'broken') return;
-    if (source.kind !== 'command') {
+    const { kind, processes = 'shared' } = this.#definition;
+    if (kind === 'broken') return;
+    if (kind !== 'command') {
       // What is known from before proves nothing.
       await (this.bridge.far ? this.#refresh() : this.bridge.start());
       this.#health!.answered();
       return;
     }
-    const { processes = 'shared' } = source.definition;
     if (processes === 'per-principal' || processes === 'per-conversation') return;
     // The bridge may know it from before; its process is what is wanted now.
     const { host, clock } = this.#context;
@@ -144,8 +143,7 @@ export class GatewayServer implements AggregateMember {
   }
 
   async restart(): Promise<void> {
-    const { source } = this.#definition;
-    if (source.kind === 'broken') throw new IsthmusError('INVALID_OPTION', source.reason);
+    this.#checkUsable();
     if (!this.#health) return this.#context.host.restart(this.name);
     await this.#refresh();
     this.#health.answered();
@@ -153,12 +151,16 @@ export class GatewayServer implements AggregateMember {
 
   async switch(isOn: boolean): Promise<void> {
     const { host, onChange } = this.#context;
-    const { source } = this.#definition;
-    if (source.kind === 'broken') throw new IsthmusError('INVALID_OPTION', source.reason);
+    this.#checkUsable();
     if (this.#health) this.#health.isOff = !isOn;
     else await (isOn ? host.enable(this.name) : host.disable(this.name));
     onChange(this);
     if (isOn) await this.start();
+  }
+
+  #checkUsable(): void {
+    const spec = this.#definition;
+    if (spec.kind === 'broken') throw new IsthmusError('INVALID_OPTION', spec.reason);
   }
 
   /** Settles when `state` says how it is now, and not how it was. */
@@ -167,16 +169,15 @@ export class GatewayServer implements AggregateMember {
   }
 
   state(): GatewayServerState {
-    const { source } = this.#definition;
-    if (source.kind === 'broken') return { state: 'failed', reason: source.reason };
-    if (source.kind === 'command') return stateOfProcesses(this.#context.host.snapshot(this.name));
+    const spec = this.#definition;
+    if (spec.kind === 'broken') return { state: 'failed', reason: spec.reason };
+    if (spec.kind === 'command') return stateOfProcesses(this.#context.host.snapshot(this.name));
     return this.#health!.state;
   }
 
   absence(asker?: StatusViewer): string | undefined {
     const { tellsStderr, clean = asIs, host } = this.#context;
-    const { source } = this.#definition;
-    const all = source.kind === 'command' ? host.snapshot(this.name) : undefined;
+    const all = this.#definition.kind === 'command' ? host.snapshot(this.name) : undefined;
     const processes = statusFor(all, asker);
     // Nothing of this caller has failed, whatever became of the processes of others.
     if (all?.enabled && !processes) return undefined;
@@ -188,15 +189,15 @@ export class GatewayServer implements AggregateMember {
   }
 
   async status(paths: readonly string[]): Promise<GatewayServerStatus> {
-    const { source, unit } = this.#definition;
+    const { kind, needed = true } = this.#definition;
     await this.refreshState();
-    const processes = source.kind === 'command' ? await this.#processes() : undefined;
+    const processes = kind === 'command' ? await this.#processes() : undefined;
     const { far } = this.bridge;
     const verdict = processes?.processes.find((each) => each.verdict)?.verdict;
     return {
       name: this.name,
-      kind: source.kind === 'url' || source.kind === 'socket' ? 'url' : 'command',
-      needed: unit.needed,
+      kind: kind === 'url' || kind === 'socket' ? 'url' : 'command',
+      needed,
       ...(processes ? stateOfProcesses(processes) : this.state()),
       era: verdict?.era ?? far?.era,
       evidence: verdict?.why,
@@ -227,8 +228,7 @@ export class GatewayServer implements AggregateMember {
   }
 
   #lastStderr(): string {
-    const { source } = this.#definition;
-    if (source.kind !== 'command') return '';
+    if (this.#definition.kind !== 'command') return '';
     const { host, clean = asIs } = this.#context;
     return clean(host.snapshot(this.name)?.lastExit?.stderrTail ?? '');
   }
@@ -252,17 +252,10 @@ function nowhere(label: string, reason: string): Connector {
   };
 }
 
-function openUpstream(
-  { name, source }: GatewayServerDefinition,
-  { host, cache }: GatewayServerContext,
-): Upstream {
-  if (source.kind === 'command') return host.upstream(name);
-  if (source.kind === 'broken') return upstreamAt(nowhere(name, source.reason));
-  const connector =
-    source.kind === 'url' ? httpConnector(source.url, source.connect) : connectorFor(source.address);
-  // People know it by its name, and its address may hold a secret.
-  const options = { ...(source.upstream as UpstreamOptions), ...(cache !== undefined && { cache }) };
-  return upstreamAt({ ...connector, label: name }, options);
+function openUpstream(spec: GatewayServerSpec, { host, cache }: GatewayServerContext): Upstream {
+  if (spec.kind === 'command') return host.upstream(spec.name);
+  if (spec.kind === 'broken') return upstreamAt(nowhere(spec.name, spec.reason));
+  return upstreamOfSpec(spec, cache);
 }
 
 /** How long its first list is waited for. */

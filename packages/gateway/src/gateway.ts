@@ -10,13 +10,13 @@ import type { GatewayServer } from './gateway-server.js';
 import type { SsePaths } from './http/frontend.js';
 import type { RateLimit } from './limits/rate-limit.js';
 import type { CallObserver } from './pipeline/server-pipeline.js';
-import type { GatewayServerDefinition } from './server-definition.js';
+import type { GatewayServerSpec } from './server-definition.js';
 import type { GatewayStatus } from './server-state.js';
 import type { Redactor } from './telemetry/redactor.js';
 
 export interface GatewayOptions {
   /** The servers, in the order in which they are listed. */
-  readonly units: readonly GatewayServerDefinition[];
+  readonly units: readonly GatewayServerSpec[];
   /** `http://HOST:PORT/PATH`, `unix:PATH`, `tcp://HOST:PORT`, `stdio`. */
   readonly addresses: readonly string[];
   /** One server that will stay the only one: it is served as it is, everywhere. */
@@ -50,7 +50,7 @@ export interface GatewayOptions {
   /** How often each caller may call, all servers together. */
   readonly rate?: RateLimit | undefined;
   /** Puts something of your own around each server, outside of all that the gateway puts there. */
-  around?(service: Service, unit: GatewayServerDefinition): Service;
+  around?(service: Service, unit: GatewayServerSpec): Service;
   metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
   /** Takes secrets out of what is told. */
   readonly redactor?: Pick<Redactor, 'text' | 'json'>;
@@ -74,10 +74,10 @@ export interface Gateway extends AsyncDisposable {
   /** Where it listens, with real ports. */
   readonly addresses: readonly string[];
   readonly names: readonly string[];
-  readonly definitions: readonly GatewayServerDefinition[];
+  readonly definitions: readonly GatewayServerSpec[];
   unit(name: string): GatewayServer;
   /** The servers are these from now on. What did not change is not touched; what is replaced is drained. */
-  apply(units: readonly GatewayServerDefinition[]): AppliedChanges;
+  apply(units: readonly GatewayServerSpec[]): AppliedChanges;
   /** Why the last configuration was not taken over; shown in the status. */
   configProblem: string | undefined;
   status(): Promise<GatewayStatus>;

@@ -1,32 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EVERYTHING } from '@isthmus/sdk/internal/bridge/upstream-sessions.js';
-import type { HostPart } from '@isthmus/sdk/internal/config/index.js';
+import type { CommandSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
-import type { GatewayServerDefinition } from './server-definition.js';
+import type { GatewayServerSpec } from './server-definition.js';
 import { type GatewayServerStatus, isHealthy } from './server-state.js';
 
-/** Whether the unit of the first definition can go on with the second: only its process is another. */
-export function canStay(before: GatewayServerDefinition, after: GatewayServerDefinition): boolean {
-  if (!isDeepStrictEqual([before.bridge, before.unit], [after.bridge, after.unit])) return false;
-  if (before.source.kind !== 'command' || after.source.kind !== 'command') {
-    return isDeepStrictEqual(before.source, after.source);
-  }
-  return isDeepStrictEqual(before.source.definition.processes, after.source.definition.processes);
+/**
+ * Whether the running server can go on with the second spec. For a command that is so when only its process changes: the
+ * host replaces that.
+ */
+export function canStay(before: GatewayServerSpec, after: GatewayServerSpec): boolean {
+  if (before.kind !== 'command' || after.kind !== 'command') return isDeepStrictEqual(before, after);
+  return isDeepStrictEqual(aroundProcess(before), aroundProcess(after));
 }
 
-/** What a host is told of a command. It may be started before anybody is there, and has to serve everybody. */
-export function hostDefinition(part: HostPart): ServerDefinition {
-  const definition = part as ServerDefinition;
-  const isOwn = definition.processes === 'per-conversation';
-  return isOwn ? definition : { ...definition, capabilities: EVERYTHING };
+function aroundProcess(spec: CommandSpec): readonly unknown[] {
+  const { processes, timeoutMs, stateless = false, disabled = false, needed = true } = spec;
+  return [processes, timeoutMs, stateless, disabled, needed, spec.tools ?? {}, spec.limits ?? {}];
 }
 
-export function definitionsOf(units: readonly GatewayServerDefinition[]): Record<string, ServerDefinition> {
+/** A shared process may start before its first client, and serves all of them: it is told that all can be answered. */
+export function hostDefinition(spec: CommandSpec): ServerDefinition {
+  return spec.processes === 'per-conversation' ? spec : { ...spec, capabilities: EVERYTHING };
+}
+
+export function definitionsOf(specs: readonly GatewayServerSpec[]): Record<string, ServerDefinition> {
   const definitions: Record<string, ServerDefinition> = Object.create(null);
-  for (const { name, source } of units) {
-    if (source.kind !== 'command') continue;
-    definitions[name] = hostDefinition(source.definition);
-  }
+  for (const spec of specs) if (spec.kind === 'command') definitions[spec.name] = hostDefinition(spec);
   return definitions;
 }
 

@@ -13,7 +13,7 @@ import { createGateway, type Gateway, type GatewayOptions } from './create-gatew
 import type { CloseOptions } from './gateway.js';
 import { createLogTail } from './log-tail.js';
 import { secretsOfAll } from './secrets.js';
-import type { GatewayServerDefinition } from './server-definition.js';
+import type { GatewayServerSpec } from './server-definition.js';
 import { createCallTracer } from './telemetry/call-tracer.js';
 import { logHostEvent } from './telemetry/host-log.js';
 import { logCall } from './telemetry/log.js';
@@ -34,7 +34,7 @@ export interface RunGatewayOptions
 
 /** What a configuration says. */
 export interface ReadServers {
-  readonly units: readonly GatewayServerDefinition[];
+  readonly units: readonly GatewayServerSpec[];
   /** Why it cannot be used as it is; then nothing changes. */
   readonly problem: string | undefined;
   /** Why single servers go on as they were before. */
@@ -57,7 +57,7 @@ export interface RunningGateway {
 
 export async function runGateway(options: RunGatewayOptions): Promise<RunningGateway> {
   const { log, redactor, rate, read, controlPath, clock = systemClock, ...rest } = options;
-  const learn = (units: readonly GatewayServerDefinition[]) => redactor.add(secretsOfAll(units));
+  const learn = (units: readonly GatewayServerSpec[]) => redactor.add(secretsOfAll(units));
   learn(options.units);
   const metrics = createMetrics();
   const tracer = await createCallTracer({ redactor });

@@ -1,30 +1,23 @@
-import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { isHarmlessHeader, isHarmlessValue, isHarmlessVariable, isSwitch } from './harmless-names.js';
-import type { GatewayServerDefinition } from './server-definition.js';
+import type { GatewayServerSpec } from './server-definition.js';
 import { isSecretName } from './telemetry/secret-patterns.js';
 
 /**
  * What a definition holds that nobody may read in logs, in the status or in errors: every value of `env` and `headers`
  * that is long enough to be a secret, unless its name says that it is none.
  */
-export function secretsOf({ source }: Pick<GatewayServerDefinition, 'source'>): string[] {
-  if (source.kind === 'command') return secretVariables(source.definition.env ?? {});
-  if (source.kind !== 'url') return [];
-  return [...secretHeaders(source.connect.headers), ...secretsInUrl(source.url)];
+export function secretsOf(spec: GatewayServerSpec): string[] {
+  if (spec.kind === 'command') return secretVariables(spec.env);
+  if (spec.kind !== 'url') return [];
+  return [...secretHeaders(spec.headers), ...secretsInUrl(spec.url)];
 }
 
 /**
  * The same, of all servers of a gateway. What is part of a server's name is in every address: the server `postgres`
  * with the variable `PGUSER=postgres` must keep its name.
  */
-export function secretsOfAll(units: readonly Pick<GatewayServerDefinition, 'name' | 'source'>[]): string[] {
+export function secretsOfAll(units: readonly GatewayServerSpec[]): string[] {
   return units.flatMap(secretsOf).filter((secret) => !units.some(({ name }) => name.includes(secret)));
-}
-
-/** The same, of an entry of a file. */
-export function secretsOfEntry(entry: ServerEntry): string[] {
-  if (entry.kind === 'command') return secretVariables(entry.env);
-  return [...secretHeaders(entry.headers), ...secretsInUrl(entry.url)];
 }
 
 /** The same, of what was typed: variables, `Name: value` headers, an address. */

@@ -1,58 +1,37 @@
-import type {
-  BridgePart,
-  ConnectPart,
-  GatewayPart,
-  HostPart,
-  ServerParts,
-  UpstreamPart,
-} from '@isthmus/sdk/internal/config/index.js';
+import {
+  type LimitSettings,
+  type ServerSettings,
+  type ServerSpec,
+  withoutSource,
+} from '@isthmus/sdk/internal/config/server-spec.js';
 
-/** A server behind the gateway: what it is, and how it is offered. Plain data, so that two can be compared. */
-export interface GatewayServerDefinition {
+/** A server of a gateway. */
+export type GatewayServerSpec = ServerSpec | UnusableServer;
+
+/** A server whose configuration is wrong. It stays visible, with the reason, in the status and in the list of servers. */
+export interface UnusableServer extends ServerSettings {
+  readonly kind: 'broken';
   readonly name: string;
-  readonly source: GatewayServerSource;
-  readonly bridge: BridgePart;
-  readonly unit: GatewayPart;
+  readonly reason: string;
 }
-
-export type GatewayServerSource =
-  /** A process that a host keeps. */
-  | { readonly kind: 'command'; readonly definition: HostPart }
-  | {
-      readonly kind: 'url';
-      readonly url: string;
-      readonly connect: ConnectPart;
-      readonly upstream: UpstreamPart;
-    }
-  /** `unix:PATH` or `tcp://HOST:PORT`. */
-  | { readonly kind: 'socket'; readonly address: string; readonly upstream: UpstreamPart }
-  /** It is configured, and cannot be used as it is. Nobody should have to wonder where it is. */
-  | { readonly kind: 'broken'; readonly reason: string };
 
 export interface GatewayDefaults {
-  /** Callers are told apart, so that each has a process of its own where a server may remember something. */
+  /** The gateway authenticates callers, so each principal gets its own process where a server may keep state. */
   readonly hasPrincipals: boolean;
+  /** The limits of the block `gateway`, for what the server leaves out. */
+  readonly limits?: LimitSettings | undefined;
 }
 
-/** A server whose configuration is wrong. */
-export function brokenServer(name: string, reason: string): GatewayServerDefinition {
-  const unit = { disabled: false, needed: true, tools: {}, limits: {} };
-  return { name, source: { kind: 'broken', reason }, bridge: { stateless: false }, unit };
-}
-
-/** A server of a configuration file, as this gateway keeps it. */
-export function gatewayServerOf(
-  parts: ServerParts,
-  { hasPrincipals }: GatewayDefaults,
-): GatewayServerDefinition {
-  const { name, bridge, unit } = parts;
-  if (parts.kind === 'url') {
-    const { url, connect, upstream } = parts;
-    return { name, source: { kind: 'url', url, connect, upstream }, bridge, unit };
-  }
-  const { definition } = parts;
-  const processes = definition.processes ?? (hasPrincipals && !bridge.stateless ? 'per-principal' : 'shared');
-  // Nobody should have to wait for it, and whoever runs it should hear at once that it does not start.
-  const start = definition.start ?? 'eager';
-  return { name, source: { kind: 'command', definition: { ...definition, processes, start } }, bridge, unit };
+/**
+ * The server with the defaults of a gateway. Commands are started with the gateway: clients do not wait for them, and a
+ * command that does not start is reported at once.
+ */
+export function withGatewayDefaults(
+  spec: ServerSpec,
+  { hasPrincipals, limits }: GatewayDefaults,
+): ServerSpec {
+  const rest = withoutSource({ ...spec, limits: { ...limits, ...spec.limits } });
+  if (rest.kind !== 'command') return rest;
+  const ofMany = hasPrincipals && !spec.stateless ? 'per-principal' : 'shared';
+  return { ...rest, processes: rest.processes ?? ofMany, start: rest.start ?? 'eager' };
 }

@@ -1,21 +1,15 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import { resolveDefinition, type ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
-import { connectorFor } from '@isthmus/sdk/internal/transport/address.js';
-import { httpConnector } from '@isthmus/sdk/internal/transport/http-client/connector.js';
-import { brokenServer, type GatewayServerDefinition } from './server-definition.js';
+import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
+import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
+import type { GatewayServerSpec } from './server-definition.js';
 
-/** A definition that nothing can be made of is a server that cannot be used; it must not cost the others theirs. */
-export function validateServer(definition: GatewayServerDefinition): GatewayServerDefinition {
+/** A server that cannot be opened becomes unusable, with the reason. The other servers are not affected. */
+export function validateServer(spec: GatewayServerSpec): GatewayServerSpec {
   try {
-    check(definition);
-    return definition;
+    if (spec.kind === 'command') resolveDefinition(spec.name, spec);
+    else if (spec.kind !== 'broken') connectorOfSpec(spec);
+    return spec;
   } catch (error) {
-    return brokenServer(definition.name, messageOf(error));
+    return { kind: 'broken', name: spec.name, reason: messageOf(error) };
   }
-}
-
-function check({ name, source }: GatewayServerDefinition): void {
-  if (source.kind === 'command') resolveDefinition(name, source.definition as ServerDefinition);
-  else if (source.kind === 'url') httpConnector(source.url, source.connect);
-  else if (source.kind === 'socket') connectorFor(source.address);
 }

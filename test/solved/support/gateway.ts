@@ -1,4 +1,4 @@
-import type { GatewayServerDefinition } from '@isthmus/gateway/internal/server-definition.js';
+import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
 import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { onTestFinished } from 'vitest';
@@ -20,7 +20,7 @@ export interface Watched extends Opened {
 
 /** A gateway in this process as `isthmus serve --config` opens it for users of this machine, and all that happens in it. */
 export async function openWatched(
-  units: readonly GatewayServerDefinition[],
+  units: readonly GatewayServerSpec[],
   options: OpenOptions = {},
 ): Promise<Watched> {
   let tell: (event: HostEvent) => void = () => {};
@@ -39,18 +39,14 @@ export async function openWatched(
 }
 
 /** A legacy server that is there in no time: echo, pid, elicit. */
-export function linesUnit(name: string, more: UnitMore = {}): GatewayServerDefinition {
+export function linesUnit(name: string, more: UnitMore = {}): GatewayServerSpec {
   return commandUnit(name, [program('legacy-lines.mjs')], more);
 }
 
 /** A server that is told before each start what to be. */
-export function programmedUnit(
-  name: string,
-  server: Programmed,
-  more: UnitMore = {},
-): GatewayServerDefinition {
+export function programmedUnit(name: string, server: Programmed, more: UnitMore = {}): GatewayServerSpec {
   const { args = [] } = server.definition();
-  return commandUnit(name, args, { ...more, definition: { restart: QUICK_RESTART, ...more.definition } });
+  return commandUnit(name, args, { ...more, restart: QUICK_RESTART, ...more });
 }
 
 /** A pause that can be seen, and that nobody has to wait for. */

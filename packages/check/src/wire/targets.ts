@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { Duplex, type Readable, type Writable } from 'node:stream';
+import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { serveConnection } from '@isthmus/sdk/internal/era/connection-driver.js';
 import {
   createModernServerState,
@@ -7,6 +8,7 @@ import {
 } from '@isthmus/sdk/internal/era/modern/server-state.js';
 import { resolveServing, type ServingSettings } from '@isthmus/sdk/internal/era/serving-settings.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
+import { commandOptionsOf } from '@isthmus/sdk/internal/host/definition.js';
 import type { ChildExit } from '@isthmus/sdk/internal/process/child.js';
 import { type ChildOptions, spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
@@ -48,6 +50,14 @@ export interface PipeProcess {
   readonly isGone: boolean;
   /** The end of what it wrote to stderr. */
   stderr(): string;
+}
+
+/** A server of a configuration file or of the command line. */
+export function targetOfSpec(spec: ServerSpec, options: { readonly label?: string } = {}): CheckTarget {
+  if (spec.kind === 'command') return commandTarget({ ...commandOptionsOf(spec), ...options });
+  return spec.kind === 'url'
+    ? httpTarget(spec.url, { headers: spec.headers, ...options })
+    : socketTarget(spec.address);
 }
 
 /** A command, started anew for every connection. */

@@ -1,103 +1,61 @@
 import { resolve } from 'node:path';
 import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
-import type {
-  GatewayServerDefinition,
-  GatewayServerSource,
-} from '@isthmus/gateway/internal/server-definition.js';
+import { type CommandSpec, given, type ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { usageError } from '../cli-error.js';
-import { headersOf } from '../target.js';
+import { withSettings } from '../target.js';
 import type { AttachCommandOptions } from './attach-options.js';
 
-/** The server with what the command line says about it, and all that our environment means for it. */
+/** The server with what the command line says about it, and with the variables of our environment that it gets. */
 export function applyOptions(
-  unit: GatewayServerDefinition,
+  server: ServerSpec,
   options: Omit<AttachCommandOptions, 'config' | 'input' | 'url' | 'daemon'>,
 ): AttachParams {
-  const { grace: graceMs, transport } = options;
-  const changed = ofAnything(unit, options);
-  if (unit.source.kind === 'command') {
+  const { grace: graceMs, transport, mode, timeout: timeoutMs, ignoreTool } = options;
+  const tools = ignoreTool && { ...server.tools, deny: [...(server.tools?.deny ?? []), ...ignoreTool] };
+  const changed = { ...server, ...given({ mode, timeoutMs, tools }) };
+  if (changed.kind === 'command') {
     refuse(options, ['header', 'transport'], 'is for a URL, and this is a command');
-    const { source, ambient } = ofCommand(unit.source, options);
-    return { unit: { ...changed, source }, ambient, sseFirst: false, graceMs };
+    const { spec, ambient } = withEnvironment(changed, options);
+    return { server: spec, ambient, sseFirst: false, graceMs };
   }
-  if (unit.source.kind === 'broken') throw usageError(unit.source.reason);
   refuse(options, ['env', 'cwd', 'passEnvironment'], 'is for a command, and this is a URL');
-  const source = ofUrl(unit.source, options);
-  return { unit: { ...changed, source }, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
+  const header = options.header?.map((text) => expandHeader(text));
+  const spec =
+    changed.kind === 'url'
+      ? withSettings(changed, { header, transport: transport && TRANSPORTS[transport] })
+      : changed;
+  return { server: spec, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
 }
 
-function ofAnything(
-  { unit, bridge, ...rest }: GatewayServerDefinition,
-  { timeout, ignoreTool }: Pick<AttachCommandOptions, 'timeout' | 'ignoreTool'>,
-): GatewayServerDefinition {
-  const tools = ignoreTool
-    ? { ...unit.tools, deny: [...(unit.tools.deny ?? []), ...ignoreTool] }
-    : unit.tools;
-  return { ...rest, unit: { ...unit, tools }, bridge: { ...bridge, ...given({ timeoutMs: timeout }) } };
-}
-
-function ofCommand(
-  { definition }: GatewayServerSource & { kind: 'command' },
-  {
-    env,
-    cwd,
-    mode,
-    timeout,
-    passEnvironment,
-  }: Pick<AttachCommandOptions, keyof typeof COMMAND_WORDS | Common>,
-): { readonly source: GatewayServerSource; readonly ambient: Readonly<Record<string, string>> } {
-  const { inheritEnv: inherited, start = 'lazy', disabled: _, ...rest } = definition;
-  const environment = countedEnvironment({
-    env: { ...definition.env, ...env },
+function withEnvironment(
+  server: CommandSpec,
+  { env, cwd, passEnvironment }: Pick<AttachCommandOptions, keyof typeof COMMAND_WORDS>,
+): { readonly spec: CommandSpec; readonly ambient: Readonly<Record<string, string>> } {
+  const { inheritEnv: inherited, start = 'lazy', processes = 'shared', disabled: _, ...rest } = server;
+  const { counted, ambient } = countedEnvironment({
+    env: { ...server.env, ...env },
     inheritEnv: passEnvironment ? 'all' : inherited,
   });
-  return {
-    ambient: environment.ambient,
-    source: {
-      kind: 'command',
-      definition: {
-        ...rest,
-        start,
-        processes: definition.processes ?? 'shared',
-        cwd: cwd === undefined ? definition.cwd : resolve(cwd),
-        env: environment.counted,
-        ...given({ mode, timeoutMs: timeout }),
-      },
-    },
-  };
+  const folder = cwd === undefined ? server.cwd : resolve(cwd);
+  return { ambient, spec: { ...rest, start, processes, cwd: folder, env: counted } };
 }
 
 const COMMAND_WORDS = { env: '--env', cwd: '--cwd', passEnvironment: '--pass-environment' } as const;
-type Common = 'mode' | 'timeout';
 
-function ofUrl(
-  source: Extract<GatewayServerSource, { kind: 'url' | 'socket' }>,
-  { header = [], mode, timeout, transport }: Pick<AttachCommandOptions, 'header' | 'transport' | Common>,
-): GatewayServerSource {
-  const upstream = { ...source.upstream, ...given({ mode, timeoutMs: timeout }) };
-  if (source.kind === 'socket') return { ...source, upstream };
-  const { connect } = source;
-  const named = Object.entries(connect.headers).map(([name, value]) => [name.toLowerCase(), value]);
-  const headers = { ...Object.fromEntries(named), ...headersOf(header.map((text) => expandHeader(text))) };
-  // A file cannot forbid the old transport, and so its words do not have it; a connector does.
-  const sse = (transport === undefined ? connect.sse : SSE[transport]) as typeof connect.sse;
-  return { ...source, upstream, connect: { ...connect, headers, sse } };
-}
-
-/** `sse-first` is looked into by whoever connects; where that finds nothing, it is the other way round. */
-const SSE = { 'http-first': 'auto', 'http-only': 'never', 'sse-first': 'auto', 'sse-only': 'only' } as const;
+/** The daemon looks for `sse-first` before it connects. Where it finds nothing, the transport is `auto`. */
+const TRANSPORTS = {
+  'http-first': 'auto',
+  'http-only': 'http-only',
+  'sse-first': 'auto',
+  'sse-only': 'sse',
+} as const;
 
 const WORDS = { ...COMMAND_WORDS, header: '--header', transport: '--transport' } as const;
 
 function refuse(options: object, names: readonly (keyof typeof WORDS)[], why: string): void {
   const found = names.find((name) => (options as Record<string, unknown>)[name] !== undefined);
   if (found) throw usageError(`${WORDS[found]} ${why}`, 'Leave it out');
-}
-
-/** What is there and undefined would make a difference to who shares. */
-function given<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }
 
 /**

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import type { GatewayServerDefinition } from '@isthmus/gateway/internal/server-definition.js';
+import { type ServerSpec, withoutSource } from '@isthmus/sdk/internal/config/server-spec.js';
 import { usageError } from '../cli-error.js';
-import { nameOfServer } from '../serve/name-of-server.js';
+import { commandTarget } from '../target.js';
 import type { AttachCommandOptions } from './attach-options.js';
 import { configFiles } from './config-files.js';
 
 export interface AttachTarget {
-  readonly unit: GatewayServerDefinition;
+  readonly server: ServerSpec;
   /** For stderr. */
   readonly warnings: readonly string[];
 }
@@ -27,8 +27,8 @@ export async function findServer(
     const what = 'attach takes one server: NAME, --url URL, or -- COMMAND ARGS…';
     throw usageError(what, behind ? undefined : 'A command goes behind --: isthmus attach -- COMMAND ARGS…');
   }
-  if (url !== undefined) return { unit: unitAt(url), warnings: [] };
-  if (behind) return { unit: unitOfCommand(behind, options.cwd), warnings: [] };
+  if (url !== undefined) return { server: serverAt(url), warnings: [] };
+  if (behind) return { server: serverOfCommand(behind, options.cwd), warnings: [] };
   return findNamed(configFiles(options.config), name, options.input);
 }
 
@@ -39,40 +39,22 @@ async function findNamed(
   inputs: Readonly<Record<string, string>> | undefined,
 ): Promise<AttachTarget> {
   const { findConfigured } = await import('../config-target.js');
-  const { splitEntry } = await import('@isthmus/sdk/internal/config/index.js');
-  const { gatewayServerOf } = await import('@isthmus/gateway/internal/server-definition.js');
-  const { entry, warnings } = await findConfigured('attach', files, name, inputs);
-  // It is asked for by its name: whoever does so wants it, and will use it in a moment.
-  const wanted = {
-    ...entry,
-    disabled: false,
-    ...(entry.kind === 'command' && { start: entry.start ?? 'lazy' }),
-  };
-  return { unit: gatewayServerOf(splitEntry(wanted), { hasPrincipals: false }), warnings };
+  const { target, warnings } = await findConfigured('attach', files, name, inputs);
+  // The user asked for it by its name, so it is used although the file has it disabled.
+  const { files: _files, disabled: _disabled, ...entry } = target;
+  return { server: withoutSource(entry), warnings };
 }
 
-function unitAt(url: string): GatewayServerDefinition {
+function serverAt(url: string): ServerSpec {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw usageError(`"${url}" is no http:// or https:// URL`);
   }
   const { origin, pathname } = new URL(url);
-  return {
-    // Without its query, which may hold secrets.
-    name: `${origin}${pathname}`,
-    source: { kind: 'url', url, connect: { headers: {}, sse: 'auto' }, upstream: {} },
-    bridge: { stateless: false },
-    unit: WANTED,
-  };
+  // Without its query, which may hold secrets.
+  return { kind: 'url', name: `${origin}${pathname}`, url, transport: 'auto', headers: {} };
 }
 
-function unitOfCommand([command, ...args]: readonly string[], cwd = '.'): GatewayServerDefinition {
+function serverOfCommand([command, ...args]: readonly string[], cwd = '.'): ServerSpec {
   if (!command) throw usageError('Behind -- there is no command', 'isthmus attach -- node server.js');
-  return {
-    name: nameOfServer(command, args),
-    source: { kind: 'command', definition: { command, args, env: {}, cwd: resolve(cwd) } },
-    bridge: { stateless: false },
-    unit: WANTED,
-  };
+  return { ...commandTarget(command, args), cwd: resolve(cwd) };
 }
-
-const WANTED = { disabled: false, needed: true, tools: {}, limits: {} };

@@ -15,7 +15,7 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
   let params = first;
   let isFirst = true;
   const shim = runShim({
-    name: first.unit.name,
+    name: first.server.name,
     input: process.stdin,
     output: process.stdout,
     async attach() {

@@ -1,6 +1,6 @@
 import { splitCommand } from '../compat/split-command.js';
 import { findConfigured } from '../config-target.js';
-import { type CommandTarget, type TargetSettings, targetAt } from '../target.js';
+import { type CommandTarget, commandTarget, type TargetSettings, targetAt } from '../target.js';
 
 /** Whom `--against` names: an address, a server of `--config`, or a command line in quotes. */
 export async function toOpponent(
@@ -18,7 +18,7 @@ export async function toOpponent(
     return target;
   }
   const [command = '', ...args] = splitCommand(text, '--against');
-  return { kind: 'command', command, args };
+  return commandTarget(command, args);
 }
 
 /**

@@ -11,7 +11,7 @@ import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { CliError } from '../cli-error.js';
 import type { CommonOptions } from '../common-options.js';
 import { describeFailure } from '../describe-failure.js';
-import { type CommandTarget, connectorOf, headersFor } from '../target.js';
+import { type CommandTarget, connectorOf, withSettings } from '../target.js';
 import { settingsFor } from './against.js';
 import { ANSWER_MS } from './bench-options.js';
 
@@ -99,7 +99,7 @@ async function directHttp(
 ) {
   if (target.kind !== 'url' || revision === '2024-11-05') return undefined;
   const url = new URL(target.url);
-  const headers = headersFor(target, header);
+  const { headers } = withSettings(target, { header });
   const isPlain = url.protocol === 'http:' && url.username === '' && url.password === '';
   if (!isPlain || proxyOf(url, process.env) || !Object.values(headers).every(isAscii)) return undefined;
   return openDirectHttp({ url, era, revision, headers, timeoutMs });

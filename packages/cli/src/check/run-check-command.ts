@@ -2,23 +2,21 @@ import {
   CHECKS,
   type CheckOptions,
   checkServer,
-  commandTarget,
-  httpTarget,
   type CheckTarget as Judged,
   type Report,
-  socketTarget,
   toJson,
 } from '@isthmus/check';
 import type { Finding } from '@isthmus/check/internal/model.js';
 import { cleanLine } from '@isthmus/check/internal/report/clean-text.js';
 import { choose } from '@isthmus/check/internal/run/plan.js';
+import { targetOfSpec } from '@isthmus/check/internal/wire/targets.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import { catchSignals, type Interruption } from '../catch-signals.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { CliError, usageError } from '../cli-error.js';
 import type { CommonOptions } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
-import { type CommandTarget, commandLine, headersOf } from '../target.js';
+import { type CommandTarget, commandLine, labelOf, withSettings } from '../target.js';
 import { createProgressLine } from '../terminal/progress-line.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
@@ -185,33 +183,7 @@ function explainFailure(error: unknown, target: CommandTarget): unknown {
 
 const UNREACHABLE = /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/;
 
-/** Whom the referee talks to, from what was typed. */
-export function targetToCheck(target: CommandTarget, { cwd, env, header = [] }: CommonOptions): Judged {
-  if (target.kind !== 'url' && header.length > 0) {
-    throw usageError('--header is for a URL', 'A command is given what it needs with --env');
-  }
-  if (target.kind !== 'command' && (cwd !== undefined || env)) {
-    throw usageError(
-      `${cwd === undefined ? '--env' : '--cwd'} is for a command`,
-      'The server there was started by somebody else',
-    );
-  }
-  if (target.kind === 'socket') return socketTarget(target.address);
-  if (target.kind === 'url') {
-    const { url, configured } = target;
-    return httpTarget(url, {
-      headers: { ...configured?.headers, ...headersOf(header) },
-      ...(configured && { label: configured.name }),
-    });
-  }
-  const { command, args, configured } = target;
-  const folder = cwd ?? configured?.cwd;
-  return commandTarget({
-    command,
-    args,
-    env: { ...configured?.env, ...env },
-    ...(configured && { label: configured.name }),
-    ...(folder !== undefined && { cwd: folder }),
-    ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
-  });
+/** The server that the referee talks to, with what was typed about it. */
+export function targetToCheck(target: CommandTarget, options: CommonOptions): Judged {
+  return targetOfSpec(withSettings(target, options), labelOf(target));
 }

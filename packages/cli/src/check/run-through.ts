@@ -1,8 +1,9 @@
 import type { CheckOptions, CheckTarget as Judged } from '@isthmus/check';
 import { checkThrough, type ThroughReport } from '@isthmus/check/internal/through/check-through.js';
 import { startBridge } from '@isthmus/check/internal/through/start-bridge.js';
+import { given } from '@isthmus/sdk/internal/config/server-spec.js';
 import { splitCommand } from '../compat/split-command.js';
-import type { CommandTarget } from '../target.js';
+import { type CommandTarget, withSettings } from '../target.js';
 import type { CheckCommandOptions } from './check-options.js';
 
 /** Judges the target by itself and behind the bridge of `--through`, which lives as long as that takes. */
@@ -12,15 +13,14 @@ export async function runThrough(
   options: CheckCommandOptions,
   run: CheckOptions,
 ): Promise<ThroughReport> {
-  const configured = target.kind === 'command' ? target.configured : undefined;
-  const folder = options.cwd ?? configured?.cwd;
+  const { cwd, env } = options;
+  const server = target.kind === 'command' ? withSettings(target, { cwd, env }) : undefined;
   const bridge = await startBridge({
     words: bridgeWords(options.through!, target.kind === 'command'),
     server: serverOf(target),
     // The same as the target gets by itself: the server that it starts is to be the same server.
-    env: { ...configured?.env, ...options.env },
-    ...(configured?.inheritEnv !== undefined && { inheritEnv: configured.inheritEnv }),
-    ...(folder !== undefined && { cwd: folder }),
+    env: server?.env ?? {},
+    ...given({ inheritEnv: server?.inheritEnv, cwd: server?.cwd }),
     ...(options.throughPath !== undefined && { path: options.throughPath }),
   });
   try {

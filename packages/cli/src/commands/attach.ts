@@ -25,9 +25,9 @@ export function attachCommand(behind: readonly string[] | undefined): Command {
     .exitOverride()
     .action(async (words: string[], options: AttachCommandOptions) => {
       const read = async (): Promise<AttachParams> => {
-        const { unit, warnings } = await findServer(words, behind, options);
+        const { server, warnings } = await findServer(words, behind, options);
         for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
-        return applyOptions(unit, options);
+        return applyOptions(server, options);
       };
       const params = await read();
       if (!options.daemon) return alone(params);

@@ -1,5 +1,6 @@
 import { secretsOfWords } from '@isthmus/gateway/internal/secrets.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
+import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
 import { Command } from 'commander';
 import { CliError, usageError } from '../cli-error.js';
 import { settleEnvironment } from '../compat/environment.js';
@@ -11,8 +12,8 @@ import { findUpstream } from '../serve/find-upstream.js';
 import { createOperator } from '../serve/operator.js';
 import { SERVE_HELP } from '../serve/serve-help.js';
 import { addServeOptions, type ServeCommandOptions } from '../serve/serve-options.js';
-import { settingsOf } from '../serve/single-settings.js';
-import { type CommandTarget, connectorOf } from '../target.js';
+import { servedSpec } from '../serve/served-spec.js';
+import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
 
 /** `before` is what was typed up to `--`, for advice that can be pasted. */
@@ -83,31 +84,28 @@ async function run(
     const real = await serveDemo(addresses, doors, readStateKeys(options.stateKey));
     return announce(real, describeAddresses(real, DEMO, doors.hasPrincipals));
   }
-  const settings = settingsOf(options);
-  // Refuses what makes no sense for this kind of target.
-  connectorOf(target, settings);
-  const { text: clean } = createRedactor(secretsOfWords({ ...settings, upstream: options.upstream }));
+  const spec = servedSpec(target, options, { processes: 'per-client' });
+  // Refuses an address that cannot be used.
+  connectorOfSpec(spec);
+  const { text: clean } = createRedactor(secretsOfWords(options));
   const discreet = discreetOperator(operator, { text: clean });
   const isForOne = addresses.every((address) => address === 'stdio');
   if (isForOne && !needsGateway(options, isTyped)) {
     // One client on one process has no replicas; and children do not get the keys.
     delete process.env['ISTHMUS_STATE_KEY'];
     const { serveOnStdio } = await import('../serve/serve-on-stdio.js');
-    const processes = options.processes ?? 'per-client';
-    return serveOnStdio(target, { ...settings, processes, quiet: quiet || isSilent(options) }, discreet);
+    return serveOnStdio(spec, { quiet: quiet || isSilent(options) }, discreet);
   }
   const { serveSingle } = await import('../serve/serve-single.js');
   const { openTelemetry } = await import('../serve/telemetry-options.js');
   const doors = await open();
-  const ofMany = doors.hasPrincipals && !settings.stateless ? 'per-principal' : 'shared';
+  const ofMany = doors.hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   return serveSingle(
-    target,
+    servedSpec(target, options, { processes: isForOne ? 'per-client' : ofMany }),
     {
-      ...settings,
       addresses,
       doors,
       house: openTelemetry(options, false),
-      processes: options.processes ?? (isForOne ? 'per-client' : ofMany),
       graceMs: options.grace,
       quiet,
       announce: (real, what) => announce(real, describeAddresses(real, what, doors.hasPrincipals)),

@@ -1,14 +1,13 @@
 import { stat } from 'node:fs/promises';
 import {
   byName,
-  type CommandEntry,
+  type CommandSpec,
   type ConfigProblem,
   type Definition,
   mergeGateways,
   type ReadOptions,
   type Servers,
   type Source,
-  splitEntry,
   surveyServers,
   toPortable,
 } from '@isthmus/sdk/internal/config/index.js';
@@ -124,12 +123,11 @@ async function checkHere(definition: Definition, env: NonNullable<ReadOptions['e
 
 async function checkCommand(
   definition: Definition,
-  entry: CommandEntry,
+  entry: CommandSpec,
   env: NonNullable<ReadOptions['env']>,
 ): Promise<Here> {
-  const parts = splitEntry(entry);
   try {
-    if (parts.kind === 'command') resolveDefinition(entry.name, parts.definition);
+    resolveDefinition(entry.name, entry);
   } catch (error) {
     const message = messageOf(error).replace(`Server ${entry.name}: `, '');
     return { problems: [definition.problemAt([], 'error', message)] };

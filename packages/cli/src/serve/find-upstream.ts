@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { usageError } from '../cli-error.js';
-import { type CommandTarget, quote, targetAt } from '../target.js';
+import { type CommandTarget, commandTarget, quote, targetAt } from '../target.js';
 
 /** What was typed behind `isthmus serve`. */
 export interface TypedUpstream {
@@ -23,7 +23,7 @@ export function findUpstream({ before, words, behind, upstream }: TypedUpstream)
   }
   if (behind) {
     const [command, ...args] = behind;
-    if (command) return { kind: 'command', command, args };
+    if (command) return commandTarget(command, args);
     throw usageError('Behind -- there is no command', 'isthmus serve … -- node server.js');
   }
   if (upstream === undefined) return undefined;

@@ -1,10 +1,6 @@
 import { basename } from 'node:path';
 import type { ReadServers } from '@isthmus/gateway/internal/run-gateway.js';
-import {
-  brokenServer,
-  type GatewayServerDefinition,
-  gatewayServerOf,
-} from '@isthmus/gateway/internal/server-definition.js';
+import { type GatewayServerSpec, withGatewayDefaults } from '@isthmus/gateway/internal/server-definition.js';
 import {
   describeProblem,
   type GatewaySettings,
@@ -12,7 +8,6 @@ import {
   type ServerEntry,
   type Servers,
   type ServersChange,
-  splitEntry,
 } from '@isthmus/sdk/internal/config/index.js';
 import { usageError } from '../cli-error.js';
 
@@ -51,7 +46,7 @@ export interface ServerRules {
 export function toGatewayServers(
   change: ServersChange,
   rules: ServerRules,
-  before: readonly GatewayServerDefinition[],
+  before: readonly GatewayServerSpec[],
 ): ReadServers {
   const { servers } = change;
   const warnings = servers.problems.filter(({ server }) => server !== undefined || change.kind === 'read');
@@ -66,10 +61,10 @@ export function toGatewayServers(
     return { units: before, problem, kept: undefined, warnings: [] };
   }
   const limits = { ...rules.gateway.limits, ...servers.gateway?.limits };
-  const gateway = { ...rules.gateway, ...servers.gateway, limits };
+  const defaults = { hasPrincipals: rules.hasPrincipals, limits };
   const entries = Object.values(servers.servers);
   const placed: Placed[] = entries.map((entry) => ({
-    unit: gatewayServerOf(splitEntry(withParking(entry, rules), gateway), rules),
+    unit: withGatewayDefaults(withParking(entry, rules), defaults),
     place: entry.source,
   }));
   const kept: string[] = [];
@@ -90,7 +85,7 @@ function withParking(entry: ServerEntry, { maxParked }: ServerRules): ServerEntr
 }
 
 interface Placed {
-  readonly unit: GatewayServerDefinition;
+  readonly unit: GatewayServerSpec;
   readonly place: { readonly file: string; readonly line: number };
   /** Why it is not as the file has it now. */
   readonly why?: string | undefined;
@@ -105,16 +100,18 @@ function insert(placed: Placed[], one: Placed): void {
 }
 
 /** Servers with errors: as they were before, or else as what they are. */
-function unusable(servers: Servers, before: readonly GatewayServerDefinition[]): Placed[] {
+function unusable(servers: Servers, before: readonly GatewayServerSpec[]): Placed[] {
   const errors = servers.problems.filter(({ severity }) => severity === 'error');
   const names = new Set(errors.flatMap(({ server }) => (server === undefined ? [] : [server])));
   return [...names]
     .filter((name) => !Object.hasOwn(servers.servers, name) && /^(?!\.\.?$)\s*\S/.test(name))
     .map((name) => {
-      const known = before.find((unit) => unit.name === name && unit.source.kind !== 'broken');
+      const known = before.find((unit) => unit.name === name && unit.kind !== 'broken');
       const own = errors.filter(({ server }) => server === name);
       const why = own.map(describeProblem).join('; ');
-      return known ? { unit: known, place: own[0]!, why } : { unit: brokenServer(name, why), place: own[0]! };
+      return known
+        ? { unit: known, place: own[0]!, why }
+        : { unit: { kind: 'broken', name, reason: why }, place: own[0]! };
     });
 }
 

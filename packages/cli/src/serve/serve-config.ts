@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { relative, resolve, sep } from 'node:path';
 import { type ReadServers, type RunningGateway, runGateway } from '@isthmus/gateway/internal/run-gateway.js';
-import type { GatewayServerDefinition } from '@isthmus/gateway/internal/server-definition.js';
+import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
 import { type Departure, planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import {
   describeProblem,
@@ -14,7 +14,7 @@ import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
 import { usageError } from '../cli-error.js';
 import { splitCommand } from '../compat/split-command.js';
 import { EXIT } from '../exit-codes.js';
-import { quote } from '../target.js';
+import { commandTarget, quote } from '../target.js';
 import { createPrompter, type Prompter } from '../terminal/prompter.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf } from './addresses.js';
@@ -23,8 +23,7 @@ import { openHttpAccess } from './http-access.js';
 import { cannotListen } from './listen-at.js';
 import { filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
-import { unitOfTarget } from './server-of-target.js';
-import { settingsOf } from './single-settings.js';
+import { servedSpec } from './served-spec.js';
 import { openTelemetry } from './telemetry-options.js';
 import { tellDescriptors } from './tell-descriptors.js';
 
@@ -106,7 +105,7 @@ function usable(change: ServersChange, files: readonly string[]): ServersChange 
 }
 
 /** What was typed wins. */
-function withNamed(read: ReadServers, named: readonly GatewayServerDefinition[]): ReadServers {
+function withNamed(read: ReadServers, named: readonly GatewayServerSpec[]): ReadServers {
   const names = new Set(named.map(({ name }) => name));
   return { ...read, units: [...read.units.filter(({ name }) => !names.has(name)), ...named] };
 }
@@ -138,12 +137,8 @@ function near(path: string): string {
 }
 
 /** The servers of `--named-server NAME=COMMAND`. All get what the command line says about one. */
-function namedServers(
-  options: ServeCommandOptions,
-  hasPrincipals: boolean,
-): readonly GatewayServerDefinition[] {
-  const settings = settingsOf(options);
-  const ofMany = hasPrincipals && !settings.stateless ? 'per-principal' : 'shared';
+function namedServers(options: ServeCommandOptions, hasPrincipals: boolean): readonly GatewayServerSpec[] {
+  const processes = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   const names = new Set<string>();
   return (options.namedServer ?? []).map((text) => {
     const { name, words } = namedCommand(text);
@@ -151,10 +146,7 @@ function namedServers(
       throw usageError(`Two servers are called ${name}`, 'Give each --named-server its own name');
     names.add(name);
     const [command = '', ...args] = words;
-    return unitOfTarget(
-      { kind: 'command', command, args },
-      { ...settings, name, processes: options.processes ?? ofMany, start: 'eager' },
-    );
+    return servedSpec(commandTarget(command, args), options, { name, processes, start: 'eager' });
   });
 }
 

@@ -1,19 +1,18 @@
 import { runGateway } from '@isthmus/gateway/internal/run-gateway.js';
 import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
+import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { DEFAULT_RESTART, decideRestart } from '@isthmus/sdk/internal/host/restart-policy.js';
 import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
-import type { CommandTarget } from '../target.js';
 import { describeEvent, describeUpstream, inSeconds, oneLabel } from './describe-serving.js';
 import { describeStartFailure, hasEnded, isHopeless } from './describe-start-failure.js';
 import type { HttpAccess } from './http-access.js';
 import { cannotListen } from './listen-at.js';
 import type { Operator } from './operator.js';
-import { type SingleSettings, unitOfTarget } from './server-of-target.js';
 import type { TelemetryOptions } from './telemetry-options.js';
 import { tellDescriptors } from './tell-descriptors.js';
 
-export interface SingleServing extends SingleSettings {
+export interface SingleServing {
   readonly addresses: readonly string[];
   readonly doors: HttpAccess;
   readonly house: TelemetryOptions;
@@ -28,20 +27,19 @@ export interface SingleServing extends SingleSettings {
  * and is tried again with the next request. Rejects when the server will never be there, and then nothing is left open.
  */
 export async function serveSingle(
-  target: CommandTarget,
+  spec: ServerSpec,
   serving: SingleServing,
   operator: Operator,
 ): Promise<void> {
-  const { addresses, doors, house, graceMs, quiet, announce, ...settings } = serving;
-  const definition = unitOfTarget(target, settings);
-  const { name } = definition;
-  const describe = (error: unknown) => describeStartFailure(error, { target, name, mode: settings.mode });
+  const { addresses, doors, house, graceMs, quiet, announce } = serving;
+  const { name, mode = 'auto' } = spec;
+  const describe = (error: unknown) => describeStartFailure(error, { target: spec, name, mode });
   const warn = (error: unknown) =>
     operator.warn(describe(error), isHopeless(error) ? undefined : 'it is tried again with the next request');
   let isOurStart = true;
   const operation = await runGateway({
     ...house,
-    units: [definition],
+    units: [spec],
     addresses,
     single: true,
     endpoint: doors.endpoint,
@@ -65,25 +63,24 @@ export async function serveSingle(
   const { closing: over } = gateway;
   tellDescriptors((line) => operator.say(`isthmus: warning: ${line}`));
   ownProcess(operation, planDeparture({ isStdio: addresses.includes('stdio'), graceMs }));
-  const label = target.kind === 'command' ? oneLabel([target.command, ...target.args]) : name;
+  const label = spec.kind === 'command' ? oneLabel([spec.command, ...spec.args]) : name;
   const tell = () => {
     if (over.aborted) return;
     announce(gateway.addresses, label);
     if (!quiet) void bridge.known.then((far) => operator.say(describeUpstream(label, far, false)));
   };
-  if (target.kind !== 'command') tell();
-  const stopWaiting = target.kind === 'command' && !quiet ? operator.waitFor(label) : () => {};
+  if (spec.kind !== 'command') tell();
+  const stopWaiting = spec.kind === 'command' && !quiet ? operator.waitFor(label) : () => {};
   try {
     const failure = await startUpstream({
       start: () => bridge.start(),
-      onRestart:
-        target.kind === 'command' ? (error, then) => operator.warn(describe(error), then) : undefined,
+      onRestart: spec.kind === 'command' ? (error, then) => operator.warn(describe(error), then) : undefined,
       over,
     });
     stopWaiting();
     isOurStart = false;
     if (!over.aborted) gateway.unit(name).keep();
-    if (target.kind === 'command') tell();
+    if (spec.kind === 'command') tell();
     if (failure !== undefined) warn(failure);
   } catch (error) {
     stopWaiting();

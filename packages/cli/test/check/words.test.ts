@@ -8,6 +8,7 @@ import { targetToCheck } from '../../src/check/run-check-command.js';
 import { toCheckOptions } from '../../src/check/to-check-options.js';
 import { checkCommand } from '../../src/commands/check.js';
 import { clientCommand } from '../../src/common-options.js';
+import { commandTarget, targetAt } from '../../src/target.js';
 import { createStyle } from '../../src/terminal/style.js';
 
 describe('isthmus check --help', () => {
@@ -122,8 +123,8 @@ describe('what isthmus check does not understand', () => {
   });
 
   it('is a header for a command, or a folder for an address', () => {
-    const command = { kind: 'command', command: 'x', args: [] } as const;
-    const address = { kind: 'url', url: 'http://127.0.0.1:1/mcp' } as const;
+    const command = commandTarget('x', []);
+    const address = targetAt('http://127.0.0.1:1/mcp')!;
     expect(() => targetToCheck(command, options({ header: ['A: b'] }))).toThrow('--header is for a URL');
     expect(() => targetToCheck(address, options({ cwd: '/' }))).toThrow('--cwd is for a command');
   });

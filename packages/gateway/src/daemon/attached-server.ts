@@ -1,5 +1,6 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Connection, Listener } from '@isthmus/sdk/internal/exchange/connection.js';
@@ -7,11 +8,9 @@ import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { GatewayServer } from '../gateway-server.js';
 import { hostDefinition } from '../reload-plan.js';
-import type { GatewayServerDefinition } from '../server-definition.js';
 import type { GatewayServerStatus } from '../server-state.js';
-import type { AttachParams } from './definition.js';
+import { type AttachParams, withAmbient } from './definition.js';
 import type { HostedCommands } from './hosted-commands.js';
-import { toOurs } from './to-ours.js';
 
 export interface AttachedServerContext {
   readonly host: Host;
@@ -30,7 +29,7 @@ export interface AttachedServerStatus extends GatewayServerStatus {
 /** One server of the daemon, for all hosts that define it in the same way. */
 export class AttachedServer {
   readonly name: string;
-  readonly #definition: GatewayServerDefinition;
+  readonly #spec: ServerSpec;
   readonly #context: AttachedServerContext;
   readonly #unit: GatewayServer;
   /** Undefined where each host has its own. */
@@ -41,11 +40,11 @@ export class AttachedServer {
   constructor(name: string, params: AttachParams, context: AttachedServerContext) {
     this.name = name;
     this.#context = context;
-    this.#definition = toOurs(name, params);
-    const { source } = this.#definition;
-    if (source.kind === 'command') context.commands.add(name, hostDefinition(source.definition));
+    this.#spec = { ...withAmbient(params), name };
+    const spec = this.#spec;
+    if (spec.kind === 'command') context.commands.add(name, hostDefinition(spec));
     this.#unit = this.#newUnit();
-    const isOwn = source.kind === 'command' && source.definition.processes === 'per-conversation';
+    const isOwn = spec.kind === 'command' && spec.processes === 'per-conversation';
     this.#room = isOwn ? undefined : openConnectionServer(this.#unit.service);
   }
 
@@ -103,12 +102,12 @@ export class AttachedServer {
     for (const connection of this.#room ? [] : this.#attached) connection.close();
     await this.#room?.close(graceMs);
     await this.#unit.close();
-    if (this.#definition.source.kind === 'command') await this.#context.commands.remove(this.name);
+    if (this.#spec.kind === 'command') await this.#context.commands.remove(this.name);
   }
 
   #newUnit(): GatewayServer {
     const { host, clock, onStartFailed, clean } = this.#context;
-    return new GatewayServer(this.#definition, {
+    return new GatewayServer(this.#spec, {
       ...{ host, clock, onStartFailed, clean },
       // Whoever is attached is of the user who runs it.
       tellsStderr: true,
@@ -117,7 +116,7 @@ export class AttachedServer {
   }
 
   #ofProcess(): Host {
-    if (this.#definition.source.kind === 'command') return this.#context.host;
+    if (this.#spec.kind === 'command') return this.#context.host;
     throw new IsthmusError('INVALID_OPTION', `${this.name} is an address: it has no process here`);
   }
 }

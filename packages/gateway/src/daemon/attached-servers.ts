@@ -62,7 +62,7 @@ export class AttachedServers {
   #takeNow(key: string, params: AttachParams): AttachedSession {
     let kept = this.#byKey.get(key);
     if (!kept) {
-      const server = new AttachedServer(this.#freeName(params.unit.name), params, {
+      const server = new AttachedServer(this.#freeName(params.server.name), params, {
         ...this.#options,
         clock: this.#clock,
       });
@@ -131,8 +131,8 @@ interface Kept {
  * Hosts with the same key share a server: all that may make a difference to it is in it. Names are not, nor are
  * variables that say something about the host that was started rather than about the server.
  */
-export function sharingKey({ unit, sseFirst }: Pick<AttachParams, 'unit' | 'sseFirst'>): string {
-  const { name: _, ...telling } = unit;
+export function sharingKey({ server, sseFirst }: Pick<AttachParams, 'server' | 'sseFirst'>): string {
+  const { name: _, ...telling } = server;
   return createHash('sha256')
     .update(JSON.stringify(sorted([telling, sseFirst])))
     .digest('hex');

@@ -77,7 +77,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       throw new IsthmusError('BUSY', message, { sent: 'no' });
     }
     const params = readAttachParams(request.params);
-    redactor.add(secretsOf(params.unit));
+    redactor.add(secretsOf(params.server));
     const seat = await servers.take(params);
     try {
       // That may have taken a while: whoever is gone by now would never be seen to go.

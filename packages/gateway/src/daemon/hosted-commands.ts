@@ -3,7 +3,7 @@ import { resolveDefinition, type ServerDefinition } from '@isthmus/sdk/internal/
 
 /** The commands of a host, one by one. */
 export interface HostedCommands {
-  /** Throws when the definition makes no sense. */
+  /** Throws when the definition is invalid. */
   add(name: string, definition: ServerDefinition): void;
   /** Settles when its processes have ended. */
   remove(name: string): Promise<void>;

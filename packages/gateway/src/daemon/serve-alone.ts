@@ -1,11 +1,11 @@
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
+import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { createHost } from '@isthmus/sdk/internal/host/create-host.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { stdio } from '@isthmus/sdk/stdio';
 import { GatewayServer } from '../gateway-server.js';
-import type { AttachParams } from './definition.js';
+import { type AttachParams, withAmbient } from './definition.js';
 import { withTransport } from './sse-first.js';
-import { toOurs } from './to-ours.js';
 
 export interface AloneOptions {
   /** What the process writes to stderr, as it comes. */
@@ -18,15 +18,12 @@ export interface AloneOptions {
 
 /** Serves the host on our own stdin and stdout, without a daemon: nothing is shared, and all ends with us. */
 export async function serveAlone(params: AttachParams, options: AloneOptions): Promise<void> {
-  const definition = alone(toOurs(params.unit.name, await withTransport(params)));
-  const { name, source } = definition;
-  const host = createHost({
-    servers: source.kind === 'command' ? { [name]: source.definition } : {},
-  });
+  const spec = alone(withAmbient(await withTransport(params)));
+  const host = createHost({ servers: spec.kind === 'command' ? { [spec.name]: spec } : {} });
   host.watch((event) => {
     if (event.kind === 'stderr') options.onStderr(event.text);
   });
-  const unit = new GatewayServer(definition, {
+  const unit = new GatewayServer(spec, {
     host,
     clock: systemClock,
     tellsStderr: true,
@@ -43,11 +40,7 @@ export async function serveAlone(params: AttachParams, options: AloneOptions): P
 }
 
 /** There is one client, so the process is started for it, and told exactly what it can do. */
-function alone(definition: ReturnType<typeof toOurs>): ReturnType<typeof toOurs> {
-  const { source } = definition;
-  if (source.kind !== 'command' || typeof source.definition.processes === 'object') return definition;
-  return {
-    ...definition,
-    source: { kind: 'command', definition: { ...source.definition, processes: 'per-conversation' } },
-  };
+function alone(spec: ServerSpec): ServerSpec {
+  if (spec.kind !== 'command' || typeof spec.processes === 'object') return spec;
+  return { ...spec, processes: 'per-conversation' };
 }

@@ -3,11 +3,10 @@ import type { AttachParams } from './definition.js';
 
 /** Where the old transport is to be tried first: with what was found. */
 export async function withTransport(params: AttachParams): Promise<AttachParams> {
-  const { unit, sseFirst } = params;
-  const { source } = unit;
-  if (!sseFirst || source.kind !== 'url') return params;
-  if (!(await speaksSse2024(source.url, source.connect.headers))) return params;
-  return { ...params, unit: { ...unit, source: { ...source, connect: { ...source.connect, sse: 'only' } } } };
+  const { server, sseFirst } = params;
+  if (!sseFirst || server.kind !== 'url') return params;
+  if (!(await speaksSse2024(server.url, server.headers))) return params;
+  return { ...params, server: { ...server, transport: 'sse' } };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
-import type { LimitSettings, ToolLists } from '@isthmus/sdk/internal/config/entry.js';
+import type { LimitSettings, ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { LimitRefusal } from '../limits/excess.js';
 import { limitService } from '../limits/limit-service.js';

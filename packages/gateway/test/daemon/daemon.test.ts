@@ -28,10 +28,8 @@ async function startDaemon(options: Partial<DaemonOptions> = {}) {
 }
 
 function remote(url: string, changed: Partial<AttachParams> = {}): Record<string, unknown> {
-  const source = { kind: 'url', url, connect: { headers: {}, sse: 'auto' }, upstream: {} };
-  const unit = { disabled: false, needed: true, tools: {}, limits: {} };
   return {
-    unit: { name: 'remote', source, bridge: { stateless: false }, unit },
+    server: { kind: 'url', name: 'remote', url, transport: 'auto', headers: {} },
     ambient: {},
     graceMs: 0,
     ...changed,

@@ -2,18 +2,25 @@ import { expect, test } from 'vitest';
 import { sharingKey } from '../../src/daemon/attached-servers.js';
 import { type AttachParams, readAttachParams } from '../../src/daemon/definition.js';
 
-const rest = { bridge: { stateless: false }, unit: { disabled: false, needed: true, tools: {}, limits: {} } };
 const definition = { command: 'npx', args: ['-y', 'weather'], env: { A: '1', B: '2' }, cwd: '/srv' };
 
 function command(changed: object = {}, name = 'weather'): AttachParams {
-  const source = { kind: 'command', definition: { ...definition, ...changed } } as const;
-  return { unit: { name, source, ...rest }, ambient: {}, sseFirst: false, graceMs: 1 };
+  return {
+    server: { kind: 'command', name, ...definition, ...changed },
+    ambient: {},
+    sseFirst: false,
+    graceMs: 1,
+  };
 }
 
 function url(changed: object = {}, address = 'https://example.com/mcp'): AttachParams {
-  const connect = { headers: { authorization: 'a' }, sse: 'auto', ...changed } as const;
-  const source = { kind: 'url', url: address, connect, upstream: {} } as const;
-  return { unit: { name: 'remote', source, ...rest }, ambient: {}, sseFirst: false, graceMs: 1 };
+  const headers = { authorization: 'a' };
+  return {
+    server: { kind: 'url', name: 'remote', url: address, headers, transport: 'auto', ...changed },
+    ambient: {},
+    sseFirst: false,
+    graceMs: 1,
+  };
 }
 
 test.each<[string, AttachParams, AttachParams]>([
@@ -36,7 +43,7 @@ test.each<[string, AttachParams, AttachParams]>([
   ['kind', command(), url()],
   ['URL', url(), url({}, 'https://example.com/mcp?key=2')],
   ['header', url(), url({ headers: { authorization: 'b' } })],
-  ['transport', url(), url({ sse: 'only' })],
+  ['transport', url(), url({ transport: 'sse' })],
   ['first transport', url(), { ...url(), sseFirst: true }],
 ])('hosts never share a server when they have another %s', (_, one, other) => {
   expect(sharingKey(other)).not.toBe(sharingKey(one));
@@ -48,14 +55,11 @@ test('what a shim sends is understood, and nothing else is', () => {
   expect(readAttachParams(JSON.parse(JSON.stringify(url())))).toEqual(url());
   for (const wrong of [
     {},
-    { ...sent, unit: 1 },
+    { ...sent, server: 1 },
     { ...sent, graceMs: -1 },
     { ...sent, ambient: { A: 1 } },
-    {
-      ...sent,
-      unit: { ...sent.unit, source: { kind: 'command', definition: { ...definition, args: [1] } } },
-    },
-    { ...sent, unit: { ...sent.unit, source: { kind: 'secret' } } },
+    { ...sent, server: { ...sent.server, args: [1] } },
+    { ...sent, server: { ...sent.server, kind: 'secret' } },
   ]) {
     expect(() => readAttachParams(wrong)).toThrow(/^The daemon does not understand/);
   }

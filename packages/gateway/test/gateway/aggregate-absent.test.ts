@@ -25,7 +25,7 @@ async function listed(all: Client, method = 'tools/list', key = 'tools'): Promis
 describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
   it('that cannot be started is named, with the reason, and holds up nobody', async () => {
     const good = await openFar(withTools('one'));
-    const bad = commandUnit('bad', [], { definition: { command: '/no/such/program' } });
+    const bad = commandUnit('bad', [], { command: '/no/such/program' });
     const { url, gateway } = await openGateway([bad, good.unit('good')]);
     await gateway
       .unit('bad')
@@ -109,7 +109,7 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
   it('that is switched off is named as such', async () => {
     const good = await openFar(withTools('one'));
     const off = await openFar(withTools('two'));
-    const { url } = await openGateway([off.unit('off', { unit: { disabled: true } }), good.unit('good')]);
+    const { url } = await openGateway([off.unit('off', { disabled: true }), good.unit('good')]);
     const all = await client(url, era);
     expect(await listed(all)).toEqual({
       names: ['good__one'],

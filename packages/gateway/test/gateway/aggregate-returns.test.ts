@@ -30,10 +30,7 @@ const pidOf = async ({ status }: Opened) => (await status()).servers['demo']!.pr
 describe.each(ERAS)('what a %s client listens to at the address of all is listened to again', (era) => {
   async function listening() {
     const good = await openFar(withTools('one'));
-    const opened = await openGateway([
-      demoUnit('demo', { definition: { restart: { firstDelayMs: 1 } } }),
-      good.unit('good'),
-    ]);
+    const opened = await openGateway([demoUnit('demo', { restart: { firstDelayMs: 1 } }), good.unit('good')]);
     const all = await client(opened.url, era);
     const heard = await hearing(all);
     await hearsChanges(all, heard);
@@ -65,9 +62,9 @@ describe.each(ERAS)('what a %s client listens to at the address of all is listen
   it('when its definition has changed', async () => {
     const { opened, all, heard } = await listening();
     const [demo, good] = opened.gateway.definitions;
-    opened.gateway.apply([demoUnit('demo', { definition: { env: { A: '1' } } }), good!]);
+    opened.gateway.apply([demoUnit('demo', { env: { A: '1' } }), good!]);
     await hearsChanges(all, heard);
-    opened.gateway.apply([demoUnit('demo', { unit: { tools: { deny: ['crash'] } } }), good!]);
+    opened.gateway.apply([demoUnit('demo', { tools: { deny: ['crash'] } }), good!]);
     await hearsChanges(all, heard);
     expect(demo!.name).toBe('demo');
   });

@@ -92,7 +92,7 @@ describe('a server that runs elsewhere', () => {
     const far = await openFar(withTools('one'));
     const silent = await openFar();
     silent.server.use(() => new Promise(() => {}));
-    const { get } = await openGateway([far.unit('a'), silent.unit('b', { unit: { needed: false } })]);
+    const { get } = await openGateway([far.unit('a'), silent.unit('b', { needed: false })]);
     const started = performance.now();
     await eventually(async () => expect((await get('/readyz')).status).toBe(200));
     expect(performance.now() - started).toBeLessThan(15_000);

@@ -11,7 +11,8 @@ const AGAIN = { restart: { firstDelayMs: 300, jitter: 0 } };
 const echo = (name: string, more: UnitMore = {}) =>
   fixtureUnit(name, 'server-slow-boot.mjs', ['0', 'dual'], {
     ...more,
-    definition: { ...AGAIN, ...more.definition },
+    ...AGAIN,
+    ...more,
   });
 const DIES = ['-e', 'console.error("fatal: no API key"); process.exit(7)'];
 
@@ -75,8 +76,8 @@ describe('/readyz', () => {
   it('does not wait for a server that is not needed, nor for one that is switched off', async () => {
     const opened = await openGateway([
       echo('a'),
-      commandUnit('bad', DIES, { unit: { needed: false } }),
-      echo('off', { unit: { disabled: true }, definition: { disabled: true } }),
+      commandUnit('bad', DIES, { needed: false }),
+      echo('off', { disabled: true }),
     ]);
     await untilReadyz(opened, 200);
     await opened.gateway
@@ -93,9 +94,7 @@ describe('/readyz', () => {
   it('does not wait for one that is started when it is used, and counts it when it fails then', async () => {
     const far = programmed({});
     const { command, args = [] } = far.definition();
-    const opened = await openGateway([
-      commandUnit('lazy', args, { definition: { command, start: 'lazy', ...AGAIN } }),
-    ]);
+    const opened = await openGateway([commandUnit('lazy', args, { command, start: 'lazy', ...AGAIN })]);
     expect([await ready(opened), (await opened.status()).servers['lazy']!.state]).toEqual([200, 'asleep']);
     expect(far.starts()).toEqual([]);
     far.becomes({ die: 3 });
@@ -106,7 +105,7 @@ describe('/readyz', () => {
   it('is 503 for a process that has answered its handshake but not its first list', async () => {
     const far = programmed({ failOn: 'tools/list' });
     const { command, args = [] } = far.definition();
-    const opened = await openGateway([commandUnit('half', args, { definition: { command } })]);
+    const opened = await openGateway([commandUnit('half', args, { command })]);
     await eventually(async () =>
       expect((await opened.status()).servers['half']).toMatchObject({
         state: 'failed',
@@ -120,10 +119,7 @@ describe('/readyz', () => {
 describe('/status', () => {
   it('is 503 when no server is well, and 200 when any is', async () => {
     const bad = commandUnit('bad', DIES);
-    const opened = await openGateway([
-      bad,
-      commandUnit('worse', [], { definition: { command: '/no/such/program' } }),
-    ]);
+    const opened = await openGateway([bad, commandUnit('worse', [], { command: '/no/such/program' })]);
     for (const name of ['bad', 'worse'])
       await opened.gateway
         .unit(name)

@@ -7,7 +7,7 @@ import {
   modernCall,
   openSession,
 } from '../../../sdk/test/transport/http-server/support.js';
-import { gatewayServerOf } from '../../src/server-definition.js';
+import { withGatewayDefaults } from '../../src/server-definition.js';
 import { openFar } from './support/far.js';
 import { openGateway } from './support/open.js';
 import { commandUnit } from './support/units.js';
@@ -26,8 +26,8 @@ await serve(server, stdio());
 `;
 const whoUnit = (processes: 'shared' | 'per-principal' | 'per-conversation', stateless = false) =>
   commandUnit('who', ['--input-type=module', '-e', WHO], {
-    definition: { processes },
-    bridge: { stateless },
+    processes,
+    stateless,
   });
 
 describe('under authentication', () => {
@@ -36,13 +36,14 @@ describe('under authentication', () => {
       ({
         kind: 'command',
         name: 'a',
-        definition: { command: 'x', args: [], env: {}, cwd: '/' },
-        bridge: { stateless },
-        unit: { disabled: false, needed: true, tools: {}, limits: {} },
+        command: 'x',
+        args: [],
+        env: {},
+        cwd: '/',
+        stateless,
       }) as const;
     const modelOf = (stateless: boolean, hasPrincipals: boolean) => {
-      const { source } = gatewayServerOf(part(stateless), { hasPrincipals });
-      return source.kind === 'command' ? source.definition.processes : undefined;
+      return withGatewayDefaults(part(stateless), { hasPrincipals }).processes;
     };
     expect([modelOf(false, true), modelOf(true, true), modelOf(false, false)]).toEqual([
       'per-principal',

@@ -17,7 +17,7 @@ server.tool('pid', { input }, async ({ ms }) => {
 await serve(server, stdio());
 `;
 const pidUnit = (word: string) =>
-  commandUnit('pid', ['--input-type=module', '-e', PID], { definition: { env: { WORD: word } } });
+  commandUnit('pid', ['--input-type=module', '-e', PID], { env: { WORD: word } });
 
 describe.each(ERAS)('a call of a %s client that is running', (era) => {
   it.each([

@@ -136,10 +136,7 @@ describe('a new configuration', () => {
     const { gateway, get, url, at, status } = opened;
     await eventually(async () => expect((await get('/readyz')).status).toBe(200));
     const [pid] = (await pidsOf(opened, 'demo')) as [number];
-    gateway.apply([
-      demoUnit('demo', { unit: { disabled: true }, definition: { disabled: true } }),
-      a.unit('a'),
-    ]);
+    gateway.apply([demoUnit('demo', { disabled: true }), a.unit('a')]);
     await eventually(async () => expect((await status()).servers['demo']).toMatchObject({ state: 'off' }));
     expect(await namesAt(url)).toEqual(['a__one']);
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));

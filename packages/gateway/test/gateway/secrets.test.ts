@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
 import { ask, modern, modernCall } from '../../../sdk/test/transport/http-server/support.js';
 import { runGateway } from '../../src/run-gateway.js';
-import type { GatewayServerDefinition } from '../../src/server-definition.js';
+import type { GatewayServerSpec } from '../../src/server-definition.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { createRedactor } from '../../src/telemetry/redactor.js';
 import { openFar, withTools } from './support/far.js';
@@ -17,18 +17,17 @@ const SECRETS = {
 };
 const TELLS = `console.error('I was given ' + process.env.WEATHER_API_KEY + ' and ' + process.env.BLOB); process.exit(7)`;
 
-const UNITS: readonly GatewayServerDefinition[] = [
+const UNITS: readonly GatewayServerSpec[] = [
   commandUnit('dies', ['-e', TELLS], {
-    definition: { env: { WEATHER_API_KEY: SECRETS.env, BLOB: SECRETS.blob }, restart: false },
+    env: { WEATHER_API_KEY: SECRETS.env, BLOB: SECRETS.blob },
+    restart: false,
   }),
   commandUnit('lives', ['-e', `console.error(process.env.WEATHER_API_KEY); setInterval(() => {}, 1000)`], {
-    definition: {
-      env: { WEATHER_API_KEY: SECRETS.env },
-      connectTimeoutMs: 300,
-      silenceMs: 100,
-      bootMs: 200,
-      restart: false,
-    },
+    env: { WEATHER_API_KEY: SECRETS.env },
+    connectTimeoutMs: 300,
+    silenceMs: 100,
+    bootMs: 200,
+    restart: false,
   }),
   urlUnit('issues', 'http://127.0.0.1:1/mcp', { headers: { authorization: `Bearer ${SECRETS.header}` } }),
   urlUnit('search', `http://127.0.0.1:1/mcp?x=${SECRETS.query}`),

@@ -1,4 +1,4 @@
-import type { ToolLists } from '@isthmus/sdk/internal/config/entry.js';
+import type { ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import { describe, expect, it } from 'vitest';
 import { client, ERAS } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
@@ -20,7 +20,7 @@ async function selected(tools: ToolLists) {
     { pageSize: 2 },
   );
   const other = await openFar(withTools('write_file'), { name: 'other' });
-  const opened = await openGateway([far.unit('files', { unit: { tools } }), other.unit('other')]);
+  const opened = await openGateway([far.unit('files', { tools }), other.unit('other')]);
   return { ran, ...opened };
 }
 
@@ -83,7 +83,7 @@ it('new lists are taken over without a new process, and clients are told', async
   const changes = await all.listen({ tools: true });
   expect(await all.listTools()).toHaveLength(4);
   const [files, other] = gateway.definitions;
-  gateway.apply([{ ...files!, unit: { ...files!.unit, tools: { allow: ['search'] } } }, other!]);
+  gateway.apply([{ ...files!, tools: { allow: ['search'] } }, other!]);
   expect((await changes[Symbol.asyncIterator]().next()).value).toEqual({ kind: 'tools' });
   const names = (await all.listTools()).map(({ name }) => name);
   expect(names.sort()).toEqual(['files__search', 'other__write_file']);

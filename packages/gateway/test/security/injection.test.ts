@@ -33,7 +33,7 @@ const HEADERS = {
 describe('the headers of a client', () => {
   it('reach no variable and no argument of a process', async () => {
     const env = { GREETING: 'line one\nINJECTED=line two\r\nend' };
-    const house = await openHouse([tellsAll('a', { definition: { env, processes: 'per-conversation' } })]);
+    const house = await openHouse([tellsAll('a', { env, processes: 'per-conversation' })]);
     const session = await openSession(house.at('/mcp'), { headers: HEADERS });
     const said = [
       textOf(await house.ask('/mcp', modernCall(1, 'environment', {}, { headers: HEADERS }))),
@@ -108,7 +108,7 @@ describe('what no process can be given', () => {
     ['a zero in the command', { command: 'node\0evil' }],
     ['a zero in a folder', { cwd: '/tmp\0evil' }],
   ])('costs that server alone: %s', async (_what, definition) => {
-    const house = await openHouse([tellsAll('bad', { definition }), tellsAll('good')]);
+    const house = await openHouse([tellsAll('bad', definition), tellsAll('good')]);
     expect(textOf(await house.ask('/mcp/bad', modernCall(1, 'pid')))).toMatch(/^error -32603/);
     expect(textOf(await house.ask('/mcp/good', modernCall(1, 'pid')))).toMatch(/^\d+$/);
     expect((await house.operation.gateway.status()).servers['bad']!.state).toBe('failed');

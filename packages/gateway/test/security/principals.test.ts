@@ -43,7 +43,7 @@ describe('the process of a server', () => {
   });
 
   it('is shared where the server keeps nothing, and refused to the second caller where it may', async () => {
-    const stateless = tellsAll('stateless', { bridge: { stateless: true } });
+    const stateless = tellsAll('stateless', { stateless: true });
     const house = await openHouse([stateless, tellsAll('shared')], { keys: KEYS });
     const pid = async (path: string, headers: Headers) =>
       textOf(await house.ask(path, modernCall(1, 'pid', {}, { headers })));

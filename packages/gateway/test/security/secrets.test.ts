@@ -27,10 +27,11 @@ async function opened(format: 'json' | 'pretty', more: HouseOptions = {}): Promi
   const env = { MY_TOKEN: SECRETS.token, OPAQUE: SECRETS.looks };
   const nowhere = `http://user:${SECRETS.password}@127.0.0.1:1/mcp?token=${SECRETS.inUrl}`;
   const units = [
-    tellsAll('a', { definition: { env, restart: { attempts: 0 } }, bridge: { stateless: true } }),
+    tellsAll('a', { env, restart: { attempts: 0 }, stateless: true }),
     commandUnit('falls', ['-e', 'process.stderr.write(process.env.MY_TOKEN);process.exit(3)'], {
-      definition: { env, restart: { attempts: 0 } },
-      bridge: { stateless: true },
+      env,
+      restart: { attempts: 0 },
+      stateless: true,
     }),
     urlUnit('far', nowhere, { headers: { authorization: SECRETS.header } }),
   ];
@@ -116,7 +117,7 @@ it('a process gets the variables of its own, and none of ours', async () => {
   process.env['GATEWAY_ONLY_SECRET'] = 'ours-7712-secret';
   try {
     const env = { MY_TOKEN: SECRETS.token };
-    const house = await openHouse([tellsAll('a', { definition: { env } }), tellsAll('b')]);
+    const house = await openHouse([tellsAll('a', { env }), tellsAll('b')]);
     const ofA = textOf(await house.ask('/mcp/a', modernCall(1, 'environment')));
     const ofB = textOf(await house.ask('/mcp/b', modernCall(1, 'environment')));
     expect(ofA).toContain(SECRETS.token);

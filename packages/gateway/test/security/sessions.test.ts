@@ -107,7 +107,7 @@ describe('a stream of 2024-11-05', () => {
 describe('a server that cannot be started', () => {
   it('is nothing that a client could end the gateway with', async () => {
     const never = commandUnit('a', ['-e', 'setTimeout(() => process.exit(1), 100)'], {
-      definition: { restart: false },
+      restart: false,
     });
     // A promise that nobody waits for would be the end of the run.
     const house = await openHouse([never, tellsAll('b')]);

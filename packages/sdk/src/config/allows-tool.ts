@@ -1,4 +1,4 @@
-import type { ToolLists } from './entry.js';
+import type { ToolLists } from './server-spec.js';
 
 /** Whether the lists let a tool through, by its name as the server has it. */
 export function allowsTool({ allow, deny = [] }: ToolLists, tool: string): boolean {

@@ -1,10 +1,10 @@
 import { isAbsolute, resolve } from 'node:path';
 import { type DocumentTable, isTable, type Path } from './document.js';
-import type { CommandEntry } from './entry.js';
 import type { Fields } from './fields.js';
+import type { CommandSpec } from './server-spec.js';
 import type { Variables } from './variables.js';
 
-export type CommandPart = Pick<CommandEntry, 'command' | 'args' | 'env' | 'cwd'>;
+export type CommandPart = Pick<CommandSpec, 'command' | 'args' | 'env' | 'cwd'>;
 
 /** `command` as a string beside `args`, as a list of all words, or as an object of `path`, `args` and `env`. */
 export function readCommand(

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { createPlaces, type Document, type ParsedDocument } from './document.js';
-import type { ConfigProblem } from './entry.js';
 import { parseJson } from './parse-json.js';
 import { parseYaml } from './parse-yaml.js';
+import type { ConfigProblem } from './servers.js';
 import { findTomlOffsets } from './toml-offsets.js';
 
 export type DocumentResult =

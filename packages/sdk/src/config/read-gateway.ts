@@ -1,11 +1,11 @@
 import { type Document, isTable, kindOf, type Path } from './document.js';
-import type { GatewaySettings } from './entry.js';
 import { expand, type Resolve } from './expand.js';
 import { reportFailure } from './fields.js';
 import { nearMiss } from './near-miss.js';
+import { LIMITS } from './option-table.js';
 import type { ConfigReport } from './report.js';
+import type { GatewaySettings } from './servers.js';
 import { flawOf, MS_OR_NONE, notKnown, type SettingKind } from './setting-kinds.js';
-import { LIMITS } from './setting-table.js';
 
 /** The block `gateway` of a file. It is ours alone, so a wrong value is an error of the file. */
 export function readGateway({ root }: Document, report: ConfigReport, resolve: Resolve): GatewaySettings {

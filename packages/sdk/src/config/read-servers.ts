@@ -1,7 +1,8 @@
 import { IsthmusError } from '../errors.js';
-import type { ReadOptions, ServerEntry, Servers } from './entry.js';
 import { mergeGateways } from './read-gateway.js';
 import { describeProblem } from './report.js';
+import type { ServerEntry } from './server-spec.js';
+import type { ReadOptions, Servers } from './servers.js';
 import { type Definition, type SurveyedFile, surveyServers } from './survey.js';
 
 /**

@@ -1,9 +1,9 @@
 import { type DocumentTable, isTable, type Path } from './document.js';
-import type { UrlEntry } from './entry.js';
 import type { Fields } from './fields.js';
+import type { UrlSpec } from './server-spec.js';
 import type { Variables } from './variables.js';
 
-export type UrlPart = Pick<UrlEntry, 'url' | 'headers'>;
+export type UrlPart = Pick<UrlSpec, 'url' | 'headers'>;
 
 /** `key` is the name under which this application has the address. */
 export function readUrl(

@@ -1,5 +1,6 @@
 import { type Document, keyOf, type Path } from './document.js';
-import type { ConfigProblem, Source } from './entry.js';
+import type { Source } from './server-spec.js';
+import type { ConfigProblem } from './servers.js';
 
 /** Collects what is wrong with one server, or with a file as a whole. */
 export interface ConfigReport {

@@ -1,6 +1,6 @@
 import { type DocumentTable, isTable, type Path } from './document.js';
-import type { EntrySettings } from './entry.js';
 import type { ConfigReport } from './report.js';
+import type { ServerSettings } from './server-spec.js';
 import { isMode, NAMES, toMs } from './setting-kinds.js';
 
 /** What other applications call our settings. A value that we cannot read is skipped with a warning. */
@@ -9,8 +9,8 @@ export function fromAliases(
   path: Path,
   secondsOnly: boolean,
   report: ConfigReport,
-): EntrySettings {
-  let settings: EntrySettings = {};
+): ServerSettings {
+  let settings: ServerSettings = {};
   for (const [name, { expected, read, guards }] of Object.entries(ALIASES)) {
     const value = table.get(name);
     if (value === undefined || value === null) continue;
@@ -23,7 +23,7 @@ export function fromAliases(
 }
 
 /** The delay and the number of restarts are two keys there, and one object here; so are the lists of tools. */
-function combine(before: EntrySettings, part: EntrySettings): EntrySettings {
+function combine(before: ServerSettings, part: ServerSettings): ServerSettings {
   const restart = before.restart && part.restart ? { ...before.restart, ...part.restart } : part.restart;
   const deny = [...(before.tools?.deny ?? []), ...(part.tools?.deny ?? [])];
   const tools = { ...before.tools, ...part.tools, ...(deny.length > 0 && { deny }) };
@@ -39,7 +39,7 @@ interface Alias {
   readonly expected: string;
   /** It keeps something away, so it is an error when it cannot be read. */
   readonly guards?: boolean;
-  read(value: unknown, secondsOnly: boolean): EntrySettings | undefined;
+  read(value: unknown, secondsOnly: boolean): ServerSettings | undefined;
 }
 
 /** Those that come later win: `restartOnExit: false` over a number of restarts. */
@@ -121,8 +121,8 @@ function idleIn(unitMs: number): Alias {
 /** In the files of others, nought turns a limit off: `useNought` says what that means. */
 function duration(
   unitMs: number,
-  use: (ms: number) => EntrySettings,
-  useNought?: () => EntrySettings,
+  use: (ms: number) => ServerSettings,
+  useNought?: () => ServerSettings,
 ): Alias {
   return {
     expected: unitMs === 1 ? 'a number of milliseconds' : 'a number of seconds',
@@ -134,7 +134,7 @@ function duration(
   };
 }
 
-function flag(use: (value: boolean) => EntrySettings): Alias {
+function flag(use: (value: boolean) => ServerSettings): Alias {
   return {
     expected: 'true or false',
     read: (value) => (typeof value === 'boolean' ? use(value) : undefined),
@@ -146,7 +146,7 @@ function mode(expected: string): Alias {
 }
 
 function lists(
-  use: (names: readonly string[]) => EntrySettings,
+  use: (names: readonly string[]) => ServerSettings,
   ...keys: readonly string[]
 ): Record<string, Alias> {
   const read = (value: unknown) => {

@@ -1,9 +1,9 @@
 import { type DocumentTable, isTable, type Path } from './document.js';
-import type { EntrySettings } from './entry.js';
+import { isSetting, SETTING_NAMES, SETTINGS } from './option-table.js';
 import type { ConfigReport } from './report.js';
+import type { ServerSettings } from './server-spec.js';
 import { fromAliases } from './setting-aliases.js';
 import { flawOf, notKnown } from './setting-kinds.js';
-import { isSetting, SETTING_NAMES, SETTINGS } from './setting-table.js';
 
 /**
  * How the server is to be kept. Our names count in a block `isthmus` and beside `command`; in the block they win,
@@ -14,7 +14,7 @@ export function readSettings(
   path: Path,
   secondsOnly: boolean,
   report: ConfigReport,
-): EntrySettings {
+): ServerSettings {
   let settings = fromAliases(table, path, secondsOnly, report);
   for (const name of SETTING_NAMES) {
     if (!table.has(name)) continue;
@@ -49,12 +49,12 @@ export function readSettings(
 }
 
 /** Lists of tools are two settings in one: who says what is allowed has not taken back what is denied. */
-function withSetting(settings: EntrySettings, name: keyof EntrySettings, value: unknown): EntrySettings {
+function withSetting(settings: ServerSettings, name: keyof ServerSettings, value: unknown): ServerSettings {
   if (name === 'tools') return { ...settings, tools: { ...settings.tools, ...(value as object) } };
   return { ...settings, [name]: value };
 }
 
-function complain(report: ConfigReport, path: Path, name: keyof EntrySettings, given: unknown): void {
+function complain(report: ConfigReport, path: Path, name: keyof ServerSettings, given: unknown): void {
   const { path: inside, message } = flawOf(SETTINGS[name], given);
   report.error([...path, name, ...inside], message);
 }

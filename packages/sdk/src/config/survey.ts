@@ -1,14 +1,6 @@
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { type Document, type DocumentTable, isTable, kindOf, type Path } from './document.js';
-import type {
-  ConfigProblem,
-  EntrySettings,
-  GatewaySettings,
-  ReadOptions,
-  ServerEntry,
-  Source,
-} from './entry.js';
 import { expand } from './expand.js';
 import { createFields } from './fields.js';
 import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
@@ -19,6 +11,8 @@ import { type EnvFile, readEnvFile } from './read-env-file.js';
 import { readGateway } from './read-gateway.js';
 import { readUrl } from './read-url.js';
 import { type ConfigReport, createReport, sourceOf } from './report.js';
+import type { ServerEntry, ServerSettings, Source } from './server-spec.js';
+import type { ConfigProblem, GatewaySettings, ReadOptions } from './servers.js';
 import { readSettings, warnOfProcessSettings } from './settings.js';
 import { transportOf } from './transport-of.js';
 import { warnOfNearMisses } from './unknown-keys.js';
@@ -43,7 +37,7 @@ export interface Definition {
   readonly source: Source;
   /** As it stands there, with nothing expanded. */
   readonly found: FoundServer;
-  readonly settings: EntrySettings;
+  readonly settings: ServerSettings;
   /** Nothing when it cannot be used here. */
   readonly entry: ServerEntry | undefined;
   /** Whether nothing is wrong with it but that values are missing here. */
@@ -168,7 +162,7 @@ interface EntryContext {
   readonly path: Path;
   readonly source: Source;
   readonly variables: Variables;
-  readonly settings: EntrySettings;
+  readonly settings: ServerSettings;
   readonly report: ConfigReport;
   /** From its `envFile`. */
   readonly fileEnv: Readonly<Record<string, string>>;

@@ -1,11 +1,10 @@
 import type { DocumentTable } from './document.js';
-import type { UrlEntry } from './entry.js';
 
 /** What kind of server a definition is. */
 export type EntryTransport =
   | { readonly kind: 'command' }
   /** `key` is the name under which this application has the address. */
-  | { readonly kind: 'url'; readonly key: string; readonly transport: UrlEntry['transport'] }
+  | { readonly kind: 'url'; readonly key: string; readonly transport: 'http' | 'sse' | 'auto' }
   /** At `key`, or else at the definition as a whole. */
   | { readonly kind: 'wrong'; readonly key?: string; readonly message: string; readonly hint?: string };
 
@@ -36,7 +35,7 @@ export function transportOf(table: DocumentTable): EntryTransport {
 export const URL_KEYS: readonly string[] = ['url', 'serverUrl', 'httpUrl'];
 export const TYPE_KEYS: readonly string[] = ['type', 'transport', 'transportType'];
 
-export const TYPES: ReadonlyMap<unknown, 'command' | UrlEntry['transport']> = new Map([
+export const TYPES: ReadonlyMap<unknown, 'command' | 'http' | 'sse' | 'auto'> = new Map([
   ['stdio', 'command'],
   ['local', 'command'],
   ['http', 'http'],

@@ -1,8 +1,8 @@
 import type { DocumentTable, Path } from './document.js';
 import { nearMiss } from './near-miss.js';
+import { SETTING_NAMES } from './option-table.js';
 import type { ConfigReport } from './report.js';
 import { ALIAS_NAMES } from './setting-aliases.js';
-import { SETTING_NAMES } from './setting-table.js';
 
 /** Unknown keys belong to somebody else and are left alone, unless they look like a known one that is missing. */
 export function warnOfNearMisses(table: DocumentTable, path: Path, report: ConfigReport): void {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../async/clock.js';
-import type { ConfigProblem, ReadOptions, Servers } from './entry.js';
 import { toServers } from './read-servers.js';
+import type { ConfigProblem, ReadOptions, Servers } from './servers.js';
 import { type SurveyedFile, surveyServers } from './survey.js';
 import { createFolderWatches, type WatchFolder } from './watch-folders.js';
 import { NO_FILE, stampOf } from './watch-paths.js';

@@ -167,7 +167,8 @@ export function createHost(options: HostOptions = {}): Host {
       for (const [name, definition] of Object.entries(definitions)) {
         const known = servers.get(name);
         if (!known) add(name, definition);
-        else if (!isDeepStrictEqual(known.definition, definition)) changes.push(known.configure(definition));
+        else if (!isDeepStrictEqual(known.settings, resolveDefinition(name, definition)))
+          changes.push(known.configure(definition));
       }
       await Promise.all(changes);
     },

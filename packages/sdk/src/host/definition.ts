@@ -1,90 +1,61 @@
 import type { Mode } from '../client/options.js';
+import { type CommandSpec, given, type ProcessModel, type ServerSettings } from '../config/server-spec.js';
 import type { Answers } from '../era/answers.js';
 import { eraOf } from '../era/classify-probe.js';
-import type { QuestionPolicy } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import type { CommandOptions } from '../transport/child-connection.js';
 import type { ClientCapabilities } from '../wire/model.js';
 import { DEFAULT_HEALTH, type HealthCheck } from './health.js';
 import { DEFAULT_RESTART, type RestartPolicy } from './restart-policy.js';
 
-/** A server of a host: what to start, and how to keep it. */
+/**
+ * A command of a host, as programs write it: a `CommandSpec` needs nothing but its command here. The name is the key
+ * under which the host has it.
+ */
 export interface ServerDefinition
-  extends Pick<
-    CommandOptions,
-    'command' | 'args' | 'env' | 'cwd' | 'inheritEnv' | 'shutdown' | 'stderrBytes' | 'maxLineBytes'
-  > {
-  /** `lazy` (default): with its first use. `eager`: with the host. */
-  readonly start?: 'lazy' | 'eager';
-  /** Who shares a process. Default `shared`: all conversations. */
-  readonly processes?: ProcessModel;
-  /** How many processes there may be at once. Default: 1 for `shared`, n for a pool, otherwise 16. */
-  readonly maxProcesses?: number;
-  /** How many calls a process is given at once. Default 256. */
-  readonly maxInFlight?: number;
-  /** How many calls may wait for a process, or for room in it; the next one is refused as `BUSY`. Default 1024. */
-  readonly maxQueue?: number;
-  /** How many calls may wait for a person to answer a question, for each process. Default 1000. */
-  readonly maxParked?: number;
-  /** A process without calls and subscriptions is ended after this. Default `false`: never; with a process per principal 5 min. */
-  readonly idleMs?: number | false;
-  /** A process is replaced by a fresh one at this age. Default: never. */
-  readonly maxAgeMs?: number;
-  /** Starts the fresh process before the old one has ended, so that nobody waits; for servers that can run twice. */
-  readonly overlap?: boolean;
-  /** How long calls in flight may take when their process is to be replaced. Default 30 s. */
-  readonly drainMs?: number;
-  /** How a process that ended is started again. `false`: only by its next use. */
-  readonly restart?: false | Partial<RestartPolicy>;
-  /** Looks whether the process still answers; off by default. */
-  readonly health?: false | Partial<HealthCheck>;
-  /**
-   * A process that has read nothing for so long, although something was sent to it, is killed and started again; one
-   * that uses its processor gets five times as long. Default 60 s; `false`: never.
-   */
-  readonly maxUnreadMs?: number | false;
-  /** Believes tools that call themselves read-only or idempotent: their calls may be made again after a crash. */
-  readonly trustHints?: boolean;
-  /** Switched off: it is not started. */
-  readonly disabled?: boolean;
+  extends ServerSettings,
+    Pick<CommandOptions, 'command' | 'args' | 'env' | 'cwd'>,
+    Partial<Pick<CommandSpec, 'kind' | 'name' | 'source' | 'overrides'>> {
   readonly mode?: Mode;
-  readonly timeoutMs?: number;
-  readonly connectTimeoutMs?: number;
-  readonly silenceMs?: number;
-  readonly bootMs?: number;
-  readonly maxRounds?: number;
   /** Answers to questions that belong to no conversation, such as the roots a server asks for at its start. */
   readonly answers?: Answers;
   /** Declared to a legacy server besides what the conversations can answer when it starts. */
   readonly capabilities?: ClientCapabilities;
-  /** What to do about a legacy server's questions while several conversations have calls in flight. Default `adaptive`. */
-  readonly questions?: QuestionPolicy;
 }
 
-export type ProcessModel = 'shared' | 'per-conversation' | 'per-principal' | { readonly pool: number };
-
-/** A definition with everything decided. */
+/** What a host uses of a definition, with every default filled in. Equal settings mean the same process. */
 export interface HostedServerSettings
   extends Required<
-    Omit<ServerDefinition, CommandName | 'idleMs' | 'restart' | 'health' | 'maxAgeMs' | 'maxUnreadMs'>
+    Pick<
+      ServerDefinition,
+      | 'start'
+      | 'processes'
+      | 'maxProcesses'
+      | 'maxInFlight'
+      | 'maxQueue'
+      | 'maxParked'
+      | 'overlap'
+      | 'drainMs'
+      | 'trustHints'
+      | 'disabled'
+      | 'mode'
+      | 'timeoutMs'
+      | 'connectTimeoutMs'
+      | 'silenceMs'
+      | 'bootMs'
+      | 'maxRounds'
+      | 'answers'
+      | 'capabilities'
+      | 'questions'
+    >
   > {
-  readonly command: Pick<ServerDefinition, CommandName>;
+  readonly command: CommandOptions;
   readonly idleMs: number | undefined;
   readonly maxAgeMs: number | undefined;
   readonly restart: RestartPolicy | undefined;
   readonly health: HealthCheck | undefined;
   readonly maxUnreadMs: number | undefined;
 }
-
-type CommandName =
-  | 'command'
-  | 'args'
-  | 'env'
-  | 'cwd'
-  | 'inheritEnv'
-  | 'shutdown'
-  | 'stderrBytes'
-  | 'maxLineBytes';
 
 export function resolveDefinition(name: string, definition: ServerDefinition): HostedServerSettings {
   const { processes = 'shared', idleMs, restart, health, overlap = false, mode = 'auto' } = definition;
@@ -113,7 +84,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): H
     throw fail(`maxUnreadMs must be a positive whole number or false, got ${String(maxUnreadMs)}`);
   }
   const settings: HostedServerSettings = {
-    command: commandOf(definition),
+    command: commandOptionsOf(definition),
     start: definition.start ?? 'lazy',
     processes,
     maxProcesses: definition.maxProcesses ?? defaultCap(processes, overlap),
@@ -183,16 +154,8 @@ function defaultCap(processes: ProcessModel, overlap: boolean): number {
   return typeof processes === 'object' ? processes.pool + extra : 16;
 }
 
-function commandOf(definition: ServerDefinition): HostedServerSettings['command'] {
+/** What it takes to start the process. */
+export function commandOptionsOf(definition: ServerDefinition): CommandOptions {
   const { command, args, env, cwd, inheritEnv, shutdown, stderrBytes, maxLineBytes } = definition;
-  return {
-    command,
-    ...(args && { args }),
-    ...(env && { env }),
-    ...(cwd !== undefined && { cwd }),
-    ...(inheritEnv && { inheritEnv }),
-    ...(shutdown && { shutdown }),
-    ...(stderrBytes !== undefined && { stderrBytes }),
-    ...(maxLineBytes !== undefined && { maxLineBytes }),
-  };
+  return { command, ...given({ args, env, cwd, inheritEnv, shutdown, stderrBytes, maxLineBytes }) };
 }

@@ -1,7 +1,15 @@
-import type { Upstream } from '../client/connect.js';
+import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/connect.js';
+import type { EraCache } from '../client/negotiation/era-cache.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import {
+  given,
+  type ProcessModel,
+  type ServerSettings,
+  type SocketSpec,
+  type UrlSpec,
+} from '../config/server-spec.js';
 import type { OwnedConversationOptions } from './conversation.js';
-import type { ProcessModel } from './definition.js';
+import { connectorOfSpec } from './spec-connector.js';
 
 /** A server of a host, for a bridge: conversations on behalf of others. */
 export function hostUpstream(
@@ -30,3 +38,14 @@ export function hostUpstream(
 
 /** Whoever is nobody in particular shares with all who are, and with no principal: no header can hold this. */
 export const NOBODY = '\u0000nobody';
+
+/** The server at a URL or a socket, for a bridge. It is called by its name: its address may contain a secret. */
+export function upstreamOfSpec(spec: UrlSpec | SocketSpec, cache?: EraCache | false): Upstream {
+  const options = { ...upstreamOptionsOf(spec), ...given({ cache }) };
+  return upstreamAt(connectorOfSpec(spec, { label: spec.name }), options);
+}
+
+export function upstreamOptionsOf(spec: ServerSettings): UpstreamOptions {
+  const { mode, timeoutMs, connectTimeoutMs, silenceMs, bootMs, maxRounds } = spec;
+  return given({ mode, timeoutMs, connectTimeoutMs, silenceMs, bootMs, maxRounds });
+}

@@ -48,7 +48,6 @@ export class HostedServer {
   readonly #emit: (occurrence: HostOccurrence) => void;
   readonly #conversations = new Set<Conversation>();
   readonly #budget: CallSemaphore;
-  #definition: ServerDefinition;
   #settings: HostedServerSettings;
   #fleet: ProcessSet;
   /** Of earlier definitions, with calls still in flight. */
@@ -73,7 +72,6 @@ export class HostedServer {
     this.name = name;
     this.#commons = commons;
     this.#emit = emit;
-    this.#definition = definition;
     this.#settings = resolveDefinition(name, definition);
     this.#enabled = !this.#settings.disabled;
     const { maxProcesses, maxQueue } = this.#settings;
@@ -82,8 +80,8 @@ export class HostedServer {
     this.#startIfEager();
   }
 
-  get definition(): ServerDefinition {
-    return this.#definition;
+  get settings(): HostedServerSettings {
+    return this.#settings;
   }
 
   conversation(options: ConversationOptions): Client {
@@ -161,7 +159,6 @@ export class HostedServer {
     await this.#change(async () => {
       const old = this.#fleet;
       const { overlap, drainMs } = this.#settings;
-      this.#definition = definition;
       this.#settings = settings;
       this.#budget.resize(settings.maxProcesses, settings.maxQueue);
       // Another command may be of another era.

@@ -5,21 +5,25 @@ export { type EraCache, fileEraCache, memoryEraCache } from '../client/negotiati
 export type { EraVerdict } from '../client/negotiation/negotiate.js';
 export type { Changes, Wanted } from '../client/subscriptions.js';
 export {
-  type CommandEntry,
+  type CommandSpec,
   type ConfigProblem,
   knownFiles,
+  type ProcessModel,
   type ReadOptions,
   readServers,
   type ServerEntry,
+  type ServerSettings,
+  type ServerSpec,
   type Servers,
-  type UrlEntry,
+  type SocketSpec,
+  type UrlSpec,
 } from '../config/index.js';
 export type { AnswerContext, Answers } from '../era/answers.js';
 export type { QuestionPolicy } from '../era/client-dialect-context.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { ConversationOptions } from './conversation.js';
 export { createHost, type Host, type HostOptions } from './create-host.js';
-export type { ProcessModel, ServerDefinition } from './definition.js';
+export type { ServerDefinition } from './definition.js';
 export type { HealthCheck } from './health.js';
 export type { HostEvent } from './host-event.js';
 export type { ProcessState } from './process-state.js';

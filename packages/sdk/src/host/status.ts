@@ -1,6 +1,6 @@
 import type { EraVerdict } from '../client/negotiation/negotiate.js';
+import type { ProcessModel } from '../config/server-spec.js';
 import type { TreeFacts } from '../process/process-facts.js';
-import type { ProcessModel } from './definition.js';
 import type { ProcessState } from './process-state.js';
 import type { Unread } from './reading-watch.js';
 

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { TOP_KEYS } from '../../src/config/find-servers.js';
 import type { ConfigProblem } from '../../src/config/index.js';
 import { readServers } from '../../src/config/index.js';
+import { SETTING_NAMES, SETTINGS } from '../../src/config/option-table.js';
 import { GATEWAY_NAMES } from '../../src/config/read-gateway.js';
-import { SETTING_NAMES, SETTINGS } from '../../src/config/setting-table.js';
 import { KNOWN_KEYS } from '../../src/config/unknown-keys.js';
 import { folderWith } from './support.js';
 

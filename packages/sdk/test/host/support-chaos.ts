@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fixture } from '../../../../test/support/child.js';
 import { type Clock, systemClock } from '../../src/async/clock.js';
 import type { Client } from '../../src/client/client.js';
+import type { ProcessModel } from '../../src/config/server-spec.js';
 import { IsthmusError } from '../../src/errors.js';
 import { createHost, type Host } from '../../src/host/create-host.js';
-import type { ProcessModel, ServerDefinition } from '../../src/host/definition.js';
+import type { ServerDefinition } from '../../src/host/definition.js';
 
 export interface ChaosOptions {
   readonly seed: number;

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
-import type { CommandEntry } from '@isthmus/sdk/internal/config/index.js';
+import type { CommandSpec } from '@isthmus/sdk/internal/config/index.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { oneLine } from '../../terminal/text.js';
 import type { Problem } from './diagnosis.js';
 import { type LookedUp, lookUpCommand } from './look-up-command.js';
 
 /** What keeps a command from being started, as far as that can be seen without starting it. */
-export function checkCommand(entry: CommandEntry): Problem[] {
+export function checkCommand(entry: CommandSpec): Problem[] {
   const folder = statSync(entry.cwd, { throwIfNoEntry: false });
   if (!folder?.isDirectory()) {
     return [

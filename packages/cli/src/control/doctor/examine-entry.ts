@@ -1,4 +1,4 @@
-import { secretsOfEntry } from '@isthmus/gateway/internal/secrets.js';
+import { secretsOf } from '@isthmus/gateway/internal/secrets.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import type { Client } from '@isthmus/sdk/internal/client/client.js';
 import { connect } from '@isthmus/sdk/internal/client/connect.js';
@@ -7,7 +7,6 @@ import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { revisionLabel } from '@isthmus/sdk/internal/era/revisions.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
-import { toTarget } from '../../config-target.js';
 import { type ProbeReport, toReport } from '../../probe/probe-report.js';
 import { probeServer } from '../../probe/probe-server.js';
 import { type CommandTarget, connectorOf } from '../../target.js';
@@ -31,7 +30,7 @@ export async function examineEntry(
   examining: Examining,
 ): Promise<Diagnosis> {
   const diagnosis = await examine(entry, where, examining);
-  const { text } = createRedactor(secretsOfEntry(entry));
+  const { text } = createRedactor(secretsOf(entry));
   const { problems, stderr, odd, because, evidence } = diagnosis;
   return {
     ...diagnosis,
@@ -50,7 +49,7 @@ async function examine(entry: ServerEntry, where: string, examining: Examining):
   if (entry.disabled) return { ...about, health: 'off', how: 'not started', problems: [] };
   const visible = entry.kind === 'command' ? checkCommand(entry) : [];
   if (visible.length > 0) return { ...about, health: 'ill', how: 'not started', problems: visible };
-  const target = toTarget(entry, examining.files);
+  const target = { ...entry, files: examining.files };
   const mode = entry.mode ?? 'auto';
   const tried = await tryServer(target, mode, examining);
   if (tried.kind === 'failed') {

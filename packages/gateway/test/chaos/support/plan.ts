@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { HostPart } from '@isthmus/sdk/internal/config/index.js';
 import { ISTHMUS } from '../../../../../test/support/child.js';
-import { brokenServer, type GatewayServerDefinition } from '../../../src/server-definition.js';
+import type { GatewayServerSpec } from '../../../src/server-definition.js';
 import { commandUnit, type UnitMore, urlUnit } from '../../gateway/support/units.js';
 
 /** The servers of a storm; each is of another kind. */
@@ -44,26 +43,25 @@ export class Plan {
     return SERVERS.filter((name) => this.intents[name].isThere);
   }
 
-  units(): GatewayServerDefinition[] {
+  units(): GatewayServerSpec[] {
     return this.names.map((name) => this.#unit(name, this.intents[name]));
   }
 
-  #unit(name: ServerName, intent: Intent): GatewayServerDefinition {
-    if (intent.isBroken) return brokenServer(name, `${name} makes no sense at the moment`);
+  #unit(name: ServerName, intent: Intent): GatewayServerSpec {
+    if (intent.isBroken) return { kind: 'broken', name, reason: `${name} is not valid at the moment` };
     const { isDisabled, isNeeded, version, limit } = intent;
-    const unit = { disabled: isDisabled, needed: isNeeded, limits: { maxConcurrent: limit } };
-    if (name === 'remote') return urlUnit(name, this.#remote, { unit });
-    const definition: Partial<HostPart> = {
+    const offer = { disabled: isDisabled, needed: isNeeded, limits: { maxConcurrent: limit } };
+    if (name === 'remote') return urlUnit(name, this.#remote, offer);
+    return this.#command(name, {
+      ...offer,
       env: { VERSION: String(version) },
       timeoutMs: 20_000,
       drainMs: 1000,
       restart: { attempts: 1000, firstDelayMs: 1, maxDelayMs: 20, jitter: 0.5 },
-      ...(isDisabled && { disabled: true }),
-    };
-    return this.#command(name, { unit, definition });
+    });
   }
 
-  #command(name: Exclude<ServerName, 'remote'>, more: UnitMore): GatewayServerDefinition {
+  #command(name: Exclude<ServerName, 'remote'>, more: UnitMore): GatewayServerSpec {
     const storm = program('storm-server.mjs');
     switch (name) {
       case 'legacy':
@@ -72,14 +70,12 @@ export class Plan {
       case 'tree': {
         // The process that is started is not the server, and has more children than that.
         const line = `sleep 600 & ${process.execPath} ${storm} ${this.#diary} dual; exit $?`;
-        const definition = { ...more.definition, command: '/bin/sh' };
-        return commandUnit(name, ['-c', line], { ...more, definition });
+        return commandUnit(name, ['-c', line], { ...more, command: '/bin/sh' });
       }
       case 'fragile': {
         // Gives up soon: whoever uses it is refused until somebody starts it again.
         const restart = { attempts: 2, firstDelayMs: 5, maxDelayMs: 20, jitter: 0 };
-        const definition = { ...more.definition, restart };
-        return commandUnit(name, [storm, this.#diary, 'dual'], { ...more, definition });
+        return commandUnit(name, [storm, this.#diary, 'dual'], { ...more, restart });
       }
       case 'demo':
         return commandUnit(name, [ISTHMUS, 'demo'], more);

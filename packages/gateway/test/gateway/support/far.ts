@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { createServer, type Served, type ServeOptions, type Server, serve } from '@isthmus/sdk';
+import type { ServerSettings } from '@isthmus/sdk/internal/config/server-spec.js';
 import { unixSocket } from '@isthmus/sdk/socket';
 import { onTestFinished } from 'vitest';
-import type { GatewayServerDefinition } from '../../../src/server-definition.js';
+import type { GatewayServerSpec } from '../../../src/server-definition.js';
 import { freshFolder } from './open.js';
-import { socketUnit, type UnitMore } from './units.js';
+import { socketUnit } from './units.js';
 
 /** A server in this process, on a Unix socket: what it does, a test can decide and watch. */
 export interface Far {
@@ -12,7 +13,7 @@ export interface Far {
   readonly served: Served;
   readonly address: string;
   /** As one of the servers of a gateway. */
-  unit(name: string, more?: UnitMore): GatewayServerDefinition;
+  unit(name: string, more?: ServerSettings): GatewayServerSpec;
 }
 
 export type Build = (server: Server) => void;

@@ -7,7 +7,7 @@ import { until } from '../../../../../test/support/until.js';
 import { childrenOf } from '../../../../sdk/test/host/support-lifetime.js';
 import { type Answer, ask } from '../../../../sdk/test/transport/http-server/support.js';
 import { createGateway, type Gateway, type GatewayOptions } from '../../../src/create-gateway.js';
-import type { GatewayServerDefinition } from '../../../src/server-definition.js';
+import type { GatewayServerSpec } from '../../../src/server-definition.js';
 import type { GatewayStatus } from '../../../src/server-state.js';
 
 export interface Opened {
@@ -25,7 +25,7 @@ export type OpenOptions = Partial<Omit<GatewayOptions, 'units'>>;
 
 /** A gateway in this process, on a free port. When the test ends it is closed, and no process may be left. */
 export async function openGateway(
-  units: readonly GatewayServerDefinition[],
+  units: readonly GatewayServerSpec[],
   options: OpenOptions = {},
 ): Promise<Opened> {
   const before = new Set(childrenOf(process.pid));

@@ -1,21 +1,14 @@
-import type { GatewayPart, HostPart } from '@isthmus/sdk/internal/config/index.js';
+import type { CommandSpec, ServerSettings, ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { fixture, ISTHMUS } from '../../../../../test/support/child.js';
 import { QUICK } from '../../../../sdk/test/host/support-lifetime.js';
-import type { GatewayServerDefinition } from '../../../src/server-definition.js';
 
-export interface UnitMore {
-  readonly definition?: Partial<HostPart>;
-  readonly unit?: Partial<GatewayPart>;
-  readonly bridge?: Partial<GatewayServerDefinition['bridge']>;
-}
+export type UnitMore = Partial<CommandSpec>;
 
 /** A program of Node as one of the servers, started at once and shared, as a file without a word about it has it. */
-export function commandUnit(
-  name: string,
-  args: readonly string[],
-  more: UnitMore = {},
-): GatewayServerDefinition {
-  const definition: HostPart = {
+export function commandUnit(name: string, args: readonly string[], more: UnitMore = {}): CommandSpec {
+  return {
+    kind: 'command',
+    name,
     command: process.execPath,
     args,
     env: {},
@@ -23,13 +16,12 @@ export function commandUnit(
     processes: 'shared',
     start: 'eager',
     shutdown: QUICK,
-    ...more.definition,
+    ...more,
   };
-  return { name, source: { kind: 'command', definition }, ...offer(more) };
 }
 
 /** `isthmus demo`. */
-export function demoUnit(name: string, more: UnitMore = {}): GatewayServerDefinition {
+export function demoUnit(name: string, more: UnitMore = {}): CommandSpec {
   return commandUnit(name, [ISTHMUS, 'demo'], more);
 }
 
@@ -39,27 +31,19 @@ export function fixtureUnit(
   program: string,
   args: readonly string[] = [],
   more: UnitMore = {},
-): GatewayServerDefinition {
+): CommandSpec {
   return commandUnit(name, [fixture(program), ...args], more);
 }
 
 /** A server that listens on `unix:PATH` or `tcp://HOST:PORT`. */
-export function socketUnit(name: string, address: string, more: UnitMore = {}): GatewayServerDefinition {
-  return { name, source: { kind: 'socket', address, upstream: {} }, ...offer(more) };
+export function socketUnit(name: string, address: string, more: ServerSettings = {}): ServerSpec {
+  return { kind: 'socket', name, address, ...more };
 }
 
 export function urlUnit(
   name: string,
   url: string,
-  { headers = {}, ...more }: UnitMore & { readonly headers?: Record<string, string> } = {},
-): GatewayServerDefinition {
-  const connect = { headers, sse: 'auto' } as const;
-  return { name, source: { kind: 'url', url, connect, upstream: {} }, ...offer(more) };
-}
-
-function offer({ unit, bridge }: UnitMore): Pick<GatewayServerDefinition, 'bridge' | 'unit'> {
-  return {
-    bridge: { stateless: false, ...bridge },
-    unit: { disabled: false, needed: true, tools: {}, limits: {}, ...unit },
-  };
+  { headers = {}, ...more }: ServerSettings & { readonly headers?: Record<string, string> } = {},
+): ServerSpec {
+  return { kind: 'url', name, url, transport: 'auto', headers, ...more };
 }

@@ -7,7 +7,7 @@ import { type Answer, type Ask, ask } from '../../../../sdk/test/transport/http-
 import { createAuthenticate } from '../../../src/auth/create-authenticate.js';
 import type { ApiKey } from '../../../src/auth/key-ring.js';
 import { type RunGatewayOptions, type RunningGateway, runGateway } from '../../../src/run-gateway.js';
-import type { GatewayServerDefinition } from '../../../src/server-definition.js';
+import type { GatewayServerSpec } from '../../../src/server-definition.js';
 import { createLog } from '../../../src/telemetry/log.js';
 import { createRedactor } from '../../../src/telemetry/redactor.js';
 import { freshFolder } from '../../gateway/support/open.js';
@@ -34,7 +34,7 @@ export type HouseOptions = Partial<Omit<RunGatewayOptions, 'units' | 'log' | 're
 
 /** Closed when the test ends, and no process may be left. */
 export async function openHouse(
-  units: readonly GatewayServerDefinition[],
+  units: readonly GatewayServerSpec[],
   { keys, endpoint, format = 'json', ...options }: HouseOptions = {},
 ): Promise<House> {
   const before = new Set(childrenOf(process.pid));
@@ -69,17 +69,14 @@ export async function openHouse(
 }
 
 /** A server that tells what it knows of itself. */
-export function tellsAll(
-  name: string,
-  more: UnitMore & { readonly era?: string } = {},
-): GatewayServerDefinition {
+export function tellsAll(name: string, more: UnitMore & { readonly era?: string } = {}): GatewayServerSpec {
   return commandUnit(name, [PROGRAM, more.era ?? 'dual'], more);
 }
 
 const PROGRAM = fileURLToPath(new URL('../programs/tells-all.mjs', import.meta.url));
 
 /** As a gateway keeps servers whose callers are told apart. */
-export const EACH_ITS_OWN: UnitMore = { definition: { processes: 'per-principal' } };
+export const EACH_ITS_OWN: UnitMore = { processes: 'per-principal' };
 
 export const KEYS: readonly ApiKey[] = [
   { name: 'alice', key: 'alice-9d81c04be7' },

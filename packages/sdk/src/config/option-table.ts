@@ -1,5 +1,5 @@
 import { isTable } from './document.js';
-import type { EntrySettings, LimitSettings } from './entry.js';
+import type { LimitSettings, ServerSettings } from './server-spec.js';
 import {
   COUNT,
   COUNT_OR_NONE,
@@ -35,7 +35,7 @@ export const LIMITS: SettingKind = objectOf({
 const LISTS = objectOf({ allow: NAMES, deny: NAMES });
 
 /** Every setting by our own name for it. */
-export const SETTINGS: Readonly<Record<keyof EntrySettings, Setting>> = {
+export const SETTINGS: Readonly<Record<keyof ServerSettings, Setting>> = {
   disabled: FLAG,
   needed: FLAG,
   tools: {
@@ -93,9 +93,9 @@ export const SETTINGS: Readonly<Record<keyof EntrySettings, Setting>> = {
   stderrBytes: forCommands(COUNT),
 };
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly (keyof EntrySettings)[];
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly (keyof ServerSettings)[];
 
-export function isSetting(name: string): name is keyof EntrySettings {
+export function isSetting(name: string): name is keyof ServerSettings {
   return Object.hasOwn(SETTINGS, name);
 }
 

@@ -1,0 +1,37 @@
+import { given, type ServerSpec, type UrlSpec } from '../config/server-spec.js';
+import type { Connector } from '../exchange/connection.js';
+import { connectorFor } from '../transport/address.js';
+import { httpConnector } from '../transport/http-client/connector.js';
+import type { HttpConnectOptions } from '../transport/http-client/options.js';
+import { stdio } from '../transport/stdio.js';
+import { commandOptionsOf } from './definition.js';
+
+export interface SpecConnectorOptions extends Pick<HttpConnectOptions, 'onWarning'> {
+  /** Used in errors. Default: the command line or the address, which may contain secrets. */
+  readonly label?: string;
+}
+
+/** Opens connections to a server. A command is started anew for each connection. */
+export function connectorOfSpec(spec: ServerSpec, options: SpecConnectorOptions = {}): Connector {
+  const { label, onWarning } = options;
+  if (spec.kind === 'command')
+    return stdio({ ...commandOptionsOf(spec), ...(label !== undefined && { label }) });
+  const connector =
+    spec.kind === 'url'
+      ? httpConnector(spec.url, { ...httpOptionsOf(spec), ...(onWarning && { onWarning }) })
+      : connectorFor(spec.address);
+  return label === undefined ? connector : { ...connector, label };
+}
+
+/** Limits have the same names for a URL as for a process, and other names where requests are made. */
+export function httpOptionsOf({
+  headers,
+  transport,
+  maxLineBytes,
+  maxInFlight,
+}: UrlSpec): HttpConnectOptions {
+  const sse = SSE[transport];
+  return { headers, sse, ...given({ maxAnswerBytes: maxLineBytes, maxConcurrent: maxInFlight }) };
+}
+
+const SSE = { auto: 'auto', http: 'auto', 'http-only': 'never', sse: 'only' } as const;
