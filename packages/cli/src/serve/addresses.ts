@@ -1,4 +1,11 @@
-import { usageError } from '../cli-error.js';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
+import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
+import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
+import { CliError, usageError } from '../cli-error.js';
+import { EXIT } from '../exit-codes.js';
+import { printable } from '../terminal/text.js';
 import { DEFAULT_ADDRESS, type ServeCommandOptions } from './serve-options.js';
 
 /** Where to serve: what was typed, or else what the files say. */
@@ -17,4 +24,59 @@ export function addressesOf(
     throw usageError(`"${name}" is no host`, 'Write --host 127.0.0.1 or --host localhost');
   const authority = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   return [...(listen ?? []), `http://${authority}:${port ?? 8080}${path ?? '/mcp'}`];
+}
+
+/** A listener for an address of the command line, which says in one way for all kinds what is wrong with it. */
+export function listenAt(address: string): Listener {
+  const listener = listenerFor(address);
+  return {
+    ...listener,
+    async listen(accept, served) {
+      try {
+        return await listener.listen(accept, served);
+      } catch (error) {
+        throw cannotListen([address], error);
+      }
+    },
+  };
+}
+
+/** What is wrong with one of the addresses, in one way for all kinds. */
+export function cannotListen(addresses: readonly string[], error: unknown): unknown {
+  if (!(error instanceof IsthmusError) || error.code !== 'ADDRESS_UNAVAILABLE') return error;
+  const address = addresses.find((each) => error.message.includes(placeOf(each))) ?? addresses[0]!;
+  const code = codeOf(address, error.cause);
+  const why = code === undefined ? undefined : REASONS[code];
+  const message = why === undefined ? messageOf(error) : `Cannot listen on ${placeOf(address)}: ${why}`;
+  return new CliError(EXIT.failed, printable(message), { hint: hintFor(address, code) });
+}
+
+function codeOf(address: string, cause: unknown): string | undefined {
+  const { code } = Object(cause) as NodeJS.ErrnoException;
+  // What Node says of a socket in a folder that is not there.
+  const isLost = code === 'EACCES' && address.startsWith('unix:') && !existsSync(dirname(address.slice(5)));
+  return isLost ? 'ENOENT' : code;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there',
+  EACCES: 'that is not allowed here',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host',
+  ENOENT: 'there is no such folder',
+};
+
+/** Without the path of a URL, which others may have as well. */
+function placeOf(address: string): string {
+  return address.startsWith('http://') ? address.split('/').slice(0, 3).join('/') : address;
+}
+
+function hintFor(address: string, code: string | undefined): string {
+  if (address.startsWith('unix:')) return 'Give another path: --listen unix:PATH';
+  const path = address.startsWith('http://') ? new URL(address).pathname.replace(/^\/$/, '/mcp') : '';
+  const scheme = address.slice(0, address.indexOf('://'));
+  const host = /^\w+:\/\/(\[[^\]]+\]|[^:/]+)/.exec(address)?.[1] ?? '127.0.0.1';
+  const elsewhere = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND';
+  const free = `--listen ${scheme}://${elsewhere ? '127.0.0.1' : host}:0${path}`;
+  return elsewhere ? `${free} serves this machine, at a free port` : `${free} takes a free port`;
 }

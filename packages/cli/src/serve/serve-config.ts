@@ -17,15 +17,14 @@ import { EXIT } from '../exit-codes.js';
 import { commandTarget, quote } from '../target.js';
 import { createPrompter, type Prompter } from '../terminal/prompter.js';
 import { processTerminal } from '../terminal/terminal.js';
-import { addressesOf } from './addresses.js';
+import { addressesOf, cannotListen } from './addresses.js';
 import { askInputs } from './ask-inputs.js';
 import { openHttpAccess } from './http-access.js';
-import { cannotListen } from './listen-at.js';
+import { tellDescriptors } from './operator.js';
 import { filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
 import { servedSpec } from './served-spec.js';
 import { openTelemetry } from './telemetry-options.js';
-import { tellDescriptors } from './tell-descriptors.js';
 
 /** It can be used there. */
 export type Announce = (addresses: readonly string[], names: readonly string[]) => void;

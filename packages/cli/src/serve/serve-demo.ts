@@ -4,8 +4,8 @@ import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { createDemoServer } from '../demo/demo-server.js';
+import { cannotListen, listenAt } from './addresses.js';
 import type { HttpAccess } from './http-access.js';
-import { cannotListen, listenAt } from './listen-at.js';
 
 /** Serves our own server, which needs no process: it is there as long as we are. */
 export async function serveDemo(

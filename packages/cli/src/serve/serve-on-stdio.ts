@@ -7,9 +7,14 @@ import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { upstreamOfSpec } from '@isthmus/sdk/internal/host/host-upstream.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { EXIT } from '../exit-codes.js';
-import { describeEvent, describeUpstream, oneLabel } from './describe-serving.js';
-import { describeStartFailure, isHopeless } from './describe-start-failure.js';
-import { listenAt } from './listen-at.js';
+import { listenAt } from './addresses.js';
+import {
+  describeEvent,
+  describeStartFailure,
+  describeUpstream,
+  isHopeless,
+  oneLabel,
+} from './describe-serving.js';
 import type { Operator } from './operator.js';
 
 /**

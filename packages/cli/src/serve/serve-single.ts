@@ -4,13 +4,19 @@ import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { DEFAULT_RESTART, decideRestart } from '@isthmus/sdk/internal/host/restart-policy.js';
 import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
-import { describeEvent, describeUpstream, inSeconds, oneLabel } from './describe-serving.js';
-import { describeStartFailure, hasEnded, isHopeless } from './describe-start-failure.js';
+import { cannotListen } from './addresses.js';
+import {
+  describeEvent,
+  describeStartFailure,
+  describeUpstream,
+  hasEnded,
+  inSeconds,
+  isHopeless,
+  oneLabel,
+} from './describe-serving.js';
 import type { HttpAccess } from './http-access.js';
-import { cannotListen } from './listen-at.js';
-import type { Operator } from './operator.js';
+import { type Operator, tellDescriptors } from './operator.js';
 import type { TelemetryOptions } from './telemetry-options.js';
-import { tellDescriptors } from './tell-descriptors.js';
 
 export interface SingleServing {
   readonly addresses: readonly string[];

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
-import { env } from './env-option.js';
-import { toEra } from './values.js';
+import { env, toEra } from './option-values.js';
 
 /** The server, or the servers, and how to talk to them. */
 export function addWhat(command: Command): void {

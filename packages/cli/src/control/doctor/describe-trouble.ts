@@ -1,6 +1,6 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { reachHint } from '../../reach-hint.js';
-import { describeStartFailure, type StartContext } from '../../serve/describe-start-failure.js';
+import { describeStartFailure, type StartContext } from '../../serve/describe-serving.js';
 import type { Problem, ProblemCode } from './diagnosis.js';
 
 /** Why a server that was tried cannot be used, and what to do about it in its file. Pure. */
