@@ -22,7 +22,7 @@ describe.runIf(isRoot)('S11: a command of root', () => {
       chownSync(what === 'socket' ? path : folder, 4242, 4242);
       await expect(controlClient(path).status()).rejects.toMatchObject({
         code: 'ADDRESS_UNAVAILABLE',
-        message: `Cannot connect to the control socket ${path}: it belongs to somebody else (user 4242); run the command as that user: sudo -u '#4242' isthmus …`,
+        message: `Cannot connect to the control socket ${path}: it belongs to another user (4242); run the command as that user: sudo -u '#4242' isthmus …`,
       });
       chownSync(what === 'socket' ? path : folder, 0, 0);
       const client = controlClient(path);

@@ -1,6 +1,5 @@
 /** The private socket through which commands look at a running gateway and control it. */
 export type { LogLine } from '../log-tail.js';
-export { type ControlAddress, controlFolders, controlPath } from './control-address.js';
 export {
   type Attached,
   type ControlClient,
@@ -15,7 +14,14 @@ export {
   type OpenControlOptions,
   openControl,
 } from './control-server.js';
-export { type FoundGateway, type ListGatewaysOptions, listGateways } from './list-gateways.js';
+export {
+  type ControlAddress,
+  controlFolders,
+  controlPath,
+  type FoundGateway,
+  type ListGatewaysOptions,
+  listGateways,
+} from './find-gateways.js';
 export { withPathLock } from './path-lock.js';
+export { sweepSockets } from './private-socket.js';
 export type { Controlled, LogsOptions, ReloadReport } from './protocol.js';
-export { sweepSockets } from './sweep-sockets.js';

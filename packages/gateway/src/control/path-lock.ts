@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 
 /**
- * Does the work while no other process of this user does the like for the same path. The lock is a file beside it,
- * with the pid of its holder; that of a dead process is taken away. Meant for work of milliseconds.
+ * Runs `work` while no other process of this user holds the lock of the path. The lock is a file next to it with the pid
+ * of its holder. A lock of a dead process is removed. Meant for work of milliseconds.
  */
 export async function withPathLock<T>(
   path: string,
@@ -18,7 +18,7 @@ export async function withPathLock<T>(
     if (clock.now() > until) {
       throw new IsthmusError(
         'BUSY',
-        `Another process has held ${lock} for more than ${waitMs} ms; remove it if none is there`,
+        `Another process has held ${lock} for more than ${waitMs} ms; remove the file if no isthmus process is running`,
       );
     }
     await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
@@ -32,7 +32,7 @@ export async function withPathLock<T>(
 
 const WAIT_MS = 10_000;
 const RETRY_MS = 20;
-/** Nobody needs it for that long: the pid may be another process's by now. */
+/** No holder needs a lock for so long. Its pid may belong to another process by now. */
 const ABANDONED_MS = 30_000;
 
 function take(lock: string): boolean {
@@ -47,13 +47,13 @@ function take(lock: string): boolean {
   }
 }
 
-/** Renaming is what only one of several can do; and what was renamed must be what was looked at. */
+/** Only one of several processes can rename the file. The renamed file must be the one that was checked. */
 function breakIfAbandoned(lock: string): void {
   attempt(() => {
     const seen = statSync(lock, { bigint: true });
     const pid = Number(readFileSync(lock, 'utf8'));
     const isOld = Date.now() - Number(seen.mtimeMs) > ABANDONED_MS;
-    // Without a pid it is being written this very moment.
+    // A file without a pid is being written.
     if (!isOld && (!(pid > 0) || isAlive(pid))) return;
     const mine = `${lock}.${process.pid}`;
     renameSync(lock, mine);
@@ -76,6 +76,6 @@ function attempt(action: () => void): void {
   try {
     action();
   } catch {
-    // Gone already, or somebody else's turn.
+    // Another process was faster.
   }
 }

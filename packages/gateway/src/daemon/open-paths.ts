@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
-import { attemptPrivateFolder } from '../control/private-folder.js';
+import { preparePrivateFolder } from '../control/private-socket.js';
 import { type DaemonPaths, daemonPaths } from './daemon-paths.js';
 
 /** The places, with their folders made and found to be private. Throws where somebody else could put things there. */
@@ -13,7 +13,7 @@ export function openPaths(places: DaemonPaths = daemonPaths()): DaemonPaths {
     return { ...places, socket: pipeOf(places) };
   }
   for (const folder of new Set([places.folder, dirname(places.socket)])) {
-    const problem = attemptPrivateFolder(folder);
+    const problem = preparePrivateFolder(folder);
     if (problem === undefined) continue;
     const hint = 'ISTHMUS_RUNTIME_DIR names another folder';
     throw new IsthmusError('ADDRESS_UNAVAILABLE', `There is no place for the daemon: ${problem}; ${hint}`);

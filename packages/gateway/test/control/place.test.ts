@@ -3,8 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient, controlFolders, controlPath, openControl } from '../../src/control/index.js';
-import { judgeFolder } from '../../src/control/private-folder.js';
-import { listenPrivately, socketProblem } from '../../src/control/private-socket.js';
+import { folderProblem, listenPrivately, socketProblem } from '../../src/control/private-socket.js';
 import { fakeGateway, later, scratch } from './support.js';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -68,17 +67,17 @@ describe('where control sockets are', () => {
     );
   });
 
-  it('is nowhere when every folder belongs to somebody else, and the reasons are told', () => {
+  it('does not exist when every folder belongs to another user, and the error has the reasons', () => {
     const root = scratch();
     const env = { XDG_RUNTIME_DIR: join(root, 'a'), XDG_STATE_HOME: join(root, 'b') };
     const look = () => ({ isFolder: true, uid: 666, mode: 0o40700 });
     expect(() => controlPath('daemon', { platform: 'linux', env, tmp: root, uid: 1000, look })).toThrow(
-      /^There is no private folder for a control socket: .*\/a\/isthmus belongs to somebody else \(user 666\); /,
+      /^No private folder for a control socket: .*\/a\/isthmus belongs to another user \(666\); /,
     );
   });
 
   it.each(['', '..', '../x', 'a/b', '.hidden', 'x'.repeat(65)])('has no place for the name "%s"', (name) => {
-    expect(() => controlPath(name)).toThrow('cannot be the name of a control socket');
+    expect(() => controlPath(name)).toThrow('is not a valid name for a control socket');
   });
 });
 
@@ -89,9 +88,9 @@ describe('a folder', () => {
   it.each([
     ['ours alone', ours, tmp, undefined],
     ['ours, and others may read it', { ...ours, mode: 0o40755 }, tmp, undefined],
-    ['not there', undefined, tmp, '/f/x is not there'],
-    ['a link', { ...ours, isFolder: false }, tmp, '/f/x is no folder'],
-    ['of somebody else', { ...ours, uid: 7 }, tmp, '/f/x belongs to somebody else (user 7)'],
+    ['not there', undefined, tmp, '/f/x does not exist'],
+    ['a link', { ...ours, isFolder: false }, tmp, '/f/x is not a folder'],
+    ['of another user', { ...ours, uid: 7 }, tmp, '/f/x belongs to another user (7)'],
     [
       'writable by the group',
       { ...ours, mode: 0o40770 },
@@ -103,10 +102,10 @@ describe('a folder', () => {
       'in a folder where anybody may rename it',
       ours,
       { ...tmp, mode: 0o40777 },
-      '/f/x could be replaced by others: /f can be written to by anybody',
+      '/f/x can be replaced by others: any user can write to /f',
     ],
   ])('%s', (_what, facts, around, problem) => {
-    expect(judgeFolder('/f/x', facts, around, 1000)).toBe(problem);
+    expect(folderProblem('/f/x', facts, around, 1000)).toBe(problem);
   });
 });
 
@@ -145,18 +144,18 @@ describe('a control socket', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is refused a folder of somebody else', async () => {
+  it('is refused a folder of another user', async () => {
     const folder = scratch();
     const look = () => ({ isFolder: true, uid: 666, mode: 0o40755 });
     await expect(listenPrivately(createServer(), join(folder, 'a.sock'), { look })).rejects.toThrow(
-      'belongs to somebody else (user 666)',
+      'belongs to another user (666)',
     );
   });
 
   it('is refused a link in the place of its folder', async () => {
     const folder = scratch();
     symlinkSync(folder, join(folder, 'link'));
-    await expect(open(join(folder, 'link', 'a.sock'))).rejects.toThrow('is no folder');
+    await expect(open(join(folder, 'link', 'a.sock'))).rejects.toThrow('is not a folder');
   });
 
   it('is refused the place of a file', async () => {
@@ -166,7 +165,7 @@ describe('a control socket', () => {
     expect(statSync(path).size).toBe(8);
   });
 
-  it('never takes the place of a living one', async () => {
+  it('never replaces a live one', async () => {
     const path = join(scratch(), 'a.sock');
     await open(path);
     await expect(open(path)).rejects.toMatchObject({
@@ -186,12 +185,11 @@ describe('a control socket', () => {
     await expect(controlClient(control.path).status()).rejects.toMatchObject({ code: 'ADDRESS_UNAVAILABLE' });
   });
 
-  it('is not talked to when it belongs to somebody else', async () => {
+  it('is not used when it belongs to another user', async () => {
     const control = await open(join(scratch(), 'a.sock'));
     const { uid } = statSync(control.path);
     expect(socketProblem(control.path, uid)).toBeUndefined();
     // Root is believed by everybody, so the test says nothing where it runs as root.
-    if (uid !== 0)
-      expect(socketProblem(control.path, uid + 1)).toBe(`it belongs to somebody else (user ${uid})`);
+    if (uid !== 0) expect(socketProblem(control.path, uid + 1)).toBe(`it belongs to another user (${uid})`);
   });
 });
