@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { attach } from '@isthmus/gateway/internal/daemon/attach.js';
+import { openPaths } from '@isthmus/gateway/internal/daemon/daemon-paths.js';
 import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
-import { openPaths } from '@isthmus/gateway/internal/daemon/open-paths.js';
 import { runShim } from '@isthmus/gateway/internal/daemon/shim/shim.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
@@ -22,7 +22,7 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
       // Another daemon is told what the file says now; a file that is broken changes nothing.
       if (!isFirst) params = await read().catch(() => params);
       isFirst = false;
-      return attach(params, { places: openPaths(), program: PROGRAM });
+      return attach(params, { paths: openPaths(), program: PROGRAM });
     },
     async isAlive() {
       await controlClient(openPaths().socket).status();

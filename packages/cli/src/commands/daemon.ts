@@ -1,7 +1,7 @@
 import { type ControlClient, controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { isAbsent } from '@isthmus/gateway/internal/daemon/attach.js';
+import { openPaths } from '@isthmus/gateway/internal/daemon/daemon-paths.js';
 import { daemonLog } from '@isthmus/gateway/internal/daemon/log-file.js';
-import { openPaths } from '@isthmus/gateway/internal/daemon/open-paths.js';
 import { Command, Option } from 'commander';
 import { describeDaemon } from '../attach/describe-daemon.js';
 import { CliError } from '../cli-error.js';
@@ -35,7 +35,7 @@ async function run(version: string, firstMs?: number, notify?: number): Promise<
   const places = openPaths();
   const { runDaemon } = await import('@isthmus/gateway/internal/daemon/run-daemon.js');
   const log = daemonLog(2, notify === undefined ? undefined : places.log);
-  const news = await runDaemon({ places, log, version, notify, firstMs });
+  const news = await runDaemon({ paths: places, log, version, notify, firstMs });
   process.exit(news.kind === 'failed' ? EXIT.failed : EXIT.ok);
 }
 

@@ -1,38 +1,44 @@
+import { closeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
+import { startDetached } from '@isthmus/sdk/internal/process/start-detached.js';
 import { type Attached, controlClient, isUnreachable } from '../control/index.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import type { AttachParams } from './definition.js';
-import { startDaemon } from './start-daemon.js';
+import { tryLock } from './lock.js';
+import { openLog, readLogFrom } from './log-file.js';
+import type { DaemonNews } from './run-daemon.js';
 
 export interface DaemonAttachOptions {
-  readonly places: DaemonPaths;
+  readonly paths: DaemonPaths;
   /** The file of the `isthmus` command, which runs the daemon. */
   readonly program: string;
   readonly clock?: Clock;
   /** How long all of it may take. Default 30 s. */
   readonly withinMs?: number;
-  readonly start?: (places: DaemonPaths) => Promise<unknown>;
+  readonly start?: (paths: DaemonPaths) => Promise<unknown>;
 }
 
 /**
- * A stream to a server of the daemon, which is started when there is none. One that is just ending is waited for.
- * Rejects with why there is no way to the server; nothing has been sent then.
+ * Opens a stream to a server of the daemon. Starts a daemon when there is none. Waits for a daemon that is ending.
+ * When it rejects, nothing was sent.
  */
 export async function attach(params: AttachParams, options: DaemonAttachOptions): Promise<Attached> {
-  const { places, program, clock = systemClock, withinMs = 30_000 } = options;
+  const { paths, program, clock = systemClock, withinMs = 30_000 } = options;
   const start = options.start ?? ((at) => startDaemon(at, { program }));
   const until = clock.now() + withinMs;
   for (;;) {
     try {
-      return await controlClient(places.socket).attach({ ...params });
+      return await controlClient(paths.socket).attach({ ...params });
     } catch (error) {
-      if (isAbsent(error)) await start(places);
+      if (isAbsent(error)) await start(paths);
       // A daemon that is just ending closes the connection.
       else if (!(error instanceof IsthmusError && error.code === 'CONNECTION_CLOSED')) throw error;
     }
     if (clock.now() > until) {
-      const message = `The daemon could not be reached within ${withinMs / 1000} s; its log is ${places.log}`;
+      const message = `The daemon could not be reached within ${withinMs / 1000} s; its log is ${paths.log}`;
       throw new IsthmusError('TIMED_OUT', message, { sent: 'no' });
     }
     await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
@@ -48,3 +54,78 @@ export function isAbsent(error: unknown): boolean {
 }
 
 const RETRY_MS = 25;
+
+/**
+ * Starts a daemon. Of several processes that call this at once, one starts it; the others get 'being started' and try to
+ * connect again soon. Rejects with the reason and the last log lines of the daemon.
+ */
+async function startDaemon(
+  paths: DaemonPaths,
+  { clock = systemClock, program }: { readonly clock?: Clock; readonly program: string },
+): Promise<'started' | 'being started'> {
+  const attempt = tryLock(paths.folder, `${paths.tag}-start`);
+  if (attempt.kind === 'held') return 'being started';
+  try {
+    await startAlone(paths, clock, program);
+    return 'started';
+  } finally {
+    attempt.lock.release();
+  }
+}
+
+async function startAlone(paths: DaemonPaths, clock: Clock, program: string): Promise<void> {
+  const log = openLog(paths.log);
+  const pipe = startDetached({
+    command: process.execPath,
+    args: [program, 'daemon', '--notify', '3'],
+    cwd: paths.folder,
+    env: daemonEnvironment(paths),
+    stderr: log.descriptor,
+  });
+  closeSync(log.descriptor);
+  const callOff = clock.after(START_MS, () => pipe.destroy(new Error('timed out')));
+  try {
+    const news = await firstLine(pipe);
+    if (news?.kind === 'ready' || news?.kind === 'taken') return;
+    const logged = readLogFrom(paths.log, log.end).trim();
+    const why = news?.why ?? (logged === '' ? 'it ended and logged nothing' : `it logged: ${logged}`);
+    throw new IsthmusError('CANNOT_START', `The daemon could not be started: ${why} (${paths.log})`, {
+      sent: 'no',
+      stderrTail: logged,
+    });
+  } finally {
+    callOff();
+    pipe.destroy();
+  }
+}
+
+/** The first line of the daemon. Undefined when it ended before. */
+async function firstLine(pipe: NodeJS.ReadableStream): Promise<DaemonNews | undefined> {
+  pipe.on('error', () => {});
+  for await (const line of createInterface({ input: pipe })) {
+    try {
+      return JSON.parse(line) as DaemonNews;
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The daemon serves hosts with different environments. So it gets only the variables that it needs itself: to find its
+ * folders, and to reach remote servers.
+ */
+function daemonEnvironment({ folder }: DaemonPaths): Record<string, string> {
+  const minimal = childEnvironment({});
+  const more = childEnvironment({ inheritEnv: PASSED_ON });
+  return { ...minimal, ...more, ISTHMUS_RUNTIME_DIR: folder };
+}
+
+const PASSED_ON = [
+  ...['XDG_CACHE_HOME', 'XDG_STATE_HOME', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+];
+
+/** A new daemon may have to wait for one that is ending. */
+const START_MS = 20_000;

@@ -7,20 +7,20 @@ import { withTransport } from './sse-first.js';
 
 export interface AttachedServersOptions extends Omit<AttachedServerContext, 'clock'> {
   readonly clock?: Clock;
-  /** Told when there is a server more or less, or a host. */
+  /** Called when a server or a host comes or goes. */
   readonly onChange: () => void;
-  /** Nothing is left of a server. */
+  /** A server has ended, with its processes. */
   readonly onGone: (name: string) => void;
 }
 
-/** All servers of the daemon: each as long as a host is attached to it, and for its grace. */
+/** All servers of the daemon. A server stays while a host is attached to it, and for its grace after that. */
 export class AttachedServers {
   readonly #options: AttachedServersOptions;
   readonly #clock: Clock;
   readonly #byKey = new Map<string, Kept>();
-  /** On their way out: their processes may still live, and some servers cannot run twice. */
+  /** Servers that are ending. Their processes may still live, and some servers cannot run twice. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** Being made, which for some takes a moment. */
+  /** How many calls of `take` are running. */
   #expected = 0;
 
   constructor(options: AttachedServersOptions) {
@@ -28,7 +28,7 @@ export class AttachedServers {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Nothing is served, and nothing is left of what was. */
+  /** There is no server, and none is starting or ending. */
   get isEmpty(): boolean {
     return this.#byKey.size + this.#leaving.size + this.#expected === 0;
   }
@@ -41,7 +41,7 @@ export class AttachedServers {
     return [...this.#byKey.values()].map(({ server }) => server);
   }
 
-  /** The server for whoever asks for this definition. It stays until `release`. Rejects when it makes no sense. */
+  /** A session with the server of this definition. The server stays until `release`. Rejects invalid definitions. */
   async take(params: AttachParams): Promise<AttachedSession> {
     const key = sharingKey(params);
     this.#expected += 1;
@@ -103,7 +103,7 @@ export class AttachedServers {
     this.#options.onChange();
   }
 
-  /** Two hosts may mean different things by the same name. */
+  /** Two hosts may use one name for different servers. */
   #freeName(wanted: string): string {
     const taken = new Set(this.all().map(({ name }) => name));
     for (let number = 1; ; number += 1) {
@@ -113,10 +113,10 @@ export class AttachedServers {
   }
 }
 
-/** A place at a server. */
+/** A host's use of a server. */
 export interface AttachedSession {
   readonly name: string;
-  /** Settles when the host is gone; never rejects. `onBegin`: the connection is listened to. */
+  /** Settles when the host is gone. Never rejects. `onBegin` is called when the connection is served. */
   serve(connection: Connection, onBegin: () => void): Promise<void>;
   release(): void;
 }
@@ -128,8 +128,8 @@ interface Kept {
 }
 
 /**
- * Hosts with the same key share a server: all that may make a difference to it is in it. Names are not, nor are
- * variables that say something about the host that was started rather than about the server.
+ * Hosts with the same key share a server. The key has everything that may change the server's behaviour. It does not have
+ * the name, nor the variables that describe the host instead of the server.
  */
 export function sharingKey({ server, sseFirst }: Pick<AttachParams, 'server' | 'sseFirst'>): string {
   const { name: _, ...telling } = server;
@@ -138,7 +138,7 @@ export function sharingKey({ server, sseFirst }: Pick<AttachParams, 'server' | '
     .digest('hex');
 }
 
-/** The order in which things were written makes no difference, except in lists. */
+/** The order of members makes no difference. The order of lists does. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,16 +1,18 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { preparePrivateFolder } from '../control/private-socket.js';
 
-/** Where the daemon of this user is found. */
+/** The paths of the daemon of this user. */
 export interface DaemonPaths {
-  /** Private to the user: what is in it is trusted. */
+  /** Private to the user. Its files are trusted. */
   readonly folder: string;
-  /** The socket, in a folder that is as private. On Windows the name of the pipe is in the folder: see `openPlaces`. */
+  /** In a private folder, too. On Windows a file of the folder has the name of the pipe: see `openPaths`. */
   readonly socket: string;
   readonly log: string;
-  /** Tells apart machines that share a home. */
+  /** Begins the names of all files. Machines that share a home have different tags. */
   readonly tag: string;
 }
 
@@ -23,14 +25,14 @@ export interface DaemonSurroundings {
 }
 
 /**
- * The same for every program of the user, however little of the environment its host hands on: nothing counts but
- * the home, and `ISTHMUS_RUNTIME_DIR` for those who want another daemon.
+ * The same for every program of the user, even when its host passes on only a few variables: the paths depend on the home
+ * alone, and on `ISTHMUS_RUNTIME_DIR` for users who want another daemon.
  */
 export function daemonPaths(around: DaemonSurroundings = {}): DaemonPaths {
   const { env = process.env, platform = process.platform, home = homedir } = around;
   const given = env['ISTHMUS_RUNTIME_DIR'];
   if (given && !isAbsolute(given) && platform !== 'win32') {
-    throw new IsthmusError('INVALID_OPTION', `ISTHMUS_RUNTIME_DIR must be an absolute path, and is ${given}`);
+    throw new IsthmusError('INVALID_OPTION', `ISTHMUS_RUNTIME_DIR must be an absolute path; it is ${given}`);
   }
   const folder = given || defaultFolder(platform, home(), env);
   const tag = short(around.host ?? hostname());
@@ -41,6 +43,33 @@ export function daemonPaths(around: DaemonSurroundings = {}): DaemonPaths {
     log: join(folder, `${name}.log`),
     tag: name,
   };
+}
+
+/** Makes the folders. Throws when another user could write to one of them. */
+export function openPaths(paths: DaemonPaths = daemonPaths()): DaemonPaths {
+  if (process.platform === 'win32') {
+    // The folder is below the user's profile, which others cannot read.
+    mkdirSync(paths.folder, { recursive: true });
+    return { ...paths, socket: pipeOf(paths) };
+  }
+  for (const folder of new Set([paths.folder, dirname(paths.socket)])) {
+    const problem = preparePrivateFolder(folder);
+    if (problem === undefined) continue;
+    const hint = 'set ISTHMUS_RUNTIME_DIR to another folder';
+    throw new IsthmusError('ADDRESS_UNAVAILABLE', `The daemon has no private folder: ${problem}; ${hint}`);
+  }
+  return paths;
+}
+
+/** All users share one folder of pipes. Another user could take a name that can be guessed. */
+function pipeOf({ folder, tag }: DaemonPaths): string {
+  const file = join(folder, `${tag}.pipe`);
+  try {
+    writeFileSync(file, randomBytes(16).toString('hex'), { mode: 0o600, flag: 'wx' });
+  } catch {
+    // Another process of this user has made the file.
+  }
+  return `\\\\.\\pipe\\isthmus-${readFileSync(file, 'utf8').trim()}`;
 }
 
 function defaultFolder(
@@ -54,7 +83,7 @@ function defaultFolder(
   return join(home, '.local', 'state', 'isthmus', 'daemon');
 }
 
-/** The path of a socket has little room; where it does not fit, a folder of the user's own below /tmp has to do. */
+/** The path of a socket must be short. Where it does not fit, the socket is in a folder of the user below /tmp. */
 function socketFolder(folder: string, name: string, uid: number | undefined): string {
   if (Buffer.byteLength(join(folder, `${name}.sock`)) <= MAX_PATH_BYTES) return folder;
   return `/tmp/isthmus-${uid ?? 0}-${short(folder)}`;
@@ -64,7 +93,7 @@ function short(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** Daemons and shims that do not understand each other do not meet. */
+/** A part of the names, so that daemons and shims of different protocols do not meet. */
 const PROTOCOL = 2;
-/** `sun_path` without its final zero, on the system that has the shortest. */
+/** Of `sun_path` without its final zero, on macOS, where it is shortest. */
 const MAX_PATH_BYTES = 103;

@@ -13,18 +13,18 @@ import type { AttachedServer } from './attached-server.js';
 import { AttachedServers } from './attached-servers.js';
 import type { DaemonPaths } from './daemon-paths.js';
 import { readAttachParams } from './definition.js';
-import { endWithHost } from './end-with-host.js';
 import { hostedCommands } from './hosted-commands.js';
 import type { Lock } from './lock.js';
 import type { DaemonLog } from './log-file.js';
+import { endWithShim } from './shim/daemon-link.js';
 
 export interface DaemonOptions {
-  readonly places: DaemonPaths;
-  /** Held as long as the daemon lives: its processes are gone when it is released. */
+  readonly paths: DaemonPaths;
+  /** Held while the daemon lives. When it is released, all processes of the daemon have ended. */
   readonly lock: Lock;
   readonly log: DaemonLog;
   readonly version: string;
-  /** How long it waits for the first who attaches. Default 30 s. */
+  /** How long the daemon waits for the first host. Default 30 s. */
   readonly firstMs?: number;
   /** How many hosts may be attached at once. Default 256. */
   readonly maxAttached?: number;
@@ -32,15 +32,15 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** Settles when it has ended: by itself when nobody needs it any more, or because it was closed. Never rejects. */
+  /** Settles when the daemon has ended: after its last server, or after `close`. Never rejects. */
   readonly ended: Promise<void>;
-  /** Finishes what runs within the grace, and ends all processes. Twice is harmless. */
+  /** Gives running calls the grace, and ends all processes. A second call is harmless. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Keeps the servers of this user, for all hosts that attach to them. Rejects when it cannot listen. */
+/** Keeps the servers of this user for all hosts that attach to them. Rejects when it cannot listen. */
 export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { places, lock, log, version, firstMs = 30_000, maxAttached = 256, clock = systemClock } = options;
+  const { paths, lock, log, version, firstMs = 30_000, maxAttached = 256, clock = systemClock } = options;
   const ended = createDeferred<void>();
   const host = createHost({ maxProcesses: 4 * maxAttached, clock });
   const redactor = createRedactor();
@@ -59,7 +59,7 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     onChange: review,
     onGone: (name) => lines.forget(name),
   });
-  /** Attached, or about to be. */
+  /** Hosts that are attached or are being attached. */
   let clients = 0;
   let callOff = () => {};
   let closing: Promise<void> | undefined;
@@ -78,25 +78,25 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     }
     const params = readAttachParams(request.params);
     redactor.add(secretsOf(params.server));
-    const seat = await servers.take(params);
+    const session = await servers.take(params);
     try {
-      // That may have taken a while: whoever is gone by now would never be seen to go.
+      // `take` may have waited. A stream that closed meanwhile emits no further event.
       if (closing) throw ending();
       if (stream.destroyed) return;
-      request.accept({ pid: process.pid, version, server: seat.name });
+      request.accept({ pid: process.pid, version, server: session.name });
       if (leftover.length > 0) stream.unshift(leftover);
-      say(`${seat.name}: a host is attached`);
-      const connection = endWithHost(socketConnection(stream, seat.name));
-      await seat.serve(connection, () => stream.resume());
-      say(`${seat.name}: a host is gone`);
+      say(`${session.name}: a host is attached`);
+      const connection = endWithShim(socketConnection(stream, session.name));
+      await session.serve(connection, () => stream.resume());
+      say(`${session.name}: a host is gone`);
     } finally {
-      seat.release();
+      session.release();
     }
   }
 
   async function close(graceMs: number): Promise<void> {
     closing ??= (async () => {
-      // Whoever comes from now on starts another one, which waits for the lock.
+      // A new host starts another daemon from now on. That daemon waits for the lock.
       await control.close();
       await servers.close(graceMs);
       await host.close();
@@ -107,10 +107,10 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 
   const control = await openControl(
-    controlledDaemon({ places, version, servers, lines, redactor, shutdown: () => void close(GRACE_MS) }),
+    controlledDaemon({ paths, version, servers, lines, redactor, shutdown: () => void close(GRACE_MS) }),
     {
-      path: places.socket,
-      // Commands that only look have to get through, too.
+      path: paths.socket,
+      // Room for commands such as `isthmus daemon status`.
       maxConnections: maxAttached + 64,
       clock,
       onAttach(request, stream, leftover) {
@@ -134,20 +134,20 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   return { ended: ended.promise, close: (graceMs = GRACE_MS) => close(graceMs) };
 }
 
-/** How long calls may take when the daemon is told to end. */
+/** How long running calls may take when the daemon ends. */
 const GRACE_MS = 5000;
 
 function ending(): IsthmusError {
   return new IsthmusError('CONNECTION_CLOSED', 'The daemon is ending', { sent: 'no' });
 }
 
-/** What went wrong in detail may hold secrets, and is told to those who are attached. */
+/** The message may contain secrets. The attached hosts get it, the log does not. */
 function codeOf(error: unknown): string {
   return error instanceof IsthmusError ? error.code : 'an error';
 }
 
 interface DaemonParts {
-  readonly places: DaemonPaths;
+  readonly paths: DaemonPaths;
   readonly version: string;
   readonly servers: AttachedServers;
   readonly lines: LogTail;
@@ -155,15 +155,15 @@ interface DaemonParts {
   shutdown(): void;
 }
 
-/** The daemon as the commands that talk to a gateway see it: they work with both. */
+/** The commands for a gateway work with the daemon as well. */
 function controlledDaemon(parts: DaemonParts): Controlled {
-  const { places, version, servers, lines, redactor, shutdown } = parts;
+  const { paths, version, servers, lines, redactor, shutdown } = parts;
   const startedAt = new Date().toISOString();
   const find = (name: string): AttachedServer => {
     const found = servers.all().find((server) => server.name === name);
     if (found) return found;
     const names = servers.all().map((server) => server.name);
-    const known = names.length > 0 ? `there are ${names.join(', ')}` : 'there are none';
+    const known = names.length > 0 ? `servers: ${names.join(', ')}` : 'no server has a host';
     throw new IsthmusError(
       'INVALID_OPTION',
       `No host is attached to a server ${JSON.stringify(name)}; ${known}`,
@@ -176,7 +176,7 @@ function controlledDaemon(parts: DaemonParts): Controlled {
         pid: process.pid,
         version,
         startedAt,
-        listening: [places.socket],
+        listening: [paths.socket],
         ready: all.every(({ state }) => state !== 'failed'),
         servers: Object.fromEntries(all.map((status) => [status.name, status])),
         configProblem: undefined,
@@ -187,7 +187,7 @@ function controlledDaemon(parts: DaemonParts): Controlled {
     stop: (name) => find(name).stop(),
     start: (name) => find(name).start(),
     async reload() {
-      // Each host brings its own configuration, and the current one whenever it attaches.
+      // Each host sends its configuration when it attaches.
       const unchanged = servers.all().map(({ name }) => name);
       return { added: [], changed: [], removed: [], unchanged, problem: undefined };
     },

@@ -3,9 +3,9 @@ import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { isStillRunning, startTimeOf } from '@isthmus/sdk/internal/process/process-facts.js';
 
-/** Held by one living process at a time, and free as soon as that is dead, however it died. */
+/** Held by one live process at a time. It is free when the holder is dead, however it died. */
 export interface Lock {
-  /** Twice is harmless. */
+  /** A second call is harmless. */
   release(): void;
 }
 
@@ -14,11 +14,11 @@ export type LockAttempt =
   | { readonly kind: 'held'; readonly pid: number };
 
 /**
- * Node has no lock that the system would release, so this is one of files: `NAME.1`, `NAME.2`, … The highest counts.
- * Making the next one is atomic and tells who took over from a dead holder; a number that was looked at can never
- * be mistaken for a later one. A holder is known by its pid and the time it was started.
+ * Node has no lock that the system releases, so the lock is a series of files: `NAME.1`, `NAME.2`, … The highest number
+ * counts. Making the next file is atomic and decides which process takes over from a dead holder. A number is never used
+ * again, so a file that was checked cannot be mistaken for a later one. A holder is identified by its pid and start time.
  *
- * On Windows nothing is locked: there the name of a pipe can be had by one process only.
+ * On Windows nothing is locked, since only one process can own the name of a pipe.
  */
 export function tryLock(folder: string, name: string): LockAttempt {
   if (process.platform === 'win32') return { kind: 'taken', lock: { release() {} } };
@@ -51,13 +51,13 @@ export function tryLock(folder: string, name: string): LockAttempt {
   }
 }
 
-/** Who holds it now, if anybody does. */
+/** The pid of the holder. */
 export function holderOf(folder: string, name: string): number | undefined {
   const top = highest(folder, name);
   return top === 0 ? undefined : livingHolder(join(folder, `${name}.${top}`));
 }
 
-/** A folder that changes while it is read may show neither the old file nor the new one: so it is read twice. */
+/** Reading a folder while it changes may show neither the old file nor the new one, so it is read twice. */
 function highest(folder: string, name: string): number {
   for (;;) {
     const [first, second] = [numbersIn(folder, name), numbersIn(folder, name)];
@@ -78,12 +78,12 @@ function livingHolder(file: string): number | undefined {
     const { pid, started } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; started: string };
     return isStillRunning(pid, started) ? pid : undefined;
   } catch {
-    // Released this very moment.
+    // The lock was released after the folder was read.
     return undefined;
   }
 }
 
-/** What the dead have left. */
+/** Removes the files of dead processes. */
 function clean(folder: string, name: string, own: number): void {
   for (const number of numbersIn(folder, name)) {
     if (number < own) attempt(() => unlinkSync(join(folder, `${name}.${number}`)));
@@ -99,7 +99,7 @@ function removeIfMine(file: string, token: string): void {
   attempt(() => readFileSync(file, 'utf8') === token && unlinkSync(file));
 }
 
-/** The file has its content from the first moment on. False: somebody else was first. */
+/** A link has its content from the first moment. False when another process was first. */
 function makeLink(draft: string, file: string): boolean {
   try {
     linkSync(draft, file);

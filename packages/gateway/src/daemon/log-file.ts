@@ -1,35 +1,35 @@
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
-/** What a daemon has to say goes to its stderr, which is a file that never grows past its bound. */
+/** The log of a daemon: its stderr, which is a file of bounded size. */
 export interface DaemonLog {
   say(line: string): void;
 }
 
-/** `file`: where `descriptor` leads, when it is a file of ours; its older half is kept beside it. */
+/** `file` is the path of `descriptor` when the daemon owns the file. The older half is kept as `FILE.1`. */
 export function daemonLog(descriptor: number, file: string | undefined, maxBytes = MAX_BYTES): DaemonLog {
   return {
     say(line) {
       try {
         if (file !== undefined && fstatSync(descriptor).size > maxBytes) {
           copyFileSync(file, `${file}.1`);
-          // It is opened for appending, so what comes next is at its beginning.
+          // The file is open for appending, so the next line is its first.
           ftruncateSync(descriptor);
         }
         writeSync(descriptor, `${new Date().toISOString()} ${line.replace(/[\r\n]+/g, ' ')}\n`);
       } catch {
-        // A full disk must not cost anybody their servers.
+        // A full disk must not end the servers.
       }
     },
   };
 }
 
-/** Opens the log for a daemon to be started, and tells where it ends now. */
+/** Opens the log for a new daemon. `end` is its current size. */
 export function openLog(file: string): { readonly descriptor: number; readonly end: number } {
   const descriptor = openSync(file, 'a', 0o600);
   return { descriptor, end: fstatSync(descriptor).size };
 }
 
-/** The last of what was written behind `from`. */
+/** The last bytes that were written after `from`. */
 export function readLogFrom(file: string, from: number): string {
   try {
     const descriptor = openSync(file, 'r');

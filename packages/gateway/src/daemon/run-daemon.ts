@@ -10,32 +10,32 @@ import { type Lock, tryLock } from './lock.js';
 import type { DaemonLog } from './log-file.js';
 
 export interface RunOptions {
-  readonly places: DaemonPaths;
+  readonly paths: DaemonPaths;
   readonly log: DaemonLog;
   readonly version: string;
-  /** A pipe on which whoever started it waits for word. */
+  /** A pipe for the news to the process that started the daemon. */
   readonly notify: number | undefined;
   readonly firstMs: number | undefined;
 }
 
-/** What whoever started a daemon is told, on one line. */
+/** What a daemon reports to the process that started it: one line of JSON. */
 export type DaemonNews =
   | { readonly kind: 'ready'; readonly pid: number }
-  /** There is one already. */
+  /** Another daemon runs. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Is the daemon, until nobody needs it any more. Says whether it ever was. */
-export async function runDaemon({ places, log, version, notify, firstMs }: RunOptions): Promise<DaemonNews> {
+/** Runs the daemon until it has no more servers. Returns what it reported at the start. */
+export async function runDaemon({ paths, log, version, notify, firstMs }: RunOptions): Promise<DaemonNews> {
   const tell = (news: DaemonNews) => {
     if (notify !== undefined) send(notify, news);
     return news;
   };
   try {
-    const lock = await takeSocket(places);
+    const lock = await takeSocket(paths);
     if (!lock) return tell({ kind: 'taken' });
     const daemon = await openDaemon({
-      places,
+      paths,
       lock,
       log,
       version,
@@ -44,17 +44,17 @@ export async function runDaemon({ places, log, version, notify, firstMs }: RunOp
       lock.release();
       throw error;
     });
-    log.say(`the daemon ${version} has begun (process ${process.pid})`);
+    log.say(`daemon ${version} started (process ${process.pid})`);
     const news = tell({ kind: 'ready', pid: process.pid });
     const departure = planDeparture({ isStdio: false });
     onSignals({ departure, begin: () => void daemon.close(departure.graceMs) });
     await daemon.ended;
-    log.say('the daemon has ended');
+    log.say('daemon ended');
     return news;
   } catch (error) {
-    // Where there is no lock, whoever has the name is the daemon.
-    if (process.platform === 'win32' && (await answers(places.socket))) return tell({ kind: 'taken' });
-    log.say(`the daemon could not begin: ${messageOf(error)}`);
+    // Windows has no lock: the process that owns the pipe is the daemon.
+    if (process.platform === 'win32' && (await answers(paths.socket))) return tell({ kind: 'taken' });
+    log.say(`daemon cannot start: ${messageOf(error)}`);
     return tell({ kind: 'failed', why: messageOf(error) });
   }
 }
@@ -62,16 +62,16 @@ export async function runDaemon({ places, log, version, notify, firstMs }: RunOp
 function send(descriptor: number, news: DaemonNews): void {
   try {
     writeSync(descriptor, `${JSON.stringify(news)}\n`);
-    // Servers must not inherit it.
+    // Servers must not inherit the descriptor.
     closeSync(descriptor);
   } catch {
-    // Whoever started us is gone.
+    // The process that started the daemon is gone.
   }
 }
 
 /**
- * Becomes the one daemon of this user. One that is ending is waited for, since its processes may still be there.
- * Undefined: there is one, and it answers.
+ * Takes the lock of this user's daemon. Waits for a daemon that is ending, since its processes may still run. Undefined
+ * when another daemon answers.
  */
 async function takeSocket(
   { folder, tag, socket }: DaemonPaths,
@@ -83,14 +83,14 @@ async function takeSocket(
     if (attempt.kind === 'taken') return attempt.lock;
     if (await answers(socket)) return undefined;
     if (clock.now() > until) {
-      const message = `Another daemon (process ${attempt.pid}) neither answers nor ends; kill ${attempt.pid} helps`;
+      const message = `Another daemon (process ${attempt.pid}) neither answers nor ends; end it with: kill ${attempt.pid}`;
       throw new IsthmusError('BUSY', message, { sent: 'no' });
     }
     await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
   }
 }
 
-/** Somebody listens. Whether they do anything else is for those to find out who ask. */
+/** Whether a process listens. It may still not answer requests. */
 function answers(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(socket);
@@ -102,6 +102,6 @@ function answers(socket: string): Promise<boolean> {
   });
 }
 
-/** Servers are given 5 s to end. */
+/** Longer than the 5 s that servers get to end. */
 const WAIT_MS = 15_000;
 const RETRY_MS = 25;

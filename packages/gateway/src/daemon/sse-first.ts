@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { AttachParams } from './definition.js';
 
-/** Where the old transport is to be tried first: with what was found. */
+/** With `sseFirst`, tries the transport of 2024-11-05, and keeps to it when the server speaks it. */
 export async function withTransport(params: AttachParams): Promise<AttachParams> {
   const { server, sseFirst } = params;
   if (!sseFirst || server.kind !== 'url') return params;
@@ -10,8 +10,8 @@ export async function withTransport(params: AttachParams): Promise<AttachParams>
 }
 
 /**
- * Whether a server of 2024-11-05 is at this address: its first event says where to post to. Never rejects; who cannot
- * be reached is none.
+ * Whether the server speaks the transport of 2024-11-05: its first event is `endpoint`. Never rejects. False when the
+ * server cannot be reached.
  */
 async function speaksSse2024(
   url: string,
@@ -23,7 +23,7 @@ async function speaksSse2024(
   try {
     const answer = await fetch(url, {
       headers: { ...headers, accept: 'text/event-stream' },
-      // Headers are meant for this place only.
+      // The headers may contain credentials for this address only.
       redirect: 'manual',
       signal: over.signal,
     });
@@ -55,6 +55,6 @@ async function beginsWithEndpoint(body: ReadableStream<Uint8Array>): Promise<boo
   return first === 'endpoint';
 }
 
-/** A server that streams something else may be silent for long. */
+/** Another stream may stay silent for long. */
 const TIMEOUT_MS = 3000;
 const MAX_CHARS = 64 * 1024;

@@ -5,10 +5,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { DISCOVERED, faultServer } from '../../../sdk/test/transport/http-client/fault-server.js';
 import { controlClient } from '../../src/control/index.js';
 import { type DaemonOptions, openDaemon } from '../../src/daemon/daemon.js';
-import { daemonPaths } from '../../src/daemon/daemon-paths.js';
+import { daemonPaths, openPaths } from '../../src/daemon/daemon-paths.js';
 import type { AttachParams } from '../../src/daemon/definition.js';
 import { daemonLog, openLog, readLogFrom } from '../../src/daemon/log-file.js';
-import { openPaths } from '../../src/daemon/open-paths.js';
 
 function freeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'isthmus-daemon-'));
@@ -21,7 +20,7 @@ async function startDaemon(options: Partial<DaemonOptions> = {}) {
   const places = openPaths(daemonPaths({ env: { ISTHMUS_RUNTIME_DIR: join(freeFolder(), 'run') } }));
   const released = vi.fn();
   const daemon = await openDaemon({
-    ...{ places, lock: { release: released }, log: { say() {} }, version: '1', ...options },
+    ...{ paths: places, lock: { release: released }, log: { say() {} }, version: '1', ...options },
   });
   onTestFinished(() => daemon.close(0));
   return { daemon, places, released, client: controlClient(places.socket) };

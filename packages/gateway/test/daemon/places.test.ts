@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { daemonPaths } from '../../src/daemon/daemon-paths.js';
-import { openPaths } from '../../src/daemon/open-paths.js';
+import { daemonPaths, openPaths } from '../../src/daemon/daemon-paths.js';
 
 const around = { host: 'here', uid: 1000 } as const;
 

@@ -6,35 +6,35 @@ import {
 } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
 /**
- * What the host has been asked and has not answered. Every daemon counts its questions from the beginning, so those of
- * a second one get ids of their own: an answer that comes late must not be taken for that to another question.
+ * The questions that the host has not answered yet. Every daemon counts its questions from 1, so the questions of a second
+ * daemon get other ids: a late answer must not go to another question.
  */
 export class Questions {
-  /** The id as the daemon has it, by that of the host. */
+  /** The id that the daemon uses, by the id that the host has seen. */
   readonly #open = new Map<RequestId, RequestId>();
-  /** Of daemons that are gone; their answers go nowhere. */
+  /** Questions of daemons that are gone. Their answers are dropped. */
   readonly #forgotten = new Set<RequestId>();
   #daemons = 0;
 
-  /** A question of the daemon, as the host is to see it. */
+  /** A question of the daemon. Returns the line for the host. */
   asked(line: Buffer, id: RequestId): Buffer {
     const shown = this.#daemons === 0 ? id : `isthmus-${this.#daemons}-${JSON.stringify(id)}`;
     this.#open.set(shown, id);
-    return shown === id ? line : withMember(line, (message) => ({ ...message, id: shown }));
+    return shown === id ? line : changed(line, (message) => ({ ...message, id: shown }));
   }
 
-  /** An answer of the host, as the daemon is to see it; undefined when nobody waits for it any more. */
+  /** An answer of the host. Returns the line for the daemon; undefined when no daemon waits for it. */
   answered(line: Buffer, shown: RequestId): Buffer | undefined {
     if (this.#forgotten.delete(shown)) return undefined;
     const id = this.#open.get(shown);
     this.#open.delete(shown);
-    return id === undefined || id === shown ? line : withMember(line, (message) => ({ ...message, id }));
+    return id === undefined || id === shown ? line : changed(line, (message) => ({ ...message, id }));
   }
 
-  /** Any other line of the daemon, which may take a question back. */
+  /** Any other line of the daemon, which may cancel a question. */
   passing(line: Buffer): Buffer {
     if (this.#open.size === 0 || !line.includes(CANCELLED)) return line;
-    return withMember(line, (message) => {
+    return changed(line, (message) => {
       const { method, params } = message;
       if (method !== CANCELLED || !isJsonObject(params)) return message;
       for (const [shown, id] of this.#open) {
@@ -46,7 +46,7 @@ export class Questions {
     });
   }
 
-  /** The daemon is gone: says so to the host of each question that is open. */
+  /** The daemon is gone. Returns the lines that cancel its open questions. */
   forget(): readonly string[] {
     this.#daemons += 1;
     const open = [...this.#open.keys()];
@@ -56,7 +56,7 @@ export class Questions {
       if (this.#forgotten.size <= MAX_FORGOTTEN) break;
       this.#forgotten.delete(id);
     }
-    const reason = 'Whoever asked is gone';
+    const reason = 'The server that asked is gone';
     return open.map((requestId) => JSON.stringify(notificationMessage(CANCELLED, { requestId, reason })));
   }
 }
@@ -64,7 +64,7 @@ export class Questions {
 const CANCELLED = 'notifications/cancelled';
 const MAX_FORGOTTEN = 1000;
 
-function withMember(line: Buffer, change: (message: JsonObject) => JsonObject): Buffer {
+function changed(line: Buffer, change: (message: JsonObject) => JsonObject): Buffer {
   const message: unknown = JSON.parse(line.toString('utf8'));
   return isJsonObject(message) ? Buffer.from(JSON.stringify(change(message))) : line;
 }

@@ -13,31 +13,31 @@ export interface Replay {
 }
 
 /**
- * What a legacy host has agreed with the server at the other end, so that it can be agreed again with another one
- * that takes its place. A modern host has nothing of the kind.
+ * The session of a legacy host: `initialize`, log level, subscriptions. It is repeated when another server takes the place
+ * of the first. A modern host has no session.
  */
 export class SessionMemory {
-  /** Asked for, and not answered yet. */
+  /** By the id of a request that is not answered yet: what its success changes. */
   readonly #pending = new Map<RequestId, () => void>();
   #opening: { readonly id: RequestId; readonly params: JsonObject | undefined } | undefined;
   #initialize: JsonObject | undefined;
   #isReady = false;
   #level: JsonObject | undefined;
   #ids = 0;
-  readonly #wishes = new Map<string, object>();
+  readonly #wanted = new Map<string, object>();
   readonly #subscribed = new Map<string, JsonObject>();
 
-  /** Whether there is anything to agree again. */
+  /** Whether there is a session to repeat. */
   get isOpen(): boolean {
     return this.#initialize !== undefined;
   }
 
-  /** Somebody waits for news that only a living connection brings. */
-  get awaitsNews(): boolean {
+  /** Whether the host waits for notifications, which need a connection. */
+  get hasSubscriptions(): boolean {
     return this.#subscribed.size > 0;
   }
 
-  /** The handshake that is under way, if one is: it can be made again. */
+  /** The `initialize` that is not answered yet. It can be sent again. */
   get opening(): JsonRpcMessage | undefined {
     return this.#opening && requestMessage(this.#opening.id, 'initialize', this.#opening.params);
   }
@@ -55,12 +55,12 @@ export class SessionMemory {
     if (!isError) accept?.();
   }
 
-  /** The connection is lost: what was not answered was not agreed. */
+  /** The connection is lost: pending requests have no effect. */
   lost(): void {
     this.#pending.clear();
   }
 
-  /** What has to be said to another server: `initialize`, with an id of ours, and the rest when it is answered. */
+  /** What another server must be sent: `initialize` with a new id, and the rest when that is answered. */
   replay(): Replay | undefined {
     if (!this.#initialize) return undefined;
     const again = (method: string, params: JsonObject) => requestMessage(this.#newId(), method, params);
@@ -76,7 +76,7 @@ export class SessionMemory {
     };
   }
 
-  /** None that a host would take for itself. */
+  /** An id that no host uses. */
   #newId(): string {
     this.#ids += 1;
     return `isthmus-attach-${this.#ids}`;
@@ -98,17 +98,17 @@ export class SessionMemory {
         return;
       case 'resources/subscribe': {
         if (uri === undefined) return;
-        const wish = {};
-        this.#wishes.set(uri, wish);
+        const marker = {};
+        this.#wanted.set(uri, marker);
         this.#pending.set(id, () => {
-          // It may have been given up before it was agreed.
-          if (this.#wishes.get(uri) === wish) this.#subscribed.set(uri, params!);
+          // The host may have unsubscribed before the answer came.
+          if (this.#wanted.get(uri) === marker) this.#subscribed.set(uri, params!);
         });
         return;
       }
       case 'resources/unsubscribe':
         if (uri === undefined) return;
-        this.#wishes.delete(uri);
+        this.#wanted.delete(uri);
         this.#subscribed.delete(uri);
     }
   }

@@ -1,46 +1,53 @@
 import type { Readable, Writable } from 'node:stream';
 import { type Clock, systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import { decodeLine, oversizeMessage } from '@isthmus/sdk/internal/wire/codec.js';
 import type { JsonRpcErrorBody, JsonRpcMessage, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { createLineReader } from '@isthmus/sdk/internal/wire/lines.js';
 import type { Attached } from '../../control/index.js';
 import { DaemonLink } from './daemon-link.js';
-import { type Departing, departing, refusalsOf, WaitingLines, wantsAnswer } from './departing.js';
-import { failureLine, lostBody, stoppedBody, tooLongLine, unreachableBody } from './failures.js';
-import { HostOutput } from './host-output.js';
-import { messagesOf, peekAnswer } from './peek.js';
+import { HostOutput, readHost } from './host-streams.js';
+import {
+  encodeLine,
+  failureLine,
+  type HostLine,
+  lostBody,
+  peekLine,
+  refusalsOf,
+  stoppedBody,
+  tooLongLine,
+  unreachableBody,
+  WaitingLines,
+  wantsAnswer,
+} from './lines.js';
 import { Questions } from './questions.js';
-import { createReturns } from './returns.js';
 import { SessionMemory } from './session-memory.js';
-import { watchSilence } from './watch-silence.js';
+import { createReattachment, watchSilence } from './timing.js';
 
 export interface ShimOptions {
-  /** What people call the server. */
+  /** The name of the server, for errors. */
   readonly name: string;
   readonly input: Readable;
   readonly output: Pick<Writable, 'write' | 'on'>;
-  /** Opens a stream to the server, through a fresh daemon if need be. */
+  /** Opens a stream to the server. Starts a daemon when there is none. */
   attach(): Promise<Attached>;
-  /** Whether the daemon answers at all; asked when a request has been without any sign for long. */
+  /** Whether the daemon answers. Called when a request waits and the daemon has been silent for long. */
   isAlive(): Promise<boolean>;
-  /** There was no way to the server; the host has been told as well. */
+  /** Attaching failed. Waiting requests of the host are answered with the same error. */
   onTrouble(error: unknown): void;
   /** Longer lines of the host are refused. Default 16 MiB. */
   readonly maxLineBytes?: number;
-  /** How long answers that are still due may take when the host has closed its end. Default 12 s. */
+  /** How long pending answers may take after the host has closed its end. Default 12 s. */
   readonly graceMs?: number;
   readonly clock?: Clock;
 }
 
 export interface Shim {
-  /** Settles when the host has gone, and all answers have left. */
+  /** Settles when the host is gone and all answers have left. */
   readonly ended: Promise<{ readonly wasAttached: boolean }>;
-  /** As if the host had closed its end. What is not answered within the grace is answered with an error. */
+  /** Ends as if the host had closed its end. Requests that are pending after the grace get an error. */
   end(options?: { readonly graceMs?: number }): void;
 }
 
-/** Stands between a host and the daemon: passes lines on, and outlives the daemon. */
+/** Passes lines between a host and the daemon. It survives the daemon, and attaches to the next one. */
 export function runShim(options: ShimOptions): Shim {
   const running = new RunningShim(options);
   return { ended: running.ended, end: ({ graceMs } = {}) => running.inputEnded(graceMs) };
@@ -53,50 +60,38 @@ class RunningShim {
   readonly #ended = createDeferred<{ readonly wasAttached: boolean }>();
   readonly #memory = new SessionMemory();
   readonly #questions = new Questions();
-  /** Read in this round. */
-  readonly #departing: Departing[] = [];
-  #isDue = false;
   readonly #waiting = new WaitingLines();
-  /** Requests that the daemon has and has not answered, with their methods. */
+  /** Requests that the daemon has not answered yet, with their methods. */
   readonly #inFlight = new Map<RequestId, string>();
-  readonly #returns;
+  readonly #reattachment;
   #link: DaemonLink | undefined;
   #isAttaching = false;
   #wasAttached = false;
-  /** `initialize`, said again: nothing else is sent before it is answered. */
-  #agreeing: { readonly id: RequestId; readonly rest: readonly JsonRpcMessage[] } | undefined;
-  /** Of what we said again for the host; it must not see the answers. */
+  /** The session is being opened again: nothing else is sent before `initialize` is answered. */
+  #reopening: { readonly id: RequestId; readonly rest: readonly JsonRpcMessage[] } | undefined;
+  /** Ids of requests that the shim has repeated. The host must not get their answers. */
   readonly #ownIds = new Set<RequestId>();
   #heardAt = 0;
   #isInputOver = false;
   #isOver = false;
-  /** Handshakes that a daemon has not survived, in a row. */
-  #lostOpenings = 0;
+  /** How many daemons in a row ended during `initialize`. */
+  #lostHandshakes = 0;
 
   constructor(options: ShimOptions) {
     const { input, output, maxLineBytes = MAX_LINE_BYTES, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     this.#output = new HostOutput(output);
-    this.#returns = createReturns(clock, () => this.#attach());
-    const reader = createLineReader({
-      maxLineBytes,
-      onLine: (line) => this.#fromHost(line),
-      onOversize: (head, tail) => {
-        const { id, error } = oversizeMessage(head, tail, maxLineBytes);
-        this.#output.add(failureLine(id, error));
+    this.#reattachment = createReattachment(clock, () => this.#attach());
+    readHost(input, maxLineBytes, {
+      onAnswer: (line, id) => this.#questions.answered(line, id),
+      onLines: (lines) => {
+        for (const line of lines) this.#fromHost(line);
+        this.#flush();
       },
+      onRefused: (answer) => this.#output.add(answer),
+      onEnd: () => this.inputEnded(),
     });
-    input.on('data', (chunk: Buffer) => {
-      reader.push(chunk);
-      this.#departSoon();
-    });
-    input.once('end', () => {
-      reader.end();
-      this.#departSoon();
-      setImmediate(() => this.inputEnded());
-    });
-    input.once('error', () => this.inputEnded());
     output.on('error', () => this.#end());
     output.on('drain', () => this.#link?.hold(false));
     watchSilence({
@@ -114,7 +109,7 @@ class RunningShim {
     return this.#ended.promise;
   }
 
-  /** A second time may shorten the grace, never extend it. */
+  /** A second call may shorten the grace, but not extend it. */
   inputEnded(graceMs = this.#options.graceMs ?? GRACE_MS): void {
     const callOff = this.#clock.after(graceMs, () => this.#abandon());
     void this.ended.then(callOff);
@@ -124,7 +119,7 @@ class RunningShim {
     this.#review();
   }
 
-  /** The grace is over: whatever is not answered is answered now. The daemon cancels it when we are gone. */
+  /** The grace is over: pending requests get an error. The daemon cancels them when the shim is gone. */
   #abandon(): void {
     if (this.#isOver) return;
     for (const id of this.#inFlight.keys()) this.#output.add(failureLine(id, stoppedBody('maybe')));
@@ -133,44 +128,18 @@ class RunningShim {
     this.#end();
   }
 
-  /** When the host has closed its end: whether there is still something to wait for. */
+  /** After the host has closed its end: ends when no answer is due. */
   #review(): void {
     if (!this.#isInputOver || this.#isOver || !this.#waiting.isEmpty) return;
     if (this.#inFlight.size === 0) this.#end();
-    else if (!this.#agreeing) this.#link?.endInput();
+    else if (!this.#reopening) this.#link?.endInput();
   }
 
-  #fromHost(line: Buffer): void {
-    const decoded = decodeLine(line);
-    let bytes: Buffer | undefined = line;
-    if (decoded.kind === 'result' || decoded.kind === 'error') {
-      if (decoded.id !== undefined) bytes = this.#questions.answered(line, decoded.id);
-      // Whoever asked is gone.
-      if (!bytes) return;
-    }
-    // The memory of the line is used again, so this has to be a copy.
-    this.#departing.push({ bytes: Buffer.concat([bytes, NEWLINE]), messages: messagesOf(decoded) });
-  }
-
-  /**
-   * After everything else that the system has told us in this round has been heard: that the daemon is gone may be
-   * among it, and then these lines have not been sent.
-   */
-  #departSoon(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    setImmediate(() => {
-      this.#isDue = false;
-      for (const line of this.#departing.splice(0)) this.#depart(line);
-      this.#flush();
-    });
-  }
-
-  #depart(line: Departing): void {
-    const isOnItsWay = this.#isAttaching || this.#agreeing !== undefined;
-    if (this.#link && !isOnItsWay) return this.#send(line);
-    if (!isOnItsWay && !wantsAnswer(line)) {
-      // Not worth a daemon by itself; what has to be known of it is said again when there is one.
+  #fromHost(line: HostLine): void {
+    const isAttaching = this.#isAttaching || this.#reopening !== undefined;
+    if (this.#link && !isAttaching) return this.#send(line);
+    if (!isAttaching && !wantsAnswer(line)) {
+      // Such a line does not start a daemon. The memory repeats what the next daemon must know.
       for (const message of line.messages) this.#memory.sent(message);
       return;
     }
@@ -179,7 +148,7 @@ class RunningShim {
     this.#attach();
   }
 
-  #send({ bytes, messages }: Departing): void {
+  #send({ bytes, messages }: HostLine): void {
     if (this.#inFlight.size === 0) this.#heardAt = this.#clock.now();
     for (const message of messages) {
       this.#memory.sent(message);
@@ -193,7 +162,7 @@ class RunningShim {
 
   #attach(): void {
     if (this.#link || this.#isAttaching || this.#isOver) return;
-    this.#returns.callOff();
+    this.#reattachment.callOff();
     this.#isAttaching = true;
     this.#options.attach().then(
       (attached) => this.#attached(attached),
@@ -220,16 +189,16 @@ class RunningShim {
       onDrained: () => this.#options.input.resume(),
     });
     this.#link = link;
-    this.#returns.began();
+    this.#reattachment.attached();
     const replay = this.#memory.replay();
     if (!replay) return this.#sendWaiting();
-    this.#agreeing = { id: replay.id, rest: replay.rest };
-    this.#say(replay.initialize);
+    this.#reopening = { id: replay.id, rest: replay.rest };
+    this.#repeat(replay.initialize);
   }
 
-  #say(message: JsonRpcMessage): void {
+  #repeat(message: JsonRpcMessage): void {
     if ('id' in message && message.id !== undefined) this.#ownIds.add(message.id);
-    this.#link?.send(departing(message).bytes);
+    this.#link?.send(encodeLine(message).bytes);
   }
 
   #sendWaiting(): void {
@@ -239,28 +208,28 @@ class RunningShim {
   }
 
   #fromDaemon(line: Buffer): void {
-    // What was left has been answered already.
+    // All pending requests were answered already.
     if (this.#isOver) return;
     this.#heardAt = this.#clock.now();
-    const peeked = peekAnswer(line);
+    const peeked = peekLine(line);
     if (peeked.kind === 'request') return this.#output.add(this.#questions.asked(line, peeked.id));
     if (peeked.kind === 'other') return this.#output.add(this.#questions.passing(line));
     const { id, isError } = peeked;
-    if (this.#ownIds.delete(id)) return this.#agreed(id, isError, line);
-    if (this.#inFlight.get(id) === 'initialize') this.#lostOpenings = 0;
+    if (this.#ownIds.delete(id)) return this.#repeatAnswered(id, isError, line);
+    if (this.#inFlight.get(id) === 'initialize') this.#lostHandshakes = 0;
     this.#inFlight.delete(id);
     this.#memory.answered(id, isError);
     this.#output.add(line);
     this.#review();
   }
 
-  /** The answer to something that we said again for the host, which has heard it before. */
-  #agreed(id: RequestId, isError: boolean, line: Buffer): void {
-    if (this.#agreeing?.id !== id) return;
-    const { rest } = this.#agreeing;
-    this.#agreeing = undefined;
+  /** The answer to a repeated request. The host had its answer before. */
+  #repeatAnswered(id: RequestId, isError: boolean, line: Buffer): void {
+    if (this.#reopening?.id !== id) return;
+    const { rest } = this.#reopening;
+    this.#reopening = undefined;
     if (!isError) {
-      for (const message of rest) this.#say(message);
+      for (const message of rest) this.#repeat(message);
       return this.#sendWaiting();
     }
     this.#link?.drop();
@@ -269,16 +238,16 @@ class RunningShim {
     this.#refuseWaiting((JSON.parse(line.toString('utf8')) as { error: JsonRpcErrorBody }).error);
   }
 
-  /** The daemon is gone. Nothing that it had is made again, except for a handshake. */
+  /** The daemon is gone. Of its pending requests only `initialize` is sent again. */
   #lost(): void {
     this.#link = undefined;
-    this.#agreeing = undefined;
+    this.#reopening = undefined;
     this.#ownIds.clear();
     const { opening } = this.#memory;
     for (const [id, method] of this.#inFlight) {
-      if (method === 'initialize' && opening && this.#lostOpenings < MAX_LOST_OPENINGS) {
-        this.#lostOpenings += 1;
-        this.#waiting.addFirst(departing(opening));
+      if (method === 'initialize' && opening && this.#lostHandshakes < MAX_LOST_HANDSHAKES) {
+        this.#lostHandshakes += 1;
+        this.#waiting.addFirst(encodeLine(opening));
       } else this.#output.add(failureLine(id, lostBody(this.#options.name)));
     }
     this.#inFlight.clear();
@@ -287,7 +256,7 @@ class RunningShim {
     this.#flush();
     this.#options.input.resume();
     if (!this.#waiting.isEmpty) this.#attach();
-    else if (this.#memory.awaitsNews && !this.#isInputOver) this.#returns.soon();
+    else if (this.#memory.hasSubscriptions && !this.#isInputOver) this.#reattachment.schedule();
     this.#review();
   }
 
@@ -308,7 +277,7 @@ class RunningShim {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#returns.callOff();
+    this.#reattachment.callOff();
     void this.#output.drained().then(() => {
       this.#link?.drop();
       this.#ended.resolve({ wasAttached: this.#wasAttached });
@@ -316,7 +285,6 @@ class RunningShim {
   }
 }
 
-const NEWLINE = Buffer.from('\n');
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const GRACE_MS = 12_000;
-const MAX_LOST_OPENINGS = 2;
+const MAX_LOST_HANDSHAKES = 2;
