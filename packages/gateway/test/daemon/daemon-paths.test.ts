@@ -29,7 +29,7 @@ test('ISTHMUS_RUNTIME_DIR names another folder, and must be absolute', () => {
   const env = { ISTHMUS_RUNTIME_DIR: '/srv/mcp' };
   expect(daemonPaths({ ...around, env, platform: 'linux' }).folder).toBe('/srv/mcp');
   expect(() => daemonPaths({ env: { ISTHMUS_RUNTIME_DIR: 'mcp' }, platform: 'linux' })).toThrow(
-    'ISTHMUS_RUNTIME_DIR must be an absolute path, and is mcp',
+    'ISTHMUS_RUNTIME_DIR must be an absolute path; it is mcp',
   );
 });
 
@@ -47,5 +47,5 @@ test('the folder is made for its owner alone, and refused when others may write 
   openPaths(places);
   expect((statSync(places.folder).mode & 0o777).toString(8)).toBe('700');
   chmodSync(places.folder, 0o777);
-  expect(() => openPaths(places)).toThrow(/can be written to by others.*ISTHMUS_RUNTIME_DIR names another/);
+  expect(() => openPaths(places)).toThrow(/can be written to by others.*set ISTHMUS_RUNTIME_DIR to another/);
 });
