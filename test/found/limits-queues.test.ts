@@ -57,7 +57,7 @@ describe('R3: limits of what a peer can fill', () => {
     for (let at = 0; at < 10_000; at += 1) uris.add(`r${at}`);
     uris.add('r0');
     expect(() => uris.add('one more')).toThrow(
-      'one subscriber can name at most 10000 resources, with 1048576 characters in all',
+      'a subscriber can name at most 10000 resources, with 1048576 characters in total',
     );
     uris.delete('r0');
     uris.add('one more');

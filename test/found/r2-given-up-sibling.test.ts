@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest';
-import { A, B, hasAsked, LONG, pending, turns } from '../../packages/sdk/test/era/legacy/support.js';
+import {
+  A,
+  B,
+  hasAsked,
+  LONG,
+  openAttribution,
+  pending,
+} from '../../packages/sdk/test/era/legacy/support.js';
 
 it('R2: a cancelled call of a client does not make others wait longer for another call of that client', async () => {
-  const { turns: it, clock } = turns();
+  const { attribution: it, clock } = openAttribution();
   hasAsked(it, 'ask');
   const cancelled = it.enter(A, 'ask')!;
   it.enter(A, 'ask');

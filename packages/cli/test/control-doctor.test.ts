@@ -51,7 +51,7 @@ describe('isthmus doctor --config', () => {
         health: 'well',
         how: 'tried',
         era: 'legacy (2025-11-25)',
-        because: expect.stringMatching(/^it ended when it was asked server\/discover/),
+        because: expect.stringMatching(/^it ended when server\/discover was sent/),
         evidence: [
           expect.stringMatching(/^the server ended/),
           'it was started once more, to be spoken to as legacy',

@@ -11,11 +11,11 @@ import type {
 } from '../wire/model.js';
 import { capabilityNames, missingCapability } from './input-rounds.js';
 
-/** What a client can do when a server asks. Declared once; the capabilities it sends follow from it. */
+/** How a client answers the questions of a server. Its declared capabilities follow from this. */
 export interface Answers {
-  /** Asks the user. Form and URL questions arrive here; `urls: true` says that pages can be opened. */
+  /** Asks the user, with a form; with `urls: true` also through a URL. */
   readonly elicit?: (question: ElicitParams, context: AnswerContext) => ElicitResult | Promise<ElicitResult>;
-  /** Whether `elicit` can also send the user to a URL. Default false. */
+  /** Whether `elicit` can open a URL for the user. Default false. */
   readonly urls?: boolean;
   /** Asks the client's model. */
   readonly sample?: (
@@ -29,11 +29,11 @@ export interface Answers {
 }
 
 export interface AnswerContext {
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is not needed any more. */
   readonly signal: AbortSignal;
 }
 
-/** The capabilities that these answers amount to. */
+/** The capabilities to declare for these answers. */
 export function capabilitiesOf(answers: Answers): ClientCapabilities {
   return {
     ...(answers.elicit && { elicitation: answers.urls ? { form: {}, url: {} } : { form: {} } }),
@@ -46,7 +46,7 @@ export function canAnswer(answers: Answers, request: InputRequest): boolean {
   return missingCapability(lenient(request), capabilitiesOf(answers)) === undefined;
 }
 
-/** What somebody can answer who can ask all of these. */
+/** The capabilities of a client that passes questions on to all of these clients. */
 export function unionOf(capabilities: readonly ClientCapabilities[]): ClientCapabilities {
   const union: ClientCapabilities = {};
   for (const [name, value] of capabilities.flatMap((each) => Object.entries(each))) {
@@ -55,7 +55,7 @@ export function unionOf(capabilities: readonly ClientCapabilities[]): ClientCapa
   return union;
 }
 
-/** Answers one question, or rejects with `CANNOT_ANSWER` when nobody declared to. */
+/** Answers one question, or rejects with `CANNOT_ANSWER` if it needs an undeclared capability. */
 export async function answerQuestion(
   answers: Answers,
   request: InputRequest,
@@ -82,7 +82,7 @@ export async function answerQuestion(
   );
 }
 
-/** SAMP-010: a wish for context may be passed over. */
+/** SAMP-010: a client may ignore `includeContext`. */
 function lenient(request: InputRequest): InputRequest {
   if (request.method !== 'sampling/createMessage' || request.params.includeContext === undefined)
     return request;

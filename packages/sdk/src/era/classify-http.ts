@@ -20,13 +20,13 @@ import {
 } from './modern/headers.js';
 import { isLegacyRevision, isModernRevision, REVISION_TABLE } from './revisions.js';
 
-/** What a POST means: its era is chosen from its content, each time. */
+/** What a POST means. The era is read from each request anew. */
 export type HttpRoute =
   | { readonly kind: 'modern'; readonly request: DecodedRequest }
   | { readonly kind: 'modern-notification'; readonly notification: DecodedNotification }
-  /** A handshake: the beginning of a legacy session. */
+  /** The beginning of a legacy session. */
   | { readonly kind: 'initialize'; readonly request: DecodedRequest }
-  /** Anything else of the legacy era; it belongs to the session that the headers name. */
+  /** Any other legacy message; it belongs to the session that the headers name. */
   | { readonly kind: 'legacy'; readonly message: Decoded; readonly revision: string | undefined }
   | {
       readonly kind: 'refused';
@@ -41,7 +41,7 @@ export interface HttpFacts {
   readonly message: Decoded;
   readonly eras: readonly Era[];
   readonly principal: string | undefined;
-  /** The arguments of a tool that travel in headers, too. */
+  /** The arguments of a tool that are repeated in headers. */
   headerParams(tool: string, principal?: string): readonly HeaderParam[];
 }
 
@@ -73,21 +73,21 @@ export function classifyHttp(facts: HttpFacts): HttpRoute {
     case 'request':
       return classifyModern(message, version, facts);
     default:
-      // JRPC-014: a modern client has nothing to answer.
+      // JRPC-014: a modern server sends no requests that a client could answer.
       return refused(
         400,
         {
           code: ErrorCode.InvalidRequest,
-          message: 'Invalid request: this is an answer, and nothing was asked',
+          message: 'Invalid request: this is a response, and the server sent no request',
         },
         undefined,
       );
   }
 }
 
-/** LHTTP-026; of no code that only modern servers use, or a client would take us for one. */
+/** LHTTP-026. Not a code of modern servers: a client would conclude that this server is modern. */
 export function noRevision(version: string): JsonRpcErrorBody {
-  const message = `The header MCP-Protocol-Version names a revision that is not known here: ${version}. Known are ${REVISION_TABLE}`;
+  const message = `The header MCP-Protocol-Version names an unknown revision: ${version}. Known revisions: ${REVISION_TABLE}`;
   return { code: ErrorCode.InvalidRequest, message };
 }
 
@@ -96,17 +96,17 @@ function idOf(message: Decoded): RequestId | undefined {
 }
 
 /**
- * The status of an answer that is an error and nothing else (wire sheet §6). The statuses of the protocol belong to
- * requests that the protocol refuses. Where the method is known, the handler has spoken (an upstream may answer
- * -32601 to a call of an unknown tool), and a status other than 200 would read as a failure of the transport.
+ * The HTTP status of an error answer (wire sheet §6). The error statuses are for requests that the protocol refuses. If
+ * the method is known, the error comes from the handler (an upstream may answer -32601 to a call of an unknown tool), and
+ * a status other than 200 would look like a failure of the transport.
  */
 export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string, isKnown = false): number {
-  if (isKnown && HANDLERS_WORD.has(code)) return 200;
+  if (isKnown && CODES_OF_HANDLERS.has(code)) return 200;
   switch (code) {
     case ErrorCode.InternalError: {
-      const later = comeBackOf(data);
+      const later = retryOf(data);
       if (later) return later.status;
-      // What a bridge cannot ask says nothing about an era, and must not be taken for one (VER-018).
+      // If a bridge cannot reach its upstream, the answer must not be read as evidence of an era (VER-018).
       const isAway = isJsonObject(data) && data['reason'] !== undefined && data['sent'] === 'no';
       return method === 'server/discover' && isAway ? 503 : 200;
     }
@@ -123,8 +123,8 @@ export function httpStatusOf({ code, data }: JsonRpcErrorBody, method?: string, 
   }
 }
 
-/** -32021 is not among these: it has status 400 wherever it comes from (META-009). */
-const HANDLERS_WORD: ReadonlySet<number> = new Set([
+/** -32021 is not among these: it always has status 400 (META-009). */
+const CODES_OF_HANDLERS: ReadonlySet<number> = new Set([
   ErrorCode.MethodNotFound,
   ErrorCode.HeaderMismatch,
   ErrorCode.UnsupportedProtocolVersion,
@@ -132,34 +132,32 @@ const HANDLERS_WORD: ReadonlySet<number> = new Set([
   ErrorCode.InvalidRequest,
 ]);
 
-/** `Retry-After`, in whole seconds: where an error says that the call may be made again, and when. */
+/** `Retry-After` in whole seconds, if the error says when the call may be sent again. */
 export function retryAfterOf({ code, data }: JsonRpcErrorBody): string | undefined {
-  const later = code === ErrorCode.InternalError ? comeBackOf(data) : undefined;
+  const later = code === ErrorCode.InternalError ? retryOf(data) : undefined;
   return later && retryAfterSeconds(later.retryAfterMs);
 }
 
-/** Never nought: a client would come back at once. */
+/** At least 1: with 0 a client would retry at once. */
 export function retryAfterSeconds(ms: number): string {
   return String(Math.min(Math.max(1, Math.ceil(ms / 1000)), MAX_RETRY_AFTER_S));
 }
 
-/** A limit was reached before anything was done. In the `data` of the error, since other transports have no status. */
-function comeBackOf(
-  data: unknown,
-): { readonly status: 429 | 503; readonly retryAfterMs: number } | undefined {
+/** A limit refused the request before anything was done. It is in `data`, since other transports have no status. */
+function retryOf(data: unknown): { readonly status: 429 | 503; readonly retryAfterMs: number } | undefined {
   if (!isJsonObject(data) || data['sent'] !== 'no') return undefined;
   const { status, retryAfterMs } = data;
   if (status !== 429 && status !== 503) return undefined;
   return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? { status, retryAfterMs } : undefined;
 }
 
-/** A version header that no legacy revision has counts as modern, so that its sender hears what is spoken here. */
+/** A version header without a legacy revision counts as modern, so that the answer lists the supported versions. */
 function isModern(message: Decoded, version: string | undefined, eras: readonly Era[]): boolean {
   if (!eras.includes('modern')) return false;
   if (!eras.includes('legacy')) return true;
   if (message.kind === 'request' || message.kind === 'notification') {
     if (claimsModern(message.params)) return true;
-    // A session that ended its handshake in a revision we do not know cannot be: initialize speaks for itself.
+    // No session can have settled on an unknown revision, so initialize is legacy whatever the header says.
     if (message.method === 'initialize') return false;
   }
   return version !== undefined && !isLegacyRevision(version);
@@ -169,9 +167,9 @@ function classifyModern(request: DecodedRequest, version: string | undefined, fa
   const { id, method, params } = request;
   const mismatch = (message: string) => refused(400, { code: ErrorCode.HeaderMismatch, message }, id);
   if (version === undefined) {
-    // VER-009: a client of the other era learns what is spoken here.
+    // VER-009: a legacy client is told the supported versions.
     if (method === 'initialize' && !claimsModern(params))
-      return refused(400, unsupportedVersion(asked(params)), id);
+      return refused(400, unsupportedVersion(String(params?.['protocolVersion'] ?? '')), id);
     return mismatch('The header MCP-Protocol-Version is missing');
   }
   const spoken = isModernRevision(version) || (isLegacyRevision(version) && facts.eras.includes('legacy'));
@@ -184,18 +182,14 @@ function classifyModern(request: DecodedRequest, version: string | undefined, fa
   if (envelope.kind === 'refused') return refused(400, envelope.error, id);
   const problem = headerProblem(method, params, facts);
   if (problem !== undefined) return mismatch(problem);
-  // Under modern rules there is no such method (VER-005).
+  // The modern era has no such method (VER-005).
   if (method === 'initialize') {
     return refused(404, { code: ErrorCode.MethodNotFound, message: `Method not found: ${method}` }, id);
   }
   return { kind: 'modern', request };
 }
 
-function asked(params: JsonObject | undefined): string {
-  return String(params?.['protocolVersion'] ?? '');
-}
-
-/** The headers by which others route and judge a request say what its body says, or it is refused. */
+/** Proxies route by these headers, so a request whose headers and body differ is refused. */
 function headerProblem(method: string, params: JsonObject | undefined, facts: HttpFacts): string | undefined {
   const named = facts.header('mcp-method');
   if (named === undefined) return 'The header Mcp-Method is missing';
@@ -207,7 +201,7 @@ function headerProblem(method: string, params: JsonObject | undefined, facts: Ht
   if (header === undefined) return 'The header Mcp-Name is missing';
   const decoded = decodeHeaderValue(header);
   if (decoded.kind === 'undecodable') return 'The header Mcp-Name cannot be decoded';
-  if (decoded.value !== name) return 'The header Mcp-Name does not say what the body says';
+  if (decoded.value !== name) return 'The header Mcp-Name does not match the body';
   return method === 'tools/call' ? paramProblem(name, params, facts) : undefined;
 }
 
@@ -217,11 +211,11 @@ function paramProblem(tool: string, params: JsonObject | undefined, facts: HttpF
     const value = headerParamValue(param, params?.['arguments']);
     const header = facts.header(name.toLowerCase());
     if (value === undefined) {
-      if (header !== undefined) return `The header ${name} has a value, and the argument has none`;
+      if (header !== undefined) return `The header ${name} has a value, and the argument is missing`;
       continue;
     }
     if (header === undefined) return `The header ${name} is missing`;
-    if (!headerMatches(param, value, header)) return `The header ${name} does not say what the body says`;
+    if (!headerMatches(param, value, header)) return `The header ${name} does not match the body`;
   }
   return undefined;
 }
@@ -230,5 +224,5 @@ function refused(status: number, error: JsonRpcErrorBody, id: RequestId | undefi
   return { kind: 'refused', status, error, id };
 }
 
-/** The number may be another's. */
+/** The time may come from an upstream, so it is bounded. */
 const MAX_RETRY_AFTER_S = 86_400;

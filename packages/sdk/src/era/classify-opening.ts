@@ -7,8 +7,8 @@ import { isModernOnly } from './methods.js';
 import { readEnvelope, unsupportedVersion, type ValidEnvelope } from './modern/envelope.js';
 
 /**
- * What a request means on a connection whose era is still open. Only `legacy` and `modern` lock it:
- * a refused message never does, so that a failed probe leaves the handshake available.
+ * What a request means on a connection whose era is not chosen yet. Only `legacy` and `modern` choose it. A refused
+ * request does not, so that a handshake is possible after a failed probe.
  */
 export type ConnectionOpening =
   | { readonly kind: 'legacy'; readonly handshake: Handshake }
@@ -26,7 +26,7 @@ export function classifyOpening(
   const legacy = eras.includes('legacy');
   if (method === 'initialize') {
     if (!legacy) return refused(unsupportedVersion(String(params?.['protocolVersion'] ?? '')));
-    // Under modern rules, which its envelope asks for, there is no such method (VER-005).
+    // Its envelope is modern, and the modern era has no such method (VER-005).
     if (claimsModern(params)) return refused(noSuchMethod(method));
     const handshake = readInitialize(params);
     return 'code' in handshake ? refused(handshake) : { kind: 'legacy', handshake };

@@ -14,36 +14,36 @@ import {
   REVISION_TABLE,
 } from './revisions.js';
 
-/** What came back when a server was asked `server/discover`. */
+/** The outcome of a `server/discover` request. */
 export type ProbeOutcome =
   | { readonly kind: 'result'; readonly result: JsonObject }
-  /** `status`: that of HTTP, where it was an error, too. */
+  /** `status`: the HTTP status, if that was an error status. */
   | { readonly kind: 'error'; readonly error: JsonRpcErrorBody; readonly status?: number | undefined }
-  /** HTTP: refused without a message. */
+  /** HTTP: an error status without a message. */
   | { readonly kind: 'status'; readonly status: number; readonly message: string }
-  /** An error that names no request: it can only mean the probe. */
+  /** An error without an id. The probe is the only request, so it belongs to that. */
   | { readonly kind: 'idless'; readonly error: JsonRpcErrorBody }
   /** An answer that cannot be read. */
   | { readonly kind: 'unreadable'; readonly message: string }
   | { readonly kind: 'silence'; readonly afterMs: number }
   | { readonly kind: 'gone'; readonly message: string; readonly error?: unknown };
 
-/** What that says about the server (VER-010, VER-015, VER-016). Never keyed to one error code. */
+/** What the outcome says about the server (VER-010, VER-015, VER-016). It never depends on one error code alone. */
 export type ProbeVerdict =
   | {
       readonly kind: 'modern';
       readonly revision: ModernRevision;
       readonly server: ServerFacts;
       readonly why: string;
-      /** What other clients may stumble over. */
+      /** Deviations that other clients may not accept. */
       readonly warnings: readonly string[] | undefined;
     }
-  /** A modern server that wants to be asked again, in this revision. */
+  /** A modern server: probe it again with this revision. */
   | { readonly kind: 'retry'; readonly revision: ModernRevision; readonly why: string }
   | { readonly kind: 'legacy'; readonly revision: LegacyRevision; readonly why: string }
   | { readonly kind: 'incompatible'; readonly why: string };
 
-/** `tried`: the revisions already asked with; a server that refuses its own versions must not make a loop. */
+/** `tried`: the revisions of earlier probes. A server that refuses its own versions must not cause a loop. */
 export function classifyProbe(outcome: ProbeOutcome, tried: readonly string[]): ProbeVerdict {
   switch (outcome.kind) {
     case 'result':
@@ -59,7 +59,7 @@ export function classifyProbe(outcome: ProbeOutcome, tried: readonly string[]): 
     case 'silence':
       return legacy(`it did not answer server/discover within ${outcome.afterMs} ms`);
     case 'gone':
-      return legacy(`it ended when it was asked server/discover (${outcome.message})`);
+      return legacy(`it ended when server/discover was sent (${outcome.message})`);
   }
 }
 
@@ -86,7 +86,7 @@ function classifyResult(result: JsonObject): ProbeVerdict {
   return withoutModern(supportedVersions, 'server/discover');
 }
 
-/** DISC-004: in `_meta`. Servers that were written to a draft, betas of the official SDKs too, have it at the top. */
+/** DISC-004: in `_meta`. Servers that follow a draft, also betas of the official SDKs, have it at the top level. */
 function identityIn({ _meta, serverInfo }: JsonObject): Implementation | undefined {
   const info = isJsonObject(_meta) ? _meta[META.serverInfo] : undefined;
   const told = info ?? (isJsonObject(serverInfo) ? serverInfo : undefined);
@@ -107,13 +107,13 @@ function classifyError(error: JsonRpcErrorBody, tried: readonly string[]): Probe
   if (!MODERN_ERRORS.has(error.code)) return legacy(`it answered server/discover with ${describe(error)}`);
   const supported = isJsonObject(error.data) ? error.data['supported'] : undefined;
   if (error.code !== ErrorCode.UnsupportedProtocolVersion || !Array.isArray(supported)) {
-    // Modern for certain, but it does not say what to change: once more, then it is an error.
+    // Certainly modern, but it does not say what to change: probe once more, then fail.
     const [revision] = MODERN_REVISIONS;
     return tried.length < 2
       ? { kind: 'retry', revision, why: `it answered server/discover with ${describe(error)}` }
       : {
           kind: 'incompatible',
-          why: `it is a modern server that refuses server/discover: ${describe(error)}`,
+          why: `it is a modern server, and it refuses server/discover: ${describe(error)}`,
         };
   }
   const revision = newest(MODERN_REVISIONS, supported);
@@ -121,23 +121,23 @@ function classifyError(error: JsonRpcErrorBody, tried: readonly string[]): Probe
   if (tried.includes(revision) && tried.length > 1) {
     return { kind: 'incompatible', why: `it refuses ${revision} although it names it as supported` };
   }
-  return { kind: 'retry', revision, why: `it speaks ${supported.join(', ')}` };
+  return { kind: 'retry', revision, why: `it supports ${supported.join(', ')}` };
 }
 
-/** The only common version may be a legacy one: then the handshake is the way, odd as the list is (wire sheet §10). */
+/** The only common version may be a legacy one, unusual as that is: then the handshake is used (wire sheet §10). */
 function withoutModern(supported: readonly unknown[], where: string): ProbeVerdict {
   const revision = newestSession(supported);
   if (revision)
     return { kind: 'legacy', revision, why: `${where} names ${revision} as the newest common version` };
   return {
     kind: 'incompatible',
-    why: `it speaks ${supported.join(', ') || 'nothing that it names'}; this client speaks ${REVISION_TABLE}`,
+    why: `it supports ${supported.join(', ') || 'no version that it names'}; this client supports ${REVISION_TABLE}`,
   };
 }
 
 /**
- * Whether a failure over HTTP says anything about the era. Authorization, overload, broken servers and networks
- * do not: whoever asks again may get another answer (wire sheet §10).
+ * Whether an HTTP error status is evidence of the era. Authorization, overload, broken servers and networks are not: a
+ * later probe may get another answer (wire sheet §10).
  */
 export function decidesEra(status: number): boolean {
   return status >= 400 && status < 500 && !UNDECIDED.has(status);
@@ -145,7 +145,7 @@ export function decidesEra(status: number): boolean {
 
 const UNDECIDED: ReadonlySet<number> = new Set([401, 403, 407, 408, 425, 429]);
 
-/** The way in which only modern servers lack a method (ERR-016); gateways before legacy servers say it, too. */
+/** Only modern servers answer an unknown method like this (ERR-016), and gateways in front of legacy servers. */
 export function lacksDiscover(outcome: ProbeOutcome): boolean {
   return (
     outcome.kind === 'error' && outcome.status === 404 && outcome.error.code === ErrorCode.MethodNotFound
@@ -158,8 +158,8 @@ const MODERN_ERRORS: ReadonlySet<number> = new Set([
   ErrorCode.UnsupportedProtocolVersion,
 ]);
 
-function newest<T extends string>(ours: readonly T[], theirs: readonly unknown[]): T | undefined {
-  return [...ours].reverse().find((revision) => theirs.includes(revision));
+function newest<T extends string>(known: readonly T[], supported: readonly unknown[]): T | undefined {
+  return known.findLast((revision) => supported.includes(revision));
 }
 
 function legacy(why: string): ProbeVerdict {
@@ -170,7 +170,7 @@ export function describe(error: JsonRpcErrorBody): string {
   return `${error.code} ${JSON.stringify(error.message)}`;
 }
 
-/** Which era a pinned revision belongs to; `undefined` for one that we do not speak. */
+/** The era of a pinned revision; `undefined` for an unknown one. */
 export function eraOf(revision: string): 'legacy' | 'modern' | undefined {
   if (isModernRevision(revision)) return 'modern';
   return isLegacyRevision(revision) ? 'legacy' : undefined;

@@ -20,24 +20,24 @@ export interface ClientDialectContext {
   readonly clock: Clock;
   /** Answers to questions that belong to no call. */
   readonly fallbackAnswers: Answers;
-  /** What to do about questions that may be anybody's; undefined where there is only one voice. */
+  /** What to do about questions that several tenants may have caused; undefined if there is only one tenant. */
   readonly questions: QuestionPolicy | undefined;
   /** How many `input_required` rounds one call may take. */
   readonly maxRounds: number;
-  /** Logs that belong to no voice. */
+  /** Logs that belong to no tenant. */
   readonly onLog: ((entry: LogEntry) => void) | undefined;
-  /** Every change that the server tells of, whoever listens. */
+  /** Called for every change that the server reports, also without a subscription. */
   readonly onChange: (change: Change) => void;
 }
 
-/** The messages of a server, handed to the dialect of its era. */
+/** Handles the messages of a server by the rules of its era. */
 export interface ClientDialect {
   readonly era: Era;
   readonly revision: string;
   readonly server: ServerFacts;
-  /** Lets one more speak over the connection. Whoever is `hidden` makes calls but is never asked or told anything. */
-  join(voice: Tenant, hidden?: boolean): TenantCaller;
-  /** `about` is the request of ours on whose stream it came, where each has its own. */
+  /** Adds a tenant to the connection. A `hidden` one makes calls, but gets no questions and no logs. */
+  join(tenant: Tenant, hidden?: boolean): TenantCaller;
+  /** `about` is our request on whose stream the message came, if each request has its own stream. */
   request(request: DecodedRequest, about?: RequestId): void;
   notification(notification: DecodedNotification, about?: RequestId): void;
   response(response: DecodedResult | DecodedError): void;
@@ -45,12 +45,12 @@ export interface ClientDialect {
   ended(error: Error): void;
 }
 
-/** Whether a call has a use for progress: somebody watches it, or it may extend the timeout. */
+/** Whether a call uses progress: it has a callback, or progress may extend its timeout. */
 export function mayExtend(call: OutgoingCall): boolean {
   return call.onProgress !== undefined || call.maxTimeoutMs > call.timeoutMs;
 }
 
-/** Calls back into the caller's code, whose failure is its own and must not cost the connection. */
+/** Calls a callback of the application. An error that it throws must not end the connection. */
 export function tell<T>(name: string, callback: ((value: T) => void) | undefined, value: T): void {
   try {
     callback?.(value);
@@ -59,51 +59,51 @@ export function tell<T>(name: string, callback: ((value: T) => void) | undefined
   }
 }
 
-/** A message that matches nothing is reported, never thrown. */
+/** Publishes a diagnostic event for a message that matches nothing. */
 export function report(side: ClientDialectContext, why: string, message: unknown): void {
   if (events.dropped.hasSubscribers)
     events.dropped.publish({ connection: side.connection.label, why, message });
 }
 
 /**
- * One of those who speak over a connection. A plain client is the only voice on its own; the conversations of a
- * host share one. What belongs to a voice (calls, questions, subscriptions, logs) never reaches another.
+ * A logical client that shares a connection with others. A plain client is the only tenant of its connection; the
+ * conversations of a host share one. The calls, questions, subscriptions and logs of a tenant never reach another.
  */
 export interface Tenant {
   readonly info: Implementation;
   readonly answers: Answers;
-  /** Whose voice it is, where that is known and proven. Questions and logs never cross from one principal to another. */
+  /** The authenticated principal, if there is one. Questions and logs never cross from one principal to another. */
   readonly principal?: string | undefined;
-  /** Its logs that belong to no call. */
+  /** Called for logs of the tenant that belong to no call. */
   readonly onLog: ((entry: LogEntry) => void) | undefined;
-  /** Told when the user is done at a page that somebody was sent to, by the id of the question (legacy, 2025-11-25). */
+  /** Called when a user has finished at the URL of an elicitation, with its id (2025-11-25). */
   readonly onElicited?: ((elicitationId: string) => void) | undefined;
 }
 
-/** Makes calls in one era, over one connection, for one voice. */
+/** Makes the calls of one tenant, in one era, over one connection. */
 export interface TenantCaller extends Caller {
-  /** `rests` is told while the server has nothing to do for the call. */
+  /** `rests` is told while the server does not work on the call. */
   call(call: OutgoingCall, rests?: Rests): Promise<JsonObject>;
-  /** Whether whoever makes this call is answering a question: then it must not wait for others. */
+  /** Whether the owner of this call is being asked a question: then the call must not wait for other calls. */
   isAsked(call: OutgoingCall): boolean;
-  /** Ends its calls, questions and subscriptions; the connection goes on for the others. */
+  /** Ends the calls, questions and subscriptions of the tenant. The connection goes on for the others. */
   leave(why: string): void;
 }
 
-/** Told of calls that keep the server from nothing: they wait for a person, or for their turn. */
+/** Told of calls that the server does not work on at the moment: they wait for a user, or for their turn. */
 export interface Rests {
-  /** `end` ends the call; it is given where the call waits for a person. */
+  /** `end` ends the call; given if the call waits for a user. */
   rest(call: OutgoingCall, end?: (error: IsthmusError) => void): void;
-  /** The server goes on with it. */
+  /** The server works on the call again. */
   resume(call: OutgoingCall): void;
 }
 
 /**
- * What to do about questions that a legacy server asks while several voices have calls in flight; the wire does
- * not say whose they are.
+ * What to do about questions that a legacy server asks while several tenants have calls in flight. The protocol does not
+ * say which call a question belongs to.
  *
- * - `adaptive`: calls run side by side. Calls that are known to ask wait for each other until each has asked, so
- *   that their questions can be attributed; other calls never wait. What cannot be attributed is refused.
+ * - `adaptive`: calls run side by side. Calls that are known to ask wait for each other until each has asked, so that
+ *   their questions can be attributed; other calls never wait. A question that cannot be attributed is refused.
  * - `queue`: every call that may lead to a question runs alone.
  * - `refuse`: nothing waits; a question that cannot be attributed is refused.
  */

@@ -4,7 +4,7 @@ import type { Slotted } from '../async/live-set.js';
 import { events } from '../events.js';
 import type { EarlyMessage, Service } from '../exchange/call.js';
 import type { Connection, Receiver } from '../exchange/connection.js';
-import { CALL_BYTES, type CallSurroundings, InboundCalls } from '../exchange/inbound-calls.js';
+import { type CallSurroundings, InboundCalls } from '../exchange/inbound-calls.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import {
   type Decoded,
@@ -17,6 +17,7 @@ import {
   resultMessage,
 } from '../wire/json-rpc.js';
 import { classifyOpening } from './classify-opening.js';
+import { EarlyMessages } from './early-messages.js';
 import { LegacyServerDialect } from './legacy/server-dialect.js';
 import { claimsModern } from './meta-keys.js';
 import { ModernServerDialect } from './modern/server-dialect.js';
@@ -33,15 +34,15 @@ import {
 /** A connection being served, from its first byte to its end. */
 export interface ServedConnection extends Slotted {
   /**
-   * Refuses new requests, finishes running ones within the grace, aborts the others, which have `abortMs` for an answer
-   * of their own, flushes and closes. Twice is harmless.
+   * Refuses new requests, lets running ones finish within the grace, aborts the others, which then have `abortMs` to
+   * answer, writes the output out and closes. A second call is harmless.
    */
   close(graceMs?: number, abortMs?: number): Promise<void>;
   /** Settles when the connection has ended, never rejects. */
   readonly done: Promise<void>;
 }
 
-/** Serves one connection: the first accepted era-distinctive request picks the dialect for all that follow. */
+/** Serves one connection. The first accepted request that belongs to one era chooses the dialect for all that follow. */
 export function serveConnection(
   connection: Connection,
   service: Service,
@@ -49,7 +50,7 @@ export function serveConnection(
 ): ServedConnection {
   const served = new ConnectionDriver(connection, service, runtime);
   connection.open(served);
-  // Over HTTP most connections are one request that was answered at once; there is nothing left to watch.
+  // Over HTTP most connections are one request that is answered at once; then there is nothing left to watch.
   if (!connection.isOver) served.watch();
   return served;
 }
@@ -62,18 +63,14 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   #dialect: ServerDialect | undefined;
   #closing: Promise<void> | undefined;
   #graceOver: Deferred<void> | undefined;
-  /** Aborted handlers have had their time for an answer. */
+  /** Settled when aborted handlers have no more time to answer. */
   #answersOver: Deferred<void> | undefined;
-  /** While true, new requests are refused: the server is on its way out. */
+  /** While true, new requests are refused: the server is stopping. */
   #leaving = false;
-  /** Requests that came before the service was ready. */
-  #early: Set<RequestId> | undefined;
+  /** Messages that came before the service was ready; created by the first. */
+  #early: EarlyMessages | undefined;
   #holdsEarly = false;
   #holdsCalls = false;
-  #earlyOver: Deferred<void> | undefined;
-  #earlyNotifications = 0;
-  /** What all of these take in memory, those that were cancelled meanwhile included. */
-  #earlyBytes = 0;
   arriving = 0;
 
   constructor(connection: Connection, service: Service, runtime: ModernServerState) {
@@ -91,7 +88,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     return this.watch();
   }
 
-  /** Sees to the end of the connection. */
+  /** Cleans up when the connection ends. */
   watch(): Promise<void> {
     const { connection } = this.#side;
     this.#done ??= connection.closed.then((end) => {
@@ -140,7 +137,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     return this.#finish(graceMs, abortMs);
   }
 
-  /** A later close may hurry an earlier one, never slow it down. */
+  /** A later close may shorten an earlier one, never extend it. */
   async #finish(graceMs: number, abortMs = 0): Promise<void> {
     const { clock } = this.#side.settings;
     this.#graceOver ??= createDeferred<void>();
@@ -167,15 +164,11 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   }
 
   async #idle(): Promise<void> {
-    while (this.#early && this.#early.size > 0) {
-      // Told by whoever was the last of them: to look again and again would leave nobody else a turn.
-      this.#earlyOver ??= createDeferred<void>();
-      await this.#earlyOver.promise;
-    }
+    await this.#early?.empty();
     await this.#side.calls.idle();
   }
 
-  /** A handler that heeds its signal has a moment for an answer of its own: part of a result is better than none. */
+  /** A handler that observes its signal can still answer: a partial result is better than an error. */
   #abort(): void {
     for (const inbound of this.#side.calls.pending()) {
       inbound.stopped = true;
@@ -183,10 +176,9 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     }
   }
 
-  /** Every request that is left gets an error. */
+  /** Answers every open request with an error. */
   #abandon(): void {
-    for (const id of this.#early ?? []) refuse(this.#side, id, STOPPING);
-    this.#early?.clear();
+    for (const id of this.#early?.abandonRequests() ?? []) refuse(this.#side, id, STOPPING);
     for (const inbound of this.#side.calls.pending()) {
       const { running } = inbound;
       sendError(this.#side, inbound, STOPPED);
@@ -198,14 +190,14 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     switch (message.kind) {
       case 'request': {
         const ready = this.#ready(message);
-        if (ready && message.method !== 'ping') return this.#later(message, ready);
-        // A ping is answered whatever becomes of it.
+        if (ready && message.method !== 'ping') return this.#handleLater(message, ready);
+        // A ping is answered even if the service never gets ready.
         ready?.catch(() => {});
         this.#request(message);
         return;
       }
       case 'notification':
-        if (this.#early?.size && this.#earlyNotification(message, this.#early)) return;
+        if (this.#early?.hasRequests && this.#notifyLater(message, this.#early)) return;
         this.#dialect?.notification(message);
         return;
       case 'invalid':
@@ -216,9 +208,9 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     }
   }
 
-  #ready(opening: EarlyMessage): Promise<void> | undefined {
+  #ready(message: EarlyMessage): Promise<void> | undefined {
     const { service, connection } = this.#side;
-    return service.ready?.(opening, connection.principal);
+    return service.ready?.(message, connection.principal);
   }
 
   #request(request: DecodedRequest): void {
@@ -227,20 +219,19 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     else this.#opening(request);
   }
 
-  /** What is served has yet to find out what it can do. */
-  #later(request: DecodedRequest, ready: Promise<void>): void {
-    this.#early ??= new Set();
-    const early = this.#early;
+  /** Handles a request when the service knows what it can do. */
+  #handleLater(request: DecodedRequest, ready: Promise<void>): void {
+    const { connection, settings } = this.#side;
+    this.#early ??= new EarlyMessages(settings, (hold) => {
+      this.#holdsEarly = hold;
+      connection.hold(hold || this.#holdsCalls);
+    });
     const { arriving } = this;
-    early.add(request.id);
-    this.#earlyBytes += arriving + CALL_BYTES;
-    this.#reviewEarly(early);
+    const remove = this.#early.addRequest(request.id, arriving);
     const isWanted = () => {
-      const isKnown = early.delete(request.id);
-      this.#earlyBytes -= arriving + CALL_BYTES;
-      this.#reviewEarly(early);
+      const isKnown = remove();
       this.arriving = arriving;
-      return isKnown && !this.#side.connection.isOver;
+      return isKnown && !connection.isOver;
     };
     ready.then(
       () => {
@@ -253,47 +244,18 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     );
   }
 
-  /** Whoever does not wait for answers must not fill the memory with what is to be looked at later. */
-  #reviewEarly(early: Set<RequestId>): void {
-    const { connection, settings } = this.#side;
-    if (early.size === 0) {
-      this.#earlyOver?.resolve();
-      this.#earlyOver = undefined;
-    }
-    const isFull = early.size >= settings.maxConcurrent || this.#earlyBytes >= settings.maxQueuedBytes;
-    if (isFull === this.#holdsEarly) return;
-    this.#holdsEarly = isFull;
-    connection.hold(isFull || this.#holdsCalls);
-  }
-
-  /** One that belongs to requests which have not been looked at yet: they come first. */
-  #earlyNotification(notification: DecodedNotification, early: Set<RequestId>): boolean {
-    if (isCancellation(notification, early)) {
-      this.#reviewEarly(early);
-      return true;
-    }
+  /** Keeps a notification behind the requests that it may belong to. False: it can be handled now. */
+  #notifyLater(notification: DecodedNotification, early: EarlyMessages): boolean {
+    if (early.cancelledBy(notification)) return true;
     const ready = this.#ready(notification);
-    // As many as there are requests that they could belong to, and some more.
     if (!ready) return false;
-    const { arriving } = this;
-    if (
-      this.#earlyNotifications > MAX_EARLY_NOTIFICATIONS ||
-      this.#earlyBytes + arriving > this.#side.settings.maxQueuedBytes
-    ) {
-      ready.catch(() => {});
-      return true;
-    }
-    this.#earlyNotifications += 1;
-    this.#earlyBytes += arriving;
-    const done = () => {
-      this.#earlyNotifications -= 1;
-      this.#earlyBytes -= arriving;
-    };
-    ready.then(() => this.#dialect?.notification(notification)).then(done, done);
+    const remove = early.addNotification(this.arriving);
+    if (remove) ready.then(() => this.#dialect?.notification(notification)).then(remove, remove);
+    else ready.catch(() => {});
     return true;
   }
 
-  /** JRPC-017, JRPC-019: arrays are part of one revision only. */
+  /** JRPC-017, JRPC-019: only one revision has batches. */
   #batch(batch: DecodedBatch): void {
     if (this.#dialect?.revision === '2025-03-26') {
       if (batch.items.length > MAX_BATCH) return refuse(this.#side, undefined, LONG_BATCH);
@@ -310,7 +272,7 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
     switch (opening.kind) {
       case 'legacy': {
         const dialect = new LegacyServerDialect(this.#side, opening.handshake);
-        // A refused handshake decides nothing; the next one may find a place.
+        // A refused handshake does not choose the era; the next one may be accepted.
         if (dialect.welcome(request.id)) this.#dialect = dialect;
         return;
       }
@@ -327,14 +289,8 @@ class ConnectionDriver implements Receiver, ServedConnection, CallSurroundings {
   }
 }
 
-/** Of a request that has not been looked at yet: it never will be. */
-function isCancellation({ method, params }: DecodedNotification, early: Set<RequestId>): boolean {
-  return method === 'notifications/cancelled' && early.delete(params?.['requestId'] as RequestId);
-}
-
-const MAX_EARLY_NOTIFICATIONS = 1000;
 const STOPPING: JsonRpcErrorBody = { code: ErrorCode.InternalError, message: 'The server is stopping' };
-/** One line must not make a flood of answers that nobody can stop. */
+/** One line must not lead to an unbounded number of answers. */
 const MAX_BATCH = 1000;
 const LONG_BATCH: JsonRpcErrorBody = {
   code: ErrorCode.InvalidRequest,

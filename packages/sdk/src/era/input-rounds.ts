@@ -3,11 +3,11 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { ClientCapabilities, InputRequest, InputRequests, InputResponse } from '../wire/model.js';
 
-/** What a service returns to ask for another round without holding memory in between (replay style). */
+/** What a service returns to ask for another round and keep nothing in memory in between (replay style). */
 export interface InputRequired extends JsonObject {
   readonly resultType: 'input_required';
   readonly inputRequests?: InputRequests;
-  /** Any JSON value; sealed before it leaves, handed back as `call.state` on the retry. */
+  /** Any JSON value. It is sealed before it is sent, and is `call.state` in the next round. */
   readonly state?: unknown;
 }
 
@@ -15,25 +15,25 @@ export function isInputRequired(result: JsonObject): result is InputRequired {
   return result['resultType'] === 'input_required';
 }
 
-/** Says what is wrong with an `input_required` result as a client gets it, or `undefined` (MRTR-004 … MRTR-006). */
+/** What is wrong with an `input_required` result that a client received, or `undefined` (MRTR-004 … MRTR-006). */
 export function roundProblem({ inputRequests, requestState }: JsonObject): string | undefined {
   if (inputRequests === undefined && requestState === undefined)
-    return 'neither asks for anything nor has a state';
+    return 'has neither inputRequests nor a requestState';
   if (requestState !== undefined && typeof requestState !== 'string')
-    return 'has a requestState that is no string';
+    return 'has a requestState that is not a string';
   if (inputRequests === undefined) return undefined;
-  if (!isJsonObject(inputRequests)) return 'has inputRequests that are no object';
+  if (!isJsonObject(inputRequests)) return 'has inputRequests that are not an object';
   for (const [key, request] of Object.entries(inputRequests)) {
     if (!isJsonObject(request) || typeof request['method'] !== 'string')
-      return `asks for no method under "${key}"`;
+      return `has no method in inputRequests["${key}"]`;
     if (request['method'] !== 'roots/list' && !isJsonObject(request['params'])) {
-      return `asks for ${request['method']} without params`;
+      return `has no params for ${request['method']}`;
     }
   }
   return undefined;
 }
 
-/** Says what is wrong with an answer to `request`, or `undefined` when its shape is right (MRTR-025). */
+/** What is wrong with an answer to `request`, or `undefined` (MRTR-025). */
 export function answerProblem(request: InputRequest, answer: unknown): string | undefined {
   if (!isJsonObject(answer)) return 'must be an object';
   switch (request.method) {
@@ -62,7 +62,7 @@ export function cannotAsk(method: string): ProtocolError {
   return new ProtocolError(ErrorCode.InternalError, `${method} cannot ask the client for input`);
 }
 
-/** MRTR-004: a round asks something or carries state. */
+/** MRTR-004: a round has questions or a state. */
 export function emptyRound(method: string): ProtocolError {
   return new ProtocolError(
     ErrorCode.InternalError,
@@ -70,7 +70,7 @@ export function emptyRound(method: string): ProtocolError {
   );
 }
 
-/** Narrows an answer or throws the error that the peer gets for it. */
+/** Narrows an answer, or throws the error that the peer gets for it. */
 export function checkedAnswer(key: string, request: InputRequest, answer: unknown): InputResponse {
   const problem = answerProblem(request, answer);
   if (problem === undefined) return answer as InputResponse;
@@ -78,9 +78,8 @@ export function checkedAnswer(key: string, request: InputRequest, answer: unknow
 }
 
 /**
- * What a question needs of the client that the client did not declare, as the capability object that would
- * satisfy it (`{ elicitation: { url: {} } }`), or `undefined` when the question may be asked.
- * `elicitation: {}` means form mode only (wire sheet §3).
+ * The undeclared client capability that a question needs, as a capability object (`{ elicitation: { url: {} } }`), or
+ * `undefined` if the question may be asked. `elicitation: {}` means form mode only (wire sheet §3).
  */
 export function missingCapability(
   request: InputRequest,

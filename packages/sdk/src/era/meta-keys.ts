@@ -10,7 +10,7 @@ export const META = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** True when a request claims the modern era, rightly or not. */
+/** True if a request claims to be modern, valid or not. */
 export function claimsModern(params: JsonObject | undefined): boolean {
   const meta = params?.['_meta'];
   return isJsonObject(meta) && meta[META.protocolVersion] !== undefined;

@@ -1,6 +1,6 @@
 import type { ServerCapabilities } from '../wire/model.js';
 
-/** What both eras need to know of a method that a service handles. */
+/** What both eras know of a method that a service handles. */
 export interface MethodFacts {
   /** Without this server capability the method counts as not implemented (ERR-015). */
   readonly capability: keyof ServerCapabilities;

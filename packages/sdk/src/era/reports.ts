@@ -1,8 +1,6 @@
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LogEntry, LoggingLevel, ProgressUpdate } from '../wire/model.js';
 
-/** Progress and logs as they came over the wire, narrowed. */
-
 export function toProgress(params: JsonObject): ProgressUpdate {
   const { progress, total, message } = params;
   return {
@@ -32,7 +30,7 @@ export function isLoggingLevel(value: unknown): value is LoggingLevel {
   return RANK.has(value);
 }
 
-/** True when a message of `level` passes a threshold. */
+/** True if a message of `level` passes the threshold. */
 export function reaches(level: LoggingLevel, threshold: LoggingLevel): boolean {
   return RANK.get(level)! >= RANK.get(threshold)!;
 }

@@ -27,7 +27,7 @@ export interface ServerDialectContext {
   readonly settings: ServingSettings;
 }
 
-/** Answers a request, once; a result that cannot be written as JSON becomes an error, never silence. */
+/** Answers a request, once. A result that cannot be written as JSON becomes an error. */
 export function sendResult(side: ServerDialectContext, call: InboundCall, result: JsonObject): void {
   if (!call.live) return;
   side.calls.settle(call);
@@ -50,13 +50,13 @@ export function sendError(side: ServerDialectContext, call: InboundCall, thrown:
   }
 }
 
-/** What a request is answered that the end of the server has cut short. */
+/** The answer to a request that the end of the server has aborted. */
 export const STOPPED: JsonRpcErrorBody = {
   code: ErrorCode.InternalError,
   message: 'The server stopped before this request was finished',
 };
 
-/** Progress and logs are for the moment: when the peer does not read, or JSON cannot hold them, they are dropped. */
+/** Sends progress or a log line. It is dropped if the peer does not read, or if it cannot be written as JSON. */
 export function sendInPassing(
   side: ServerDialectContext,
   method: string,
@@ -72,13 +72,13 @@ export function sendInPassing(
   }
 }
 
-/** Tells watchers of a message that goes no further. */
+/** Publishes a diagnostic event for a dropped message. */
 export function dropped(side: ServerDialectContext, why: string, message: unknown): void {
   if (events.dropped.hasSubscribers)
     events.dropped.publish({ connection: side.connection.label, why, message });
 }
 
-/** Tells the peer, and watchers, that a message is refused. */
+/** Refuses a message: answers the peer with an error, and publishes a diagnostic event. */
 export function refuse(
   side: ServerDialectContext,
   id: InboundCall['id'] | undefined,
@@ -89,7 +89,7 @@ export function refuse(
   connection.send(errorMessage(id, error));
 }
 
-/** Records a request, or refuses it when its id is already in flight. */
+/** Records a request, or refuses it if its id is already in flight. */
 export function acceptOnce(side: ServerDialectContext, id: InboundCall['id']): InboundCall | undefined {
   const call = side.calls.accept(id);
   if (call) return call;
@@ -111,8 +111,8 @@ export function methodNotFound(method: string): JsonRpcErrorBody {
 }
 
 /**
- * Runs `work` and hands on its outcome; a synchronous service costs no promise. Whatever goes wrong, also on
- * the way to the answer, ends in `onError`: a request must not be left without one.
+ * Runs `work` and passes its outcome on; a synchronous service costs no promise. Every error, also one of `onResult`,
+ * ends in `onError`, so that no request is left without an answer.
  */
 export function settleWith(
   work: () => JsonObject | Promise<JsonObject>,
@@ -120,7 +120,8 @@ export function settleWith(
   onError: (thrown: unknown) => void,
 ): void {
   const conclude = (result: JsonObject) => {
-    if (!isJsonObject(result)) throw new ProtocolError(ErrorCode.InternalError, 'The server gave no result');
+    if (!isJsonObject(result))
+      throw new ProtocolError(ErrorCode.InternalError, 'The handler returned no result object');
     onResult(result);
   };
   try {
@@ -142,17 +143,17 @@ export interface ServerDialect {
   request(request: DecodedRequest): void;
   notification(notification: DecodedNotification): void;
   response(response: DecodedResult | DecodedError): void;
-  /** The peer will send nothing more: whatever waits for it ends now, whatever can still be answered goes on. */
+  /** The peer sends nothing more: questions to it fail now, calls that can still be answered go on. */
   inputEnded(): void;
   /** Output has room again. */
   drained(): void;
-  /** Ends what would otherwise never end (listens); running calls go on. */
+  /** Ends subscriptions, which would not end by themselves; running calls go on. */
   retire(): void;
-  /** The connection is gone or the grace is over: stop everything. Nothing is sent. */
+  /** The connection is gone or the grace is over: cancels all calls. Nothing is sent. */
   dispose(reason: string): void;
 }
 
-/** What a failed call tells the peer: the code that was thrown, fitted to the era, or -32603. Never a stack. */
+/** The error that the peer gets for a failed call: the thrown code, fitted to the era, or -32603. Never a stack. */
 export function toWireError(thrown: unknown, method: string, era: Era): JsonRpcErrorBody {
   if (thrown instanceof ProtocolError) {
     const code = fitCode(thrown.code, thrown.data, method, era);

@@ -6,23 +6,23 @@ import type { ParkingLimits } from './modern/parked-calls.js';
 import type { StateKey } from './modern/sealed-state.js';
 import { ALL_ERAS } from './revisions.js';
 
-/** Everything the serving side lets you set, resolved once in `serve()`. */
+/** The settings of a served connection, resolved once in `serve()`. */
 export interface ServingSettings extends InboundLimits, ParkingLimits {
   readonly clock: Clock;
   readonly eras: readonly Era[];
-  /** How long accepted calls may go on after the end of input or `close()`. */
+  /** How long accepted calls may run after the end of the input or `close()`. */
   readonly graceMs: number;
-  /** How long a legacy client may take over one question; its progress extends it, four times at most. */
+  /** How long a legacy client may take to answer a question. Its progress extends this, up to four times. */
   readonly askTimeoutMs: number;
-  /** Open `subscriptions/listen` per connection. */
+  /** Open `subscriptions/listen` requests per connection. */
   readonly maxListens: number;
-  /** Legacy connections are pinged this often and closed when they stay silent; 0 is never. */
+  /** Legacy connections are pinged at this interval, and closed if they do not answer; 0: never. */
   readonly pingIntervalMs: number;
-  /** 32 bytes that seal `requestState`; share it between replicas. Of several the first seals, and all open. */
+  /** 32 bytes that seal `requestState`; share them between replicas. Of several keys the first seals, and all open. */
   readonly stateKey: StateKey | readonly StateKey[] | undefined;
 }
 
-/** Fills in what was not set and refuses what makes no sense. */
+/** Fills in the defaults and refuses invalid values. */
 export function resolveServing(options: Partial<ServingSettings> = {}): ServingSettings {
   const settings: ServingSettings = {
     clock: options.clock ?? systemClock,

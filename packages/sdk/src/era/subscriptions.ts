@@ -2,7 +2,7 @@ import { IsthmusError } from '../errors.js';
 import type { Change } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 
-/** The resources that one connection is subscribed to: bounded, since their names are the client's. */
+/** The resources that one connection is subscribed to. Bounded, since the client chooses the URIs. */
 export class SubscribedUris {
   readonly #uris = new Set<string>();
   #chars = 0;
@@ -11,7 +11,7 @@ export class SubscribedUris {
     return this.#uris.has(uri);
   }
 
-  /** Throws `BUSY` when there are too many. */
+  /** Throws `BUSY` if there are too many. */
   add(uri: string): void {
     if (this.#uris.has(uri)) return;
     const problem = urisProblem(this.#uris.size + 1, this.#chars + uri.length);
@@ -25,22 +25,22 @@ export class SubscribedUris {
   }
 }
 
-/** Why one connection cannot be subscribed to so many resources; undefined: it can. */
+/** Why one connection cannot subscribe to so many resources; undefined if it can. */
 export function urisProblem(count: number, chars: number): string | undefined {
   if (count <= MAX_URIS && chars <= MAX_CHARS) return undefined;
-  return `one subscriber can name at most ${MAX_URIS} resources, with ${MAX_CHARS} characters in all`;
+  return `a subscriber can name at most ${MAX_URIS} resources, with ${MAX_CHARS} characters in total`;
 }
 
-/** The same bound for news of them that wait until the client reads; the oldest are dropped. */
-export function keepOverdue<T>(overdue: Map<string, T>, key: string, news: T): void {
-  overdue.set(key, news);
+/** Keeps a change until the client reads, with the same bound; the oldest change is dropped. */
+export function keepOverdue<T>(overdue: Map<string, T>, key: string, change: T): void {
+  overdue.set(key, change);
   if (overdue.size > MAX_URIS) overdue.delete(overdue.keys().next().value!);
 }
 
 const MAX_URIS = 10_000;
 const MAX_CHARS = 1024 * 1024;
 
-/** What a notification of a server says has changed; `undefined` for every other notification. */
+/** The change that a notification reports; `undefined` for every other notification. */
 export function changeOf(method: string, params: JsonObject): Change | undefined {
   switch (method) {
     case 'notifications/tools/list_changed':
@@ -56,7 +56,7 @@ export function changeOf(method: string, params: JsonObject): Change | undefined
   }
 }
 
-/** SUB-016: an update may name a part of what was subscribed to. */
+/** SUB-016: an update may name a sub-resource of the subscribed one. */
 export function isPartOf(uri: string, whole: string): boolean {
   return uri === whole || uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`);
 }

@@ -118,7 +118,7 @@ describe('a question that belongs to no call', () => {
       id: 9,
       error: {
         code: -32603,
-        message: '2 conversations share this connection, and the question belongs to no call of theirs',
+        message: '2 conversations share this connection, and the question belongs to none of their calls',
       },
     });
     expect(answers.map(({ asked }) => asked)).toEqual([[], []]);
@@ -695,7 +695,7 @@ describe('a conversation that ends', () => {
     expect(await server.next()).toEqual({
       jsonrpc: '2.0',
       id: 'open',
-      error: { code: -32603, message: 'Whoever was asked has gone: The conversation has ended' },
+      error: { code: -32603, message: 'The client that was asked has left: The conversation has ended' },
     });
     expect(await server.next()).toMatchObject({
       method: 'notifications/cancelled',

@@ -131,7 +131,7 @@ export class RawPeer implements AsyncDisposable {
         ...(requestState !== undefined && { requestState }),
       };
     }
-    throw new Error(`${method} asked ten times without an end`);
+    throw new Error(`${method} asked ten times, which is the limit`);
   }
 
   notify(method: string, params?: JsonObject): void {

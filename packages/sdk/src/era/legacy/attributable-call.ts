@@ -4,106 +4,106 @@ import type { OnBehalfOf, OutgoingCall } from '../../exchange/call.js';
 import type { RequestId } from '../../wire/json-rpc.js';
 import type { Rests } from '../client-dialect-context.js';
 
-/** A call that the server may ask back about, while it runs. */
+/** A running call that may lead to a question of the server. */
 export interface AttributableCall extends Slotted {
-  /** Which one of all it is, in the order in which they began. */
+  /** Sequence number, in the order of beginning. */
   readonly at: number;
-  /** Who is asked: whoever speaks, or whom it speaks for. */
+  /** Who is asked: the client that the call is made for, or the caller itself. */
   readonly owner: object;
-  readonly speaker: object;
+  readonly caller: object;
   readonly behalf: OnBehalfOf | undefined;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
   /** The request, once it has been sent. */
   id: RequestId | undefined;
-  /** Told while it waits for a person. */
-  call: OutgoingCall | undefined;
+  /** The call as the tenant made it, and the observer that is told while it waits for a user. */
+  outgoing: OutgoingCall | undefined;
   rests: Rests | undefined;
-  /** It was known to ask when it began, or may have asked earlier. */
+  /** When it began, calls of this key were known or suspected to ask. */
   readonly expected: boolean;
-  /** It may ask now: other calls that are known to ask wait for it. Calls that are not known to ask never wait. */
+  /** It may ask now: other calls that are known to ask wait for it. Other calls never wait. */
   alone: boolean;
   /** How often it has asked, and how many of its questions are open. */
   asked: number;
   open: number;
-  /** Its question cannot have been that of another call of its owner. */
+  /** Its question cannot belong to another call of its owner. */
   sure: boolean;
-  /** It waits for an answer and asks nothing meanwhile. */
+  /** It waits for an answer, and is assumed to ask nothing meanwhile. */
   away: boolean;
-  /** The server has some of the answers to what it asked at once, and may go on with a part of its work. */
+  /** The server has some of the answers, but not all, and may go on with a part of the work. */
   partly: boolean;
-  /** Another call of its owner was given up, and may be the one that asked: this one is not taken for waiting. */
+  /** Another call of its owner was given up and may be the one that asked: this one is not assumed to be waiting. */
   stays: boolean;
-  /** The how-manieth it was of those that were given up without an answer. */
+  /** Sequence number among the calls that were given up. */
   givenUp: number | undefined;
-  /** Calls off the moment in which it no longer runs alone, or counts as away. */
+  /** Cancels the timer that ends `alone` and may set `away`. */
   callOff: (() => void) | undefined;
 }
 
-/** Whose question it is, as far as anybody can know, and all the calls that could have led to it. */
+/** The call that a question belongs to, as far as it can be known, and all calls that could have led to it. */
 export type Attribution = Attributed | Unclear | { readonly kind: 'nobody' };
 
 export interface Attributed {
   readonly kind: 'one';
-  readonly turn: AttributableCall;
-  readonly turns: readonly AttributableCall[];
+  readonly call: AttributableCall;
+  readonly calls: readonly AttributableCall[];
 }
 
 export interface Unclear {
   readonly kind: 'several';
-  /** How many calls had been given up when the question came. */
+  /** The number of calls that had been given up when the question came. */
   readonly givenUp: number;
   readonly count: number;
-  readonly turns: readonly AttributableCall[];
+  readonly calls: readonly AttributableCall[];
 }
 
-/** A question that was put to the owner of a call. */
+/** A question that the owner of a call is being asked. */
 export interface OpenQuestion {
-  readonly turn: AttributableCall;
-  /** The server has its answer, or wants none any more. */
+  readonly call: AttributableCall;
+  /** The server has the answer, or has cancelled the question. */
   isOver: boolean;
 }
 
-/** Which of the calls of one owner it belongs to: one that has not asked, the latest of those. */
-export function likeliest(turns: readonly AttributableCall[]): AttributableCall {
-  const fewest = Math.min(...turns.map(({ asked }) => asked));
-  return turns.findLast(({ asked, open }) => asked === fewest && open === 0) ?? turns.at(-1)!;
+/** The most likely of several calls of one owner: the latest of those that have asked least. */
+export function likeliest(calls: readonly AttributableCall[]): AttributableCall {
+  const fewest = Math.min(...calls.map(({ asked }) => asked));
+  return calls.findLast(({ asked, open }) => asked === fewest && open === 0) ?? calls.at(-1)!;
 }
 
-/** Calls that nobody waits for any more, but that may still run over there and ask. */
+/** Calls that were given up, but that the server may still run and ask about. */
 export class GivenUpCalls<T> {
   readonly #clock: Clock;
   readonly #keepMs: number;
   readonly #calls = new Map<RequestId, GivenUp<T>>();
 
-  /** For `keepMs` their late answers are recognized, also where they are feared for less. */
+  /** Late answers are recognized for at least `keepMs`, also if the call may ask for less time. */
   constructor(clock: Clock, keepMs: number) {
     this.#clock = clock;
     this.#keepMs = keepMs;
   }
 
-  /** It may ask for so long. */
+  /** The call may ask for `ms` more. */
   add(id: RequestId, call: T, ms: number): void {
     const now = this.#clock.now();
     for (const [old, { forgotten }] of this.#calls) if (forgotten <= now) this.#calls.delete(old);
     this.#calls.set(id, { call, until: now + ms, forgotten: now + Math.max(ms, this.#keepMs) });
   }
 
-  /** Its answer came after all. Undefined when there is no such call. */
+  /** Its answer has arrived. Undefined if there is no such call. */
   remove(id: RequestId): T | undefined {
     const call = this.#calls.get(id)?.call;
     this.#calls.delete(id);
     return call;
   }
 
-  /** Those that may still ask. */
+  /** The calls that may still ask. */
   all(): T[] {
     if (this.#calls.size === 0) return [];
     const now = this.#clock.now();
     return [...this.#calls.values()].filter(({ until }) => until > now).map(({ call }) => call);
   }
 
-  /** In how many milliseconds each of them is not feared any more. */
+  /** For each of them, the milliseconds until it is assumed to ask no more. */
   ends(): number[] {
     const now = this.#clock.now();
     return [...this.#calls.values()].map(({ until }) => until - now).filter((ms) => ms > 0);

@@ -19,40 +19,40 @@ import { type WaitingCall, WaitingLine } from './waiting-line.js';
 
 export type { AttributableCall } from './attributable-call.js';
 
-/** Who makes a call that may be asked about. */
+/** What is known of a call before it begins. */
 export interface Entrant {
-  readonly speaker: object;
+  readonly caller: object;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
   readonly behalf?: OnBehalfOf | undefined;
 }
 
-/** Told when a call begins to wait for a person, and when the server goes on with it. */
+/** Told when a call begins to wait for a user, and when the server goes on with it. */
 export interface AttributionWatcher {
-  onRest(turn: AttributableCall): void;
-  onResume(turn: AttributableCall): void;
+  onRest(call: AttributableCall): void;
+  onResume(call: AttributableCall): void;
 }
 
 /**
- * Decides who is meant when a legacy server asks, which the wire does not say: the only owner that has a call in
- * flight which could have led to the question. Calls that are known to ask wait for each other until each has asked.
- * Calls that are not known to ask never wait, and a call that waits for a person keeps nobody waiting.
+ * Finds the call that a question of a legacy server belongs to, which the protocol does not say: a question goes to the
+ * only owner that has a call in flight which could have led to it. Calls that are known to ask wait for each other until
+ * each has asked. Other calls never wait, and no call waits for one that waits for a user.
  */
 export class CallAttribution {
   readonly #policy: QuestionPolicy;
   readonly #clock: Clock;
   readonly #watcher: AttributionWatcher | undefined;
   readonly #running = new LiveSet<AttributableCall>();
-  /** How many have begun. */
+  /** The number of calls that have begun. */
   #begun = 0;
   readonly #line: WaitingLine;
-  /** Their questions must not reach somebody else. */
+  /** Their questions must not reach another owner. */
   readonly #givenUp: GivenUpCalls<AttributableCall>;
   #givenUpCount = 0;
-  readonly #habits = new QuestionHistory();
-  /** Owners who are being asked right now: what they call meanwhile must not wait for others. */
+  readonly #history = new QuestionHistory();
+  /** Owners that are being asked right now, with a count: calls that they make meanwhile must not wait for others. */
   readonly #answering = new Map<object, number>();
-  /** Questions of which it is not clear whose they are; each looks whether it has become so. */
+  /** One function for each question that is not attributed yet; it checks whether that has become possible. */
   readonly #unclear = new Set<() => void>();
 
   constructor(policy: QuestionPolicy, clock: Clock, watcher?: AttributionWatcher) {
@@ -63,34 +63,34 @@ export class CallAttribution {
     this.#givenUp = new GivenUpCalls(clock, CLARITY_MS);
   }
 
-  /** At once, when no other call is in the way. */
-  enter(speaker: object, key: string, behalf?: OnBehalfOf): AttributableCall | undefined {
+  /** Begins a call at once; undefined if it has to wait for another. */
+  enter(caller: object, key: string, behalf?: OnBehalfOf): AttributableCall | undefined {
     const alone = this.#runsAlone(key);
-    if (alone && this.#hasToWait(behalf?.owner ?? speaker)) return undefined;
-    return this.#begin({ speaker, key, behalf }, alone);
+    if (alone && this.#hasToWait(behalf?.owner ?? caller)) return undefined;
+    return this.#begin({ caller, key, behalf }, alone);
   }
 
-  /** When it is its turn; the wait counts against the call's own time. */
+  /** Begins a call when it is its turn. The wait counts against the call's own timeout. */
   wait(
-    speaker: object,
+    caller: object,
     key: string,
     patience: { readonly timeoutMs: number; readonly signal?: Cancellation | undefined },
     behalf?: OnBehalfOf,
   ): Promise<AttributableCall> {
-    const owner = behalf?.owner ?? speaker;
-    const entrant = { speaker, key, behalf };
+    const owner = behalf?.owner ?? caller;
+    const entrant = { caller, key, behalf };
     const isStrict = this.#policy === 'queue';
-    // Waiting for a clear question is not worth a failed call.
+    // A question that may be unclear is better than a failed call.
     if (!isStrict && this.#line.isFull) return Promise.resolve(this.#begin(entrant, false));
     const { timeoutMs, signal } = patience;
-    const waiting = { owner, speaker, client: behalf?.client ?? speaker, what: key, timeoutMs, signal };
-    // It may turn out meanwhile that it surely asks.
-    let left = this.#habits.surelyAsks(key) ? 1 : MAX_WAIT_MS / MAX_SUSPECT_WAIT_MS;
+    const waiting = { owner, caller, client: behalf?.client ?? caller, what: key, timeoutMs, signal };
+    // While it waits, this key may become known to ask for certain.
+    let left = this.#history.surelyAsks(key) ? 1 : MAX_WAIT_MS / MAX_SUSPECT_WAIT_MS;
     const hasToGo = () => {
       left -= 1;
-      return left <= 0 || !this.#habits.surelyAsks(key);
+      return left <= 0 || !this.#history.surelyAsks(key);
     };
-    const tryGo = (go: (turn: AttributableCall) => void, isOverdue: boolean) => {
+    const tryGo = (go: (call: AttributableCall) => void, isOverdue: boolean) => {
       const goesAnyway = isOverdue && hasToGo();
       const alone = this.#runsAlone(key);
       if (alone && !goesAnyway && this.#isBlocked(owner)) return false;
@@ -101,53 +101,53 @@ export class CallAttribution {
     return this.#line.join<AttributableCall>(waiting, tryGo, isStrict ? undefined : overdueMs);
   }
 
-  leave(turn: AttributableCall): void {
-    if (!this.#running.delete(turn)) return;
-    turn.callOff?.();
-    if (turn.expected && turn.asked === 0) this.#habits.exonerate(turn.key);
+  leave(call: AttributableCall): void {
+    if (!this.#running.delete(call)) return;
+    call.callOff?.();
+    if (call.expected && call.asked === 0) this.#history.exonerate(call.key);
     this.#changed();
   }
 
-  /** Given up without an answer. */
-  linger(id: RequestId, turn: AttributableCall): void {
+  /** The call was given up without an answer; the server may still ask about it. */
+  linger(id: RequestId, call: AttributableCall): void {
     this.#givenUpCount += 1;
-    turn.givenUp = this.#givenUpCount;
-    this.#givenUp.add(id, turn, this.#lingerMs(turn));
-    // Perhaps it was this one that waited, and not the one that was taken for it.
+    call.givenUp = this.#givenUpCount;
+    this.#givenUp.add(id, call, this.#lingerMs(call));
+    // Perhaps this call was the one that waited, and not the one that was assumed to.
     for (const other of this.#running.values()) {
-      if (other.owner !== turn.owner || other.sure) continue;
-      // Its timer goes on, since other calls may wait for it.
+      if (other.owner !== call.owner || other.sure) continue;
+      // Its timer keeps running, since other calls may wait for it.
       other.away = false;
       other.stays = true;
     }
   }
 
-  /** An answer came after all: it asks no more. */
+  /** A late answer arrived: the call asks no more. */
   answered(id: RequestId): void {
-    const turn = this.#givenUp.remove(id);
-    if (!turn) return;
-    turn.givenUp = undefined;
+    const call = this.#givenUp.remove(id);
+    if (!call) return;
+    call.givenUp = undefined;
     this.#changed();
   }
 
-  /** Who may be meant by a question that comes now, or still by an earlier one. */
+  /** The call that a new question belongs to, or, with `earlier`, one that was unclear before. */
   attribute(earlier?: Unclear): Attribution {
-    const turns = earlier
-      ? earlier.turns.filter((turn) => this.#mayHaveAsked(turn, earlier.givenUp))
+    const calls = earlier
+      ? earlier.calls.filter((call) => this.#mayHaveAsked(call, earlier.givenUp))
       : this.#suspects();
     const givenUp = earlier?.givenUp ?? this.#givenUpCount;
-    const owners = new Set(turns.map(({ owner }) => owner));
+    const owners = new Set(calls.map(({ owner }) => owner));
     if (owners.size === 0) return { kind: 'nobody' };
-    if (owners.size > 1) return { kind: 'several', givenUp, count: owners.size, turns };
-    // Whoever is asked is the same, but can be only through a call that runs.
-    const running = turns.filter((turn) => this.#running.has(turn));
-    const likely = running.length > 0 ? running : turns;
-    return { kind: 'one', turn: likeliest(likely), turns: likely };
+    if (owners.size > 1) return { kind: 'several', givenUp, count: owners.size, calls };
+    // The owner is the same for all of them, but can be asked only through a running call.
+    const running = calls.filter((call) => this.#running.has(call));
+    const likely = running.length > 0 ? running : calls;
+    return { kind: 'one', call: likeliest(likely), calls: likely };
   }
 
   /**
-   * Settles when it is clear which of them has asked, or when that has taken too long. Whatever ends meanwhile was
-   * not it, since that waits for the answer; nor was what begins meanwhile.
+   * Settles when only one owner is left, or after a time limit. A call that ends meanwhile did not ask, since it would
+   * wait for the answer. Nor did a call that begins meanwhile.
    */
   clarify(unclear: Unclear, signal: AbortSignal): Promise<Attribution> {
     return new Promise((resolve) => {
@@ -175,53 +175,53 @@ export class CallAttribution {
   }
 
   /**
-   * Whether it is worth holding the question for longer. Several that are held may be those of all the calls, of which
-   * then none ends. A call that was given up is never known to have ended. And that a call which ends has not asked is
-   * less certain after a while, since servers have time limits of their own: so all calls have to be of one client.
+   * Whether to hold the question for longer. If several questions are held, they may be those of all the calls, and then
+   * none of these ends. The end of a call that was given up is never seen. And after a while it is less certain that a
+   * call which ends has not asked, since servers have time limits of their own: so all calls must be of one client.
    */
-  #mayBecomeClear({ turns, givenUp }: Unclear): boolean {
+  #mayBecomeClear({ calls, givenUp }: Unclear): boolean {
     if (this.#unclear.size > 1) return false;
-    const client = turns[0]?.behalf?.client;
-    if (client === undefined || turns.some(({ behalf }) => behalf?.client !== client)) return false;
-    return turns.every((turn) => !this.#mayHaveAsked(turn, givenUp) || this.#running.has(turn));
+    const client = calls[0]?.behalf?.client;
+    if (client === undefined || calls.some(({ behalf }) => behalf?.client !== client)) return false;
+    return calls.every((call) => !this.#mayHaveAsked(call, givenUp) || this.#running.has(call));
   }
 
-  /** It could not be found out which of these has asked. Those that were given up are to blame for nothing. */
-  suspect({ turns }: Unclear): void {
-    const running = turns.filter((turn) => this.#running.has(turn));
+  /** Marks the running calls as suspects: the question could not be attributed. Given-up calls are not marked. */
+  suspect({ calls }: Unclear): void {
+    const running = calls.filter((call) => this.#running.has(call));
     if (new Set(running.map(({ owner }) => owner)).size < 2) return;
-    for (const { key } of running) this.#habits.hasAsked(key, false);
+    for (const { key } of running) this.#history.hasAsked(key, false);
   }
 
-  /** The owner of a call is being asked about it. */
-  asking({ turn, turns }: Attributed): OpenQuestion {
-    turn.asked += 1;
-    turn.open += 1;
-    turn.sure = turns.length === 1 && !this.#hasGivenUp(turn.owner);
-    if (this.#running.has(turn)) {
-      for (const { key } of turns) this.#habits.hasAsked(key, turn.sure);
-      if (turn.open > 1) this.#habits.hasAskedSeveral(turn.key);
-      else if (turn.asked > 1) this.#habits.hasAskedAgain(turn.key);
-      if (turn.away) this.#habits.hasAskedLate(turn.key);
+  /** Records that the owner of a call is being asked. */
+  asking({ call, calls }: Attributed): OpenQuestion {
+    call.asked += 1;
+    call.open += 1;
+    call.sure = calls.length === 1 && !this.#hasGivenUp(call.owner);
+    if (this.#running.has(call)) {
+      for (const { key } of calls) this.#history.hasAsked(key, call.sure);
+      if (call.open > 1) this.#history.hasAskedSeveral(call.key);
+      else if (call.asked > 1) this.#history.hasAskedAgain(call.key);
+      if (call.away) this.#history.hasAskedLate(call.key);
       if (this.#policy === 'adaptive') {
-        // Questions that belong together come together; what comes later is most likely that of another call.
-        turn.away = false;
-        this.#runAlone(turn, this.#habits.asksSeveral(turn.key) ? SEVERAL_QUIET_MS : QUIET_MS);
+        // The questions of one call come together; a later one most likely belongs to another call.
+        call.away = false;
+        this.#runAlone(call, this.#history.asksSeveral(call.key) ? SEVERAL_QUIET_MS : QUIET_MS);
       }
-      if (turn.open === 1) this.#watcher?.onRest(turn);
+      if (call.open === 1) this.#watcher?.onRest(call);
     }
-    return { turn, isOver: false };
+    return { call, isOver: false };
   }
 
-  /** The answer is there. Settles when it can be given to the server: what it asks next has to be clear, too. */
+  /** The owner has answered. Settles when the answer may be sent, so that the next question can be attributed, too. */
   async comeBack(question: OpenQuestion, patience: { readonly signal: AbortSignal }): Promise<void> {
-    const { turn } = question;
-    const { key, owner, speaker } = turn;
-    const mustWait = () => !question.isOver && turn.away && this.#running.has(turn) && this.#isBlocked(owner);
+    const { call } = question;
+    const { key, owner, caller } = call;
+    const mustWait = () => !question.isOver && call.away && this.#running.has(call) && this.#isBlocked(owner);
     if (mustWait()) {
       const { signal } = patience;
       const timeoutMs = Number.POSITIVE_INFINITY;
-      const waiting = { owner, speaker, client: owner, what: key, timeoutMs, signal, first: true };
+      const waiting = { owner, caller, client: owner, what: key, timeoutMs, signal, first: true };
       const tryGo = (go: () => void, isOverdue: boolean) => {
         if (!isOverdue && mustWait()) return false;
         go();
@@ -232,28 +232,28 @@ export class CallAttribution {
     } else this.over(question);
   }
 
-  /** The server goes on with the call: it gets its answer now, or has taken the question back. Twice is harmless. */
+  /** The server goes on with the call: it gets the answer, or has cancelled the question. A second call is harmless. */
   over(question: OpenQuestion): void {
     if (question.isOver) return;
     question.isOver = true;
-    const { turn } = question;
-    turn.open -= 1;
-    const isRunning = this.#running.has(turn);
-    turn.partly = turn.open > 0;
-    stay(turn);
+    const { call } = question;
+    call.open -= 1;
+    const isRunning = this.#running.has(call);
+    call.partly = call.open > 0;
+    stay(call);
     if (this.#policy === 'adaptive' && isRunning) {
-      const hasRunAlone = turn.alone;
-      // Known to ask again: the next question is to be clear, too.
-      if (!turn.partly && this.#asksOn(turn)) this.#runAlone(turn, ALONE_MS);
-      else turn.alone = false;
-      if (hasRunAlone && !turn.alone) this.#admit();
+      const hasRunAlone = call.alone;
+      // If it is known to ask again, it runs alone so that its next question can be attributed.
+      if (!call.partly && this.#asksOn(call)) this.#runAlone(call, ALONE_MS);
+      else call.alone = false;
+      if (hasRunAlone && !call.alone) this.#admit();
     }
-    if (!turn.partly && isRunning) this.#watcher?.onResume(turn);
+    if (!call.partly && isRunning) this.#watcher?.onResume(call);
   }
 
-  /** Whether a call was given up that may still be running, of somebody other than `speaker`. */
-  lingersOfOthers(speaker: object): boolean {
-    return this.#givenUp.all().some((turn) => turn.speaker !== speaker);
+  /** Whether a given-up call of another caller may still be running. */
+  lingersOfOthers(caller: object): boolean {
+    return this.#givenUp.all().some((call) => call.caller !== caller);
   }
 
   isAnswering(owner: object): boolean {
@@ -266,106 +266,106 @@ export class CallAttribution {
     else this.#answering.delete(owner);
   }
 
-  /** Those who wait are not going to have their turn. */
-  refuse(error: IsthmusError, speaker?: object): void {
-    this.#line.refuse(error, speaker);
-    for (const turn of this.#running.values())
-      if (speaker === undefined || turn.speaker === speaker) turn.callOff?.();
+  /** Rejects the waiting calls, of one caller or of all. */
+  refuse(error: IsthmusError, caller?: object): void {
+    this.#line.refuse(error, caller);
+    for (const call of this.#running.values())
+      if (caller === undefined || call.caller === caller) call.callOff?.();
   }
 
-  /** Where calls are made for others, cancelling is an everyday thing, and one client must not hold up all the others. */
+  /** For calls on behalf of clients the time is short: cancelling is common, and one client must not hold up the others. */
   #lingerMs({ behalf, key, asked }: AttributableCall): number {
     if (!behalf) return LINGER_MS;
-    if (!this.#habits.surelyAsks(key)) return 0;
-    // One that was given up before it asked may have been about to; a question that crosses that is refused.
+    if (!this.#history.surelyAsks(key)) return 0;
+    // A call that was given up before it asked may have been about to; a question that crosses the cancellation is refused.
     return asked === 0 ? CROSSING_LINGER_MS : BEHALF_LINGER_MS;
   }
 
-  /** Other calls that are known to ask wait for it, but no longer than `ms`. Whatever it does then, they go on. */
-  #runAlone(turn: AttributableCall, ms: number): void {
-    turn.callOff?.();
-    turn.alone = true;
-    turn.stays = false;
-    turn.callOff = this.#clock.after(ms, () => this.#endAlone(turn), { background: true });
+  /** Makes other calls that are known to ask wait for this one, for at most `ms`. */
+  #runAlone(call: AttributableCall, ms: number): void {
+    call.callOff?.();
+    call.alone = true;
+    call.stays = false;
+    call.callOff = this.#clock.after(ms, () => this.#endAlone(call), { background: true });
   }
 
-  /** It has not asked in time, or has asked and waits for a person now. */
-  #endAlone(turn: AttributableCall): void {
-    if (!this.#running.has(turn)) return;
-    turn.alone = false;
-    turn.away = turn.open > 0 && !turn.partly && !turn.stays && this.#mayGoAway(turn);
+  /** The time is over: the call has not asked, or it has asked and waits for a user now. */
+  #endAlone(call: AttributableCall): void {
+    if (!this.#running.has(call)) return;
+    call.alone = false;
+    call.away = call.open > 0 && !call.partly && !call.stays && this.#mayGoAway(call);
     this.#changed();
   }
 
   /**
-   * No more calls of an owner may be away than are sure to wait. Where its calls could have been confused, one of
-   * them is sure to; where it was perhaps one that was given up, none.
+   * No more calls of an owner may be away than certainly wait for an answer. If its calls could have been confused, only
+   * one of them certainly waits; if the question may belong to a given-up call, none does.
    */
-  #mayGoAway(turn: AttributableCall): boolean {
+  #mayGoAway(call: AttributableCall): boolean {
     for (const { owner, away, sure } of this.#running.values())
-      if (owner === turn.owner && away && !sure) return false;
-    return turn.sure || !this.#hasGivenUp(turn.owner);
+      if (owner === call.owner && away && !sure) return false;
+    return call.sure || !this.#hasGivenUp(call.owner);
   }
 
   #hasGivenUp(owner: object): boolean {
-    return this.#givenUp.all().some((turn) => turn.owner === owner);
+    return this.#givenUp.all().some((call) => call.owner === owner);
   }
 
   #changed(): void {
-    // A call that is given up leaves first, and lingers then: that has to be known.
+    // A given-up call leaves first and is recorded as given up after that: the check must see both.
     for (const look of this.#unclear) queueMicrotask(look);
     this.#admit();
   }
 
   /**
-   * Calls that wait for an answer are meant only when no other call is there, or when they are known to ask on
-   * while they wait.
+   * The calls that a new question may belong to. Calls that wait for an answer count only if there is no other call, or
+   * if they are known to ask again while they wait.
    */
   #suspects(): AttributableCall[] {
     const running = this.#running.values().sort((a, b) => a.at - b.at);
-    const present = running.filter(({ away, key }) => !away || this.#habits.asksLate(key));
+    const present = running.filter(({ away, key }) => !away || this.#history.asksLate(key));
     return [...(present.length > 0 ? present : running), ...this.#givenUp.all()];
   }
 
-  /** What was given up since may just wait for the answer, and has not ended. */
-  #mayHaveAsked(turn: AttributableCall, givenUpBefore: number): boolean {
-    if (turn.givenUp !== undefined && turn.givenUp > givenUpBefore) return true;
-    return this.#running.has(turn) || this.#givenUp.all().includes(turn);
+  /** A call that was given up after the question came may be the one that waits for the answer. */
+  #mayHaveAsked(call: AttributableCall, givenUpBefore: number): boolean {
+    if (call.givenUp !== undefined && call.givenUp > givenUpBefore) return true;
+    return this.#running.has(call) || this.#givenUp.all().includes(call);
   }
 
   #runsAlone(key: string): boolean {
     if (this.#policy === 'queue') return true;
-    return this.#policy === 'adaptive' && !this.#habits.isEmpty && this.#habits.asks(key);
+    return this.#policy === 'adaptive' && !this.#history.isEmpty && this.#history.asks(key);
   }
 
-  /** Whether it has to be alone for what it asks after an answer. */
+  /** Whether the call is known to ask again after an answer. */
   #asksOn({ key }: AttributableCall): boolean {
-    return this.#policy === 'queue' || this.#habits.asksAgain(key) || this.#habits.asksSeveral(key);
+    return this.#policy === 'queue' || this.#history.asksAgain(key) || this.#history.asksSeveral(key);
   }
 
   #hasToWait(owner: object): boolean {
     if (this.#running.size === 0 && this.#line.isEmpty) return false;
     if (this.#isBlocked(owner)) return true;
-    // In the order of arrival; but an owner that is being asked would wait for itself.
+    // Calls begin in the order of arrival. But a call of an owner that is being asked would wait for itself.
     return !this.#line.isEmpty && !this.#answering.has(owner);
   }
 
-  /** Whether a call of another owner may ask just now. */
+  /** Whether a call of another owner may ask now. */
   #isBlocked(owner: object): boolean {
-    return this.#running.some((turn) => turn.alone && turn.owner !== owner);
+    return this.#running.some((call) => call.alone && call.owner !== owner);
   }
 
-  #begin({ speaker, key, behalf }: Entrant, alone: boolean): AttributableCall {
+  #begin({ caller, key, behalf }: Entrant, alone: boolean): AttributableCall {
     this.#begun += 1;
-    const turn: AttributableCall = {
+    const call: AttributableCall = {
       slot: -1,
       at: this.#begun,
-      owner: behalf?.owner ?? speaker,
-      speaker,
+      owner: behalf?.owner ?? caller,
+      caller,
       behalf,
       key,
       id: undefined,
-      call: undefined,
+      outgoing: undefined,
       rests: undefined,
       expected: alone,
       alone,
@@ -378,40 +378,40 @@ export class CallAttribution {
       givenUp: undefined,
       callOff: undefined,
     };
-    this.#running.add(turn);
-    if (alone && this.#policy === 'adaptive') this.#runAlone(turn, ALONE_MS);
-    return turn;
+    this.#running.add(call);
+    if (alone && this.#policy === 'adaptive') this.#runAlone(call, ALONE_MS);
+    return call;
   }
 
   #admit(): void {
-    // Whoever is being asked would wait for itself behind the others.
+    // A call of an owner that is being asked would wait for itself behind the others.
     if (!this.#line.isEmpty) this.#line.admit((waiting: WaitingCall) => this.#answering.has(waiting.owner));
   }
 }
 
-/** How long a call that was given up may still ask. */
+/** How long a given-up call may still ask. */
 const LINGER_MS = 60_000;
-/** Less than a question is held, so that none is refused for its sake. */
+/** The same for calls on behalf of a client. Shorter than `CLARITY_MS`, so that no question is refused because of it. */
 const BEHALF_LINGER_MS = 1000;
-/** More than that. */
+/** The same if it had not asked yet. Longer than `CLARITY_MS`. */
 const CROSSING_LINGER_MS = 3000;
-/** How long after a question other calls that are known to ask wait for what else it asks. */
+/** How long after a question other calls that are known to ask wait for further questions of the same call. */
 const QUIET_MS = 50;
-/** The same where it is known to ask several at once. */
+/** The same if it is known to ask several questions at once. */
 const SEVERAL_QUIET_MS = 1000;
-/** How long they wait for a call that has yet to ask. */
+/** How long they wait for a call that has not asked yet. */
 const ALONE_MS = 2000;
-/** How long a call that is known to ask waits for its turn in all, behind however many others. */
+/** How long a call that is known to ask waits for its turn in total. */
 const MAX_WAIT_MS = 30_000;
-/** The same for a call that may not ask at all. */
+/** The same for a call that is only suspected to ask. */
 const MAX_SUSPECT_WAIT_MS = 1000;
-/** How long a question waits for it to become clear who is meant. */
+/** How long a question is held until it can be attributed. */
 const CLARITY_MS = 2000;
-/** The same for the only one that waits so, between calls of one client. Less than calls and questions are given. */
+/** The same if it is the only one, between calls of one client. Shorter than the timeouts of calls and questions. */
 const MAX_CLARITY_MS = 20_000;
 
-/** It is not taken for one that waits, or no longer. */
-function stay(turn: AttributableCall): void {
-  turn.callOff?.();
-  turn.away = false;
+/** The call is not assumed to be waiting any more. */
+function stay(call: AttributableCall): void {
+  call.callOff?.();
+  call.away = false;
 }

@@ -34,46 +34,46 @@ import { LegacySubscriptions } from './client-subscriptions.js';
 import { Scopes } from './scopes.js';
 import { LegacyTenantCaller } from './tenant-caller.js';
 
-/** What the voices on a legacy session share. */
-export interface LegacyLine {
+/** What the tenants of a legacy session share. */
+export interface SharedLegacySession {
   readonly revision: LegacyRevision;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly requests: OutboundRequests;
   readonly subscriptions: LegacySubscriptions;
-  readonly turns: CallAttribution;
+  readonly attribution: CallAttribution;
   readonly scopes: Scopes;
-  /** Whether there may be several voices. */
+  /** Whether there may be several tenants. */
   readonly isShared: boolean;
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
   cancel(id: RequestId, reason: string): void;
-  setLogLevel(speaker: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void>;
-  /** Whether the session logs from this level on already, or cannot be made to. */
-  isTalkative(level: LoggingLevel): boolean;
-  raiseLogLevel(speaker: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void>;
+  setLogLevel(caller: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void>;
+  /** Whether the session already logs from this level on, or the server has no logging. */
+  logsFrom(level: LoggingLevel): boolean;
+  raiseLogLevel(caller: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void>;
   rootsChanged(): void;
-  left(speaker: LegacyTenantCaller, error: IsthmusError): void;
+  left(caller: LegacyTenantCaller, error: IsthmusError): void;
 }
 
-/** The legacy era, calling: one session per connection; the server may ask at any time. */
-export class LegacyClientDialect implements ClientDialect, LegacyLine {
+/** The client side of the legacy era: one session per connection; the server may ask at any time. */
+export class LegacyClientDialect implements ClientDialect, SharedLegacySession {
   readonly era = 'legacy';
   readonly revision: LegacyRevision;
   readonly server: ServerFacts;
   readonly clock: Clock;
   readonly requests: OutboundRequests;
   readonly subscriptions: LegacySubscriptions;
-  readonly turns: CallAttribution;
+  readonly attribution: CallAttribution;
   readonly scopes: Scopes;
   readonly isShared: boolean;
   readonly #side: ClientDialectContext;
-  readonly #speakers = new Set<LegacyTenantCaller>();
+  readonly #callers = new Set<LegacyTenantCaller>();
   readonly #questions: LegacyQuestions;
-  /** The level that the session has. */
+  /** The level of the session. */
   #applied: { readonly level: LoggingLevel; readonly done: Promise<unknown> } | undefined;
-  /** Who has ever set a level. */
-  readonly #talkative = new WeakSet<LegacyTenantCaller>();
-  #talkativeCount = 0;
+  /** The tenants that have ever set a level. */
+  readonly #levelSetters = new WeakSet<LegacyTenantCaller>();
+  #levelSetterCount = 0;
 
   constructor(
     side: ClientDialectContext,
@@ -87,13 +87,13 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.revision = revision;
     this.server = server;
     this.isShared = side.questions !== undefined;
-    this.turns = new CallAttribution(side.questions ?? 'refuse', side.clock, {
-      onRest: (turn) =>
-        turn.rests?.rest(turn.call!, (error) => turn.id !== undefined && requests.giveUp(turn.id, error)),
-      onResume: (turn) => turn.rests?.resume(turn.call!),
+    this.attribution = new CallAttribution(side.questions ?? 'refuse', side.clock, {
+      onRest: (call) =>
+        call.rests?.rest(call.outgoing!, (error) => call.id !== undefined && requests.giveUp(call.id, error)),
+      onResume: (call) => call.rests?.resume(call.outgoing!),
     });
     this.scopes = new Scopes(side.clock);
-    this.#questions = new LegacyQuestions(side, requests, this, this.#speakers);
+    this.#questions = new LegacyQuestions(side, requests, this, this.#callers);
     this.subscriptions = new LegacySubscriptions(
       server.capabilities,
       this.clock,
@@ -101,19 +101,19 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     );
   }
 
-  join(voice: Tenant, hidden = false): TenantCaller {
-    const speaker = new LegacyTenantCaller(voice, this, hidden);
-    if (hidden) return speaker;
-    this.#speakers.add(speaker);
+  join(tenant: Tenant, hidden = false): TenantCaller {
+    const caller = new LegacyTenantCaller(tenant, this, hidden);
+    if (hidden) return caller;
+    this.#callers.add(caller);
     this.#questions.joined();
-    return speaker;
+    return caller;
   }
 
-  left(speaker: LegacyTenantCaller, error: IsthmusError): void {
-    this.#speakers.delete(speaker);
-    this.#questions.refuse(speaker, error);
-    if (speaker.logLevel === undefined || this.#speakers.size === 0) return;
-    // There is no way to say "as before"; this is what servers without an order are expected to send.
+  left(caller: LegacyTenantCaller, error: IsthmusError): void {
+    this.#callers.delete(caller);
+    this.#questions.refuse(caller, error);
+    if (caller.logLevel === undefined || this.#callers.size === 0) return;
+    // The protocol cannot reset the level; `info` is what servers are expected to send by default.
     const level = this.#wantedLevel() ?? 'info';
     if (level !== this.#applied?.level) this.#apply(level, QUIET_MS).catch(() => {});
   }
@@ -130,34 +130,34 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     this.#side.connection.send(notificationMessage('notifications/roots/list_changed'));
   }
 
-  async setLogLevel(speaker: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void> {
-    const before = speaker.logLevel;
-    speaker.logLevel = level;
-    if (!this.#talkative.has(speaker)) this.#talkativeCount += 1;
-    this.#talkative.add(speaker);
+  async setLogLevel(caller: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void> {
+    const before = caller.logLevel;
+    caller.logLevel = level;
+    if (!this.#levelSetters.has(caller)) this.#levelSetterCount += 1;
+    this.#levelSetters.add(caller);
     const wanted = this.#wantedLevel()!;
-    const shared = this.#speakers.size > 1 && wanted === this.#applied?.level;
+    const shared = this.#callers.size > 1 && wanted === this.#applied?.level;
     try {
-      // Whoever wants the same waits for the same answer.
+      // Tenants that want the same level wait for the same answer.
       await (shared ? this.#applied!.done : this.#apply(wanted, timeoutMs));
     } catch (error) {
-      speaker.logLevel = before;
+      caller.logLevel = before;
       throw error;
     }
   }
 
-  isTalkative(level: LoggingLevel): boolean {
+  logsFrom(level: LoggingLevel): boolean {
     if (!this.server.capabilities.logging) return true;
     return this.#applied !== undefined && reaches(level, this.#applied.level);
   }
 
-  /** Each filters what it gets; so nobody minds that the session says more than that. */
-  async raiseLogLevel(speaker: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void> {
-    const before = speaker.logLevel;
-    await this.setLogLevel(speaker, level, timeoutMs).catch((error) => {
+  /** Lowers the level of the session. Each tenant filters its own logs, so others do not get more than they want. */
+  async raiseLogLevel(caller: LegacyTenantCaller, level: LoggingLevel, timeoutMs: number): Promise<void> {
+    const before = caller.logLevel;
+    await this.setLogLevel(caller, level, timeoutMs).catch((error) => {
       if (!(error instanceof ProtocolError)) throw error;
-      // It said no once; it is not asked again for every call.
-      speaker.logLevel = before ?? level;
+      // The server has refused once; it is not asked again for every call.
+      caller.logLevel = before ?? level;
       this.#applied ??= { level, done: Promise.resolve() };
     });
   }
@@ -198,20 +198,20 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
 
   response(response: DecodedResult | DecodedError): void {
     if (this.requests.settle(response)) return;
-    if (response.id !== undefined) this.turns.answered(response.id);
+    if (response.id !== undefined) this.attribution.answered(response.id);
     report(this.#side, 'an answer to no open request', response);
   }
 
   ended(error: IsthmusError): void {
     this.subscriptions.ended(error);
-    this.turns.refuse(error.with({ sent: 'no' }));
+    this.attribution.refuse(error.with({ sent: 'no' }));
     this.#questions.ended(error);
   }
 
-  /** It does not say who was asked; those who speak for others know whom they asked. */
+  /** The notification does not say who was asked; each tenant checks the id. */
   #elicited(id: unknown): void {
     if (typeof id !== 'string') return;
-    for (const { voice } of this.#speakers) tell('onElicited', voice.onElicited, id);
+    for (const { tenant } of this.#callers) tell('onElicited', tenant.onElicited, id);
   }
 
   #plain(method: string, params: JsonObject, timeoutMs: number, signal?: AbortSignal): Promise<JsonObject> {
@@ -238,37 +238,38 @@ export class LegacyClientDialect implements ClientDialect, LegacyLine {
     }
   }
 
-  /** The most talkative level that anybody wants. */
+  /** The lowest level that any tenant wants. */
   #wantedLevel(): LoggingLevel | undefined {
     let wanted: LoggingLevel | undefined;
-    for (const { logLevel } of this.#speakers) {
+    for (const { logLevel } of this.#callers) {
       if (logLevel !== undefined && (wanted === undefined || reaches(wanted, logLevel))) wanted = logLevel;
     }
     return wanted;
   }
 
-  /** A log names no request. It belongs to the only voice that has a call in flight, or to none. */
+  /** A log line names no request. It belongs to the only tenant that has a call in flight, or to none. */
   #log(params: JsonObject, about: RequestId | undefined): void {
-    // Over HTTP it comes on the stream of the request that it belongs to.
+    // Over HTTP it comes on the stream of its request.
     const told = about === undefined ? undefined : this.requests.get(about);
     if (told?.behalf) return told.onLog?.(params);
-    // Whose it is would be a guess between principals: then it is for the operator only.
-    const speaker = this.scopes.areSeveral ? undefined : this.#logOwner();
-    if (!speaker) return tell('onLog', this.#side.onLog, toLog(params));
-    // Another voice may have made the session more talkative than this one wants it, and may be gone by now.
-    const byOthers = this.#talkativeCount > (this.#talkative.has(speaker) ? 1 : 0);
-    speaker.log(params, byOthers);
+    // With several principals the owner would be a guess, so only the operator gets it.
+    const caller = this.scopes.areSeveral ? undefined : this.#logOwner();
+    if (!caller) return tell('onLog', this.#side.onLog, toLog(params));
+    // Another tenant, perhaps gone by now, may have set a lower level than this one wants.
+    const byOthers = this.#levelSetterCount > (this.#levelSetters.has(caller) ? 1 : 0);
+    caller.log(params, byOthers);
   }
 
   #logOwner(): LegacyTenantCaller | undefined {
-    if (this.#speakers.size === 1) {
-      const [only] = this.#speakers;
-      const isOther = this.turns.lingersOfOthers(only!) || this.scopes.mayBeOther(only!.voice.principal);
+    if (this.#callers.size === 1) {
+      const [only] = this.#callers;
+      const isOther =
+        this.attribution.lingersOfOthers(only!) || this.scopes.mayBeOther(only!.tenant.principal);
       return isOther ? undefined : only;
     }
     const inFlight = new Set(this.requests.open().map(({ owner }) => owner));
-    const [owner, another] = [...this.#speakers].filter((speaker) => inFlight.has(speaker));
-    return owner && !another && !this.turns.lingersOfOthers(owner) ? owner : undefined;
+    const [owner, another] = [...this.#callers].filter((caller) => inFlight.has(caller));
+    return owner && !another && !this.attribution.lingersOfOthers(owner) ? owner : undefined;
   }
 }
 
@@ -278,5 +279,5 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   'roots/list',
 ]);
 
-/** For what nobody waits for. */
+/** The timeout of a request whose answer is not needed. */
 const QUIET_MS = 10_000;

@@ -20,39 +20,39 @@ import type { CallAttribution } from './call-attribution.js';
 import type { Scopes } from './scopes.js';
 import type { LegacyTenantCaller } from './tenant-caller.js';
 
-/** The questions of a legacy server: each goes to the voice it belongs to, or is refused with a reason. */
+/** The questions of a legacy server: each goes to the tenant that it belongs to, or is refused with a reason. */
 export class LegacyQuestions {
   readonly #side: ClientDialectContext;
   readonly #requests: OutboundRequests;
-  readonly #turns: CallAttribution;
+  readonly #attribution: CallAttribution;
   readonly #scopes: Scopes;
-  readonly #speakers: ReadonlySet<LegacyTenantCaller>;
+  readonly #callers: ReadonlySet<LegacyTenantCaller>;
   readonly #open = new Map<RequestId, Question>();
   readonly #first = createDeferred<void>();
 
   constructor(
     side: ClientDialectContext,
     requests: OutboundRequests,
-    { turns, scopes }: { readonly turns: CallAttribution; readonly scopes: Scopes },
-    speakers: ReadonlySet<LegacyTenantCaller>,
+    { attribution, scopes }: { readonly attribution: CallAttribution; readonly scopes: Scopes },
+    callers: ReadonlySet<LegacyTenantCaller>,
   ) {
     this.#side = side;
     this.#requests = requests;
-    this.#turns = turns;
+    this.#attribution = attribution;
     this.#scopes = scopes;
-    this.#speakers = speakers;
+    this.#callers = callers;
   }
 
-  /** Somebody is there to be asked. */
+  /** The first tenant has joined. */
   joined(): void {
     this.#first.resolve();
   }
 
-  /** `about` is the request on whose stream it came, where that is known: over HTTP it says whose it is. */
+  /** `about` is the request on whose stream the question came, if known: over HTTP it says which call it belongs to. */
   async answer(id: RequestId, request: InputRequest, about?: RequestId): Promise<void> {
-    // A question may come in one breath with the answer to the handshake, before anybody has begun to speak.
-    if (this.#speakers.size === 0) await within(this.#side.clock, FIRST_VOICE_MS, this.#first.promise);
-    const question: Question = { speaker: undefined, over: new AbortController() };
+    // A question may arrive together with the answer to the handshake, before the first tenant has joined.
+    if (this.#callers.size === 0) await within(this.#side.clock, FIRST_TENANT_MS, this.#first.promise);
+    const question: Question = { caller: undefined, over: new AbortController() };
     this.#open.set(id, question);
     const { signal } = question.over;
     let declared = false;
@@ -61,7 +61,7 @@ export class LegacyQuestions {
       const whose = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
       if (!this.#open.has(id)) return;
       if (whose.kind === 'refused') return this.#refuse(id, whose.why);
-      question.speaker = whose.speaker;
+      question.caller = whose.caller;
       declared = whose.answers !== undefined && isDeclared(request, whose.answers);
       const answer = await this.#ask(whose, request, signal);
       if (this.#open.has(id)) {
@@ -74,21 +74,21 @@ export class LegacyQuestions {
     }
   }
 
-  /** The server no longer wants the answer. False when there was no such question. */
+  /** The server cancelled its question. False if there is no such question. */
   takeBack(id: RequestId): boolean {
     const question = this.#open.get(id);
     if (!question) return false;
     this.#open.delete(id);
-    question.over.abort(new IsthmusError('CANCELLED', 'the server took its question back'));
+    question.over.abort(new IsthmusError('CANCELLED', 'the server cancelled its question'));
     return true;
   }
 
-  /** A voice has left; the server is not to wait for its answers. */
-  refuse(speaker: LegacyTenantCaller, error: IsthmusError): void {
+  /** A tenant has left: refuses the questions that it was asked, so that the server does not wait. */
+  refuse(caller: LegacyTenantCaller, error: IsthmusError): void {
     for (const [id, question] of this.#open) {
-      if (question.speaker !== speaker) continue;
+      if (question.caller !== caller) continue;
       this.#open.delete(id);
-      this.#refuse(id, `Whoever was asked has gone: ${error.message}`);
+      this.#refuse(id, `The client that was asked has left: ${error.message}`);
       question.over.abort(error);
     }
   }
@@ -101,24 +101,24 @@ export class LegacyQuestions {
 
   async #ask(whose: Asked, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
     const { owner, attributed } = whose;
-    const question = attributed && this.#turns.asking(attributed);
-    // The call that it belongs to is not to pay for the time it takes, whichever of the owner's calls it is.
+    const question = attributed && this.#attribution.asking(attributed);
+    // The time of the answer must not count against the call, whichever of the owner's calls it is.
     const goOn = owner && this.#requests.suspend(owner);
-    if (owner) this.#turns.answering(owner, 1);
+    if (owner) this.#attribution.answering(owner, 1);
     let isOver = false;
     const end = () => {
       if (isOver) return;
       isOver = true;
-      if (question) this.#turns.over(question);
+      if (question) this.#attribution.over(question);
       goOn?.();
-      if (owner) this.#turns.answering(owner, -1);
+      if (owner) this.#attribution.answering(owner, -1);
     };
-    // A server that takes its question back goes on at once, whether or not whoever was asked takes notice.
+    // A server that cancels its question goes on at once, whether or not the answering code observes the signal.
     signal.addEventListener('abort', end, { once: true });
     try {
       return await whose
         .answer(request, signal)
-        .finally(() => question && this.#turns.comeBack(question, { signal }));
+        .finally(() => question && this.#attribution.comeBack(question, { signal }));
     } finally {
       signal.removeEventListener('abort', end);
       end();
@@ -126,23 +126,23 @@ export class LegacyQuestions {
   }
 
   #whose(request: InputRequest, about: RequestId | undefined): Whose | Unclear {
-    const [only] = this.#speakers;
+    const [only] = this.#callers;
     const made = about === undefined ? undefined : this.#requests.get(about);
     if (made?.behalf) return byBehalf(made.behalf, made.owner as LegacyTenantCaller);
-    if (this.#side.questions === undefined && only) return byVoice(only);
-    if (made && this.#speakers.has(made.owner as LegacyTenantCaller))
-      return byVoice(made.owner as LegacyTenantCaller);
-    // It says which request it belongs to: that is none of the calls in flight.
+    if (this.#side.questions === undefined && only) return byTenant(only);
+    if (made && this.#callers.has(made.owner as LegacyTenantCaller))
+      return byTenant(made.owner as LegacyTenantCaller);
+    // It names a request, and that is none of the calls in flight.
     if (about !== undefined) return this.#ofNoCall(request);
     if (this.#scopes.areSeveral) return this.#ofSeveralPrincipals(request);
-    const attribution = this.#turns.attribute();
+    const attribution = this.#attribution.attribute();
     return attribution.kind === 'several' ? attribution : this.#byAttribution(attribution, request);
   }
 
   async #clarify(unclear: Unclear, request: InputRequest, signal: AbortSignal): Promise<Whose> {
-    const attribution = await this.#turns.clarify(unclear, signal);
+    const attribution = await this.#attribution.clarify(unclear, signal);
     if (attribution.kind !== 'several') return this.#byAttribution(attribution, request);
-    this.#turns.suspect(attribution);
+    this.#attribution.suspect(attribution);
     return {
       kind: 'refused',
       why:
@@ -153,35 +153,35 @@ export class LegacyQuestions {
 
   #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): Whose {
     if (attribution.kind === 'nobody') return this.#ofNoCall(request);
-    const { behalf, speaker: made } = attribution.turn;
-    const speaker = made as LegacyTenantCaller;
-    if (behalf) return { ...byBehalf(behalf, speaker), attributed: attribution };
-    if (this.#speakers.has(speaker)) return { ...byVoice(speaker), attributed: attribution };
-    return { kind: 'refused', why: 'Whoever made the call that this belongs to has gone' };
+    const { behalf, caller: made } = attribution.call;
+    const caller = made as LegacyTenantCaller;
+    if (behalf) return { ...byBehalf(behalf, caller), attributed: attribution };
+    if (this.#callers.has(caller)) return { ...byTenant(caller), attributed: attribution };
+    return { kind: 'refused', why: 'The client whose call led to this question has left' };
   }
 
-  /** Whatever the habits of the server: a question of one principal never reaches another. */
+  /** A question of one principal never reaches another, whatever the history of the server says. */
   #ofSeveralPrincipals(request: InputRequest): Whose {
     const { fallbackAnswers } = this.#side;
-    if (canAnswer(fallbackAnswers, request) && this.#turns.attribute().kind === 'nobody')
-      return byHouse(fallbackAnswers);
+    if (canAnswer(fallbackAnswers, request) && this.#attribution.attribute().kind === 'nobody')
+      return byFallback(fallbackAnswers);
     return OF_SEVERAL_PRINCIPALS;
   }
 
-  /** No call is in flight that could have led to it (servers ask for roots right after the handshake). */
+  /** No call in flight could have led to it (servers ask for roots right after the handshake). */
   #ofNoCall(request: InputRequest): Whose {
     const { fallbackAnswers } = this.#side;
-    if (canAnswer(fallbackAnswers, request)) return byHouse(fallbackAnswers);
-    const [only, another] = this.#speakers;
+    if (canAnswer(fallbackAnswers, request)) return byFallback(fallbackAnswers);
+    const [only, another] = this.#callers;
     if (only && !another) {
-      // The call may have ended just now, and its principal may have left.
-      return this.#scopes.mayBeOther(only.voice.principal) ? OF_SEVERAL_PRINCIPALS : byVoice(only);
+      // Its call may have ended just now, and the principal of that call may have left.
+      return this.#scopes.mayBeOther(only.tenant.principal) ? OF_SEVERAL_PRINCIPALS : byTenant(only);
     }
-    const count = this.#speakers.size;
-    if (count === 0) return byHouse(fallbackAnswers);
+    const count = this.#callers.size;
+    if (count === 0) return byFallback(fallbackAnswers);
     return {
       kind: 'refused',
-      why: `${count} conversations share this connection, and the question belongs to no call of theirs`,
+      why: `${count} conversations share this connection, and the question belongs to none of their calls`,
     };
   }
 
@@ -194,12 +194,12 @@ export class LegacyQuestions {
   }
 }
 
-/** How long a question waits for somebody who could be asked. */
-const FIRST_VOICE_MS = 1000;
+/** How long a question waits for the first tenant. */
+const FIRST_TENANT_MS = 1000;
 
 interface Question {
-  /** Who was asked, once that is clear. */
-  speaker: LegacyTenantCaller | undefined;
+  /** The tenant that was asked, once it is known. */
+  caller: LegacyTenantCaller | undefined;
   readonly over: AbortController;
 }
 
@@ -214,29 +214,29 @@ type Whose = Asked | { readonly kind: 'refused'; readonly why: string };
 
 interface Asked {
   readonly kind: 'asked';
-  readonly speaker: LegacyTenantCaller | undefined;
+  readonly caller: LegacyTenantCaller | undefined;
   readonly owner: object | undefined;
-  /** Undefined where it was not found out by what is in flight. */
+  /** Undefined if the owner was known without attribution. */
   readonly attributed?: Attributed;
-  /** What it is known to answer. */
+  /** The answers that are known beforehand. */
   readonly answers?: Answers;
   answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
-function byVoice(speaker: LegacyTenantCaller): Asked {
-  const { answers } = speaker.voice;
+function byTenant(caller: LegacyTenantCaller): Asked {
+  const { answers } = caller.tenant;
   const answer = (request: InputRequest, signal: AbortSignal) => answerQuestion(answers, request, signal);
-  return { kind: 'asked', speaker, owner: speaker, answers, answer };
+  return { kind: 'asked', caller, owner: caller, answers, answer };
 }
 
-function byBehalf(behalf: OnBehalfOf, speaker: LegacyTenantCaller): Asked {
+function byBehalf(behalf: OnBehalfOf, caller: LegacyTenantCaller): Asked {
   const answer = (request: InputRequest, signal: AbortSignal) => behalf.answer(request, signal);
-  return { kind: 'asked', speaker, owner: behalf.owner, answer };
+  return { kind: 'asked', caller, owner: behalf.owner, answer };
 }
 
-function byHouse(answers: Answers): Asked {
+function byFallback(answers: Answers): Asked {
   const answer = (request: InputRequest, signal: AbortSignal) => answerQuestion(answers, request, signal);
-  return { kind: 'asked', speaker: undefined, owner: undefined, answers, answer };
+  return { kind: 'asked', caller: undefined, owner: undefined, answers, answer };
 }
 
 function refusal(error: unknown, declared: boolean): JsonRpcErrorBody {
@@ -248,7 +248,7 @@ function refusal(error: unknown, declared: boolean): JsonRpcErrorBody {
     case 'CAPABILITY_MISSING':
       return { code: ErrorCode.MethodNotFound, message };
     case 'CANNOT_ANSWER':
-      // ELIC-026, SAMP-004: a feature that was declared, in a mode that was not.
+      // ELIC-026, SAMP-004: the feature was declared, but not this mode of it.
       return { code: declared ? ErrorCode.InvalidParams : ErrorCode.MethodNotFound, message };
     default:
       return { code: ErrorCode.InternalError, message };

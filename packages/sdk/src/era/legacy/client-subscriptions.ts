@@ -7,8 +7,8 @@ import type { ServerCapabilities, SubscriptionFilter } from '../../wire/model.js
 import { isPartOf } from '../subscriptions.js';
 
 /**
- * `listen` for a legacy session: list changes come unsolicited and are filtered here, resources are subscribed
- * to on the server, once for however many listen, and unsubscribed when the last one stops.
+ * `listen` for a legacy session. List changes come unsolicited and are filtered here. Resources are subscribed to on the
+ * server once, for any number of subscriptions, and unsubscribed when the last one stops.
  */
 export class LegacySubscriptions {
   readonly #capabilities: ServerCapabilities;
@@ -55,7 +55,7 @@ export class LegacySubscriptions {
 
   deliver(change: Change): void {
     for (const { uris, kinds, onChange } of [...this.#open]) {
-      // SUB-016: an update may name a part of what was subscribed to.
+      // SUB-016: an update may name a sub-resource of the subscribed one.
       const wanted = change.kind === 'resource' ? covers(uris, change.uri) : kinds.has(change.kind);
       if (wanted) onChange(change);
     }
@@ -67,7 +67,7 @@ export class LegacySubscriptions {
     this.#uses.clear();
   }
 
-  /** Servers have been seen to declare subscriptions and not to have the method: then it is not honoured. */
+  /** Some servers declare subscriptions and do not have the method: then the URI is not honoured. */
   async #subscribeIfPossible(uri: string, subscription: Subscription, timeoutMs: number): Promise<void> {
     try {
       await this.#subscribe(uri, timeoutMs);
@@ -78,7 +78,7 @@ export class LegacySubscriptions {
     }
   }
 
-  /** Whoever comes second waits for the same consent as the first, each as long as it has patience. */
+  /** Later subscriptions to a URI wait for the same answer as the first, each with its own timeout. */
   async #subscribe(uri: string, timeoutMs: number): Promise<void> {
     let use = this.#uses.get(uri);
     if (use) use.count += 1;
@@ -108,7 +108,7 @@ export class LegacySubscriptions {
       use.count -= 1;
       if (use.count > 0) continue;
       this.#uses.delete(uri);
-      if (!use.given) use.over.abort(new IsthmusError('CANCELLED', 'nobody waits for it any more'));
+      if (!use.given) use.over.abort(new IsthmusError('CANCELLED', 'no longer needed'));
       const undo = () => this.#request('resources/unsubscribe', uri, use.timeoutMs);
       use.consent.then(undo).catch(() => {});
     }
@@ -116,7 +116,7 @@ export class LegacySubscriptions {
   }
 }
 
-/** Sends a request about a URI; the signal calls it off. */
+/** Sends a request about a URI; the signal cancels it. */
 export type SubscriptionRequest = (
   method: string,
   uri: string,
@@ -124,7 +124,7 @@ export type SubscriptionRequest = (
   signal?: AbortSignal,
 ) => Promise<unknown>;
 
-/** A URI that is subscribed to: how many listen, and the server's consent. */
+/** A subscribed URI: the number of subscriptions, and the server's consent. */
 interface Use {
   count: number;
   readonly consent: Promise<unknown>;
@@ -133,7 +133,7 @@ interface Use {
   given: boolean;
 }
 
-/** Those who wait have their own limits. */
+/** Longer than any process lives: the waiting subscriptions have their own timeouts. */
 const FOREVER_MS = 2 ** 40;
 
 interface Subscription {

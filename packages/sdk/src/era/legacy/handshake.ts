@@ -1,9 +1,9 @@
 import { ErrorCode } from '../../wire/error-codes.js';
 import { isJsonObject, type JsonObject, type JsonRpcErrorBody } from '../../wire/json-rpc.js';
-import type { ClientCapabilities, Implementation } from '../../wire/model.js';
-import { type LegacyRevision, negotiateLegacy } from '../revisions.js';
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../wire/model.js';
+import { isAtLeast, type LegacyRevision, negotiateLegacy } from '../revisions.js';
 
-/** What `initialize` settles for the life of the connection. */
+/** What `initialize` fixes for the life of the connection. */
 export interface Handshake {
   readonly revision: LegacyRevision;
   readonly info: Implementation;
@@ -25,6 +25,50 @@ export function readInitialize(params: JsonObject | undefined): Handshake | Json
     info: info as unknown as Implementation,
     capabilities: capabilities as ClientCapabilities,
   };
+}
+
+/** The declared capabilities that the revision of the session has. */
+export function usableCapabilities(
+  declared: ClientCapabilities,
+  revision: LegacyRevision,
+): ClientCapabilities {
+  const { elicitation, sampling, ...rest } = declared;
+  const usable: ClientCapabilities = { ...rest };
+  if (isAtLeast(revision, '2025-11-25')) {
+    if (elicitation) usable.elicitation = elicitation;
+    if (sampling) usable.sampling = sampling;
+    return usable;
+  }
+  if (elicitation && isAtLeast(revision, '2025-06-18')) usable.elicitation = {};
+  // Before 2025-11-25 `includeContext` needed no capability of its own.
+  if (sampling) usable.sampling = { context: {} };
+  return usable;
+}
+
+/** `title` since 2025-06-18; `description`, `icons`, `websiteUrl` since 2025-11-25. */
+export function projectImplementation(info: Implementation, revision: LegacyRevision): JsonObject {
+  if (isAtLeast(revision, '2025-11-25')) return info as unknown as JsonObject;
+  const { name, version, title } = info;
+  return isAtLeast(revision, '2025-06-18') && title !== undefined
+    ? { name, version, title }
+    : { name, version };
+}
+
+/** 2024-11-05 has no `completions` capability; extensions are a modern idea. */
+export function projectCapabilities(capabilities: ServerCapabilities, revision: LegacyRevision): JsonObject {
+  const { extensions, completions, ...rest } = capabilities;
+  return completions && isAtLeast(revision, '2025-03-26') ? { ...rest, completions } : rest;
+}
+
+/** The capabilities of a connection that ends with its requests: without later notifications. */
+export function withoutNews(capabilities: ServerCapabilities): ServerCapabilities {
+  const kept: ServerCapabilities = { ...capabilities };
+  for (const kind of ['tools', 'prompts', 'resources'] as const) {
+    if (!capabilities[kind]) continue;
+    const { listChanged, subscribe, ...rest } = capabilities[kind] as JsonObject;
+    kept[kind] = rest;
+  }
+  return kept;
 }
 
 function invalid(message: string): JsonRpcErrorBody {

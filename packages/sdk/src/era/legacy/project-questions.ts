@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
-import type { ClientCapabilities, InputRequest } from '../../wire/model.js';
+import type { InputRequest } from '../../wire/model.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import { projectBlock } from './project-results.js';
 
@@ -7,24 +7,6 @@ import { projectBlock } from './project-results.js';
 export type ProjectedQuestion =
   | { readonly kind: 'request'; readonly params: JsonObject | undefined }
   | { readonly kind: 'inexpressible'; readonly why: string };
-
-/** What the client of a session can really be asked, whatever it declared: features have birthdays. */
-export function usableCapabilities(
-  declared: ClientCapabilities,
-  revision: LegacyRevision,
-): ClientCapabilities {
-  const { elicitation, sampling, ...rest } = declared;
-  const usable: ClientCapabilities = { ...rest };
-  if (isAtLeast(revision, '2025-11-25')) {
-    if (elicitation) usable.elicitation = elicitation;
-    if (sampling) usable.sampling = sampling;
-    return usable;
-  }
-  if (elicitation && isAtLeast(revision, '2025-06-18')) usable.elicitation = {};
-  // Before 2025-11-25 `includeContext` needed no capability of its own.
-  if (sampling) usable.sampling = { context: {} };
-  return usable;
-}
 
 export function projectQuestion(
   request: InputRequest,
@@ -40,7 +22,7 @@ export function projectQuestion(
         : projectSampling(request.params as unknown as JsonObject, revision);
     case 'elicitation/create': {
       const params = request.params as unknown as JsonObject;
-      // ELIC-007: 2025-11-25 demands an id for url mode, 2026-07-28 has none.
+      // ELIC-007: 2025-11-25 requires an id in url mode; 2026-07-28 has none.
       if (params['mode'] === 'url') {
         return { kind: 'request', params: { elicitationId: newElicitationId(), ...params } };
       }
@@ -53,7 +35,7 @@ function asIs(params: object): ProjectedQuestion {
   return { kind: 'request', params: params as JsonObject };
 }
 
-/** 2025-06-18: flat primitives, `enum` with `enumNames`, a default only on booleans. */
+/** 2025-06-18 has flat primitives, `enum` with `enumNames`, and a default only on booleans. */
 function projectForm(params: JsonObject): ProjectedQuestion {
   const schema = params['requestedSchema'];
   if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return asIs(params);

@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
-import type { Implementation, ServerCapabilities } from '../../wire/model.js';
 import { deriveText } from '../../wire/result-text.js';
 import { isAtLeast, type LegacyRevision } from '../revisions.js';
 
 /**
- * Fits a result to the revision of the session (wire sheet §12). What a revision cannot express is left out
- * or put into words; nothing that a client of that revision would reject gets through.
+ * Fits a result to the revision of the session (wire sheet §12). What a revision cannot express is left out or becomes
+ * text, so that a client of that revision does not reject the result.
  */
 export function projectResult(method: string, result: JsonObject, revision: LegacyRevision): JsonObject {
   const plain = withoutModernFields(result);
@@ -33,32 +32,6 @@ export function projectResult(method: string, result: JsonObject, revision: Lega
     default:
       return plain;
   }
-}
-
-/** `title` since 2025-06-18; `description`, `icons`, `websiteUrl` since 2025-11-25. */
-export function projectImplementation(info: Implementation, revision: LegacyRevision): JsonObject {
-  if (isAtLeast(revision, '2025-11-25')) return info as unknown as JsonObject;
-  const { name, version, title } = info;
-  return isAtLeast(revision, '2025-06-18') && title !== undefined
-    ? { name, version, title }
-    : { name, version };
-}
-
-/** 2024-11-05 has no `completions` capability; extensions are a modern idea. */
-export function projectCapabilities(capabilities: ServerCapabilities, revision: LegacyRevision): JsonObject {
-  const { extensions, completions, ...rest } = capabilities;
-  return completions && isAtLeast(revision, '2025-03-26') ? { ...rest, completions } : rest;
-}
-
-/** For a connection that ends with its requests: nothing that would have to arrive later is promised. */
-export function withoutNews(capabilities: ServerCapabilities): ServerCapabilities {
-  const kept: ServerCapabilities = { ...capabilities };
-  for (const kind of ['tools', 'prompts', 'resources'] as const) {
-    if (!capabilities[kind]) continue;
-    const { listChanged, subscribe, ...rest } = capabilities[kind] as JsonObject;
-    kept[kind] = rest;
-  }
-  return kept;
 }
 
 function withoutModernFields(result: JsonObject): JsonObject {
@@ -121,7 +94,7 @@ function projectToolResult(result: JsonObject, revision: LegacyRevision): JsonOb
   // Structured content came with 2025-06-18, and only as an object (TOOL-008).
   const kept = isAtLeast(revision, '2025-06-18') && isJsonObject(structured);
   if (isAtLeast(revision, '2025-11-25') && (kept || structured === undefined)) return result;
-  const content = inWords(rest['content'], kept ? undefined : structured);
+  const content = withText(rest['content'], kept ? undefined : structured);
   return {
     ...rest,
     ...(kept && { structuredContent: structured }),
@@ -129,8 +102,8 @@ function projectToolResult(result: JsonObject, revision: LegacyRevision): JsonOb
   };
 }
 
-/** Structured content that is left out must not be lost: a result without blocks gets it as text. */
-function inWords(content: unknown, structured: unknown): JsonObject[] {
+/** Structured content must not be lost: a result without blocks gets it as text. */
+function withText(content: unknown, structured: unknown): JsonObject[] {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   if (blocks.length > 0 || structured === undefined) return blocks;
   return [{ type: 'text', text: JSON.stringify(structured) }];
@@ -141,8 +114,6 @@ function pick(source: JsonObject, keys: readonly string[]): JsonObject {
   for (const key of keys) if (source[key] !== undefined) picked[key] = source[key];
   return picked;
 }
-
-/** Content as a revision knows it. What it cannot express is put into words (wire sheet §12). */
 
 /**
  * A content block. Audio came with 2025-03-26; resource links, `_meta` on blocks and `lastModified` with
@@ -174,8 +145,8 @@ export function projectAnnotations(annotations: unknown): unknown {
   return isJsonObject(annotations) ? without(annotations, 'lastModified') : annotations;
 }
 
-function text(words: string): JsonObject {
-  return { type: 'text', text: words };
+function text(content: string): JsonObject {
+  return { type: 'text', text: content };
 }
 
 function without(source: JsonObject, key: string): JsonObject {

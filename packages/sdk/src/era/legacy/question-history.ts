@@ -1,15 +1,15 @@
-/** What has been seen of the calls of a legacy server, by what is called: who asks, how often, how many at once. */
+/** Which calls of a legacy server have asked questions, and how, by method and name of what is called. */
 export class QuestionHistory {
-  /** Has asked (for ever), or may have (until it has run alone a few times without asking). */
+  /** Keys that have asked (infinity), or may have (the number of runs without a question until they are trusted again). */
   readonly #suspects = new Map<string, number>();
-  /** Have asked again after an answer. */
+  /** Keys that have asked again after an answer. */
   readonly #repeaters = new Set<string>();
-  /** Have asked a second question while the first was open. */
+  /** Keys that have asked a second question while the first was open. */
   readonly #bundlers = new Set<string>();
-  /** Have done so after they were taken for waiting. */
+  /** Keys that have done so after the call was assumed to be waiting. */
   readonly #late = new Set<string>();
 
-  /** Looked at before the name, which costs more to find in a map than all the rest; most servers never ask. */
+  /** Checked before `asks`: the lookup by key costs more than all the rest, and most servers never ask. */
   get isEmpty(): boolean {
     return this.#suspects.size === 0;
   }
@@ -18,7 +18,7 @@ export class QuestionHistory {
     return this.#suspects.has(key);
   }
 
-  /** Beyond doubt. */
+  /** True if it has certainly asked. */
   surelyAsks(key: string): boolean {
     return this.#suspects.get(key) === Number.POSITIVE_INFINITY;
   }
@@ -35,7 +35,7 @@ export class QuestionHistory {
     return this.#late.has(key);
   }
 
-  /** It asked, or (when others could have been meant, too) may have. */
+  /** It asked, or, if `certain` is false, it is one of several that may have. */
   hasAsked(key: string, certain: boolean): void {
     const suspicion = certain ? Number.POSITIVE_INFINITY : Math.max(this.#suspects.get(key) ?? 0, TRIALS);
     if (!this.#suspects.has(key) && this.#suspects.size >= MAX_KEYS) this.#forgetOldest();
@@ -54,14 +54,14 @@ export class QuestionHistory {
     this.#late.add(key);
   }
 
-  /** It ended, and had not asked. */
+  /** A call of this key ended without a question. */
   exonerate(key: string): void {
     const left = (this.#suspects.get(key) ?? 0) - 1;
     if (left > 0) this.#suspects.set(key, left);
     else this.#suspects.delete(key);
   }
 
-  /** Resources are known by their URIs, and a client can name as many as it likes. */
+  /** Bounded, since a resource is known by its URI, and a client can name any number of URIs. */
   #forgetOldest(): void {
     const [oldest] = this.#suspects.keys();
     if (oldest === undefined) return;
@@ -70,8 +70,7 @@ export class QuestionHistory {
   }
 }
 
-/** What is called, by method and name. */
 const MAX_KEYS = 4096;
 
-/** How often a suspect has to end without asking until it is trusted again. */
+/** How often a suspect must end without a question until it is trusted again. */
 const TRIALS = 3;

@@ -1,17 +1,17 @@
 import type { Clock } from '../../async/clock.js';
 
-/** The requests of one principal on a shared session. */
+/** One principal with requests on a shared session. */
 export interface QuestionScope {
   readonly principal: string | undefined;
   running: number;
-  /** Until then the server may still ask or log about what it has ended. */
+  /** Until then the server may still ask or log about requests that have ended. */
   until: number;
 }
 
 /**
- * Which principals a question or a log line may belong to that does not say so: those that have a request on the
- * session, and those that had one a moment ago, since servers also ask and log late. With more than one the question
- * is refused and the log line is dropped. Calls without a principal are those of one more.
+ * The principals that an unattributed question or log line may belong to: those that have a request on the session, and
+ * those that had one recently, since servers also ask and log late. If there are several, the question is refused and the
+ * log line is dropped. Calls without a principal count as one more principal.
  */
 export class Scopes {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class Scopes {
     if (scope.running === 0) this.#keep(scope, RECENT_MS);
   }
 
-  /** A request was given up: the server may go on with it. */
+  /** A request was given up, and the server may go on with it. */
   linger(scope: QuestionScope): void {
     this.#keep(scope, LINGER_MS);
   }
@@ -50,7 +50,7 @@ export class Scopes {
     return this.#scopes.size > 1;
   }
 
-  /** Whether it may belong to somebody other than this principal. */
+  /** Whether a question or log line may belong to another principal than this one. */
   mayBeOther(principal: string | undefined): boolean {
     const now = this.#clock.now();
     for (const scope of this.#scopes.values()) {
@@ -62,7 +62,7 @@ export class Scopes {
   #of(principal: string | undefined): QuestionScope {
     const known = this.#scopes.get(principal);
     if (known) return known;
-    // Drops those that have expired, so that no more are kept than have been here lately.
+    // Reading it drops the expired scopes, so that the map stays small.
     void this.areSeveral;
     const scope: QuestionScope = { principal, running: 0, until: 0 };
     this.#scopes.set(principal, scope);
@@ -74,7 +74,7 @@ export class Scopes {
   }
 }
 
-/** How late a server asks or logs about a call that it has answered. */
+/** How late a server may ask or log about a call that it has answered. */
 const RECENT_MS = 10_000;
-/** The same for a call that was given up, which it may go on with. */
+/** The same for a call that was given up. */
 const LINGER_MS = 60_000;

@@ -20,7 +20,7 @@ import {
   missingCapability,
 } from '../input-rounds.js';
 
-/** What a call may do to its session while it runs. */
+/** What a running call needs of its session. */
 export interface LegacyServerSession {
   readonly peer: Peer;
   readonly logLevel: LoggingLevel | undefined;
@@ -29,17 +29,16 @@ export interface LegacyServerSession {
   ask(call: LegacyServerCall, request: InputRequest, signal: AbortSignal): Promise<InputResponse>;
 }
 
-/** A legacy call as its handler sees it: one request, answered once, free to send requests of its own. */
+/** A legacy call as its handler sees it: one request, answered once, that may send requests to the client. */
 export class LegacyServerCall implements Call {
-  /** The request that it answers. */
   readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject;
   readonly #session: LegacyServerSession;
   readonly #abort = new LazyAbort();
-  /** Ends with the call, however it ends: a question nobody waits for is taken back. */
+  /** Aborted at the end of the call: its open questions are cancelled. */
   #questions: AbortController | undefined;
-  /** The same for questions that end otherwise; only a cancellation ends them all. */
+  /** For questions with a signal of their own: aborted only if the call is cancelled. */
   #others: AbortController | undefined;
   answers: InputResponses | undefined;
   state: unknown;
@@ -119,8 +118,8 @@ export class LegacyServerCall implements Call {
 }
 
 /**
- * Runs a call to its end. A handler that answers `inputRequired` (replay style) is asked again with the
- * answers, which a legacy client gives to real requests; the client never sees `input_required`.
+ * Runs a call to its end. A handler that returns `inputRequired` (replay style) is run again with the answers, which a
+ * legacy client gives to real requests. The client never sees `input_required`.
  */
 export function runRounds(
   service: Service,
@@ -147,7 +146,7 @@ async function answerRounds(
   const visited = new VisitedPages();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const requests = Object.entries(required.inputRequests ?? {});
-    // Without questions the handler only wants to be called again, later (MRTR-017).
+    // Without questions the handler only wants to be run again later (MRTR-017).
     if (requests.length === 0) {
       if (required.state === undefined) throw emptyRound(call.method);
       await pause(clock, call.signal);
@@ -168,7 +167,7 @@ async function answerRounds(
   }
   throw new ProtocolError(
     ErrorCode.InternalError,
-    `${call.method} asked for input ${MAX_ROUNDS} times without an end`,
+    `${call.method} asked for input ${MAX_ROUNDS} times, which is the limit`,
   );
 }
 
@@ -177,27 +176,27 @@ async function ask(
   request: InputRequest,
   visited: VisitedPages,
 ): Promise<InputResponse> {
-  // Still waiting for what the user does there: nobody is sent to the same page twice.
+  // The user is not sent to the same page twice; the handler still waits for what the user does there.
   if (visited.has(request)) return { action: 'accept' };
   try {
     const answer = await call.ask(request);
     visited.note(request, answer);
     return answer;
   } catch (error) {
-    // There is no way to hand on an error; for elicitation there is one to say that nothing came of it.
+    // A handler cannot be given an error as an answer. An elicitation can be answered with `cancel`.
     if (request.method !== 'elicitation/create' || !isRefusal(error, call, request)) throw error;
     return { action: 'cancel' };
   }
 }
 
-/** The client says no; or it could be asked, were there words for this question in its revision. */
+/** The client refused the question, or its revision cannot express it. */
 function isRefusal(error: unknown, { peer }: LegacyServerCall, request: InputRequest): boolean {
   if (!(error instanceof IsthmusError)) return false;
   const inexpressible = error.code === 'CAPABILITY_MISSING' && !missingCapability(request, peer.capabilities);
   return error.code === 'REFUSED_BY_PEER' || inexpressible;
 }
 
-/** The pages that the user has agreed to visit in the course of one call. */
+/** The URLs that the user has agreed to open during one call. */
 class VisitedPages {
   readonly #urls = new Set<string>();
   #pauses = 0;
@@ -212,7 +211,7 @@ class VisitedPages {
     if (url !== undefined && 'action' in answer && answer.action === 'accept') this.#urls.add(url);
   }
 
-  /** Twice as long each time that the server asks for the same again. */
+  /** Doubles each time that the server asks for the same pages again. */
   nextPauseMs(): number {
     this.#pauses += 1;
     return Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** this.#pauses);
@@ -224,7 +223,7 @@ function pageOf(request: InputRequest): string | undefined {
   return request.params.url;
 }
 
-/** The same as when a handler's own `await ctx.elicit()` fails: tools tell the model (TOOL-017). */
+/** As if the handler's own `await ctx.elicit()` had failed: a tool reports it to the model (TOOL-017). */
 function unanswered(call: LegacyServerCall, error: unknown): JsonObject {
   if (call.method !== 'tools/call') throw error;
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };

@@ -38,13 +38,18 @@ import {
   toWireError,
 } from '../server-dialect-context.js';
 import { keepOverdue, SubscribedUris } from '../subscriptions.js';
-import type { Handshake } from './handshake.js';
-import { usableCapabilities } from './project-questions.js';
-import { projectCapabilities, projectImplementation, projectResult, withoutNews } from './project-results.js';
+import {
+  type Handshake,
+  projectCapabilities,
+  projectImplementation,
+  usableCapabilities,
+  withoutNews,
+} from './handshake.js';
+import { projectResult } from './project-results.js';
 import { LegacyServerCall, type LegacyServerSession, runRounds } from './server-call.js';
 import { ServerQuestions } from './server-questions.js';
 
-/** The legacy era, serving: one session per connection, opened by `initialize`. */
+/** The server side of the legacy era: one session per connection, opened by `initialize`. */
 export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly era = 'legacy';
   readonly revision: LegacyRevision;
@@ -52,16 +57,16 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
   readonly #side: ServerDialectContext;
   readonly #questions: ServerQuestions;
   readonly #subscribed = new SubscribedUris();
-  /** Changes that wait for room in the output, by what they are about. */
+  /** Changes that wait for room in the output, by what has changed. */
   readonly #overdue = new Map<string, Change>();
-  /** INIT-012: what was not declared in the handshake is not used in the session. */
+  /** INIT-012: a session uses only what the handshake declared. */
   #declared: ServerCapabilities | undefined;
   #logLevel: LoggingLevel | undefined;
   #unwatch: (() => void) | undefined;
-  /** Where the service keeps something for each session. */
+  /** Set if the service keeps something for each session. */
   #keeper: SessionKeeper | undefined;
   #hasBegun = false;
-  /** No more news. */
+  /** No more changes are sent. */
   #isRetired = false;
 
   constructor(side: ServerDialectContext, handshake: Handshake) {
@@ -78,7 +83,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     this.#questions = new ServerQuestions(side, this.peer, this.revision);
   }
 
-  /** Answers the `initialize` that opened this session. False when the service has no place for it. */
+  /** Answers the `initialize` that opened this session. False if the service refuses the session. */
   welcome(id: InboundCall['id']): boolean {
     const { service, connection } = this.#side;
     this.#declared = connection.brief ? withoutNews(service.capabilities()) : service.capabilities();
@@ -219,7 +224,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     else this.#unwatch = this.#side.service.watch((change) => this.#publish(change));
   }
 
-  /** The session, for a service that does more with it than to answer its calls. */
+  /** The session for a service that keeps something for it. */
   #served(): ServedSession {
     return {
       peer: this.peer,
@@ -233,14 +238,14 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     };
   }
 
-  /** LOG-011: until the client sets a level the server chooses, and where it stands behind the service, it has chosen. */
+  /** LOG-011: until the client sets a level, the server chooses. Behind a keeper the upstream has chosen already. */
   #log(entry: LogEntry, about: InboundCall['id'] | undefined): void {
     const threshold = this.#logLevel ?? (this.#keeper ? 'debug' : 'info');
     if (this.#declared?.logging && reaches(entry.level, threshold))
       sendInPassing(this.#side, 'notifications/message', { ...entry }, about);
   }
 
-  /** Methods that concern the session itself and never reach the service. */
+  /** Methods of the session itself, which never reach the service. */
   #sessionMethod(method: string, params: JsonObject): JsonObject | Promise<JsonObject> | undefined {
     switch (method) {
       case 'initialize':
@@ -293,7 +298,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
     return {};
   }
 
-  /** Explicit, never a silent downgrade: a modern client would not recognise a legacy answer. */
+  /** An error, not a legacy answer: a modern client would not recognise that. */
   #refuseModern({ id, method }: DecodedRequest): void {
     refuse(this.#side, id, {
       code: ErrorCode.InvalidRequest,
@@ -331,7 +336,7 @@ export class LegacyServerDialect implements ServerDialect, LegacyServerSession {
 
   #publish(change: Change): void {
     if (this.#isRetired) return;
-    // A keeper tells only of what it was asked for; an update may name a part of that (SUB-016).
+    // A keeper reports only subscribed resources, or sub-resources of them (SUB-016).
     const isWanted =
       change.kind === 'resource'
         ? this.#keeper !== undefined || this.#subscribed.has(change.uri)

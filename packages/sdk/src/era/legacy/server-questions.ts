@@ -18,13 +18,13 @@ import type { LegacyRevision } from '../revisions.js';
 import type { ServerDialectContext } from '../server-dialect-context.js';
 import { projectQuestion } from './project-questions.js';
 
-/** The requests that a legacy server sends to its client: questions of its handlers, and signs of life. */
+/** The requests that a legacy server sends to its client: questions of handlers, and pings. */
 export class ServerQuestions {
   readonly #side: ServerDialectContext;
   readonly #peer: Peer;
   readonly #revision: LegacyRevision;
   readonly #requests: OutboundRequests;
-  /** INIT-006: questions wait until the client has said `initialized`. */
+  /** INIT-006: questions wait until the client has sent `notifications/initialized`. */
   #ready = false;
   readonly #heldBack = new Map<RequestId, () => void>();
   #stopPinging: () => void = () => {};
@@ -50,7 +50,7 @@ export class ServerQuestions {
     this.#startPinging();
   }
 
-  /** Sends a question as the revision can carry it; the signal calls it off. */
+  /** Sends a question as the revision can express it; the signal cancels it. */
   async ask(
     question: InputRequest,
     signal: AbortSignal,
@@ -76,12 +76,12 @@ export class ServerQuestions {
     return answer as InputResponse;
   }
 
-  /** False when nobody waits for this answer. */
+  /** False if no question waits for this answer. */
   settle(answer: DecodedResult | DecodedError): boolean {
     return this.#requests.settle(answer);
   }
 
-  /** The client is at work on it. */
+  /** The client reported progress on a question. */
   extend(token: RequestId): void {
     this.#requests.extend(token);
   }
@@ -109,7 +109,7 @@ export class ServerQuestions {
       timeoutMs,
       signal,
       send: (id) => {
-        // The id doubles as progress token, so that a client at work can ask for more time.
+        // The id is also the progress token, so that the client can extend the timeout.
         const meta = params?.['_meta'];
         const _meta = { ...(isJsonObject(meta) && meta), progressToken: id };
         const send = () => connection.send(requestMessage(id, method, { ...params, _meta }), about);
@@ -124,7 +124,7 @@ export class ServerQuestions {
     });
   }
 
-  /** PING-002, PING-003: an idle peer that no longer answers is let go. */
+  /** PING-002, PING-003: a client that does not answer pings is disconnected. */
   #startPinging(): void {
     const { settings, connection } = this.#side;
     if (settings.pingIntervalMs <= 0) return;

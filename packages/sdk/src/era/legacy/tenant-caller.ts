@@ -7,58 +7,58 @@ import { methodFacts } from '../methods.js';
 import { reaches, toLog, toProgress } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
 import type { AttributableCall } from './call-attribution.js';
-import type { LegacyLine } from './client-dialect.js';
+import type { SharedLegacySession } from './client-dialect.js';
 
-/** One voice on a legacy session. */
+/** Makes the calls of one tenant of a legacy session. */
 export class LegacyTenantCaller implements TenantCaller {
   readonly era = 'legacy';
-  readonly voice: Tenant;
-  readonly #line: LegacyLine;
+  readonly tenant: Tenant;
+  readonly #session: SharedLegacySession;
   #listens: Set<OpenListen> | undefined;
   #left: IsthmusError | undefined;
-  /** What this voice asked for; the session has the most talkative level of all. */
+  /** The level that this tenant set; the session has the lowest level of all tenants. */
   logLevel: LoggingLevel | undefined;
 
-  /** What the host asks for itself belongs to no principal, so that nothing can be confused with it. */
+  /** The host's own calls belong to no principal. */
   readonly #isHidden: boolean;
 
-  constructor(voice: Tenant, line: LegacyLine, isHidden = false) {
-    this.voice = voice;
-    this.#line = line;
+  constructor(tenant: Tenant, session: SharedLegacySession, isHidden = false) {
+    this.tenant = tenant;
+    this.#session = session;
     this.#isHidden = isHidden;
   }
 
   get revision(): LegacyRevision {
-    return this.#line.revision;
+    return this.#session.revision;
   }
 
   get server(): ServerFacts {
-    return this.#line.server;
+    return this.#session.server;
   }
 
   isAsked({ behalf }: OutgoingCall): boolean {
-    return this.#line.turns.isAnswering(behalf?.owner ?? this);
+    return this.#session.attribution.isAnswering(behalf?.owner ?? this);
   }
 
   call(call: OutgoingCall, rests?: Rests): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
     const { behalf, logLevel } = call;
-    if (behalf && logLevel !== undefined && !this.#line.isTalkative(logLevel)) {
-      return this.#sendLoud(call, rests);
+    if (behalf && logLevel !== undefined && !this.#session.logsFrom(logLevel)) {
+      return this.#sendWithLevel(call, rests);
     }
     return this.#call(call, rests);
   }
 
   #call(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
-    // Whose questions they are is clear where nobody else could have been meant.
-    if (!this.#line.isShared || !mayBeAskedAbout(call.method)) return this.#send(call, undefined);
-    const { turns } = this.#line;
+    // With one tenant the owner of a question is clear.
+    if (!this.#session.isShared || !mayBeAskedAbout(call.method)) return this.#send(call, undefined);
+    const { attribution } = this.#session;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
-    const turn = turns.enter(this, key, call.behalf);
-    if (!turn) return this.#sendInTurn(call, key, rests);
-    turn.call = call;
-    turn.rests = rests;
-    return this.#send(call, turn);
+    const attributable = attribution.enter(this, key, call.behalf);
+    if (!attributable) return this.#sendInTurn(call, key, rests);
+    attributable.outgoing = call;
+    attributable.rests = rests;
+    return this.#send(call, attributable);
   }
 
   async listen(
@@ -66,7 +66,7 @@ export class LegacyTenantCaller implements TenantCaller {
     onChange: (change: Change) => void,
     timeoutMs: number,
   ): Promise<OpenListen> {
-    const open = await this.#line.subscriptions.open(wanted, onChange, timeoutMs);
+    const open = await this.#session.subscriptions.open(wanted, onChange, timeoutMs);
     this.#listens ??= new Set();
     const listens = this.#listens;
     listens.add(open);
@@ -75,30 +75,30 @@ export class LegacyTenantCaller implements TenantCaller {
   }
 
   setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
-    return this.#line.setLogLevel(this, level, timeoutMs);
+    return this.#session.setLogLevel(this, level, timeoutMs);
   }
 
   rootsChanged(): void {
-    this.#line.rootsChanged();
+    this.#session.rootsChanged();
   }
 
   leave(why: string): void {
     const error = new IsthmusError('CANCELLED', why, { sent: 'maybe' });
     this.#left = error.with({ sent: 'no' });
-    this.#line.left(this, error);
-    this.#line.turns.refuse(this.#left, this);
-    this.#line.requests.abandon(this, error);
+    this.#session.left(this, error);
+    this.#session.attribution.refuse(this.#left, this);
+    this.#session.requests.abandon(this, error);
     for (const open of this.#listens ?? []) open.stop();
   }
 
   /**
-   * A log names no request: it belongs to the only call that wants logs, or to the voice. Where the voice speaks
-   * for others, only to the calls of one of them, and only while no other has any.
+   * A log line names no request: it belongs to the only call that wants logs, or to the tenant. If the tenant makes calls
+   * on behalf of clients, it belongs to the calls of one client, and only while no other client has calls in flight.
    */
   log(params: JsonObject, byOthers: boolean): void {
     const entry = toLog(params);
     const isWanted = (level = this.logLevel ?? 'info') => !byOthers || reaches(entry.level, level);
-    const open = this.#line.requests.open().filter(({ owner }) => owner === this);
+    const open = this.#session.requests.open().filter(({ owner }) => owner === this);
     const [first] = open;
     if (first?.behalf && open.every(({ behalf }) => behalf?.owner === first.behalf!.owner)) {
       const told = open.find(({ onLog }) => onLog);
@@ -108,37 +108,37 @@ export class LegacyTenantCaller implements TenantCaller {
     if (!isWanted()) return;
     const wanting = open.filter(({ onLog, behalf }) => onLog && !behalf);
     if (wanting.length === 1) wanting[0]!.onLog!(params);
-    else tell('onLog', this.voice.onLog, entry);
+    else tell('onLog', this.tenant.onLog, entry);
   }
 
-  /** What the server refuses here is no reason to lose the call. */
-  async #sendLoud(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
-    await this.#line.raiseLogLevel(this, call.logLevel!, call.timeoutMs);
+  /** Lowers the log level first. If the server refuses that, the call is sent all the same. */
+  async #sendWithLevel(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
+    await this.#session.raiseLogLevel(this, call.logLevel!, call.timeoutMs);
     return this.#call(call, rests);
   }
 
   async #sendInTurn(call: OutgoingCall, key: string, rests: Rests | undefined): Promise<JsonObject> {
-    const { turns, clock } = this.#line;
+    const { attribution, clock } = this.#session;
     const began = clock.now();
     rests?.rest(call);
-    const turn = await turns.wait(this, key, call, call.behalf);
+    const attributable = await attribution.wait(this, key, call, call.behalf);
     rests?.resume(call);
-    turn.call = call;
-    turn.rests = rests;
+    attributable.outgoing = call;
+    attributable.rests = rests;
     if (this.#left) {
-      turns.leave(turn);
+      attribution.leave(attributable);
       throw this.#left;
     }
     const waited = clock.now() - began;
     const timeoutMs = Math.max(1, call.timeoutMs - waited);
     const maxTimeoutMs = Math.max(1, call.maxTimeoutMs - waited);
-    return this.#send({ ...call, timeoutMs, maxTimeoutMs }, turn);
+    return this.#send({ ...call, timeoutMs, maxTimeoutMs }, attributable);
   }
 
-  #send(call: OutgoingCall, turn: AttributableCall | undefined): Promise<JsonObject> {
-    const { requests, turns, scopes, isShared } = this.#line;
+  #send(call: OutgoingCall, attributable: AttributableCall | undefined): Promise<JsonObject> {
+    const { requests, attribution, scopes, isShared } = this.#session;
     const isTold = isShared && !this.#isHidden;
-    const scope = isTold ? scopes.enter(call.behalf?.principal ?? this.voice.principal) : undefined;
+    const scope = isTold ? scopes.enter(call.behalf?.principal ?? this.tenant.principal) : undefined;
     return requests.request({
       what: call.method,
       owner: this,
@@ -149,18 +149,18 @@ export class LegacyTenantCaller implements TenantCaller {
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
       send: (id) => {
-        if (turn) turn.id = id;
-        this.#line.sendRequest(id, call.method, withToken(call, id));
+        if (attributable) attributable.id = id;
+        this.#session.sendRequest(id, call.method, withToken(call, id));
       },
       giveUp: (requestId, reason) => {
-        if (turn) turns.linger(requestId, turn);
+        if (attributable) attribution.linger(requestId, attributable);
         if (scope) scopes.linger(scope);
-        this.#line.cancel(requestId, reason);
+        this.#session.cancel(requestId, reason);
       },
       onSettled:
-        (turn || scope) &&
+        (attributable || scope) &&
         (() => {
-          if (turn) turns.leave(turn);
+          if (attributable) attribution.leave(attributable);
           if (scope) scopes.leave(scope);
         }),
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
@@ -169,12 +169,12 @@ export class LegacyTenantCaller implements TenantCaller {
   }
 }
 
-/** A task asks while its result is waited for. */
+/** `tasks/result`: a task may ask until its result is there. */
 function mayBeAskedAbout(method: string): boolean {
   return methodFacts(method)?.rounds ?? method === 'tasks/result';
 }
 
-/** The token of a request is its id, and never one that the caller made up: it could be the id of another's. */
+/** The progress token is the id of the request, never one from the params: that could be the id of another request. */
 function withToken(call: OutgoingCall, id: RequestId): JsonObject {
   const { _meta: own } = call.params;
   if (own === undefined && !mayExtend(call)) return call.params;

@@ -2,27 +2,27 @@ import type { Cancellation } from '../../async/abort.js';
 import type { Clock } from '../../async/clock.js';
 import { IsthmusError } from '../../errors.js';
 
-/** Somebody who waits for others to be out of the way. */
+/** A call that waits for others. */
 export interface WaitingCall {
   readonly owner: object;
-  readonly speaker: object;
-  /** Clients take turns: one that has many calls in the line does not keep the others waiting. */
+  readonly caller: object;
+  /** Clients take turns, so that one with many calls in the line does not keep the others waiting. */
   readonly client?: object | string;
   /** Named in errors. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly signal?: Cancellation | undefined;
-  /** Before all who only want to begin. */
+  /** Goes before all calls that have not begun yet. */
   readonly first?: boolean;
 }
 
-/** Calls that wait for their turn, each as long as it has patience. */
+/** Calls that wait for their turn, each with its own timeout. */
 export class WaitingLine {
   readonly #clock: Clock;
-  /** Somebody has left the line: others may be next. */
+  /** Called when a call has left the line: others may be next. */
   readonly #onLeft: () => void;
   readonly #waiting: Place[] = [];
-  /** Whose turn it was last. */
+  /** The client whose turn it was last. */
   #served: object | string | undefined;
 
   constructor(clock: Clock, onLeft: () => void) {
@@ -39,8 +39,8 @@ export class WaitingLine {
   }
 
   /**
-   * `tryGo` is called whenever it may have become possible; it goes, with a value, or says that it cannot yet. Each
-   * `overdueMs` it is told that it has waited for long enough.
+   * `tryGo` is called whenever the call may be able to begin. It calls `go` with a value, or returns false. Every
+   * `overdueMs` it is called with `isOverdue`.
    */
   join<T>(
     waiting: WaitingCall,
@@ -48,14 +48,14 @@ export class WaitingLine {
     overdueMs?: number,
   ): Promise<T> {
     if (!waiting.first && this.#waiting.length >= MAX_WAITING) {
-      const message = `${this.#waiting.length} calls wait already for their turn to be asked; try again later`;
+      const message = `${this.#waiting.length} calls that may ask questions are waiting already; try again later`;
       return Promise.reject(new IsthmusError('BUSY', message, { sent: 'no' }));
     }
     const { what, timeoutMs, signal } = waiting;
     return new Promise<T>((resolve, reject) => {
       const callOff = Number.isFinite(timeoutMs)
         ? this.#clock.after(timeoutMs, () => {
-            const message = `${what} waited ${timeoutMs} ms for calls that may ask questions, of other conversations`;
+            const message = `${what} waited ${timeoutMs} ms for calls of other conversations that may ask questions`;
             leave(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
           })
         : () => {};
@@ -98,7 +98,7 @@ export class WaitingLine {
     });
   }
 
-  /** Lets go who can go: all who `goFirst`, and then the clients in turn, when none of those has to stay. */
+  /** Lets calls begin: first those that `goFirst`; if none of these still waits, the others, one client after another. */
   admit(goFirst: (waiting: WaitingCall) => boolean): void {
     const isFirst = ({ waiting }: Place) => goFirst(waiting);
     for (const place of this.#waiting.filter(isFirst)) place.tryGo();
@@ -109,24 +109,24 @@ export class WaitingLine {
     }
   }
 
-  /** Answers in their order; then the first who is not of the client that was last, or the first of all. */
+  /** A call with `first`; otherwise the first call of another client than the last one; otherwise the first call. */
   #next(): Place | undefined {
     const [head] = this.#waiting;
     if (!head || head.waiting.first) return head;
     return this.#waiting.find((place) => clientOf(place) !== this.#served) ?? head;
   }
 
-  refuse(error: IsthmusError, speaker: object | undefined): void {
-    // First all of them: what waits behind another of the same speaker must not have its turn in between.
+  refuse(error: IsthmusError, caller: object | undefined): void {
+    // All of them before `#onLeft`: a call behind another of the same caller must not begin in between.
     for (const place of [...this.#waiting]) {
-      if (speaker === undefined || place.waiting.speaker === speaker) place.end(error);
+      if (caller === undefined || place.waiting.caller === caller) place.end(error);
     }
     this.#onLeft();
   }
 }
 
-function clientOf({ waiting: { client, speaker } }: Place): object | string {
-  return client ?? speaker;
+function clientOf({ waiting: { client, caller } }: Place): object | string {
+  return client ?? caller;
 }
 
 interface Place {

@@ -31,7 +31,7 @@ import { changeOf } from '../subscriptions.js';
 import { ModernTenantCaller } from './tenant-caller.js';
 
 /** What the voices on a modern connection share. */
-export interface ModernLine {
+export interface SharedModernConnection {
   readonly revision: ModernRevision;
   readonly server: ServerFacts;
   readonly clock: Clock;
@@ -41,13 +41,13 @@ export interface ModernLine {
   onChange(change: Change): void;
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
   cancel(id: RequestId, reason: string): void;
-  left(speaker: ModernTenantCaller): void;
+  left(caller: ModernTenantCaller): void;
   /** A request that had asked for logs was given up, and may still be running over there. */
-  gaveUp(id: RequestId, speaker: ModernTenantCaller): void;
+  gaveUp(id: RequestId, caller: ModernTenantCaller): void;
 }
 
 /** The modern era, calling: nothing is remembered between requests, and the server sends none. */
-export class ModernClientDialect implements ClientDialect, ModernLine {
+export class ModernClientDialect implements ClientDialect, SharedModernConnection {
   readonly era = 'modern';
   readonly revision: ModernRevision;
   readonly server: ServerFacts;
@@ -56,11 +56,8 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
   readonly requests: OutboundRequests;
   readonly listens = new ClientListens();
   readonly #side: ClientDialectContext;
-  readonly #speakers = new Set<ModernTenantCaller>();
-  readonly #lingering = new Map<
-    RequestId,
-    { readonly speaker: ModernTenantCaller; readonly until: number }
-  >();
+  readonly #callers = new Set<ModernTenantCaller>();
+  readonly #lingering = new Map<RequestId, { readonly caller: ModernTenantCaller; readonly until: number }>();
 
   constructor(
     side: ClientDialectContext,
@@ -76,20 +73,20 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
     this.server = server;
   }
 
-  join(voice: Tenant, hidden = false): TenantCaller {
-    const speaker = new ModernTenantCaller(voice, this);
-    if (!hidden) this.#speakers.add(speaker);
-    return speaker;
+  join(tenant: Tenant, hidden = false): TenantCaller {
+    const caller = new ModernTenantCaller(tenant, this);
+    if (!hidden) this.#callers.add(caller);
+    return caller;
   }
 
-  left(speaker: ModernTenantCaller): void {
-    this.#speakers.delete(speaker);
+  left(caller: ModernTenantCaller): void {
+    this.#callers.delete(caller);
   }
 
-  gaveUp(id: RequestId, speaker: ModernTenantCaller): void {
+  gaveUp(id: RequestId, caller: ModernTenantCaller): void {
     const now = this.clock.now();
     for (const [old, { until }] of this.#lingering) if (until <= now) this.#lingering.delete(old);
-    this.#lingering.set(id, { speaker, until: now + LINGER_MS });
+    this.#lingering.set(id, { caller, until: now + LINGER_MS });
   }
 
   onChange(change: Change): void {
@@ -137,7 +134,7 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
   }
 
   ended(error: Error): void {
-    for (const speaker of this.#speakers) speaker.ended(error);
+    for (const caller of this.#callers) caller.ended(error);
   }
 
   /**
@@ -152,14 +149,11 @@ export class ModernClientDialect implements ClientDialect, ModernLine {
     const [only, another] = wanting;
     const now = this.clock.now();
     const lingering = [...this.#lingering.values()].filter(({ until }) => until > now);
-    const owners = new Set([
-      ...wanting.map(({ owner }) => owner),
-      ...lingering.map(({ speaker }) => speaker),
-    ]);
+    const owners = new Set([...wanting.map(({ owner }) => owner), ...lingering.map(({ caller }) => caller)]);
     if (only?.onLog && !another && owners.size === 1) return only.onLog(params);
-    const [owner] = owners.size > 0 ? owners : this.#speakers;
-    const speaker = owners.size === 1 || (owners.size === 0 && this.#speakers.size === 1) ? owner : undefined;
-    if (speaker instanceof ModernTenantCaller) speaker.log(toLog(params));
+    const [owner] = owners.size > 0 ? owners : this.#callers;
+    const caller = owners.size === 1 || (owners.size === 0 && this.#callers.size === 1) ? owner : undefined;
+    if (caller instanceof ModernTenantCaller) caller.log(toLog(params));
     else tell('onLog', this.#side.onLog, toLog(params));
   }
 }

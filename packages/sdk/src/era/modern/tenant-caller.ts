@@ -17,13 +17,13 @@ import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
 import { toLog, toProgress } from '../reports.js';
 import type { ModernRevision } from '../revisions.js';
-import type { ModernLine } from './client-dialect.js';
+import type { SharedModernConnection } from './client-dialect.js';
 
 /** One voice on a modern connection: its identity and capabilities travel with each of its requests. */
 export class ModernTenantCaller implements TenantCaller {
   readonly era = 'modern';
-  readonly #voice: Tenant;
-  readonly #line: ModernLine;
+  readonly #tenant: Tenant;
+  readonly #shared: SharedModernConnection;
   /** Built once; a call adds its token or level. */
   readonly #meta: JsonObject;
   #logLevel: LoggingLevel | undefined;
@@ -32,18 +32,21 @@ export class ModernTenantCaller implements TenantCaller {
   /** Rounds whose questions are being answered. */
   readonly #answering = new Set<AbortController>();
 
-  constructor(voice: Tenant, line: ModernLine) {
-    this.#voice = voice;
-    this.#line = line;
-    this.#meta = envelope({ info: voice.info, capabilities: capabilitiesOf(voice.answers) }, line.revision);
+  constructor(tenant: Tenant, shared: SharedModernConnection) {
+    this.#tenant = tenant;
+    this.#shared = shared;
+    this.#meta = envelope(
+      { info: tenant.info, capabilities: capabilitiesOf(tenant.answers) },
+      shared.revision,
+    );
   }
 
   get revision(): ModernRevision {
-    return this.#line.revision;
+    return this.#shared.revision;
   }
 
   get server(): ServerFacts {
-    return this.#line.server;
+    return this.#shared.server;
   }
 
   isAsked(): boolean {
@@ -68,16 +71,16 @@ export class ModernTenantCaller implements TenantCaller {
   ): Promise<OpenListen> {
     let id: RequestId = '';
     const stop = (reason: IsthmusError) => {
-      if (this.#line.requests.reject(id, reason)) this.#line.cancel(id, reason.message);
+      if (this.#shared.requests.reject(id, reason)) this.#shared.cancel(id, reason.message);
     };
-    const opened = this.#line.listens.open(
+    const opened = this.#shared.listens.open(
       () => stop(new IsthmusError('CANCELLED', 'no longer needed')),
       (change) => {
-        this.#line.onChange(change);
+        this.#shared.onChange(change);
         onChange(change);
       },
     );
-    const ended = this.#line.requests.request({
+    const ended = this.#shared.requests.request({
       what: 'subscriptions/listen',
       owner: this,
       timeoutMs: FOREVER_MS,
@@ -85,17 +88,17 @@ export class ModernTenantCaller implements TenantCaller {
         id = newId;
         opened.begin(id);
         const params = { notifications: wanted, _meta: as ? this.#envelopeOf(as) : this.#meta };
-        this.#line.sendRequest(id, 'subscriptions/listen', params);
+        this.#shared.sendRequest(id, 'subscriptions/listen', params);
       },
-      giveUp: (givenUp, why) => this.#line.cancel(givenUp, why),
+      giveUp: (givenUp, why) => this.#shared.cancel(givenUp, why),
     });
-    const callOff = this.#line.clock.after(timeoutMs, () => {
+    const callOff = this.#shared.clock.after(timeoutMs, () => {
       stop(new IsthmusError('TIMED_OUT', `subscriptions/listen was not acknowledged within ${timeoutMs} ms`));
     });
     void opened.acknowledged.catch(() => {}).finally(callOff);
     ended.then(
-      () => this.#line.listens.end(id, undefined),
-      (error) => this.#line.listens.end(id, error),
+      () => this.#shared.listens.end(id, undefined),
+      (error) => this.#shared.listens.end(id, error),
     );
     return opened.acknowledged.then((open) => this.#keep(open));
   }
@@ -107,16 +110,16 @@ export class ModernTenantCaller implements TenantCaller {
   leave(why: string): void {
     const error = new IsthmusError('CANCELLED', why, { sent: 'maybe' });
     this.#left = error.with({ sent: 'no' });
-    this.#line.left(this);
+    this.#shared.left(this);
     for (const over of this.#answering) over.abort(error);
     // In good order, before the rest is called off: somebody may be waiting for their end.
     for (const open of this.#listens) open.stop();
-    this.#line.requests.abandon(this, error);
+    this.#shared.requests.abandon(this, error);
   }
 
   /** Logs of this voice that belong to no call. */
   log(entry: LogEntry): void {
-    tell('onLog', this.#voice.onLog, entry);
+    tell('onLog', this.#tenant.onLog, entry);
   }
 
   /** Calls between two rounds have no request in flight; they end here. */
@@ -131,20 +134,20 @@ export class ModernTenantCaller implements TenantCaller {
   }
 
   async #send(call: OutgoingCall, params: JsonObject): Promise<JsonObject> {
-    const line = this.#line;
+    const shared = this.#shared;
     const wantsLogs = this.#levelOf(call) !== undefined;
-    const result = await line.requests.request({
+    const result = await shared.requests.request({
       what: call.method,
       owner: this,
       behalf: call.behalf,
       timeoutMs: call.timeoutMs,
       maxTimeoutMs: call.maxTimeoutMs,
       signal: call.signal,
-      send: (id) => line.sendRequest(id, call.method, this.#withMeta(call, params, id)),
+      send: (id) => shared.sendRequest(id, call.method, this.#withMeta(call, params, id)),
       giveUp: (id, reason) => {
         // Where calls are made for others, one client must not keep the logs of all the others away.
-        if (wantsLogs && !call.behalf) line.gaveUp(id, this);
-        line.cancel(id, reason);
+        if (wantsLogs && !call.behalf) shared.gaveUp(id, this);
+        shared.cancel(id, reason);
       },
       onProgress: call.onProgress && ((update) => tell('onProgress', call.onProgress, toProgress(update))),
       onLog: call.onLog && ((entry) => tell('onLog', call.onLog, toLog(entry))),
@@ -177,15 +180,15 @@ export class ModernTenantCaller implements TenantCaller {
     return { ...params, _meta };
   }
 
-  #envelopeOf({ info = this.#voice.info, capabilities }: CallerIdentity): JsonObject {
-    return envelope({ info, capabilities }, this.#line.revision);
+  #envelopeOf({ info = this.#tenant.info, capabilities }: CallerIdentity): JsonObject {
+    return envelope({ info, capabilities }, this.#shared.revision);
   }
 
   /** MRTR-016 … MRTR-024: answers in parallel, echoes the state exactly, never carries an older one along. */
   async #answerRounds(call: OutgoingCall, first: JsonObject, rests: Rests | undefined): Promise<JsonObject> {
     call.onRound?.();
     let round = first;
-    for (let count = 0; count < this.#line.maxRounds; count += 1) {
+    for (let count = 0; count < this.#shared.maxRounds; count += 1) {
       const { inputRequests, requestState } = round;
       const inputResponses = await this.#answer(call, inputRequests, rests);
       const result = await this.#send(call, {
@@ -198,7 +201,7 @@ export class ModernTenantCaller implements TenantCaller {
     }
     throw new IsthmusError(
       'TOO_MANY_ROUNDS',
-      `${call.method} asked for input ${this.#line.maxRounds} times without an end`,
+      `${call.method} asked for input ${this.#shared.maxRounds} times without an end`,
       { sent: 'maybe' },
     );
   }
@@ -219,7 +222,7 @@ export class ModernTenantCaller implements TenantCaller {
     rests?.rest(call, (error) => over.abort(error));
     try {
       const answered = questions.map(async ([key, request]) => {
-        return [key, await answerQuestion(this.#voice.answers, request, over.signal)] as const;
+        return [key, await answerQuestion(this.#tenant.answers, request, over.signal)] as const;
       });
       const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal)]);
       rests?.resume(call);

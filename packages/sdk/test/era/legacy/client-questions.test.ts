@@ -140,7 +140,7 @@ describe('a question on the stream of a request', () => {
         id: 'q',
         error: {
           code: -32603,
-          message: '2 conversations share this connection, and the question belongs to no call of theirs',
+          message: '2 conversations share this connection, and the question belongs to none of their calls',
         },
       },
     ]);

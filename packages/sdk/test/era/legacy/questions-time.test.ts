@@ -141,7 +141,7 @@ describe('a call that waits for its answer to be given', () => {
       {
         jsonrpc: '2.0',
         id: 'q',
-        error: { code: -32603, message: 'Whoever was asked has gone: it left' },
+        error: { code: -32603, message: 'The client that was asked has left: it left' },
       },
       {
         jsonrpc: '2.0',

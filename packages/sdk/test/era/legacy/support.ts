@@ -13,15 +13,15 @@ export const [A, B, C] = [{ name: 'A' }, { name: 'B' }, { name: 'C' }];
 /** Waits for ever, as far as a test is concerned. */
 export const LONG = { timeoutMs: 1_000_000 };
 
-export function turns(policy: QuestionPolicy = 'adaptive') {
+export function openAttribution(policy: QuestionPolicy = 'adaptive') {
   const clock = new FakeClock();
-  return { clock, turns: new CallAttribution(policy, clock) };
+  return { clock, attribution: new CallAttribution(policy, clock) };
 }
 
 /** The only one who can be meant. */
 export function ownerOf(it: CallAttribution): object | undefined {
   const attribution = it.attribute();
-  return attribution.kind === 'one' ? attribution.turn.owner : undefined;
+  return attribution.kind === 'one' ? attribution.call.owner : undefined;
 }
 
 /** How many can be meant, where that is not clear. */

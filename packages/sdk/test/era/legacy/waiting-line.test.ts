@@ -15,7 +15,7 @@ function line() {
     left += 1;
   });
   const join = (what: string, more: Partial<WaitingCall> = {}) =>
-    it.join<string>({ owner: A, speaker: A, what, timeoutMs: 1000, ...more }, (go) => {
+    it.join<string>({ owner: A, caller: A, what, timeoutMs: 1000, ...more }, (go) => {
       if (!free.has(what)) return false;
       went.push(what);
       go(what);
@@ -78,7 +78,7 @@ describe('a waiting line', () => {
     const it = new WaitingLine(new FakeClock(), () => {});
     const all = () => true;
     const join = (what: string) =>
-      it.join<void>({ owner: A, speaker: A, what, timeoutMs: 1000 }, (go) => {
+      it.join<void>({ owner: A, caller: A, what, timeoutMs: 1000 }, (go) => {
         went.push(what);
         go();
         it.admit(all);
@@ -102,7 +102,7 @@ describe('a waiting line', () => {
     await expect(late).rejects.toMatchObject({
       code: 'TIMED_OUT',
       sent: 'no',
-      message: 'tools/call a waited 1000 ms for calls that may ask questions, of other conversations',
+      message: 'tools/call a waited 1000 ms for calls of other conversations that may ask questions',
     });
     it.refuse(ended(), undefined);
     await expect(patient).rejects.toMatchObject({ message: 'it has ended' });
@@ -129,12 +129,12 @@ describe('a waiting line', () => {
     expect(it.isEmpty).toBe(true);
   });
 
-  it('refuses all of a speaker before anybody else has a turn', async () => {
+  it('refuses all of a caller before anybody else has a turn', async () => {
     const clock = new FakeClock();
     const went: string[] = [];
     const it = new WaitingLine(clock, () => it.admit(() => false));
-    const join = (what: string, speaker: object, canGo: boolean) =>
-      it.join<void>({ owner: speaker, speaker, what, timeoutMs: 1000 }, (go) => {
+    const join = (what: string, caller: object, canGo: boolean) =>
+      it.join<void>({ owner: caller, caller, what, timeoutMs: 1000 }, (go) => {
         if (canGo) {
           went.push(what);
           go();

@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Attribution } from '../../../src/era/legacy/attributable-call.js';
 import type { CallAttribution } from '../../../src/era/legacy/call-attribution.js';
-import { A, ask, B, behalfOf, C, goesAway, hasAsked, ownerOf, pending, turns, unclear } from './support.js';
+import {
+  A,
+  ask,
+  B,
+  behalfOf,
+  C,
+  goesAway,
+  hasAsked,
+  openAttribution,
+  ownerOf,
+  pending,
+  unclear,
+} from './support.js';
 
 /** A question that may be several owners' is held until it is clear whose it is, or two seconds have passed. */
 
@@ -9,7 +21,7 @@ const never = new AbortController().signal;
 
 async function owner(found: Promise<Attribution>): Promise<object | undefined> {
   const attribution = await found;
-  return attribution.kind === 'one' ? attribution.turn.owner : undefined;
+  return attribution.kind === 'one' ? attribution.call.owner : undefined;
 }
 
 /** A call is given up. */
@@ -21,7 +33,7 @@ function giveUp(it: CallAttribution, id: number, from: object, key: string, spea
 
 describe('a question that may be several owners’', () => {
   it('is that of the one who is left when the others have ended: whoever asked waits for the answer', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [, second, third] = [it.enter(A, 'x')!, it.enter(B, 'y')!, it.enter(C, 'z')!];
     const found = it.clarify(unclear(it), never);
     it.leave(second);
@@ -32,7 +44,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('is not that of calls which begin meanwhile', async () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     it.enter(A, 'x');
     const second = it.enter(B, 'y')!;
     const found = it.clarify(unclear(it), never);
@@ -42,7 +54,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('is nobody’s when all have ended before it was looked at again', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     const asked = unclear(it);
     for (const turn of both) it.leave(turn);
@@ -51,7 +63,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('stays unclear after two seconds, and not earlier', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'x');
     it.enter(B, 'y');
     const found = it.clarify(unclear(it), never);
@@ -63,7 +75,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('is held no longer when nobody wants the answer', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'x');
     it.enter(B, 'y');
     const over = new AbortController();
@@ -74,7 +86,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('may be that of a call which is given up meanwhile, however little that is feared: it may wait for the answer', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const given = it.enter(C, 'x', behalfOf(A))!;
     it.enter(C, 'y', behalfOf(B));
     const found = it.clarify(unclear(it), never);
@@ -89,7 +101,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('is not that of a call which is given up meanwhile and has its answer then', async () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const given = it.enter(C, 'x', behalfOf(A))!;
     it.enter(C, 'y', behalfOf(B));
     const found = it.clarify(unclear(it), never);
@@ -100,7 +112,7 @@ describe('a question that may be several owners’', () => {
   });
 
   it('stays unclear when one of them is taken for waiting: it came before that', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [given] = goesAway(it, clock, C, 'x');
     it.enter(A, 'form');
     ask(it);
@@ -117,7 +129,7 @@ describe('a question that may be several owners’', () => {
 
 describe('the blame for a question that stayed unclear', () => {
   it('is on all whose it may have been, and not on those who ended before', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [first, second, third] = [it.enter(A, 'x')!, it.enter(B, 'y')!, it.enter(C, 'z')!];
     const found = it.clarify(unclear(it), never);
     it.leave(third);
@@ -131,7 +143,7 @@ describe('the blame for a question that stayed unclear', () => {
   });
 
   it('is on nobody when it has become clear, but on whoever asked', async () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const [first, second] = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     const found = it.clarify(unclear(it), never);
     it.leave(second);
@@ -143,7 +155,7 @@ describe('the blame for a question that stayed unclear', () => {
   });
 
   it('is not on calls that were given up, nor on one that only these could be confused with', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'given up');
     const turn = it.enter(B, 'x')!;
     it.suspect(unclear(it));
@@ -153,7 +165,7 @@ describe('the blame for a question that stayed unclear', () => {
   });
 
   it('is not on a call that was given up, even when nobody else can have asked', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'given up');
     it.over(ask(it));
     it.answered(1);
@@ -163,7 +175,7 @@ describe('the blame for a question that stayed unclear', () => {
 
 describe('a call that was given up', () => {
   it('of a conversation is feared for a minute', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     giveUp(it, 1, A, 'x');
     it.enter(B, 'y');
     clock.advance(59_000);
@@ -176,13 +188,13 @@ describe('a call that was given up', () => {
   });
 
   it('on behalf of somebody is not feared when it is not known to ask', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'x', C);
     expect(it.attribute()).toEqual({ kind: 'nobody' });
   });
 
   it('on behalf of somebody, which has asked, is feared for a second: less than a question is held', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const turn = it.enter(C, 'ask', behalfOf(A))!;
     ask(it);
     it.leave(turn);
@@ -196,7 +208,7 @@ describe('a call that was given up', () => {
   });
 
   it('on behalf of somebody, which is known to ask and has not yet, is feared for longer than a question is held', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     giveUp(it, 1, A, 'ask', C);
     it.enter(B, 'y');
@@ -212,7 +224,7 @@ describe('a call that was given up', () => {
   });
 
   it('on behalf of somebody is not feared for a mere suspicion', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     it.suspect(unclear(it));
     for (const turn of both) it.leave(turn);
@@ -221,24 +233,24 @@ describe('a call that was given up', () => {
   });
 
   it('is not asked about while another of its owner runs, and confuses nobody', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'x');
     const running = it.enter(A, 'y')!;
-    expect(it.attribute()).toEqual({ kind: 'one', turn: running, turns: [running] });
+    expect(it.attribute()).toEqual({ kind: 'one', turn: running, attribution: [running] });
   });
 
   it('is feared while all others of its owner wait for answers', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     goesAway(it, clock, A, 'ask');
     const second = it.enter(A, 'slow')!;
     it.leave(second);
     it.linger(1, second);
     it.enter(B, 'y');
-    expect(unclear(it).turns.map(({ owner: of }) => of)).toEqual([B, A]);
+    expect(unclear(it).calls.map(({ owner: of }) => of)).toEqual([B, A]);
   });
 
   it('is feared beside those who wait for answers, when nobody else is there', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const second = it.enter(B, 'slow')!;
     it.leave(second);
     goesAway(it, clock, A, 'ask');

@@ -10,9 +10,9 @@ import {
   hasAsked,
   hasAskedSeveral,
   LONG,
+  openAttribution,
   ownerOf,
   pending,
-  turns,
   unclear,
 } from './support.js';
 
@@ -22,14 +22,14 @@ const gone = () => new IsthmusError('CANCELLED', 'it has left', { sent: 'no' });
 
 describe('while the owner of a call thinks about a question', () => {
   it('R2: others run at once', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     it.enter(A, 'ask');
     ask(it);
     expect(it.enter(B, 'echo')).toBeDefined();
   });
 
   it('others that are known to ask wait for 50 ms, and then they run and are asked themselves', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'ask');
     ask(it);
     expect(it.enter(B, 'ask')).toBeUndefined();
@@ -39,43 +39,43 @@ describe('while the owner of a call thinks about a question', () => {
     clock.advance(1);
     expect((await waiting).owner).toBe(B);
     expect(ownerOf(it)).toBe(B);
-    expect(ask(it).turn.owner).toBe(B);
+    expect(ask(it).call.owner).toBe(B);
   });
 
   it('others that are known to ask run, too, and one after the other', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     goesAway(it, clock, A, 'ask');
     expect(it.enter(B, 'ask')?.alone).toBe(true);
     expect(it.enter(C, 'ask')).toBeUndefined();
-    expect(ask(it).turn.owner).toBe(B);
+    expect(ask(it).call.owner).toBe(B);
     clock.advance(50);
     expect(it.enter(C, 'ask')?.alone).toBe(true);
-    expect(ask(it).turn.owner).toBe(C);
+    expect(ask(it).call.owner).toBe(C);
   });
 
   it('its own calls run at once', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     it.enter(A, 'ask');
     ask(it);
     expect(it.enter(A, 'nested')).toBeDefined();
   });
 
   it('a question is its own when nobody else is there', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     goesAway(it, clock, A, 'ask');
     expect(ownerOf(it)).toBe(A);
   });
 
   it('a question is nobody’s in particular when all who are there think', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     goesAway(it, clock, A, 'ask');
     goesAway(it, clock, B, 'ask');
     expect(unclear(it).count).toBe(2);
   });
 
   it('nobody has to wait for it when it ends, nor is anybody let in twice for it', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [turn] = goesAway(it, clock, A, 'ask');
     it.leave(turn);
     it.leave(turn);
@@ -87,7 +87,7 @@ describe('while the owner of a call thinks about a question', () => {
   });
 
   it('others still wait for what else its owner runs that may ask, when it ends', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [turn] = goesAway(it, clock, A, 'ask');
     const other = it.enter(A, 'ask')!;
     it.leave(turn);
@@ -97,24 +97,24 @@ describe('while the owner of a call thinks about a question', () => {
   });
 
   it('others go on waiting where every call runs alone, and nobody does where none may', () => {
-    const queue = turns('queue');
-    queue.turns.enter(A, 'ask');
-    ask(queue.turns);
+    const queue = openAttribution('queue');
+    queue.attribution.enter(A, 'ask');
+    ask(queue.attribution);
     queue.clock.advance(1000);
-    expect(queue.turns.enter(B, 'echo')).toBeUndefined();
+    expect(queue.attribution.enter(B, 'echo')).toBeUndefined();
     expect(queue.clock.waiting).toBe(0);
-    const refuse = turns('refuse');
-    refuse.turns.enter(A, 'ask');
-    ask(refuse.turns);
-    expect(refuse.turns.enter(B, 'ask')).toBeDefined();
+    const refuse = openAttribution('refuse');
+    refuse.attribution.enter(A, 'ask');
+    ask(refuse.attribution);
+    expect(refuse.attribution.enter(B, 'ask')).toBeDefined();
     refuse.clock.advance(1000);
-    expect(unclear(refuse.turns).count).toBe(2);
+    expect(unclear(refuse.attribution).count).toBe(2);
   });
 });
 
 describe('R2: a call that asks several questions at once', () => {
   it('keeps nobody waiting while a person thinks, the first time and every other time', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     for (let times = 0; times < 3; times += 1) {
       const form = it.enter(A, 'form')!;
       const questions = [ask(it), ask(it)];
@@ -127,7 +127,7 @@ describe('R2: a call that asks several questions at once', () => {
   });
 
   it('waits like any other when its questions have come, and others are asked', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'form');
     ask(it);
     clock.advance(49);
@@ -137,11 +137,11 @@ describe('R2: a call that asks several questions at once', () => {
     expect(it.enter(B, 'form')).toBeUndefined();
     clock.advance(1);
     expect(it.enter(B, 'form')).toBeDefined();
-    expect(ask(it).turn.owner).toBe(B);
+    expect(ask(it).call.owner).toBe(B);
   });
 
   it('is there for a second after each question, so that a late one is not taken for that of another call', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAskedSeveral(it, 'form');
     it.enter(A, 'form');
     ask(it);
@@ -149,11 +149,11 @@ describe('R2: a call that asks several questions at once', () => {
     clock.advance(999);
     expect(unclear(it).count).toBe(2);
     it.leave(echo);
-    expect(ask(it).turn.owner).toBe(A);
+    expect(ask(it).call.owner).toBe(A);
   });
 
   it('may ask on as soon as the server has one of the answers, so that others are not asked its questions', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'form');
     const [name, age] = [ask(it), ask(it)];
     clock.advance(1000);
@@ -169,9 +169,9 @@ describe('R2: a call that asks several questions at once', () => {
   });
 
   it('is feared to ask on, from then on, when it asked after it was taken for waiting', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [turn] = goesAway(it, clock, A, 'form');
-    expect(ask(it).turn).toBe(turn);
+    expect(ask(it).call).toBe(turn);
     clock.advance(1000);
     expect(turn.away).toBe(true);
     it.enter(B, 'echo');
@@ -181,7 +181,7 @@ describe('R2: a call that asks several questions at once', () => {
 
 describe('the answer', () => {
   it('is given at once when it comes before others were let in, and these need not wait for the end', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'ask');
     const question = ask(it);
     const waiting = it.wait(B, 'echo', LONG);
@@ -191,7 +191,7 @@ describe('the answer', () => {
   });
 
   it('is given at once when nobody is there, or nobody who is known to ask', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [first, ofA] = goesAway(it, clock, A, 'ask');
     goesAway(it, clock, B, 'ask');
     expect((await answer(it, ofA)).isGiven).toBe(true);
@@ -199,11 +199,11 @@ describe('the answer', () => {
     const [, ofC] = goesAway(it, clock, C, 'ask');
     expect(it.enter(B, 'echo')).toBeDefined();
     expect((await answer(it, ofC)).isGiven).toBe(true);
-    expect(unclear(it).turns.map(({ owner }) => owner)).toEqual([C, B]);
+    expect(unclear(it).calls.map(({ owner }) => owner)).toEqual([C, B]);
   });
 
   it('waits while another call runs alone: what came then could be a question of either', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     const [, question] = goesAway(it, clock, A, 'ask');
     const other = it.enter(B, 'ask')!;
@@ -216,7 +216,7 @@ describe('the answer', () => {
   });
 
   it('waits no longer than until the other one thinks, too', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     const [, question] = goesAway(it, clock, A, 'ask');
     it.enter(B, 'ask');
@@ -230,7 +230,7 @@ describe('the answer', () => {
   });
 
   it('R2: waits for no call that is not known to ask, however long that takes', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
     const others = [it.enter(B, 'echo')!, it.enter(C, 'echo')!];
@@ -242,7 +242,7 @@ describe('the answer', () => {
   });
 
   it('R2: waits for two seconds at most: a call that does not ask keeps no answer back for longer', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
     it.enter(B, 'wizard');
@@ -256,7 +256,7 @@ describe('the answer', () => {
   });
 
   it('lets a call that is known to ask several at once run alone again', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [, question] = goesAway(it, clock, A, 'form');
     hasAskedSeveral(it, 'form');
     expect((await answer(it, question)).isGiven).toBe(true);
@@ -264,7 +264,7 @@ describe('the answer', () => {
   });
 
   it('waits for nobody of the same owner', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
     it.enter(A, 'echo');
@@ -272,7 +272,7 @@ describe('the answer', () => {
   });
 
   it('goes before all who only want to begin', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [turn, question] = goesAway(it, clock, A, 'wizard');
     it.answering(A, 1);
@@ -288,7 +288,7 @@ describe('the answer', () => {
   });
 
   it('gets a place in the line, however many want to begin', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, question] = goesAway(it, clock, A, 'wizard');
     const long = it.enter(B, 'wizard')!;
@@ -302,7 +302,7 @@ describe('the answer', () => {
   });
 
   it('is given when the call has ended meanwhile, also behind one that has to wait', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, first] = goesAway(it, clock, A, 'wizard');
     const [turn, second] = goesAway(it, clock, B, 'wizard');
@@ -317,7 +317,7 @@ describe('the answer', () => {
   });
 
   it('is not given when its owner leaves meanwhile, and nobody waits for that one', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [turn, question] = goesAway(it, clock, A, 'wizard');
     const other = it.enter(B, 'wizard')!;
@@ -333,7 +333,7 @@ describe('the answer', () => {
   });
 
   it('of two that are known to ask again gets to each in turn, as often as they ask', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [first, ofA] = goesAway(it, clock, A, 'wizard');
     const [second, ofB] = goesAway(it, clock, B, 'wizard');
@@ -343,11 +343,11 @@ describe('the answer', () => {
       const waiting = await answer(it, b);
       expect(waiting.isGiven).toBe(false);
       a = ask(it);
-      expect(a.turn).toBe(first);
+      expect(a.call).toBe(first);
       clock.advance(50);
       await waiting.given;
       b = ask(it);
-      expect(b.turn).toBe(second);
+      expect(b.call).toBe(second);
       clock.advance(50);
     }
     it.leave(first);
@@ -359,18 +359,18 @@ describe('the answer', () => {
 
 describe('a question that is taken back', () => {
   it('leaves a call that goes on at once: what it asks next is not another’s', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const [, question] = goesAway(it, clock, A, 'ask');
     it.enter(B, 'echo');
     expect(ownerOf(it)).toBe(B);
     it.over(question);
     expect(unclear(it).count).toBe(2);
     it.over(question);
-    expect(unclear(it).turns.map(({ owner }) => owner)).toEqual([A, B]);
+    expect(unclear(it).calls.map(({ owner }) => owner)).toEqual([A, B]);
   });
 
   it('does so while its answer waits, which then is not given', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [turn, question] = goesAway(it, clock, A, 'wizard');
     const other = it.enter(B, 'wizard')!;
@@ -388,7 +388,7 @@ describe('a question that is taken back', () => {
   });
 
   it('has an answer that waits for nobody, and that is not the answer to what was asked since', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, first] = goesAway(it, clock, A, 'wizard');
     it.over(first);
@@ -400,7 +400,7 @@ describe('a question that is taken back', () => {
   });
 
   it('of two leaves the other open', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'form');
     const [first, second] = [ask(it), ask(it)];
     it.over(first);

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { IsthmusError } from '../../../src/errors.js';
-import { A, ask, B, behalfOf, C, hasAsked, LONG, ownerOf, pending, turns, unclear } from './support.js';
+import {
+  A,
+  ask,
+  B,
+  behalfOf,
+  C,
+  hasAsked,
+  LONG,
+  openAttribution,
+  ownerOf,
+  pending,
+  unclear,
+} from './support.js';
 
 /** What needs no time has happened. */
 async function settled(): Promise<void> {
@@ -9,11 +21,11 @@ async function settled(): Promise<void> {
 
 describe('whose question it is', () => {
   it('is nobody’s while nothing is in flight', () => {
-    expect(turns().turns.attribute()).toEqual({ kind: 'nobody' });
+    expect(openAttribution().attribution.attribute()).toEqual({ kind: 'nobody' });
   });
 
   it('is the owner’s of the only call, and of several calls of one owner', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     it.enter(A, 'x');
     expect(ownerOf(it)).toBe(A);
     it.enter(A, 'y');
@@ -21,7 +33,7 @@ describe('whose question it is', () => {
   });
 
   it('is undecided with calls of two owners, and decided again when one has left', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const mine = it.enter(A, 'x')!;
     it.enter(B, 'y');
     expect(unclear(it).count).toBe(2);
@@ -31,7 +43,7 @@ describe('whose question it is', () => {
   });
 
   it('may still be that of a call that was given up, until its answer or for a minute', () => {
-    const { turns: it, clock } = turns('refuse');
+    const { attribution: it, clock } = openAttribution('refuse');
     const mine = it.enter(A, 'x')!;
     it.leave(mine);
     it.linger(7, mine);
@@ -55,7 +67,7 @@ describe('whose question it is', () => {
 
 describe('adaptive', () => {
   it('R2: lets everything in; only calls that are known to ask wait for each other', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     hasAsked(it, 'ask');
     const first = it.enter(A, 'ask')!;
     expect(first.alone).toBe(true);
@@ -66,7 +78,7 @@ describe('adaptive', () => {
   });
 
   it('R2: lets what asks begin beside calls that are not known to ask', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     hasAsked(it, 'ask');
     it.enter(B, 'echo');
     expect(it.enter(A, 'ask')?.alone).toBe(true);
@@ -75,7 +87,7 @@ describe('adaptive', () => {
   });
 
   it('R2: keeps others that ask waiting for two seconds at most, whether or not it has asked by then', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     it.enter(A, 'ask');
     const waiting = it.wait(B, 'ask', LONG);
@@ -86,7 +98,7 @@ describe('adaptive', () => {
   });
 
   it('R2: lets a call that is known to ask wait for 30 seconds at most, behind however many', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'ask');
     it.enter(A, 'ask');
     const ahead = Array.from({ length: 29 }, () => it.wait({}, 'ask', LONG));
@@ -100,7 +112,7 @@ describe('adaptive', () => {
   });
 
   it('R2: lets a call that only may ask wait for one second at most', async () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     it.suspect(unclear(it));
     for (const turn of both) it.leave(turn);
@@ -113,7 +125,7 @@ describe('adaptive', () => {
   });
 
   it('R2: lets clients take turns, however many calls one of them has in the line', async () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     hasAsked(it, 'ask');
     const of = (client: string) => ({ ...behalfOf({}), client });
     let turn = it.enter(A, 'ask', of('greedy'))!;
@@ -133,7 +145,7 @@ describe('adaptive', () => {
   });
 
   it('R2: lets what asks begin at once where 1024 wait already, rather than refuse it', async () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     hasAsked(it, 'ask');
     it.enter(A, 'ask');
     const waiting = Array.from({ length: 1024 }, () => it.wait(B, 'ask', LONG));
@@ -143,7 +155,7 @@ describe('adaptive', () => {
   });
 
   it('keeps for ever what asked beyond doubt, and what may have only until it ended three times without', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const both = [it.enter(A, 'sure')!, it.enter(B, 'perhaps')!];
     it.suspect(unclear(it));
     for (const turn of both) it.leave(turn);
@@ -161,13 +173,13 @@ describe('adaptive', () => {
   });
 
   it('does not distinguish tools by their arguments, but by their names', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     hasAsked(it, 'tools/call ask');
     expect(it.enter(A, 'tools/call echo')?.alone).toBe(false);
   });
 
   it('blames nobody for the mere thought of a question', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     it.leave(it.enter(A, 'x')!);
     const turn = it.enter(A, 'y')!;
     it.attribute();
@@ -178,7 +190,7 @@ describe('adaptive', () => {
 
 describe('those who wait', () => {
   it('go in the order of their arrival, and nobody overtakes them', async () => {
-    const { turns: it } = turns('queue');
+    const { attribution: it } = openAttribution('queue');
     const first = it.enter(A, 'x')!;
     const order: string[] = [];
     const wait = (owner: object, name: string) =>
@@ -198,7 +210,7 @@ describe('those who wait', () => {
   });
 
   it('are overtaken by whoever is being asked: it would wait for itself', () => {
-    const { turns: it } = turns('queue');
+    const { attribution: it } = openAttribution('queue');
     it.enter(A, 'ask');
     void it.wait(B, 'ask', LONG);
     expect(it.enter(A, 'nested')).toBeUndefined();
@@ -209,7 +221,7 @@ describe('those who wait', () => {
   });
 
   it('all go at once where nothing has to run alone any more', async () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     hasAsked(it, 'ask');
     const alone = it.enter(A, 'ask')!;
     const waiting = [it.wait(B, 'echo', LONG), it.wait(C, 'echo', LONG)];
@@ -218,7 +230,7 @@ describe('those who wait', () => {
   });
 
   it('give up at the end of their time, or when they are called off, and let the next one go', async () => {
-    const { turns: it, clock } = turns('queue');
+    const { attribution: it, clock } = openAttribution('queue');
     const first = it.enter(A, 'x')!;
     const over = new AbortController();
     const second = it.wait(B, 'tools/call b', { timeoutMs: 1000 });
@@ -235,7 +247,7 @@ describe('those who wait', () => {
   });
 
   it('are refused when it was over before it began', async () => {
-    const { turns: it } = turns('queue');
+    const { attribution: it } = openAttribution('queue');
     it.enter(A, 'x');
     await expect(it.wait(B, 'tools/call b', { ...LONG, signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'CANCELLED',
@@ -244,7 +256,7 @@ describe('those who wait', () => {
   });
 
   it('are refused together when their owner leaves, and the others are not', async () => {
-    const { turns: it, clock } = turns('queue');
+    const { attribution: it, clock } = openAttribution('queue');
     const first = it.enter(A, 'x')!;
     const gone = [it.wait(B, 'b', LONG), it.wait(B, 'b', LONG)];
     const kept = it.wait(C, 'c', LONG);
@@ -257,7 +269,7 @@ describe('those who wait', () => {
   });
 
   it('are 1024 at most', async () => {
-    const { turns: it } = turns('queue');
+    const { attribution: it } = openAttribution('queue');
     it.enter(A, 'x');
     const waiting = Array.from({ length: 1024 }, () => it.wait(B, 'b', LONG));
     await expect(it.wait(B, 'b', LONG)).rejects.toMatchObject({ code: 'BUSY', sent: 'no' });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { IsthmusError } from '../../../src/errors.js';
-import { A, ask, B, behalfOf, C, goesAway, ownerOf, turns, unclear } from './support.js';
+import { A, ask, B, behalfOf, C, goesAway, openAttribution, ownerOf, unclear } from './support.js';
 
 /** Whose a call is, where an owner has several calls, or a speaker speaks for several owners. */
 
 describe('calls on behalf of others', () => {
   it('are those of whom they are made for, and each of these is one owner', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const [ada, bob] = [behalfOf({ name: 'ada' }), behalfOf({ name: 'bob' })];
     const first = it.enter(A, 'x', ada)!;
     expect(first).toMatchObject({ owner: ada.owner, speaker: A, behalf: ada });
@@ -18,7 +18,7 @@ describe('calls on behalf of others', () => {
   });
 
   it('have one owner when they are made for the same, whoever speaks', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const ada = behalfOf({ name: 'ada' });
     it.enter(A, 'x', ada);
     it.enter(B, 'y', behalfOf(ada.owner));
@@ -26,7 +26,7 @@ describe('calls on behalf of others', () => {
   });
 
   it('wait for each other as those of different speakers do', async () => {
-    const { turns: it } = turns('queue');
+    const { attribution: it } = openAttribution('queue');
     const first = it.enter(A, 'x', behalfOf(B))!;
     expect(it.enter(A, 'x', behalfOf(C))).toBeUndefined();
     const waiting = it.wait(A, 'x', { timeoutMs: 1000 }, behalfOf(C));
@@ -35,7 +35,7 @@ describe('calls on behalf of others', () => {
   });
 
   it('are refused together with their speaker', async () => {
-    const { turns: it } = turns('queue');
+    const { attribution: it } = openAttribution('queue');
     it.enter(A, 'x', behalfOf(B));
     const waiting = it.wait(A, 'x', { timeoutMs: 1000 }, behalfOf(C));
     it.refuse(new IsthmusError('CANCELLED', 'left', { sent: 'no' }), A);
@@ -45,23 +45,23 @@ describe('calls on behalf of others', () => {
 
 describe('of several calls of one owner', () => {
   it('the one is asked about that has asked least, the latest of those', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const [first, second, third] = [it.enter(A, 'x')!, it.enter(A, 'y')!, it.enter(A, 'z')!];
-    const asked = [ask(it), ask(it), ask(it)].map(({ turn }) => turn);
+    const asked = [ask(it), ask(it), ask(it)].map(({ call }) => call);
     expect(asked).toEqual([third, second, first]);
   });
 
   it('one that has no open question is preferred', () => {
-    const { turns: it } = turns();
+    const { attribution: it } = openAttribution();
     const [first, second] = [it.enter(A, 'x')!, it.enter(A, 'y')!];
     it.over(ask(it));
     const open = ask(it);
-    expect(open.turn).toBe(first);
-    expect(ask(it).turn).toBe(second);
+    expect(open.call).toBe(first);
+    expect(ask(it).call).toBe(second);
   });
 
   it('no more are taken for waiting than are sure to: the others may ask, and not be taken for somebody else', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'x');
     it.enter(A, 'y');
     // Both may be of the same call.
@@ -69,11 +69,11 @@ describe('of several calls of one owner', () => {
     ask(it);
     clock.advance(50);
     expect(it.enter(B, 'echo')).toBeDefined();
-    expect(unclear(it).turns.map(({ owner }) => owner)).toEqual([A, B]);
+    expect(unclear(it).calls.map(({ owner }) => owner)).toEqual([A, B]);
   });
 
   it('one is sure to wait, whichever it is, so that it does not keep others off', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     it.enter(A, 'x');
     it.enter(A, 'y');
     ask(it);
@@ -84,7 +84,7 @@ describe('of several calls of one owner', () => {
   });
 
   it('all may wait when each was the only one that could have asked', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     goesAway(it, clock, A, 'x');
     it.answering(A, 1);
     goesAway(it, clock, A, 'nested');
@@ -95,12 +95,12 @@ describe('of several calls of one owner', () => {
   it.each([0, 50])(
     'none is taken for waiting when the one that waits is given up, %i ms after it asked',
     (ms) => {
-      const { turns: it, clock } = turns();
+      const { attribution: it, clock } = openAttribution();
       const speaker = {};
       const asks = it.enter(speaker, 'x', behalfOf(A))!;
       const other = it.enter(speaker, 'y', behalfOf(A))!;
       // Nobody can know that it was the first one.
-      expect(ask(it).turn).toBe(other);
+      expect(ask(it).call).toBe(other);
       clock.advance(ms);
       it.leave(asks);
       it.linger(1, asks);
@@ -111,7 +111,7 @@ describe('of several calls of one owner', () => {
   );
 
   it('none is taken for waiting when it may have been one that was given up', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const given = it.enter(A, 'x')!;
     it.leave(given);
     it.linger(1, given);
@@ -121,7 +121,7 @@ describe('of several calls of one owner', () => {
   });
 
   it('one is, when that has ended before others would have been let in', () => {
-    const { turns: it, clock } = turns();
+    const { attribution: it, clock } = openAttribution();
     const given = it.enter(A, 'x')!;
     it.leave(given);
     it.linger(1, given);
