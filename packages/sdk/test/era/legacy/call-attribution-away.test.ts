@@ -76,9 +76,9 @@ describe('while the owner of a call thinks about a question', () => {
 
   it('nobody has to wait for it when it ends, nor is anybody let in twice for it', () => {
     const { attribution: it, clock } = openAttribution();
-    const [turn] = goesAway(it, clock, A, 'ask');
-    it.leave(turn);
-    it.leave(turn);
+    const [call] = goesAway(it, clock, A, 'ask');
+    it.leave(call);
+    it.leave(call);
     expect(it.attribute()).toEqual({ kind: 'nobody' });
     const mine = it.enter(A, 'ask')!;
     expect(it.enter(B, 'ask')).toBeUndefined();
@@ -88,9 +88,9 @@ describe('while the owner of a call thinks about a question', () => {
 
   it('others still wait for what else its owner runs that may ask, when it ends', () => {
     const { attribution: it, clock } = openAttribution();
-    const [turn] = goesAway(it, clock, A, 'ask');
+    const [call] = goesAway(it, clock, A, 'ask');
     const other = it.enter(A, 'ask')!;
-    it.leave(turn);
+    it.leave(call);
     expect(it.enter(B, 'ask')).toBeUndefined();
     it.leave(other);
     expect(it.enter(B, 'ask')).toBeDefined();
@@ -122,7 +122,7 @@ describe('R2: a call that asks several questions at once', () => {
       clock.advance(1000);
       const other = it.enter(C, 'form')!;
       for (const question of questions) it.over(question);
-      for (const turn of [form, echo, other]) it.leave(turn);
+      for (const call of [form, echo, other]) it.leave(call);
     }
   });
 
@@ -170,10 +170,10 @@ describe('R2: a call that asks several questions at once', () => {
 
   it('is feared to ask on, from then on, when it asked after it was taken for waiting', () => {
     const { attribution: it, clock } = openAttribution();
-    const [turn] = goesAway(it, clock, A, 'form');
-    expect(ask(it).call).toBe(turn);
+    const [call] = goesAway(it, clock, A, 'form');
+    expect(ask(it).call).toBe(call);
     clock.advance(1000);
-    expect(turn.away).toBe(true);
+    expect(call.away).toBe(true);
     it.enter(B, 'echo');
     expect(unclear(it).count).toBe(2);
   });
@@ -274,7 +274,7 @@ describe('the answer', () => {
   it('goes before all who only want to begin', async () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
-    const [turn, question] = goesAway(it, clock, A, 'wizard');
+    const [call, question] = goesAway(it, clock, A, 'wizard');
     it.answering(A, 1);
     const long = it.enter(B, 'wizard')!;
     const begins = it.wait(C, 'wizard', LONG);
@@ -283,7 +283,7 @@ describe('the answer', () => {
     it.leave(long);
     await given;
     expect(await pending(begins)).toBe(true);
-    it.leave(turn);
+    it.leave(call);
     expect((await begins).owner).toBe(C);
   });
 
@@ -305,13 +305,13 @@ describe('the answer', () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
     const [, first] = goesAway(it, clock, A, 'wizard');
-    const [turn, second] = goesAway(it, clock, B, 'wizard');
+    const [call, second] = goesAway(it, clock, B, 'wizard');
     for (const owner of [A, B]) it.answering(owner, 1);
     it.enter(C, 'wizard');
     const ahead = await answer(it, first);
     const behind = await answer(it, second);
     expect([ahead.isGiven, behind.isGiven]).toEqual([false, false]);
-    it.leave(turn);
+    it.leave(call);
     await behind.given;
     expect(await pending(ahead.given)).toBe(true);
   });
@@ -319,12 +319,12 @@ describe('the answer', () => {
   it('is not given when its owner leaves meanwhile, and nobody waits for that one', async () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
-    const [turn, question] = goesAway(it, clock, A, 'wizard');
+    const [call, question] = goesAway(it, clock, A, 'wizard');
     const other = it.enter(B, 'wizard')!;
     const { given } = await answer(it, question);
     it.refuse(gone(), A);
     await expect(given).rejects.toMatchObject({ message: 'it has left' });
-    it.leave(turn);
+    it.leave(call);
     it.leave(other);
     const next = it.enter(C, 'wizard')!;
     expect(next).toBeDefined();
@@ -372,7 +372,7 @@ describe('a question that is taken back', () => {
   it('does so while its answer waits, which then is not given', async () => {
     const { attribution: it, clock } = openAttribution();
     hasAsked(it, 'wizard', 2);
-    const [turn, question] = goesAway(it, clock, A, 'wizard');
+    const [call, question] = goesAway(it, clock, A, 'wizard');
     const other = it.enter(B, 'wizard')!;
     const over = new AbortController();
     const { given } = await answer(it, question, over.signal);
@@ -380,7 +380,7 @@ describe('a question that is taken back', () => {
     over.abort();
     await expect(given).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(unclear(it).count).toBe(2);
-    it.leave(turn);
+    it.leave(call);
     expect(ownerOf(it)).toBe(B);
     it.leave(other);
     expect(it.attribute()).toEqual({ kind: 'nobody' });
@@ -405,8 +405,8 @@ describe('a question that is taken back', () => {
     const [first, second] = [ask(it), ask(it)];
     it.over(first);
     clock.advance(1000);
-    expect(it.attribute()).toMatchObject({ kind: 'one', turn: { open: 1, away: false } });
+    expect(it.attribute()).toMatchObject({ kind: 'one', call: { open: 1, away: false } });
     it.over(second);
-    expect(it.attribute()).toMatchObject({ kind: 'one', turn: { open: 0 } });
+    expect(it.attribute()).toMatchObject({ kind: 'one', call: { open: 0 } });
   });
 });

@@ -115,7 +115,7 @@ describe('adaptive', () => {
     const { attribution: it, clock } = openAttribution();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     it.suspect(unclear(it));
-    for (const turn of both) it.leave(turn);
+    for (const call of both) it.leave(call);
     it.enter(A, 'x');
     const waiting = it.wait(B, 'y', LONG);
     clock.advance(999);
@@ -128,16 +128,16 @@ describe('adaptive', () => {
     const { attribution: it } = openAttribution();
     hasAsked(it, 'ask');
     const of = (client: string) => ({ ...behalfOf({}), client });
-    let turn = it.enter(A, 'ask', of('greedy'))!;
+    let call = it.enter(A, 'ask', of('greedy'))!;
     const order: string[] = [];
     const all = ['greedy', 'greedy', 'greedy', 'modest', 'other'].map((client) =>
       it.wait(A, 'ask', LONG, of(client)).then((next) => {
         order.push(client);
-        turn = next;
+        call = next;
       }),
     );
     for (const _ of all) {
-      it.leave(turn);
+      it.leave(call);
       await settled();
     }
     await Promise.all(all);
@@ -158,17 +158,17 @@ describe('adaptive', () => {
     const { attribution: it } = openAttribution();
     const both = [it.enter(A, 'sure')!, it.enter(B, 'perhaps')!];
     it.suspect(unclear(it));
-    for (const turn of both) it.leave(turn);
+    for (const call of both) it.leave(call);
     for (const alone of [true, true, true, false]) {
-      const turn = it.enter(B, 'perhaps')!;
-      expect(turn.alone).toBe(alone);
-      it.leave(turn);
+      const call = it.enter(B, 'perhaps')!;
+      expect(call.alone).toBe(alone);
+      it.leave(call);
     }
     for (let times = 0; times < 5; times += 1) {
-      const turn = it.enter(A, 'sure')!;
-      expect(turn.alone).toBe(true);
+      const call = it.enter(A, 'sure')!;
+      expect(call.alone).toBe(true);
       if (times === 0) ask(it);
-      it.leave(turn);
+      it.leave(call);
     }
   });
 
@@ -181,9 +181,9 @@ describe('adaptive', () => {
   it('blames nobody for the mere thought of a question', () => {
     const { attribution: it } = openAttribution();
     it.leave(it.enter(A, 'x')!);
-    const turn = it.enter(A, 'y')!;
+    const call = it.enter(A, 'y')!;
     it.attribute();
-    it.leave(turn);
+    it.leave(call);
     expect(it.enter(A, 'y')?.alone).toBe(false);
   });
 });
@@ -194,9 +194,9 @@ describe('those who wait', () => {
     const first = it.enter(A, 'x')!;
     const order: string[] = [];
     const wait = (owner: object, name: string) =>
-      it.wait(owner, name, LONG).then((turn) => {
+      it.wait(owner, name, LONG).then((call) => {
         order.push(name);
-        return turn;
+        return call;
       });
     const second = wait(B, 'b');
     const third = wait(C, 'c');

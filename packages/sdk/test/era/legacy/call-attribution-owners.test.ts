@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { IsthmusError } from '../../../src/errors.js';
 import { A, ask, B, behalfOf, C, goesAway, openAttribution, ownerOf, unclear } from './support.js';
 
-/** Whose a call is, where an owner has several calls, or a speaker speaks for several owners. */
+/** Whose a call is, where an owner has several calls, or a caller makes calls for several owners. */
 
 describe('calls on behalf of others', () => {
   it('are those of whom they are made for, and each of these is one owner', () => {
     const { attribution: it } = openAttribution();
     const [ada, bob] = [behalfOf({ name: 'ada' }), behalfOf({ name: 'bob' })];
     const first = it.enter(A, 'x', ada)!;
-    expect(first).toMatchObject({ owner: ada.owner, speaker: A, behalf: ada });
+    expect(first).toMatchObject({ owner: ada.owner, caller: A, behalf: ada });
     expect(ownerOf(it)).toBe(ada.owner);
     it.enter(A, 'x', bob);
     expect(unclear(it).count).toBe(2);
@@ -34,7 +34,7 @@ describe('calls on behalf of others', () => {
     expect((await waiting).owner).toBe(C);
   });
 
-  it('are refused together with their speaker', async () => {
+  it('are refused together with their caller', async () => {
     const { attribution: it } = openAttribution('queue');
     it.enter(A, 'x', behalfOf(B));
     const waiting = it.wait(A, 'x', { timeoutMs: 1000 }, behalfOf(C));
@@ -96,16 +96,16 @@ describe('of several calls of one owner', () => {
     'none is taken for waiting when the one that waits is given up, %i ms after it asked',
     (ms) => {
       const { attribution: it, clock } = openAttribution();
-      const speaker = {};
-      const asks = it.enter(speaker, 'x', behalfOf(A))!;
-      const other = it.enter(speaker, 'y', behalfOf(A))!;
+      const caller = {};
+      const asks = it.enter(caller, 'x', behalfOf(A))!;
+      const other = it.enter(caller, 'y', behalfOf(A))!;
       // Nobody can know that it was the first one.
       expect(ask(it).call).toBe(other);
       clock.advance(ms);
       it.leave(asks);
       it.linger(1, asks);
       clock.advance(50);
-      expect(it.enter(speaker, 'echo', behalfOf(B))).toBeDefined();
+      expect(it.enter(caller, 'echo', behalfOf(B))).toBeDefined();
       expect(unclear(it).count).toBe(2);
     },
   );

@@ -25,10 +25,10 @@ async function owner(found: Promise<Attribution>): Promise<object | undefined> {
 }
 
 /** A call is given up. */
-function giveUp(it: CallAttribution, id: number, from: object, key: string, speaker?: object): void {
-  const turn = speaker ? it.enter(speaker, key, behalfOf(from))! : it.enter(from, key)!;
-  it.leave(turn);
-  it.linger(id, turn);
+function giveUp(it: CallAttribution, id: number, from: object, key: string, caller?: object): void {
+  const call = caller ? it.enter(caller, key, behalfOf(from))! : it.enter(from, key)!;
+  it.leave(call);
+  it.linger(id, call);
 }
 
 describe('a question that may be several owners’', () => {
@@ -57,7 +57,7 @@ describe('a question that may be several owners’', () => {
     const { attribution: it } = openAttribution();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     const asked = unclear(it);
-    for (const turn of both) it.leave(turn);
+    for (const call of both) it.leave(call);
     it.enter(C, 'z');
     expect(it.attribute(asked)).toEqual({ kind: 'nobody' });
   });
@@ -157,9 +157,9 @@ describe('the blame for a question that stayed unclear', () => {
   it('is not on calls that were given up, nor on one that only these could be confused with', () => {
     const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'given up');
-    const turn = it.enter(B, 'x')!;
+    const call = it.enter(B, 'x')!;
     it.suspect(unclear(it));
-    it.leave(turn);
+    it.leave(call);
     it.answered(1);
     expect(['given up', 'x'].map((key) => alone(it, key))).toEqual([false, false]);
   });
@@ -195,10 +195,10 @@ describe('a call that was given up', () => {
 
   it('on behalf of somebody, which has asked, is feared for a second: less than a question is held', async () => {
     const { attribution: it, clock } = openAttribution();
-    const turn = it.enter(C, 'ask', behalfOf(A))!;
+    const call = it.enter(C, 'ask', behalfOf(A))!;
     ask(it);
-    it.leave(turn);
-    it.linger(1, turn);
+    it.leave(call);
+    it.linger(1, call);
     it.enter(B, 'y');
     const found = it.clarify(unclear(it), never);
     clock.advance(999);
@@ -227,7 +227,7 @@ describe('a call that was given up', () => {
     const { attribution: it } = openAttribution();
     const both = [it.enter(A, 'x')!, it.enter(B, 'y')!];
     it.suspect(unclear(it));
-    for (const turn of both) it.leave(turn);
+    for (const call of both) it.leave(call);
     giveUp(it, 1, A, 'x', C);
     expect(it.attribute()).toEqual({ kind: 'nobody' });
   });
@@ -236,7 +236,7 @@ describe('a call that was given up', () => {
     const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'x');
     const running = it.enter(A, 'y')!;
-    expect(it.attribute()).toEqual({ kind: 'one', turn: running, attribution: [running] });
+    expect(it.attribute()).toEqual({ kind: 'one', call: running, calls: [running] });
   });
 
   it('is feared while all others of its owner wait for answers', () => {
@@ -263,8 +263,8 @@ describe('a call that was given up', () => {
 
 /** Whether it runs alone from now on. */
 function alone(it: CallAttribution, key: string): boolean {
-  const turn = it.enter({}, key)!;
-  const { alone: isAlone } = turn;
-  it.leave(turn);
+  const call = it.enter({}, key)!;
+  const { alone: isAlone } = call;
+  it.leave(call);
   return isAlone;
 }

@@ -21,10 +21,10 @@ describe('a question about a call that is made on behalf of somebody', () => {
 
   it('is not put to another for whom the same voice speaks: it is held, and refused after two seconds', async () => {
     const it = session();
-    const speaker = it.join();
+    const caller = it.join();
     const [ada, bob] = [new Person(), new Person()];
     for (const person of [ada, bob])
-      begin(speaker, toolCall('ask', { behalf: person.behalf, timeoutMs: 9000 }));
+      begin(caller, toolCall('ask', { behalf: person.behalf, timeoutMs: 9000 }));
     it.said();
     it.elicit(['q']);
     it.clock.advance(1999);
@@ -38,10 +38,10 @@ describe('a question about a call that is made on behalf of somebody', () => {
 
   it('is put to the one whose call goes on when that of the other ends meanwhile', async () => {
     const it = session();
-    const speaker = it.join();
+    const caller = it.join();
     const [ada, bob] = [new Person(), new Person()];
-    begin(speaker, toolCall('ask', { behalf: ada.behalf }));
-    begin(speaker, toolCall('ask', { behalf: bob.behalf }));
+    begin(caller, toolCall('ask', { behalf: ada.behalf }));
+    begin(caller, toolCall('ask', { behalf: bob.behalf }));
     const [, second] = it.said();
     it.elicit(['q']);
     it.done(second!['id'] as number);
@@ -52,9 +52,9 @@ describe('a question about a call that is made on behalf of somebody', () => {
   /** Ada’s call of what is known to ask is cancelled before or after it has asked; then Bob’s runs. */
   async function cancelled(when: 'before it asked' | 'while she thinks') {
     const it = session();
-    const speaker = it.join();
+    const caller = it.join();
     const [ada, bob] = [new Person(), new Person()];
-    const known = begin(speaker, toolCall('ask', { behalf: ada.behalf }));
+    const known = begin(caller, toolCall('ask', { behalf: ada.behalf }));
     const first = it.request();
     it.elicit([1]);
     ada.decline();
@@ -62,10 +62,10 @@ describe('a question about a call that is made on behalf of somebody', () => {
     it.done(first);
     await known.settled;
     const over = new AbortController();
-    begin(speaker, toolCall('ask', { behalf: ada.behalf, signal: over.signal }));
+    begin(caller, toolCall('ask', { behalf: ada.behalf, signal: over.signal }));
     if (when === 'while she thinks') it.elicit([2]);
     over.abort();
-    begin(speaker, toolCall('echo', { behalf: bob.behalf, timeoutMs: 9000 }));
+    begin(caller, toolCall('echo', { behalf: bob.behalf, timeoutMs: 9000 }));
     it.said();
     return { ...it, ada, bob };
   }
@@ -94,9 +94,9 @@ describe('a question about a call that is made on behalf of somebody', () => {
 describe('a question on the stream of a request', () => {
   it('is that of whoever made the request, at once and however many others there are', () => {
     const it = session();
-    const speaker = it.join();
+    const caller = it.join();
     const people = [new Person(), new Person(), new Person()];
-    for (const person of people) begin(speaker, toolCall('ask', { behalf: person.behalf }));
+    for (const person of people) begin(caller, toolCall('ask', { behalf: person.behalf }));
     for (const [at, { id }] of it.said().entries()) it.elicit([at], id as number);
     expect(people.map(({ asked }) => asked)).toEqual([['question 0'], ['question 1'], ['question 2']]);
   });
@@ -113,8 +113,8 @@ describe('a question on the stream of a request', () => {
   it('teaches nothing about what has to run alone: it is always clear', async () => {
     const it = session();
     const [ada, bob] = [new Person(), new Person()];
-    const speaker = it.join(ada.answers);
-    begin(speaker, toolCall('ask'));
+    const caller = it.join(ada.answers);
+    begin(caller, toolCall('ask'));
     const id = it.request();
     it.elicit(['q'], id);
     ada.decline();
@@ -152,12 +152,12 @@ describe('a question that is held', () => {
   function two() {
     const it = session();
     const [ada, bob] = [new Person(), new Person()];
-    const speakers = [it.join(ada.answers), it.join(bob.answers)];
-    for (const speaker of speakers) begin(speaker, toolCall('ask', { timeoutMs: 9000 }));
+    const callers = [it.join(ada.answers), it.join(bob.answers)];
+    for (const caller of callers) begin(caller, toolCall('ask', { timeoutMs: 9000 }));
     const timers = it.clock.waiting;
     const ids = it.said().map(({ id }) => id as number);
     it.elicit(['q']);
-    return { ...it, ada, bob, speakers, ids, timers };
+    return { ...it, ada, bob, callers, ids, timers };
   }
 
   it('can be taken back: it is not answered, nobody is asked, and no timer is left', async () => {
@@ -182,7 +182,7 @@ describe('a question that is held', () => {
 
   it('is not put to the one who stays when the other leaves: a call that was given up may have asked', async () => {
     const it = two();
-    it.speakers[0]!.leave('it left');
+    it.callers[0]!.leave('it left');
     await settle();
     it.said();
     it.clock.advance(2000);
@@ -193,7 +193,7 @@ describe('a question that is held', () => {
 
   it('is put to the one who stays when the late answer to what was given up has come', async () => {
     const it = two();
-    it.speakers[0]!.leave('it left');
+    it.callers[0]!.leave('it left');
     await settle();
     it.done(it.ids[0]!);
     await settle();
@@ -205,9 +205,9 @@ describe('several questions in one breath', () => {
   it('of several calls of one owner are one of each, and not all of one call', async () => {
     const it = session();
     const ada = new Person();
-    const speaker = it.join(ada.answers);
-    begin(speaker, toolCall('ask'));
-    begin(speaker, toolCall('ask'));
+    const caller = it.join(ada.answers);
+    begin(caller, toolCall('ask'));
+    begin(caller, toolCall('ask'));
     const ids = it.said().map(({ id }) => id as number);
     it.elicit([1, 2]);
     ada.decline();
@@ -216,7 +216,7 @@ describe('several questions in one breath', () => {
     for (const id of ids) it.done(id);
     it.said();
     // A call that were known to ask several at once would keep others off for as long as the person thinks.
-    begin(speaker, toolCall('ask'));
+    begin(caller, toolCall('ask'));
     it.elicit([3]);
     it.said();
     it.clock.advance(50);

@@ -62,11 +62,11 @@ export function toolCall(name: string, more: Partial<OutgoingCall> = {}): Outgoi
 
 /** Makes a call whose outcome is looked at later: `done`, or the code of its failure. */
 export function begin(
-  speaker: TenantCaller,
+  caller: TenantCaller,
   call: OutgoingCall,
 ): { outcome: string; readonly settled: Promise<unknown> } {
   const begun = { outcome: 'none yet', settled: Promise.resolve() as Promise<unknown> };
-  begun.settled = speaker.call(call).then(
+  begun.settled = caller.call(call).then(
     () => {
       begun.outcome = 'done';
     },

@@ -51,16 +51,16 @@ export async function answer(
 
 /** It has asked so often before, one question after the other, with nobody else about. */
 export function hasAsked(it: CallAttribution, key: string, times = 1): void {
-  const turn = it.enter({}, key)!;
+  const call = it.enter({}, key)!;
   for (let each = 0; each < times; each += 1) it.over(ask(it));
-  it.leave(turn);
+  it.leave(call);
 }
 
 /** It has asked two questions at once, with nobody else about. */
 export function hasAskedSeveral(it: CallAttribution, key: string): void {
-  const turn = it.enter({}, key)!;
+  const call = it.enter({}, key)!;
   for (const question of [ask(it), ask(it)]) it.over(question);
-  it.leave(turn);
+  it.leave(call);
 }
 
 /** Has asked, and others may run: its owner thinks. */
@@ -70,10 +70,10 @@ export function goesAway(
   owner: object,
   key: string,
 ): [AttributableCall, OpenQuestion] {
-  const turn = it.enter(owner, key)!;
+  const call = it.enter(owner, key)!;
   const question = ask(it);
   clock.advance(50);
-  return [turn, question];
+  return [call, question];
 }
 
 export function behalfOf(owner: object): OnBehalfOf {
