@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the references of configuration files look like that.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
+import { parseEnv } from '@isthmus/sdk/internal/config/documents/env-file.js';
 import { knownFiles, type ServersChange, watchServers } from '@isthmus/sdk/internal/config/index.js';
-import { parseEnv } from '@isthmus/sdk/internal/config/read-env-file.js';
 import { importServers } from 'isthmus/internal/config/import-servers.js';
-import { listFiles } from 'isthmus/internal/config/list-files.js';
+import { listFiles } from 'isthmus/internal/config/render.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderWith, read } from '../../packages/sdk/test/config/support.js';
 

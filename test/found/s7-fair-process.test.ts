@@ -1,4 +1,4 @@
-import { CallSemaphore } from '@isthmus/sdk/internal/host/call-semaphore.js';
+import { CallSemaphore } from '@isthmus/sdk/internal/host/process/call-semaphore.js';
 import { describe, expect, it } from 'vitest';
 
 const of = (who: string, part?: object) => ({ who, part });

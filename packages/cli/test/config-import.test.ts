@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { readServers } from '@isthmus/sdk/internal/config/index.js';
 import { describe, expect, it } from 'vitest';
 import { importServers } from '../src/config/import-servers.js';
-import { renderImport } from '../src/config/render-import.js';
-import { writeDocument } from '../src/config/write-document.js';
+import { renderImport } from '../src/config/render.js';
+import { writeDocument } from '../src/config/import-servers.js';
 import { createStyle } from '../src/terminal/style.js';
 import { folderOf, isthmusIn } from './config-support.js';
 

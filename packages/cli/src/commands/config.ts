@@ -3,11 +3,8 @@ import { knownFiles } from '@isthmus/sdk/internal/config/index.js';
 import { Command } from 'commander';
 import { collect, toInput } from '../common-options.js';
 import { checkServers } from '../config/check-servers.js';
-import { hostName, importServers } from '../config/import-servers.js';
-import { listFiles, renderFiles } from '../config/list-files.js';
-import { renderCheck } from '../config/render-check.js';
-import { renderImport } from '../config/render-import.js';
-import { writeDocument } from '../config/write-document.js';
+import { hostName, importServers, writeDocument } from '../config/import-servers.js';
+import { listFiles, renderCheck, renderFiles, renderImport } from '../config/render.js';
 import { EXIT } from '../exit-codes.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { usageError } from '../cli-error.js';
-import { findProgram } from '../config/find-program.js';
+import { findProgram } from '../config/check-servers.js';
 import { targetAt } from '../target.js';
 import type { CommandLine, ToolFlags } from './habit.js';
 import { MCP_PROXY } from './mcp-proxy.js';

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type ConfigProblem,
@@ -12,8 +15,10 @@ import {
   toPortable,
   type Whereabouts,
 } from '@isthmus/sdk/internal/config/index.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { suggest } from '../arguments/suggest.js';
 import { usageError } from '../cli-error.js';
+import { writeHint } from '../explain-write.js';
 
 /** What `config import` has found, and the file that it makes of it. */
 export interface ImportReport {
@@ -179,4 +184,41 @@ function inputsOf(files: readonly SurveyedFile[], servers: readonly unknown[]): 
 function listOf(value: unknown): { readonly id?: unknown }[] {
   const list: unknown[] = Array.isArray(value) ? value : [];
   return list.filter((item) => typeof item === 'object' && item !== null);
+}
+
+/** Writes a new file, for its owner only: what was copied into it may be secret. */
+export async function writeDocument(
+  file: string,
+  text: string,
+  force: boolean,
+  where: Whereabouts = {},
+): Promise<void> {
+  const path = resolve(where.cwd ?? '.', file);
+  await refuseForeign(path, where);
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    if (!force) return await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+    // All or nothing: whoever reads the old one meanwhile never sees half of the new one.
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, path);
+  } catch (error) {
+    if (force) await rm(temporary, { force: true });
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw usageError(`${file} is there already`, 'Give another name, or --force to replace it');
+    }
+    throw usageError(`${file} cannot be written: ${messageOf(error)}`, writeHint(error));
+  }
+}
+
+/** The files of others are read and never written, whatever one is told. */
+async function refuseForeign(path: string, where: Whereabouts): Promise<void> {
+  const real = await realpath(path).catch(() => path);
+  for (const known of knownFiles(where)) {
+    const theirs = await realpath(known.path).catch(() => known.path);
+    if (real !== theirs && path !== known.path) continue;
+    throw usageError(
+      `${path} belongs to ${known.application}, and is not written`,
+      'Give a file of your own: --output isthmus.json',
+    );
+  }
 }

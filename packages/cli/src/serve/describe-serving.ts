@@ -3,7 +3,7 @@ import type { UpstreamFacts } from '@isthmus/sdk/internal/bridge/upstream-facts.
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
-import { DEFAULT_RESTART } from '@isthmus/sdk/internal/host/restart-policy.js';
+import { DEFAULT_RESTART } from '@isthmus/sdk/internal/host/process/process-state.js';
 import { CliError } from '../cli-error.js';
 import { describeFailure } from '../describe-failure.js';
 import { EXIT } from '../exit-codes.js';

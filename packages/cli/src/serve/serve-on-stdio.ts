@@ -1,5 +1,5 @@
+import { bridgeOptionsOf } from '@isthmus/sdk/internal/bridge/bridge-options.js';
 import { type Bridge, createBridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
-import { bridgeOptionsOf } from '@isthmus/sdk/internal/bridge/spec-options.js';
 import type { ServerSpec, ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { createHost, type Host } from '@isthmus/sdk/internal/host/create-host.js';

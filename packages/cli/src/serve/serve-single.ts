@@ -2,7 +2,7 @@ import { runGateway } from '@isthmus/gateway/internal/run-gateway.js';
 import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
-import { DEFAULT_RESTART, decideRestart } from '@isthmus/sdk/internal/host/restart-policy.js';
+import { DEFAULT_RESTART, decideRestart } from '@isthmus/sdk/internal/host/process/process-state.js';
 import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
 import { cannotListen } from './addresses.js';
 import {

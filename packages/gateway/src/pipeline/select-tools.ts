@@ -1,4 +1,4 @@
-import { allowsTool } from '@isthmus/sdk/internal/config/allows-tool.js';
+import { allowsTool } from '@isthmus/sdk/internal/config/server-spec.js';
 import type { ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../async/clock.js';
+import { systemClock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { type Upstream, type UpstreamOptions, upstreamAt } from '../client/connect.js';
 import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
@@ -19,39 +19,14 @@ import type { Connector } from '../exchange/connection.js';
 import { VERSION } from '../version.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter } from '../wire/model.js';
+import type { BridgeOptions } from './bridge-options.js';
 import { type ForwardContext, forward } from './forward.js';
 import { carriedCapabilities } from './forwarded-call.js';
-import { keepSession } from './keep-session.js';
-import { listenThere } from './listen-there.js';
+import { keepSession, listenThere } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
 import { cleaned, toClientError, toWayError } from './upstream-errors.js';
-import { toUpstreamFacts, type UpstreamFacts } from './upstream-facts.js';
+import { toUpstreamFacts, type UpstreamFacts, UpstreamTools } from './upstream-facts.js';
 import { EVERYTHING, toldKey, toldOf, UpstreamSessions } from './upstream-sessions.js';
-import { UpstreamTools } from './upstream-tools.js';
-
-export interface BridgeOptions {
-  /**
-   * The server keeps nothing for its clients: callers of different principals may share a process of it. Default
-   * false: they never do.
-   */
-  readonly stateless?: boolean;
-  /** How long the server may take over one call; not counted while a client is being asked. Default 10 min. */
-  readonly timeoutMs?: number;
-  /** The same, in all, for a call that reports progress. Default 24 h. */
-  readonly maxTimeoutMs?: number;
-  /**
-   * How many clients and principals may have a session with the server at once. Default: as many as there are legacy
-   * sessions, and for conversations that modern callers name 10,000 in a shared process or 1,000 of their own.
-   */
-  readonly maxSeats?: number;
-  /** A session that no call uses for so long is closed; the next call opens another. Default 10 min. */
-  readonly idleMs?: number;
-  /** Told why the server could not be spoken to for the first time, each time that it was tried, whoever tried. */
-  readonly onStartFailed?: (error: unknown) => void;
-  /** Takes secrets out of what clients are told of failures on the way. */
-  readonly clean?: (text: string) => string;
-  readonly clock?: Clock;
-}
 
 /** One server, for clients of both eras: serve it as you would serve one of your own. */
 export interface Bridge extends Service, AsyncDisposable {

@@ -5,16 +5,13 @@ import type { Call, Era } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
-import { carriedPage, carriedParams } from './carried-params.js';
-import { noteRefusal } from './elicitation-ids.js';
-import { ForwardedCall } from './forwarded-call.js';
-import { runAsTask, wantsTask } from './run-as-task.js';
-import { refusedFor, serverAnswerIn } from './server-answer.js';
+import { carriedPage, carriedParams, ForwardedCall } from './forwarded-call.js';
+import { refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
+import { noteRefusal } from './session-news.js';
 import { cleaned, toClientError } from './upstream-errors.js';
-import type { UpstreamFacts } from './upstream-facts.js';
+import type { UpstreamFacts, UpstreamTools } from './upstream-facts.js';
+import { asksForPages, visitPages } from './upstream-facts.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
-import type { UpstreamTools } from './upstream-tools.js';
-import { asksForPages, visitPages } from './visit-pages.js';
 
 export interface ForwardContext {
   readonly far: UpstreamFacts;

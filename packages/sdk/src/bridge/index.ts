@@ -7,6 +7,7 @@ export {
   upstreamAt,
 } from '../client/connect.js';
 export { IsthmusError, ProtocolError } from '../errors.js';
-export { CONVERSATION } from './carried-params.js';
-export { type Bridge, type BridgeOptions, createBridge } from './create-bridge.js';
+export type { BridgeOptions } from './bridge-options.js';
+export { type Bridge, createBridge } from './create-bridge.js';
+export { CONVERSATION } from './forwarded-call.js';
 export type { UpstreamFacts } from './upstream-facts.js';

@@ -1,11 +1,26 @@
 import type { Clock } from '../async/clock.js';
+import type { ReconnectingCaller } from '../client/reconnecting-caller.js';
+import type { Wanted } from '../client/subscriptions.js';
+import type { Answers } from '../era/answers.js';
 import { IsthmusError } from '../errors.js';
-import type { Era, ServedSession, SessionKeeper } from '../exchange/call.js';
-import type { ServerCapabilities } from '../wire/model.js';
-import { knowsElicitation } from './elicitation-ids.js';
+import type {
+  CallerIdentity,
+  Change,
+  Era,
+  ListenEnd,
+  OpenListen,
+  ServedSession,
+  SessionKeeper,
+} from '../exchange/call.js';
+import type {
+  ClientCapabilities,
+  InputRequest,
+  InputResponse,
+  ServerCapabilities,
+  SubscriptionFilter,
+} from '../wire/model.js';
 import { nearQuestion } from './forwarded-call.js';
-import { answersBy } from './session-answers.js';
-import { SessionNews } from './session-news.js';
+import { knowsElicitation, nextTurn, SessionNews } from './session-news.js';
 import { toClientError } from './upstream-errors.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
 
@@ -59,4 +74,56 @@ export function keepSession(
       seats.leave(near.peer);
     },
   };
+}
+
+/** Answers to what belongs to no call, by asking a client what it has declared to answer. */
+export function answersBy(
+  { elicitation, sampling, roots }: ClientCapabilities,
+  ask: (request: InputRequest, signal: AbortSignal) => Promise<InputResponse>,
+): Answers {
+  return {
+    ...(elicitation && {
+      elicit: (params, { signal }) => ask({ method: 'elicitation/create', params }, signal) as Promise<never>,
+      urls: elicitation.url !== undefined,
+    }),
+    ...(sampling && {
+      sample: (params, { signal }) =>
+        ask({ method: 'sampling/createMessage', params }, signal) as Promise<never>,
+      tools: sampling.tools !== undefined,
+    }),
+    ...(roots && {
+      roots: async () => {
+        const never = new AbortController().signal;
+        return ((await ask({ method: 'roots/list' }, never)) as { roots: [] }).roots;
+      },
+    }),
+  };
+}
+
+/** A subscription on the far side, for one on the near side. It goes on when the connection between is replaced. */
+export async function listenThere(
+  session: ReconnectingCaller,
+  wanted: SubscriptionFilter,
+  onChange: (change: Change) => void,
+  as: CallerIdentity,
+): Promise<OpenListen> {
+  const there: Wanted = {
+    tools: wanted.toolsListChanged ?? false,
+    prompts: wanted.promptsListChanged ?? false,
+    resources: wanted.resourcesListChanged ?? false,
+    uris: wanted.resourceSubscriptions ?? [],
+  };
+  const changes = await session.listen(there, as);
+  const follow = async (): Promise<ListenEnd> => {
+    try {
+      for await (const change of changes) {
+        await nextTurn();
+        onChange(change);
+      }
+      return { error: undefined };
+    } catch (error) {
+      return { error };
+    }
+  };
+  return { honoured: changes.honoured, ended: follow(), stop: () => changes.close() };
 }

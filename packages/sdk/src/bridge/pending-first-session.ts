@@ -7,7 +7,7 @@ import { readInitialize, usableCapabilities } from '../era/legacy/handshake.js';
 import { readEnvelope } from '../era/modern/envelope.js';
 import type { EarlyMessage, Peer } from '../exchange/call.js';
 import type { ClientCapabilities, LogEntry } from '../wire/model.js';
-import { answersBy } from './session-answers.js';
+import { answersBy } from './keep-session.js';
 
 /** Who sends a request, before it has been looked at; undefined when it does not say so properly. */
 export function peerOf({ method, params }: EarlyMessage, principal: string | undefined): Peer | undefined {

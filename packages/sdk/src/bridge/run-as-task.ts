@@ -2,6 +2,7 @@ import type { Cancellation } from '../async/abort.js';
 import { ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
+import { asOwn } from './upstream-errors.js';
 
 /** Makes calls on the far side. */
 export interface TaskCaller {
@@ -49,3 +50,45 @@ export function wantsTask(error: unknown): boolean {
 
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const TASK_TTL_MS = 3_600_000;
+
+/**
+ * A legacy server has failed a call since the client could not be asked. A modern client is told what it lacks (META-008),
+ * and in `data.serverAnswer` what the server answered: a bridge in front of this one may speak for a legacy client, for
+ * which that answer is the right one.
+ */
+export function refusedFor(refusal: ProtocolError, said: unknown): ProtocolError {
+  if (said instanceof ProtocolError && withAnswers.has(said)) return said;
+  const serverAnswer = answerOf(said);
+  if (!serverAnswer || JSON.stringify(serverAnswer).length > MAX_ANSWER) return refusal;
+  const data = isJsonObject(refusal.data) ? refusal.data : {};
+  const told = asOwn(new ProtocolError(refusal.code, refusal.message, { ...data, serverAnswer }));
+  withAnswers.add(told);
+  return told;
+}
+
+/** What the server at the end of a chain of bridges answered, where the bridge that was asked has told it. */
+export function serverAnswerIn(error: unknown): JsonObject | ProtocolError | undefined {
+  if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MissingClientCapability) return undefined;
+  const answer = isJsonObject(error.data) ? error.data['serverAnswer'] : undefined;
+  if (!isJsonObject(answer)) return undefined;
+  const { result, error: failure } = answer;
+  if (isJsonObject(result)) return result;
+  if (!isJsonObject(failure)) return undefined;
+  const { code, message, data } = failure;
+  if (!Number.isSafeInteger(code) || typeof message !== 'string') return undefined;
+  return new ProtocolError(code as number, message, data);
+}
+
+function answerOf(said: unknown): JsonObject | undefined {
+  if (said instanceof ProtocolError) {
+    const { code, message, data } = said;
+    return { error: data === undefined ? { code, message } : { code, message, data } };
+  }
+  return isJsonObject(said) ? { result: said } : undefined;
+}
+
+/** These have the answer already. */
+const withAnswers = new WeakSet<ProtocolError>();
+
+/** Characters of JSON. Clients read only so much of an HTTP error. */
+const MAX_ANSWER = 65_536;

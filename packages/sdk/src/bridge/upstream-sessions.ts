@@ -6,7 +6,7 @@ import type { Call, Era, Peer } from '../exchange/call.js';
 import { clientKey } from '../exchange/client-key.js';
 import { FairShare } from '../exchange/fair-share.js';
 import type { ClientCapabilities } from '../wire/model.js';
-import { conversationOf } from './carried-params.js';
+import { conversationOf } from './forwarded-call.js';
 import type { OfferedSession } from './pending-first-session.js';
 
 /** A place at the far side, for one client or for all of a principal. */

@@ -1,3 +1,89 @@
+import { basename, sep } from 'node:path';
+import { type DocumentTable, isTable, kindOf, type Path } from './documents/document.js';
+import type { ConfigReport } from './report.js';
+
+/** Reads the texts of one server, expanded; what is wrong with them goes to its report. */
+export interface Fields {
+  readonly path: Path;
+  readonly report: ConfigReport;
+  /** `undefined` when there is none, or when it was reported. */
+  text(value: unknown, path: Path): string | undefined;
+  texts(value: unknown, path: Path): readonly string[];
+  /** Variables and headers: numbers and booleans count as their text, null as not given. */
+  pairs(value: unknown, path: Path): Readonly<Record<string, string>>;
+}
+
+export function createFields(path: Path, report: ConfigReport, resolve: Resolve): Fields {
+  const fields: Fields = {
+    path,
+    report,
+    text(value, at) {
+      if (value === undefined) return undefined;
+      if (typeof value !== 'string' || value === '') {
+        report.error(at, `must be a string, and is ${kindOf(value)}`);
+        return undefined;
+      }
+      return expanded(value, at);
+    },
+    texts(value, at) {
+      if (value === undefined || value === null) return [];
+      if (!Array.isArray(value)) {
+        report.error(at, `must be a list of strings, and is ${kindOf(value)}`);
+        return [];
+      }
+      return value.flatMap((item, index) => scalar(item, [...at, index]) ?? []);
+    },
+    pairs(value, at) {
+      if (value === undefined || value === null) return {};
+      if (!isTable(value)) {
+        report.error(at, `must be an object of strings, and is ${kindOf(value)}`);
+        return {};
+      }
+      return Object.fromEntries(readPairs(value, at));
+    },
+  };
+  return fields;
+
+  function* readPairs(table: DocumentTable, at: Path): Iterable<readonly [string, string]> {
+    for (const [name, value] of table) {
+      const text = value === null ? undefined : scalar(value, [...at, name]);
+      if (text !== undefined) yield [name, text];
+    }
+  }
+
+  function scalar(value: unknown, at: Path): string | undefined {
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    if (typeof value === 'string') return expanded(value, at);
+    report.error(at, `must be a string, and is ${kindOf(value)}`);
+    return undefined;
+  }
+
+  function expanded(value: string, at: Path): string | undefined {
+    const result = expand(value, resolve);
+    if (result.kind === 'failed') {
+      for (const failure of result.failures) reportFailure(report, at, failure);
+      return undefined;
+    }
+    // No system takes one in an argument, a variable or a header.
+    if (result.text.includes('\0')) {
+      report.error(at, 'cannot hold the character NUL');
+      return undefined;
+    }
+    return result.text;
+  }
+}
+
+export function reportFailure(
+  report: ConfigReport,
+  at: Path,
+  { reason, hint, missing }: ExpansionFailure,
+): void {
+  report.error(at, reason, {
+    ...(hint !== undefined && { hint }),
+    ...(missing !== undefined && { missing }),
+  });
+}
+
 /** What stands between `${` and `}`. */
 export type Reference =
   | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
@@ -58,4 +144,72 @@ function toReference(inside: string): Reference | undefined {
   // Behind the colon of a shell's own expansions there is no letter and no slash: ${name:0:3}, ${name:?text}.
   const foreign = /^([A-Za-z]+):[A-Za-z/~.]/.exec(inside);
   return foreign ? { kind: 'foreign', prefix: foreign[1]! } : undefined;
+}
+
+export interface Variables {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workspaceFolder: string;
+  readonly home: string;
+  readonly inputs: ReadonlyMap<string, string>;
+}
+
+/** Looks references up; those that editors predefine come before the environment. */
+export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): Resolve {
+  const predefined = new Map([
+    ['workspaceFolder', workspaceFolder],
+    ['workspaceFolderBasename', basename(workspaceFolder)],
+    ['userHome', home],
+    ['pathSeparator', sep],
+    ['/', sep],
+  ]);
+  return (reference) => {
+    switch (reference.kind) {
+      case 'variable': {
+        const { name, fallback } = reference;
+        const value = predefined.get(name) ?? lookUp(env, name);
+        // As in a shell, `:-` also stands in for a variable that is empty.
+        if (fallback !== undefined && (value === undefined || value === '')) return text(fallback);
+        return value === undefined ? unset(name) : text(value);
+      }
+      case 'input': {
+        const value = inputs.get(reference.id);
+        return value === undefined
+          ? failed({
+              reason: `\${input:${reference.id}} has no value: an editor would ask for it`,
+              hint: `answer it with --input ${reference.id}=VALUE, or give the input a default in the file`,
+              missing: `input:${reference.id}`,
+            })
+          : text(value);
+      }
+      case 'foreign':
+        return failed({
+          reason: `\${${reference.prefix}:…} is something that only its own application knows`,
+          hint: 'write its value there, or the name of a variable',
+        });
+      case 'nested':
+        return failed({ reason: `the default of ${reference.name} cannot have a \${…} of its own` });
+    }
+  };
+}
+
+function unset(name: string): ExpansionFailure {
+  return failed({
+    reason: `the variable ${name} is not set`,
+    hint: `set ${name} where this runs, or write \${${name}:-DEFAULT}`,
+    missing: name,
+  });
+}
+
+/** The type says string, but an inherited property such as `constructor` is none. */
+function lookUp(env: Variables['env'], name: string): string | undefined {
+  const value: unknown = env[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function text(value: string): ReturnType<Resolve> {
+  return { kind: 'text', text: value };
+}
+
+function failed(failure: Omit<ExpansionFailure, 'kind'>): ExpansionFailure {
+  return { kind: 'failed', ...failure };
 }

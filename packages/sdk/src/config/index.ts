@@ -1,8 +1,11 @@
 /** Servers from the files that people already have. */
-export { allowsTool } from './allows-tool.js';
+
 export { type KnownFile, knownFiles, type Whereabouts } from './known-files.js';
+export type { GatewaySettings } from './read-gateway.js';
 export { mergeGateways } from './read-gateway.js';
+export type { Servers } from './read-servers.js';
 export { byName, readServers, requireServers } from './read-servers.js';
+export type { ConfigProblem } from './report.js';
 export { describeProblem } from './report.js';
 export type {
   CommandSpec,
@@ -19,7 +22,8 @@ export type {
   ToolLists,
   UrlSpec,
 } from './server-spec.js';
-export type { ConfigProblem, GatewaySettings, ReadOptions, Servers } from './servers.js';
+export { allowsTool } from './server-spec.js';
+export type { ReadOptions } from './survey.js';
 export { type Definition, type SurveyedFile, surveyServers } from './survey.js';
 export { type PortableServer, plain, toPortable } from './to-portable.js';
 export type { WatchFolder } from './watch-folders.js';

@@ -1,11 +1,23 @@
-import { type Document, isTable, kindOf, type Path } from './document.js';
-import { expand, type Resolve } from './expand.js';
-import { reportFailure } from './fields.js';
-import { nearMiss } from './near-miss.js';
-import { LIMITS } from './option-table.js';
+import { type Document, isTable, kindOf, type Path } from './documents/document.js';
+import { expand, type Resolve, reportFailure } from './expand.js';
+import { flawOf, MS_OR_NONE, nearMiss, notKnown, type SettingKind } from './options/option-kinds.js';
+import { LIMITS } from './options/option-table.js';
 import type { ConfigReport } from './report.js';
-import type { GatewaySettings } from './servers.js';
-import { flawOf, MS_OR_NONE, notKnown, type SettingKind } from './setting-kinds.js';
+import type { LimitSettings } from './server-spec.js';
+
+/** The block `gateway` at the top of a file. */
+export interface GatewaySettings {
+  /** Between the name of a server and that of its tool where several servers are one. Default `__`. */
+  readonly separator?: string;
+  /** Addresses as `serve --listen` takes them. */
+  readonly listen?: readonly string[];
+  /** For every server that does not say otherwise. */
+  readonly limits?: LimitSettings;
+  /** How long calls in flight may take when the gateway stops. */
+  readonly drainMs?: number;
+  /** How long the others are kept waiting for a server that does not answer. */
+  readonly patienceMs?: number;
+}
 
 /** The block `gateway` of a file. It is ours alone, so a wrong value is an error of the file. */
 export function readGateway({ root }: Document, report: ConfigReport, resolve: Resolve): GatewaySettings {

@@ -1,9 +1,20 @@
 import { IsthmusError } from '../errors.js';
+import type { GatewaySettings } from './read-gateway.js';
 import { mergeGateways } from './read-gateway.js';
+import type { ConfigProblem } from './report.js';
 import { describeProblem } from './report.js';
 import type { ServerEntry } from './server-spec.js';
-import type { ReadOptions, Servers } from './servers.js';
+import type { ReadOptions } from './survey.js';
 import { type Definition, type SurveyedFile, surveyServers } from './survey.js';
+
+/** Everything that the files said about servers: those that can be used, and what is wrong with the rest. */
+export interface Servers {
+  /** By name. A server with an error is not in it. The object has no prototype, so any name is safe to look up. */
+  readonly servers: Readonly<Record<string, ServerEntry>>;
+  readonly problems: readonly ConfigProblem[];
+  /** The blocks `gateway` of all files as one: what a later file says wins, word by word. */
+  readonly gateway: GatewaySettings;
+}
 
 /**
  * Reads the servers of one file or of several, where a later file replaces the servers of an earlier one by name.

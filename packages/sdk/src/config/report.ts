@@ -1,6 +1,23 @@
-import { type Document, keyOf, type Path } from './document.js';
+import { type Document, keyOf, type Path } from './documents/document.js';
 import type { Source } from './server-spec.js';
-import type { ConfigProblem } from './servers.js';
+
+/** Something to tell the author of a file. The message names keys and variables, never values. */
+export interface ConfigProblem {
+  /** An `error` costs the server, or the file where `server` is not set; a `warning` costs nothing. */
+  readonly severity: 'error' | 'warning';
+  readonly file: string;
+  /** From 1, as `column`; both are 0 where the file could not be read at all. */
+  readonly line: number;
+  readonly column: number;
+  /** For example `mcpServers.weather.args[0]`; empty for the file as a whole. */
+  readonly key: string;
+  readonly message: string;
+  /** What to do about it, where the message does not say so itself. */
+  readonly hint?: string;
+  /** What the file refers to and has no value here: the name of a variable, or `input:ID`. */
+  readonly missing?: string;
+  readonly server?: string;
+}
 
 /** Collects what is wrong with one server, or with a file as a whole. */
 export interface ConfigReport {

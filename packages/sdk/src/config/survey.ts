@@ -1,22 +1,32 @@
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
-import { type Document, type DocumentTable, isTable, kindOf, type Path } from './document.js';
-import { expand } from './expand.js';
-import { createFields } from './fields.js';
+import { type Document, type DocumentTable, isTable, kindOf, type Path } from './documents/document.js';
+import { type EnvFile, readEnvFile } from './documents/env-file.js';
+import { readDocument } from './documents/read-document.js';
+import { createFields, expand, resolverOf, type Variables } from './expand.js';
 import { defaultInputs, type FoundServer, findServers, nameProblem } from './find-servers.js';
 import { projectOf } from './known-files.js';
-import { readCommand } from './read-command.js';
-import { readDocument } from './read-document.js';
-import { type EnvFile, readEnvFile } from './read-env-file.js';
+import { readSettings, warnOfNearMisses, warnOfProcessSettings } from './options/read-options.js';
+import { readCommand, readUrl, transportOf } from './read-endpoint.js';
+import type { GatewaySettings } from './read-gateway.js';
 import { readGateway } from './read-gateway.js';
-import { readUrl } from './read-url.js';
+import type { ConfigProblem } from './report.js';
 import { type ConfigReport, createReport, sourceOf } from './report.js';
 import type { ServerEntry, ServerSettings, Source } from './server-spec.js';
-import type { ConfigProblem, GatewaySettings, ReadOptions } from './servers.js';
-import { readSettings, warnOfProcessSettings } from './settings.js';
-import { transportOf } from './transport-of.js';
-import { warnOfNearMisses } from './unknown-keys.js';
-import { resolverOf, type Variables } from './variables.js';
+
+export interface ReadOptions {
+  /** Where `${NAME}` is looked up. Default: the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What relative names of files start from, and the workspace of files that belong to no project. */
+  readonly cwd?: string;
+  /** `${workspaceFolder}`, and what relative paths in the files start from. Default: the project of each file. */
+  readonly workspaceFolder?: string;
+  readonly home?: string;
+  /** Values of `${input:id}`, which an editor would ask its user for. */
+  readonly inputs?: Readonly<Record<string, string>>;
+  /** Files that are not there are no error: for `knownFiles()`. */
+  readonly skipMissing?: boolean;
+}
 
 /** Everything that a file has, with what is wrong about it. */
 export interface SurveyedFile {

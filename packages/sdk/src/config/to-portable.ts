@@ -1,7 +1,7 @@
 import { basename, isAbsolute, resolve } from 'node:path';
-import { type DocumentTable, isTable } from './document.js';
+import { type DocumentTable, isTable } from './documents/document.js';
+import { type EntryTransport, transportOf } from './read-endpoint.js';
 import type { Definition } from './survey.js';
-import { type EntryTransport, transportOf } from './transport-of.js';
 
 /** A server as plain JSON for `mcpServers`, whatever application it came from. */
 export type PortableServer = Readonly<Record<string, unknown>>;

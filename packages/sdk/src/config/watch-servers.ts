@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../async/clock.js';
+import type { Servers } from './read-servers.js';
 import { toServers } from './read-servers.js';
-import type { ConfigProblem, ReadOptions, Servers } from './servers.js';
+import type { ConfigProblem } from './report.js';
+import type { ReadOptions } from './survey.js';
 import { type SurveyedFile, surveyServers } from './survey.js';
-import { createFolderWatches, type WatchFolder } from './watch-folders.js';
-import { NO_FILE, stampOf } from './watch-paths.js';
+import { createFolderWatches, NO_FILE, stampOf, type WatchFolder } from './watch-folders.js';
 
 export interface WatchOptions extends ReadOptions {
   /** The files are read when they were left alone for so long, or for ten times as long were not. Default 100 ms. */

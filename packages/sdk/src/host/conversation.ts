@@ -1,12 +1,12 @@
 import type { Clock } from '../async/clock.js';
-import type { ConnectionSource } from '../client/active-connection.js';
+import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
 import { Client } from '../client/client.js';
 import { ReconnectingCaller } from '../client/reconnecting-caller.js';
 import { ClientMemory } from '../client/response-cache.js';
 import { type Answers, capabilitiesOf } from '../era/answers.js';
+import type { Tenant } from '../era/client-dialect-context.js';
 import type { Change } from '../exchange/call.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
-import type { Participant } from './participant.js';
 
 /** Who speaks in a conversation, and how it answers. */
 export interface ConversationOptions {
@@ -94,4 +94,15 @@ export function openConversation(
     },
     close: () => session.close(),
   };
+}
+
+/** One of those who use the processes of a server: a conversation, as the processes see it. */
+export interface Participant {
+  readonly label: string;
+  readonly principal: string | undefined;
+  readonly voice: Tenant;
+  /** What it can answer. */
+  readonly capabilities: ClientCapabilities;
+  /** Its shares in processes, of which there are several in a pool and while one is being replaced. */
+  readonly links: Set<ActiveConnection>;
 }

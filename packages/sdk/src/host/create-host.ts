@@ -10,11 +10,11 @@ import { createDeathWatch } from '../process/death-watch.js';
 import { createLedger } from '../process/ledger.js';
 import { VERSION } from '../version.js';
 import type { Implementation } from '../wire/model.js';
-import { CallSemaphore } from './call-semaphore.js';
 import type { ConversationOptions } from './conversation.js';
 import { resolveDefinition, type ServerDefinition } from './definition.js';
 import type { HostEvent, HostOccurrence } from './host-event.js';
 import { type HostCommons, HostedServer } from './hosted-server.js';
+import { CallSemaphore } from './process/call-semaphore.js';
 import type { HostStatus, ServerStatus } from './status.js';
 
 export interface HostOptions {

@@ -5,8 +5,8 @@ import { eraOf } from '../era/classify-probe.js';
 import { IsthmusError } from '../errors.js';
 import type { CommandOptions } from '../transport/child-connection.js';
 import type { ClientCapabilities } from '../wire/model.js';
-import { DEFAULT_HEALTH, type HealthCheck } from './health.js';
-import { DEFAULT_RESTART, type RestartPolicy } from './restart-policy.js';
+import { DEFAULT_HEALTH, type HealthCheck } from './process/health.js';
+import { DEFAULT_RESTART, type RestartPolicy } from './process/process-state.js';
 
 /**
  * A command of a host, as programs write it: a `CommandSpec` needs nothing but its command here. The name is the key

@@ -9,7 +9,7 @@ import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { ChildWatcher } from '../process/child.js';
 import type { Implementation } from '../wire/model.js';
-import { CallSemaphore } from './call-semaphore.js';
+import type { Participant } from './conversation.js';
 import {
   type Conversation,
   type ConversationOptions,
@@ -17,16 +17,16 @@ import {
   openConversation,
 } from './conversation.js';
 import { type HostedServerSettings, resolveDefinition, type ServerDefinition } from './definition.js';
-import { changedLists, type FirstLists } from './first-lists.js';
 import type { HostOccurrence } from './host-event.js';
 import { hostUpstream } from './host-upstream.js';
-import { openProcessInstance } from './open-process-instance.js';
-import type { Participant } from './participant.js';
-import type { ProcessInstance } from './process-instance.js';
-import { ProcessSet, type SupervisorFactory } from './process-set.js';
+import { CallSemaphore } from './process/call-semaphore.js';
+import { changedLists, type FirstLists } from './process/first-lists.js';
+import { openProcessInstance } from './process/open-process-instance.js';
+import type { ProcessInstance } from './process/process-instance.js';
+import { ProcessSet, type SupervisorFactory } from './process/process-set.js';
+import type { Supervisor } from './process/supervisor.js';
 import type { ProcessStatus, ServerStatus } from './status.js';
-import { summarize } from './summarize.js';
-import type { Supervisor } from './supervisor.js';
+import { summarize } from './status.js';
 
 /** What all servers of a host have in common. */
 export interface HostCommons {

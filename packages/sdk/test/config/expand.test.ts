@@ -2,8 +2,7 @@
 /** References in the texts of a file. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expand } from '../../src/config/expand.js';
-import { resolverOf } from '../../src/config/variables.js';
+import { expand, resolverOf } from '../../src/config/expand.js';
 import { read, server } from './support.js';
 
 function expanded(text: string, env: Record<string, string | undefined> = {}) {

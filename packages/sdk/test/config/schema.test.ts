@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { TOP_KEYS } from '../../src/config/find-servers.js';
 import type { ConfigProblem } from '../../src/config/index.js';
 import { readServers } from '../../src/config/index.js';
-import { SETTING_NAMES, SETTINGS } from '../../src/config/option-table.js';
+import { SETTING_NAMES, SETTINGS } from '../../src/config/options/option-table.js';
+import { KNOWN_KEYS } from '../../src/config/options/read-options.js';
 import { GATEWAY_NAMES } from '../../src/config/read-gateway.js';
-import { KNOWN_KEYS } from '../../src/config/unknown-keys.js';
 import { folderWith } from './support.js';
 
 interface Schema {

@@ -1,7 +1,7 @@
 /** The line of a key in TOML, which the parser does not tell. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findTomlOffsets } from '../../src/config/toml-offsets.js';
+import { findTomlOffsets } from '../../src/config/documents/parse-toml.js';
 
 function linesOf(text: string): Record<string, number> {
   return Object.fromEntries(

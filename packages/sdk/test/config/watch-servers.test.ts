@@ -10,7 +10,7 @@ import {
   type WatchOptions,
   watchServers,
 } from '../../src/config/index.js';
-import { placesOf } from '../../src/config/watch-paths.js';
+import { placesOf } from '../../src/config/watch-folders.js';
 import { folderWith } from './support.js';
 
 const one = (command: string) => `{ "mcpServers": { "x": { "command": "${command}" } } }`;

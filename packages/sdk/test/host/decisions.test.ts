@@ -1,11 +1,17 @@
 import { describe, expect, it, test } from 'vitest';
 import { IsthmusError } from '../../src/errors.js';
-import { CallSemaphore } from '../../src/host/call-semaphore.js';
 import { resolveDefinition, type ServerDefinition } from '../../src/host/definition.js';
-import { changedLists } from '../../src/host/first-lists.js';
-import { classifyHealth, DEFAULT_HEALTH, type HealthLook } from '../../src/host/health.js';
-import { nextState, type ProcessEvent, type ProcessState } from '../../src/host/process-state.js';
-import { countFailure, DEFAULT_RESTART, decideRestart } from '../../src/host/restart-policy.js';
+import { CallSemaphore } from '../../src/host/process/call-semaphore.js';
+import { changedLists } from '../../src/host/process/first-lists.js';
+import { classifyHealth, DEFAULT_HEALTH, type HealthLook } from '../../src/host/process/health.js';
+import {
+  countFailure,
+  DEFAULT_RESTART,
+  decideRestart,
+  nextState,
+  type ProcessEvent,
+  type ProcessState,
+} from '../../src/host/process/process-state.js';
 import { failure, isSettled } from '../client/support/open-client.js';
 
 describe('the restart policy', () => {

@@ -1,6 +1,6 @@
 /** What each layer uses of a server that was read from a file. */
 import { expect, it } from 'vitest';
-import { bridgeOptionsOf } from '../../src/bridge/spec-options.js';
+import { bridgeOptionsOf } from '../../src/bridge/bridge-options.js';
 import type { CommandSpec, ServerEntry, UrlSpec } from '../../src/config/index.js';
 import { withoutSource } from '../../src/config/server-spec.js';
 import { resolveDefinition } from '../../src/host/definition.js';

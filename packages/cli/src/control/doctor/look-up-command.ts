@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { nearMiss } from '@isthmus/sdk/internal/config/near-miss.js';
+import { nearMiss } from '@isthmus/sdk/internal/config/options/option-kinds.js';
 
 export type LookedUp =
   | { readonly kind: 'found'; readonly path: string }

@@ -1,0 +1,126 @@
+import { isTable, type Path } from '../documents/document.js';
+
+/** One kind of value that a setting may have. */
+export interface SettingKind {
+  /** Behind "must be". */
+  readonly expected: string;
+  /** `undefined`: not one of the expected values. */
+  read(value: unknown): unknown;
+  /** Which part of the value is the reason, where it has parts. */
+  flaw?(value: unknown): Flaw | undefined;
+}
+
+/** What is wrong with a value, and where in it. */
+export interface Flaw {
+  readonly path: Path;
+  readonly message: string;
+}
+
+export function flawOf(kind: SettingKind, value: unknown): Flaw {
+  return kind.flaw?.(value) ?? { path: [], message: `must be ${kind.expected}` };
+}
+
+export const FLAG: SettingKind = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+};
+
+/** The longest that Node can wait. */
+export const MAX_MS = 2 ** 31 - 1;
+
+export const MS = whole(1, MAX_MS, 'a number of milliseconds, 1 or more');
+export const MS_OR_NONE = whole(0, MAX_MS, 'a number of milliseconds, 0 or more');
+export const COUNT = whole(1, Number.MAX_SAFE_INTEGER, 'a whole number, 1 or more');
+export const COUNT_OR_NONE = whole(0, Number.MAX_SAFE_INTEGER, 'a whole number, 0 or more');
+
+export const SHARE: SettingKind = {
+  expected: 'a number from 0 to 1',
+  read: (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined),
+};
+
+export const NAMES: SettingKind = {
+  expected: 'a list of names',
+  read: (value) =>
+    Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+      ? value
+      : undefined,
+};
+
+export function oneOf(...words: readonly string[]): SettingKind {
+  return { expected: words.join(' or '), read: (value) => words.find((word) => word === value) };
+}
+
+/** The same, or `false`. */
+export function orFalse(kind: SettingKind, expected = `false or ${kind.expected}`): SettingKind {
+  return {
+    expected,
+    read: (value) => (value === false ? false : kind.read(value)),
+    flaw: (value) => kind.flaw?.(value),
+  };
+}
+
+/** An object that may have these and nothing else: a word that is not known would be a wish not granted. */
+export function objectOf(fields: Readonly<Record<string, SettingKind>>): SettingKind {
+  const names = Object.keys(fields);
+  const flaw = (value: unknown): Flaw | undefined => {
+    for (const [name, inner] of isTable(value) ? value : []) {
+      const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (kind?.read(inner) !== undefined) continue;
+      if (kind) return { path: [name], message: `must be ${kind.expected}` };
+      return { path: [name], message: notKnown(name, names) };
+    }
+    return undefined;
+  };
+  return {
+    expected: `an object of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`,
+    read(value) {
+      if (!isTable(value) || flaw(value)) return undefined;
+      return Object.fromEntries([...value].map(([name, inner]) => [name, fields[name]!.read(inner)]));
+    },
+    flaw,
+  };
+}
+
+export function notKnown(name: string, known: readonly string[]): string {
+  const meant = nearMiss(name, known);
+  return `is not known${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+/** Whether the revision exists is for the one who connects to know. */
+export function isMode(value: unknown): value is string {
+  return typeof value === 'string' && /^(auto|modern|legacy|\d{4}-\d{2}-\d{2})$/.test(value);
+}
+
+/** Other applications also count in seconds, and in fractions. */
+export function toMs(value: unknown, unitMs: number): number | undefined {
+  if (typeof value !== 'number') return undefined;
+  const ms = Math.round(value * unitMs);
+  return ms >= 1 && ms <= MAX_MS ? ms : undefined;
+}
+
+function whole(least: number, most: number, expected: string): SettingKind {
+  return {
+    expected,
+    read: (value) =>
+      Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+        ? value
+        : undefined,
+  };
+}
+
+/** The known word that differs by one slip of a finger: a letter too many, too few, wrong, or swapped. */
+export function nearMiss<T extends string>(word: string, known: readonly T[]): T | undefined {
+  return known.find((each) => each !== word && isOneSlip(word.toLowerCase(), each.toLowerCase()));
+}
+
+function isOneSlip(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  const most = Math.min(a.length, b.length) - start;
+  while (end < most && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  const inA = a.slice(start, a.length - end);
+  const inB = b.slice(start, b.length - end);
+  if (inA.length <= 1 && inB.length <= 1) return true;
+  return inA.length === 2 && inB.length === 2 && inA[0] === inB[1] && inA[1] === inB[0];
+}

@@ -1,0 +1,108 @@
+import { type DocumentTable, isTable, type Path } from '../documents/document.js';
+import type { ConfigReport } from '../report.js';
+import type { ServerSettings } from '../server-spec.js';
+import { ALIAS_NAMES, fromAliases } from './option-aliases.js';
+import { flawOf, nearMiss, notKnown } from './option-kinds.js';
+import { isSetting, SETTING_NAMES, SETTINGS } from './option-table.js';
+
+/**
+ * How the server is to be kept. Our names count in a block `isthmus` and beside `command`; in the block they win,
+ * and nobody else can have meant them, so a wrong value is an error there and is skipped with a warning elsewhere.
+ */
+export function readSettings(
+  table: DocumentTable,
+  path: Path,
+  secondsOnly: boolean,
+  report: ConfigReport,
+): ServerSettings {
+  let settings = fromAliases(table, path, secondsOnly, report);
+  for (const name of SETTING_NAMES) {
+    if (!table.has(name)) continue;
+    const setting = SETTINGS[name];
+    const given = table.get(name);
+    const value = setting.read(given);
+    if (value !== undefined) settings = withSetting(settings, name, value);
+    else if (setting.guards) complain(report, path, name, given);
+    else {
+      const { path: inside, message } = flawOf(setting, given);
+      if (inside.length === 0) report.warning([...path, name], `is not used: it ${message}`);
+      else report.warning([...path, name, ...inside], `${message} (${name} is not used)`);
+    }
+  }
+  const block = table.get('isthmus');
+  if (block === undefined) return settings;
+  const at = [...path, 'isthmus'];
+  if (!isTable(block)) {
+    report.error(at, 'must be an object');
+    return settings;
+  }
+  for (const [name, given] of block) {
+    if (!isSetting(name)) {
+      report.warning([...at, name], notKnown(name, SETTING_NAMES));
+      continue;
+    }
+    const value = SETTINGS[name].read(given);
+    if (value !== undefined) settings = withSetting(settings, name, value);
+    else complain(report, at, name, given);
+  }
+  return settings;
+}
+
+/** Lists of tools are two settings in one: who says what is allowed has not taken back what is denied. */
+function withSetting(settings: ServerSettings, name: keyof ServerSettings, value: unknown): ServerSettings {
+  if (name === 'tools') return { ...settings, tools: { ...settings.tools, ...(value as object) } };
+  return { ...settings, [name]: value };
+}
+
+function complain(report: ConfigReport, path: Path, name: keyof ServerSettings, given: unknown): void {
+  const { path: inside, message } = flawOf(SETTINGS[name], given);
+  report.error([...path, name, ...inside], message);
+}
+
+/** Settings in the block that a server at a URL cannot have. */
+export function warnOfProcessSettings(table: DocumentTable, path: Path, report: ConfigReport): void {
+  const block = table.get('isthmus');
+  for (const name of isTable(block) ? block.keys() : []) {
+    if (isSetting(name) && SETTINGS[name].onlyCommands) {
+      report.warning([...path, 'isthmus', name], 'is for a command, and this is a URL');
+    }
+  }
+}
+
+/** Unknown keys belong to somebody else and are left alone, unless they look like a known one that is missing. */
+export function warnOfNearMisses(table: DocumentTable, path: Path, report: ConfigReport): void {
+  for (const name of table.keys()) {
+    if (KNOWN_KEYS.has(name)) continue;
+    const meant =
+      (Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined) ?? nearMiss(name, WORTH_A_GUESS);
+    if (meant !== undefined && !table.has(meant)) {
+      report.warning([...path, name], `is not known; did you mean ${meant}?`);
+    }
+  }
+}
+
+const BASIC = [
+  ...['command', 'args', 'env', 'cwd'],
+  ...['url', 'headers', 'type', 'disabled', 'enabled', 'timeout', 'isthmus'],
+];
+
+/** Short names of ours are also close to words of others: `mode` to `model`. */
+const WORTH_A_GUESS = [...BASIC, ...SETTING_NAMES.filter((name) => name.length > 5)];
+
+const SYNONYMS: Readonly<Record<string, string>> = {
+  cmd: 'command',
+  arguments: 'args',
+  environment: 'env',
+  workingDirectory: 'cwd',
+  workdir: 'cwd',
+  endpoint: 'url',
+};
+
+/** Every key of a server that is read, or told about. */
+export const KNOWN_KEYS: ReadonlySet<string> = new Set([
+  ...BASIC,
+  ...SETTING_NAMES,
+  ...ALIAS_NAMES,
+  ...['serverUrl', 'httpUrl', 'transport', 'transportType', 'envFile'],
+  ...['env_vars', 'http_headers', 'env_http_headers', 'bearer_token_env_var'],
+]);

@@ -1,0 +1,92 @@
+import type { Clock } from '../../async/clock.js';
+import type { EraCache } from '../../client/negotiation/era-cache.js';
+import { negotiate } from '../../client/negotiation/negotiate.js';
+import type { ConnectSettings } from '../../client/options.js';
+import type { Tenant } from '../../era/client-dialect-context.js';
+import { IsthmusError } from '../../errors.js';
+import type { Change, Era } from '../../exchange/call.js';
+import type { Connector } from '../../exchange/connection.js';
+import type { Child, ChildWatcher } from '../../process/child.js';
+import { openChild } from '../../transport/child-connection.js';
+import type { ClientCapabilities, Implementation, LogEntry } from '../../wire/model.js';
+import type { HostedServerSettings } from '../definition.js';
+import { ProcessInstance, type ProcessInstanceOptions } from './process-instance.js';
+
+export interface OpeningOptions
+  extends Omit<ProcessInstanceOptions, 'maxInFlight' | 'maxQueue' | 'maxParked'> {
+  readonly settings: HostedServerSettings;
+  readonly clock: Clock;
+  readonly info: Implementation;
+  /** What the server is told that can be answered. */
+  readonly capabilities: ClientCapabilities;
+  /** The era of the life before. */
+  readonly remembered: Era | undefined;
+  readonly cache: EraCache | undefined;
+  readonly watchers: readonly ChildWatcher[];
+  /** There is a process, though it has yet to answer. */
+  readonly onStarted: (pid: number | undefined) => void;
+  readonly onLog: (entry: LogEntry, pid: number | undefined) => void;
+  readonly onStderr: (text: string, pid: number | undefined) => void;
+  readonly onChange: (change: Change) => void;
+}
+
+/** Starts a process, finds out its era, and shakes hands. Nothing is left of it when that fails. */
+export async function openProcessInstance(
+  options: OpeningOptions,
+  signal: AbortSignal,
+): Promise<ProcessInstance> {
+  const { settings, label, clock, info, watchers, remembered } = options;
+  let child: Child | undefined;
+  const connector: Connector = {
+    label,
+    identity: identityOf(settings.command),
+    connect() {
+      const opened = openChild({
+        ...settings.command,
+        label,
+        watchers,
+        onStderr: (text) => options.onStderr(text, child?.pid),
+      });
+      child = opened.child;
+      options.onStarted(child.pid);
+      return opened.connection;
+    },
+  };
+  try {
+    const link = await negotiate(
+      connector,
+      connectSettings(options, () => child?.pid),
+      { remembered, signal },
+    );
+    const { maxInFlight, maxQueue, maxParked } = settings;
+    const house: Tenant = { info, answers: {}, onLog: undefined };
+    return new ProcessInstance({ ...options, clock, maxInFlight, maxQueue, maxParked }, link, child!, house);
+  } catch (error) {
+    const stderrTail = child?.stderr.tail();
+    if (!(error instanceof IsthmusError) || error.stderrTail !== undefined || !stderrTail) throw error;
+    throw error.with({ stderrTail });
+  }
+}
+
+function connectSettings(options: OpeningOptions, pid: () => number | undefined): ConnectSettings {
+  const { settings, clock, info, capabilities, cache, onLog, onChange } = options;
+  const { mode, maxRounds, connectTimeoutMs, silenceMs, bootMs, timeoutMs, answers, questions } = settings;
+  return {
+    ...{ mode, maxRounds, connectTimeoutMs, silenceMs, bootMs, timeoutMs, questions },
+    ...{ clock, info, capabilities, cache, onChange },
+    answers: {},
+    fallbackAnswers: answers,
+    onLog: (entry) => onLog(entry, pid()),
+    reconnect: false,
+  };
+}
+
+/** What the era of this server is remembered by; the same as that of a client with this command. */
+function identityOf({
+  command,
+  args = [],
+  cwd = process.cwd(),
+  env = {},
+}: HostedServerSettings['command']): string {
+  return JSON.stringify([command, args, cwd, env]);
+}
