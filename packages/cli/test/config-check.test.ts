@@ -3,8 +3,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkServers } from '../src/config/check-servers.js';
-import { findProgram } from '../src/config/check-servers.js';
+import { checkServers, findProgram } from '../src/config/check-servers.js';
 import { renderCheck } from '../src/config/render.js';
 import { createStyle } from '../src/terminal/style.js';
 import { folderOf, isthmusIn } from './config-support.js';

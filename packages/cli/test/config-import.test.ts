@@ -4,9 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFile
 import { join } from 'node:path';
 import { readServers } from '@isthmus/sdk/internal/config/index.js';
 import { describe, expect, it } from 'vitest';
-import { importServers } from '../src/config/import-servers.js';
+import { importServers, writeDocument } from '../src/config/import-servers.js';
 import { renderImport } from '../src/config/render.js';
-import { writeDocument } from '../src/config/import-servers.js';
 import { createStyle } from '../src/terminal/style.js';
 import { folderOf, isthmusIn } from './config-support.js';
 

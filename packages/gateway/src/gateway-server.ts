@@ -1,7 +1,7 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
-import { type Bridge, createBridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
 import { bridgeOptionsOf } from '@isthmus/sdk/internal/bridge/bridge-options.js';
+import { type Bridge, createBridge } from '@isthmus/sdk/internal/bridge/create-bridge.js';
 import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { Client } from '@isthmus/sdk/internal/client/client.js';
 import { type Upstream, upstreamAt } from '@isthmus/sdk/internal/client/connect.js';

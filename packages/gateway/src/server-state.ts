@@ -1,7 +1,6 @@
 import { NOBODY } from '@isthmus/sdk/internal/host/host-upstream.js';
 import { describeUnread, UNREAD_IS_UNREADY_MS } from '@isthmus/sdk/internal/host/process/health.js';
-import type { ServerStatus } from '@isthmus/sdk/internal/host/status.js';
-import { summarize } from '@isthmus/sdk/internal/host/status.js';
+import { type ServerStatus, summarize } from '@isthmus/sdk/internal/host/status.js';
 
 export interface GatewayServerState {
   readonly state: GatewayServerStatus['state'];

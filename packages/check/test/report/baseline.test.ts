@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Accepted, Baseline } from '../../src/run/baseline.js';
-import { applyBaseline, updateBaseline } from '../../src/run/baseline.js';
+import { type Accepted, applyBaseline, type Baseline, updateBaseline } from '../../src/run/baseline.js';
 import { formatBaseline, parseBaseline } from '../../src/run/baseline-file.js';
 import { aFinding, sampleFindings } from './support/sample-report.js';
 

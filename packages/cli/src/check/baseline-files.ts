@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Report } from '@isthmus/check/internal/model.js';
-import type { UpdateOptions } from '@isthmus/check/internal/run/baseline.js';
-import { type Baseline, updateBaseline } from '@isthmus/check/internal/run/baseline.js';
+import { type Baseline, type UpdateOptions, updateBaseline } from '@isthmus/check/internal/run/baseline.js';
 import { formatBaseline, parseBaseline } from '@isthmus/check/internal/run/baseline-file.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { usageError } from '../cli-error.js';

@@ -1,5 +1,4 @@
-import { allowsTool } from '@isthmus/sdk/internal/config/server-spec.js';
-import type { ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
+import { allowsTool, type ToolLists } from '@isthmus/sdk/internal/config/server-spec.js';
 import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';

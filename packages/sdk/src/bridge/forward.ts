@@ -9,8 +9,7 @@ import { carriedPage, carriedParams, ForwardedCall } from './forwarded-call.js';
 import { refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
 import { noteRefusal } from './session-news.js';
 import { cleaned, toClientError } from './upstream-errors.js';
-import type { UpstreamFacts, UpstreamTools } from './upstream-facts.js';
-import { asksForPages, visitPages } from './upstream-facts.js';
+import { asksForPages, type UpstreamFacts, type UpstreamTools, visitPages } from './upstream-facts.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
 
 export interface ForwardContext {

@@ -1,11 +1,8 @@
 import { IsthmusError } from '../errors.js';
-import type { GatewaySettings } from './read-gateway.js';
-import { mergeGateways } from './read-gateway.js';
-import type { ConfigProblem } from './report.js';
-import { describeProblem } from './report.js';
+import { type GatewaySettings, mergeGateways } from './read-gateway.js';
+import { type ConfigProblem, describeProblem } from './report.js';
 import type { ServerEntry } from './server-spec.js';
-import type { ReadOptions } from './survey.js';
-import { type Definition, type SurveyedFile, surveyServers } from './survey.js';
+import { type Definition, type ReadOptions, type SurveyedFile, surveyServers } from './survey.js';
 
 /** Everything that the files said about servers: those that can be used, and what is wrong with the rest. */
 export interface Servers {

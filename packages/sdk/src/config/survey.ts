@@ -8,10 +8,8 @@ import { defaultInputs, type FoundServer, findServers, nameProblem } from './fin
 import { projectOf } from './known-files.js';
 import { readSettings, warnOfNearMisses, warnOfProcessSettings } from './options/read-options.js';
 import { readCommand, readUrl, transportOf } from './read-endpoint.js';
-import type { GatewaySettings } from './read-gateway.js';
-import { readGateway } from './read-gateway.js';
-import type { ConfigProblem } from './report.js';
-import { type ConfigReport, createReport, sourceOf } from './report.js';
+import { type GatewaySettings, readGateway } from './read-gateway.js';
+import { type ConfigProblem, type ConfigReport, createReport, sourceOf } from './report.js';
 import type { ServerEntry, ServerSettings, Source } from './server-spec.js';
 
 export interface ReadOptions {

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../async/clock.js';
-import type { Servers } from './read-servers.js';
-import { toServers } from './read-servers.js';
+import { type Servers, toServers } from './read-servers.js';
 import type { ConfigProblem } from './report.js';
-import type { ReadOptions } from './survey.js';
-import { type SurveyedFile, surveyServers } from './survey.js';
+import { type ReadOptions, type SurveyedFile, surveyServers } from './survey.js';
 import { createFolderWatches, NO_FILE, stampOf, type WatchFolder } from './watch-folders.js';
 
 export interface WatchOptions extends ReadOptions {

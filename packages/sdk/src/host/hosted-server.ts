@@ -9,12 +9,12 @@ import { IsthmusError } from '../errors.js';
 import type { Change, Era } from '../exchange/call.js';
 import type { ChildWatcher } from '../process/child.js';
 import type { Implementation } from '../wire/model.js';
-import type { Participant } from './conversation.js';
 import {
   type Conversation,
   type ConversationOptions,
   type OwnedConversationOptions,
   openConversation,
+  type Participant,
 } from './conversation.js';
 import { type HostedServerSettings, resolveDefinition, type ServerDefinition } from './definition.js';
 import type { HostOccurrence } from './host-event.js';
@@ -25,8 +25,7 @@ import { openProcessInstance } from './process/open-process-instance.js';
 import type { ProcessInstance } from './process/process-instance.js';
 import { ProcessSet, type SupervisorFactory } from './process/process-set.js';
 import type { Supervisor } from './process/supervisor.js';
-import type { ProcessStatus, ServerStatus } from './status.js';
-import { summarize } from './status.js';
+import { type ProcessStatus, type ServerStatus, summarize } from './status.js';
 
 /** What all servers of a host have in common. */
 export interface HostCommons {

@@ -1,7 +1,6 @@
 import { dual, inEra } from '../behaviour/dual.js';
 import { legacy } from '../behaviour/legacy.js';
-import type { ModernBehaviour } from '../behaviour/modern.js';
-import { echoOf, modern } from '../behaviour/modern.js';
+import { echoOf, type ModernBehaviour, modern } from '../behaviour/modern.js';
 import { ECHO, SLOW, textResult } from '../behaviour/tools.js';
 import type { Scenario, Step } from '../model.js';
 import type { ScriptTurn } from '../scripted/script-turn.js';

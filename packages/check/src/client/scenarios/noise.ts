@@ -1,6 +1,5 @@
 import { dual, inEra } from '../behaviour/dual.js';
-import type { ModernBehaviour } from '../behaviour/modern.js';
-import { echoOf, type Handler } from '../behaviour/modern.js';
+import { echoOf, type Handler, type ModernBehaviour } from '../behaviour/modern.js';
 import { ECHO, textResult } from '../behaviour/tools.js';
 import type { Scenario, Step } from '../model.js';
 import { resultOf, type ScriptTurn } from '../scripted/script-turn.js';

@@ -1,5 +1,14 @@
-import type { Breaking, Json } from '../support/break.js';
-import { allOf, ending, fails, never, paramsOf, saying, without } from '../support/break.js';
+import {
+  allOf,
+  type Breaking,
+  ending,
+  fails,
+  type Json,
+  never,
+  paramsOf,
+  saying,
+  without,
+} from '../support/break.js';
 import type { Mutant } from '../support/mutant.js';
 
 /** The second and every later list is left out. */

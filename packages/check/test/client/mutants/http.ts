@@ -1,6 +1,16 @@
 import type { ClientTranscript } from '../../../src/client/model.js';
-import type { Breaking, Json } from '../support/break.js';
-import { fails, givesIn, heading, never, paramsOf, saying, withHeader, without } from '../support/break.js';
+import {
+  type Breaking,
+  fails,
+  givesIn,
+  heading,
+  type Json,
+  never,
+  paramsOf,
+  saying,
+  withHeader,
+  without,
+} from '../support/break.js';
 import type { Mutant } from '../support/mutant.js';
 
 /** Something that is no POST, right at the end. */

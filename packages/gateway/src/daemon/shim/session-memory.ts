@@ -1,5 +1,6 @@
-import type { DecodedMessage, JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import {
+  type DecodedMessage,
+  type JsonObject,
   type JsonRpcMessage,
   notificationMessage,
   type RequestId,
