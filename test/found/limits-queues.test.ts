@@ -31,25 +31,25 @@ describe('R3: limits of what a peer can fill', () => {
     expect(cache.get('resources/read', { uri: 'r7' })).toBeDefined();
   });
 
-  it('R3: requests that wait for a place at an HTTP server take at most 32 MiB; what is called off frees its own', () => {
-    const places = new RequestSlots(1);
+  it('R3: requests that wait for a slot at an HTTP server take at most 32 MiB; a cancelled one frees its own', () => {
+    const slots = new RequestSlots(1);
     const flight = (id: number, chars: number) => {
       const request = requestMessage(id, 'tools/call', {});
       return new InFlightRequest(request as never, 'x'.repeat(chars));
     };
     const first = flight(0, 10 * MIB);
-    expect(places.admit(first, () => {})).toBe(true);
+    expect(slots.admit(first, () => {})).toBe(true);
     const waiting = [1, 2, 3].map((id) => flight(id, 10 * MIB));
-    expect(waiting.map((each) => places.admit(each, () => {}))).toEqual([true, true, true]);
-    expect(places.admit(flight(4, 10 * MIB), () => {})).toBe(false);
-    waiting[1]!.land();
+    expect(waiting.map((each) => slots.admit(each, () => {}))).toEqual([true, true, true]);
+    expect(slots.admit(flight(4, 10 * MIB), () => {})).toBe(false);
+    waiting[1]!.settle();
     const started: number[] = [];
-    expect(places.admit(flight(5, 10 * MIB), () => started.push(5))).toBe(true);
-    first.land();
-    waiting[0]!.land();
-    waiting[2]!.land();
+    expect(slots.admit(flight(5, 10 * MIB), () => started.push(5))).toBe(true);
+    first.settle();
+    waiting[0]!.settle();
+    waiting[2]!.settle();
     expect(started).toEqual([5]);
-    expect(places.waiting).toBe(0);
+    expect(slots.waiting).toBe(0);
   });
 
   it('R3: one connection subscribes to at most 10,000 resources, with 1 MiB of names', () => {

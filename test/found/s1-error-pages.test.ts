@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from '@isthmus/sdk/client';
 import { http } from '@isthmus/sdk/http';
-import { firstWords } from '@isthmus/sdk/internal/transport/http-client/read-answer.js';
+import { excerptOf } from '@isthmus/sdk/internal/transport/http-client/read-answer.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cpuMsOf } from '../support/cpu-time.js';
 
@@ -24,14 +24,14 @@ describe('S1: an error page of an upstream', () => {
     ['of control characters', '\u0001 '.repeat(MIB / 2)],
   ])('takes less than 200 ms of CPU when it is a mebibyte %s', (_, page) => {
     const body = Buffer.from(page);
-    expect(cpuMsOf(() => firstWords(body))).toBeLessThan(200);
+    expect(cpuMsOf(() => excerptOf(body))).toBeLessThan(200);
   });
 
   it('is shown by its first words', () => {
-    expect(firstWords(Buffer.from('<H1>Bad gateway</H1><STYLE>p{}</STYLE><p>try < 3 times</p>'))).toBe(
+    expect(excerptOf(Buffer.from('<H1>Bad gateway</H1><STYLE>p{}</STYLE><p>try < 3 times</p>'))).toBe(
       'Bad gateway try < 3 times',
     );
-    expect(firstWords(Buffer.from('İİ<script>var a = 1</script>visible'))).toBe('İİ visible');
+    expect(excerptOf(Buffer.from('İİ<script>var a = 1</script>visible'))).toBe('İİ visible');
   });
 
   it.each([200, 404, 502])(

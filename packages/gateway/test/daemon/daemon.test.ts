@@ -66,7 +66,7 @@ test('what makes no sense is refused with why, and costs nobody anything', async
   await expect(client.attach({ unit: 'x' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
   await expect(client.attach(remote('ftp://example.com'))).rejects.toMatchObject({
     code: 'INVALID_OPTION',
-    message: expect.stringContaining('is no http:// or https:// URL'),
+    message: expect.stringContaining('is not an http:// or https:// URL'),
   });
   expect(stream.destroyed).toBe(false);
 });

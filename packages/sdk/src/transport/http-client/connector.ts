@@ -4,7 +4,7 @@ import { type Dispatch, fetchDispatch, undiciDispatch } from './dispatch.js';
 import { type HttpConnectOptions, httpUrl, nameOf, resolveHttp } from './options.js';
 import { Credentials, RetryingHttp } from './retrying-http.js';
 
-/** Connects to the server at a URL, in whichever era and over whichever of the three HTTP transports it speaks. */
+/** Connects to the server at a URL, in either era and over any of the three HTTP transports. */
 export function httpConnector(address: string | URL, options: HttpConnectOptions = {}): Connector {
   const url = httpUrl(address);
   const settings = resolveHttp(options);
@@ -15,7 +15,7 @@ export function httpConnector(address: string | URL, options: HttpConnectOptions
     label,
     identity: label,
     async connect(): Promise<HttpConnection> {
-      // The client of HTTP is loaded by those who connect; its pools are shared by all connections of this place.
+      // Loaded with the first connection. All connections of this connector share the pools of the HTTP client.
       dispatch ??= settings.fetch ? Promise.resolve(fetchDispatch(settings.fetch)) : undiciDispatch(settings);
       const { HttpConnection } = await import('./connection.js');
       return new HttpConnection(

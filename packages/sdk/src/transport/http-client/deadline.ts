@@ -1,11 +1,11 @@
 import type { Clock } from '../../async/clock.js';
 
-/** A signal that ends with time or with another signal; whoever is done calls it off. */
+/** A signal that aborts after a time or with a parent signal, until it is cancelled. */
 export interface RequestDeadline {
   readonly signal: AbortSignal;
-  /** Time no longer matters; the other signal still does. */
+  /** Removes the time limit. The parent signal still aborts it. */
   stopClock(): void;
-  callOff(): void;
+  cancel(): void;
 }
 
 export function createDeadline(
@@ -22,22 +22,34 @@ export function createDeadline(
   return {
     signal: controller.signal,
     stopClock,
-    callOff() {
+    cancel() {
       stopClock();
       parent?.removeEventListener('abort', onParent);
     },
   };
 }
 
-/** Waits; rejects with the signal's reason when it is called off. */
+/** Runs work with the signal of a deadline, which is cancelled afterwards. */
+export async function bounded(
+  deadline: RequestDeadline,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  try {
+    await work(deadline.signal);
+  } finally {
+    deadline.cancel();
+  }
+}
+
+/** Waits. Rejects with the signal's reason when that aborts first. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const onAbort = () => {
-      callOff();
+      stopClock();
       reject(signal.reason);
     };
-    const callOff = clock.after(ms, () => {
+    const stopClock = clock.after(ms, () => {
       signal.removeEventListener('abort', onAbort);
       resolve();
     });

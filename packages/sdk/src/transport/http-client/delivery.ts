@@ -14,13 +14,13 @@ export interface DeliveryOptions {
   readonly label: string;
   readonly maxBytes: number;
   readonly clock: Clock;
-  readonly flights: InFlightRequests;
+  readonly requests: InFlightRequests;
   readonly session: LegacyClientSession;
   readonly tools: ToolHeaders;
   warn(warning: string): void;
 }
 
-/** Hands messages over to the receiver, and takes note of what they tell about flights, session and tools. */
+/** Hands messages to the receiver, and updates requests, session and tools from them. */
 export class Delivery {
   receiver: Receiver | undefined;
   readonly gate = new RequestGate();
@@ -30,15 +30,15 @@ export class Delivery {
     this.#options = options;
   }
 
-  /** How the answer to a flight, or a stream that belongs to none, is read. */
-  reading(flight: InFlightRequest | undefined, cursor: StreamCursor, retryAfterMs?: number): Reading {
+  /** How to read the answer to a request, or a stream that belongs to no request. */
+  reading(request: InFlightRequest | undefined, cursor: StreamCursor, retryAfterMs?: number): Reading {
     const { label, maxBytes } = this.#options;
     return {
       label,
       maxBytes,
       retryAfterMs,
-      onMessage: (message) => this.deliver(message, flight),
-      onEvent: (event) => this.event(event, flight, cursor),
+      onMessage: (message) => this.deliver(message, request),
+      onEvent: (event) => this.event(event, request, cursor),
       onRetry: (ms) => {
         cursor.retryMs = Math.min(ms, MAX_RETRY_MS);
       },
@@ -46,20 +46,22 @@ export class Delivery {
     };
   }
 
-  event(event: EventSourceMessage, flight?: InFlightRequest, cursor?: StreamCursor): void {
+  event(event: EventSourceMessage, request?: InFlightRequest, cursor?: StreamCursor): void {
     cursor?.at(event.id);
-    // The empty event that only brings an id (2025-11-25), and events of other kinds.
+    // Skips the empty event that only carries an id (2025-11-25), and events of other kinds.
     if (event.data === '' || (event.event !== undefined && event.event !== 'message')) return;
-    if (flight?.calledOff) return;
-    this.deliver(decodeEvent(event), flight);
-    // The server should end the stream now; one that does not is not waited for.
-    if (flight && !flight.live) {
-      flight.lingering ??= this.#options.clock.after(LINGER_MS, () => flight.abort(), { background: true });
+    if (request?.isCancelled) return;
+    this.deliver(decodeEvent(event), request);
+    // The server should end the stream after the answer. If it does not, this side closes it.
+    if (request && !request.isPending) {
+      request.stopLingering ??= this.#options.clock.after(LINGER_MS, () => request.abort(), {
+        background: true,
+      });
     }
   }
 
   deliver(message: Decoded, from: InFlightRequest | undefined): void {
-    const { flights } = this.#options;
+    const { requests } = this.#options;
     switch (message.kind) {
       case 'batch':
         for (const item of message.items) this.deliver(item, from);
@@ -68,8 +70,8 @@ export class Delivery {
       case 'error':
         return this.#answer(message, from);
       case 'invalid': {
-        const flight = flights.of(message.answers);
-        if (flight) flights.land(flight);
+        const request = requests.get(message.answers);
+        if (request) requests.settle(request);
         return this.receiver?.receive(message);
       }
       default:
@@ -77,6 +79,7 @@ export class Delivery {
     }
   }
 
+  /** Learns the header parameters of listed tools. Returns the result without tools that break the rules. */
   learn(message: DecodedResult): DecodedResult {
     const result = this.#options.tools.learn(message.result, (tool, why) => {
       this.#options.warn(`the tool ${JSON.stringify(tool)} was left out: ${why}`);
@@ -85,34 +88,34 @@ export class Delivery {
   }
 
   #answer(answer: DecodedResult | DecodedError, from: InFlightRequest | undefined): void {
-    const { flights, session } = this.#options;
-    // Over HTTP an error without id has only one request that it can mean.
+    const { requests, session } = this.#options;
+    // An error without id on the answer to a POST can only mean the request of that POST.
     const message = answer.id === undefined && from ? { ...answer, id: from.id } : answer;
-    const flight = flights.of(message.id);
-    if (!flight) return this.receiver?.receive(message);
-    if (message.kind === 'error' && isFirstMismatch(message, flight)) {
-      flight.mismatch = message;
+    const request = requests.get(message.id);
+    if (!request) return this.receiver?.receive(message);
+    if (message.kind === 'error' && isFirstMismatch(message, request)) {
+      request.mismatch = message;
       return;
     }
-    flights.land(flight);
-    const { method } = flight.request;
+    requests.settle(request);
+    const { method } = request;
     if (message.kind === 'result' && method === 'initialize') session.agreed(message.result);
-    const lists = message.kind === 'result' && method === 'tools/list' && flight.revision !== undefined;
+    const lists = message.kind === 'result' && method === 'tools/list' && request.revision !== undefined;
     this.receiver?.receive(lists ? this.learn(message) : message);
   }
 }
 
-/** Once for each flight: the second refusal is the answer. */
-function isFirstMismatch({ error }: DecodedError, { mismatch, request, revision }: InFlightRequest): boolean {
+/** Once for each request: the second refusal is its answer. */
+function isFirstMismatch({ error }: DecodedError, { mismatch, method, revision }: InFlightRequest): boolean {
   if (mismatch !== undefined || revision === undefined) return false;
-  return request.method === 'tools/call' && error.code === ErrorCode.HeaderMismatch;
+  return method === 'tools/call' && error.code === ErrorCode.HeaderMismatch;
 }
 
 /** How long a stream may stay open after the answer that should end it. */
 const LINGER_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/** Closed while the receiver has enough to do. */
+/** Closed while the receiver wants nothing more. */
 class RequestGate {
   #closed: Deferred<void> | undefined;
 
@@ -124,7 +127,7 @@ class RequestGate {
     }
   }
 
-  /** Nothing to wait for while it is open. */
+  /** Settles when it opens; undefined while it is open. */
   passed(): Promise<void> | undefined {
     return this.#closed?.promise;
   }

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { proxyFailure } from './failures.js';
 import type { HttpSettings } from './options.js';
 
-/** One request of HTTP, as it is written. */
+/** One HTTP request, as it is written. */
 export interface HttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly url: URL;
@@ -11,29 +11,29 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Its answer, whose body is still to be read. */
+/** The answer. Its body has not been read. */
 export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Lets go of a body that nobody reads. */
+  /** Releases a body that is not read. */
   discard(): void;
 }
 
-/** Makes one request; follows nothing and repeats nothing. */
+/** Sends one request. Follows no redirect and repeats nothing. */
 export type Dispatch = (request: HttpRequest) => Promise<HttpAnswer>;
 
-/** Over pools of undici, which is loaded here and now; through proxies where the environment names some. */
+/** Sends over pools of undici, which is loaded here, and through the proxies that the environment names. */
 export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> {
   const { Agent, ProxyAgent, request } = await import('undici');
   const options = {
     connect: { timeout: settings.connectTimeoutMs },
-    // Calls have deadlines of their own, and a stream may be silent for as long as it likes.
+    // Calls have their own deadlines, and a stream may stay silent.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
   let direct: Dispatcher | undefined;
-  /** By their addresses, of which the environment has three at most. */
+  /** By address. The environment names at most three. */
   const proxied = new Map<string, Dispatcher>();
   const dispatcherOf = (proxy: NamedProxy | undefined): Dispatcher => {
     if (!proxy) {
@@ -50,7 +50,7 @@ export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> 
     const { statusCode, headers, body } = await viaProxy(url, proxy, () =>
       request(url, { ...rest, dispatcher: dispatcherOf(proxy) }),
     );
-    // What is abandoned ends with an error that would otherwise have no listener.
+    // An abandoned body ends with an error, which needs a listener.
     body.on('error', () => {});
     return {
       status: statusCode,
@@ -59,23 +59,23 @@ export async function undiciDispatch(settings: HttpSettings): Promise<Dispatch> 
         return Array.isArray(value) ? value.join(', ') : value;
       },
       body,
-      // A short rest is read to its end, so that the connection can be used again.
+      // Reads a short rest to its end, so that the connection can be reused.
       discard: () => void body.dump({ limit: DUMP_BYTES }).catch(() => {}),
     };
   };
 }
 
-/** A failure of the proxy is told as one: the server may be well. */
-async function viaProxy<T>(url: URL, proxy: NamedProxy | undefined, ask: () => Promise<T>): Promise<T> {
-  if (!proxy) return ask();
+/** Reports a failure of the proxy as such, since the server may be healthy. */
+async function viaProxy<T>(url: URL, proxy: NamedProxy | undefined, send: () => Promise<T>): Promise<T> {
+  if (!proxy) return send();
   try {
-    return await ask();
+    return await send();
   } catch (error) {
     throw proxyFailure(error, url.origin, proxyLabel(proxy)) ?? error;
   }
 }
 
-/** Over a `fetch` of the caller's. */
+/** Sends with the caller's `fetch`. */
 export function fetchDispatch(fetch: typeof globalThis.fetch): Dispatch {
   return async ({ url, ...rest }) => {
     const response = await fetch(url, { ...rest, redirect: 'manual' });
@@ -101,9 +101,9 @@ export interface NamedProxy {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** As curl has it: the variable of the scheme, else `ALL_PROXY`; lower case wins; `NO_PROXY` lists what goes direct. */
+/** Follows curl: the variable of the scheme, else `ALL_PROXY`; lower case wins; `NO_PROXY` lists direct hosts. */
 export function proxyOf(url: URL, env: Environment): NamedProxy | undefined {
-  // The last is for those who set one variable and mean both schemes, as undici and others read it.
+  // `http_proxy` also counts for https, as in undici and others, for users who set only that.
   const names =
     url.protocol === 'https:' ? ['https_proxy', 'all_proxy', 'http_proxy'] : ['http_proxy', 'all_proxy'];
   for (const name of names) {
@@ -115,11 +115,11 @@ export function proxyOf(url: URL, env: Environment): NamedProxy | undefined {
   return undefined;
 }
 
-/** For people: without user and password. */
+/** For messages: without user and password. */
 export function proxyLabel({ address, variable }: NamedProxy): string {
   const shown = URL.canParse(address)
     ? `${new URL(address).protocol}//${new URL(address).host}`
-    : 'of no URL';
+    : 'with an invalid URL';
   return `${shown} (${variable})`;
 }
 

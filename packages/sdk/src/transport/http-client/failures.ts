@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { IsthmusError, type LocalErrorCode, messageOf, type Sent } from '../../errors.js';
 
-/** No answer came: says why, and whether the request may have arrived. */
+/** The error of a request without an answer: the reason, and whether the request may have arrived. */
 export function networkFailure(error: unknown, label: string): IsthmusError {
   if (error instanceof IsthmusError) return error;
   const cause = rootOf(error);
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
   if (code === 'UND_ERR_INVALID_ARG') {
-    return new IsthmusError('INVALID_OPTION', `${label} cannot be asked: ${messageOf(cause)}`, {
+    return new IsthmusError('INVALID_OPTION', `The request to ${label} is invalid: ${messageOf(cause)}`, {
       cause: error,
       sent: 'no',
     });
@@ -19,10 +19,10 @@ export function networkFailure(error: unknown, label: string): IsthmusError {
       sent: 'no',
     });
   }
-  return lost(`${label} broke off: ${messageOf(cause)}`, error);
+  return lost(`The connection to ${label} was lost: ${messageOf(cause)}`, error);
 }
 
-/** The proxy could not be reached, or did not open the way; undefined for what happened behind it. */
+/** The error when the proxy could not be reached or refused the tunnel; undefined for failures behind the proxy. */
 export function proxyFailure(error: unknown, target: string, proxy: string): IsthmusError | undefined {
   const cause = rootOf(error);
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
@@ -39,41 +39,41 @@ export function lost(message: string, cause?: unknown): IsthmusError {
   return new IsthmusError('CONNECTION_CLOSED', message, { cause, sent: 'maybe' });
 }
 
-/** The server does not know the session any more; what it refused for that did not run. */
+/** The server no longer knows the session. A request that it refused for that reason did not run. */
 export function sessionLost(label: string, status?: number): IsthmusError {
   const message = `${label} no longer knows the session`;
   return new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no', status });
 }
 
-export function notBegun(label: string, cause: Error | undefined): IsthmusError {
-  return lost(`${label} was lost before the request could leave`, cause).with({ sent: 'no' });
+export function neverSent(label: string, cause: Error | undefined): IsthmusError {
+  return lost(`The connection to ${label} was lost before the request was sent`, cause).with({ sent: 'no' });
 }
 
 export function noAnswer(label: string, method: string): IsthmusError {
-  return new IsthmusError('INVALID_RESULT', `${label} took ${method} without answering it`, {
+  return new IsthmusError('INVALID_RESULT', `${label} accepted ${method} and sent no answer`, {
     sent: 'maybe',
   });
 }
 
-export function silent(label: string, ms: number): IsthmusError {
-  return new IsthmusError('TIMED_OUT', `${label} said nothing for ${ms} ms`, { sent: 'maybe' });
+export function timedOut(label: string, ms: number): IsthmusError {
+  return new IsthmusError('TIMED_OUT', `${label} did not answer within ${ms} ms`, { sent: 'maybe' });
 }
 
-/** Code of the caller's failed before the request could be made. */
+/** A function of the caller failed before the request was made. */
 export function callerFailed(what: string, code: LocalErrorCode, cause: unknown): IsthmusError {
   if (cause instanceof IsthmusError) return cause.with({ sent: 'no' });
   return new IsthmusError(code, `${what} failed: ${messageOf(cause)}`, { cause, sent: 'no' });
 }
 
-/** The answer is a status and no message. */
+/** The answer is an error status without a JSON-RPC message. */
 export function statusFailure(label: string, answer: StatusFacts): IsthmusError {
-  const { status, words, retryAfterMs, wwwAuthenticate } = answer;
+  const { status, excerpt, retryAfterMs, wwwAuthenticate } = answer;
   const name = STATUS_CODES[status];
   const message = [
     `${label} answered with HTTP ${status}${name ? ` ${name}` : ''}`,
-    words && `: ${words}`,
+    excerpt && `: ${excerpt}`,
     wwwAuthenticate && ` (WWW-Authenticate: ${wwwAuthenticate})`,
-    retryAfterMs !== undefined && `; it asks to be left alone for ${Math.ceil(retryAfterMs / 1000)} s`,
+    retryAfterMs !== undefined && `; retry after ${Math.ceil(retryAfterMs / 1000)} s`,
   ];
   const code = status === 401 || status === 403 ? 'UNAUTHORIZED' : 'HTTP_STATUS';
   const sent: Sent = NOT_PROCESSED.has(status) ? 'no' : 'maybe';
@@ -82,8 +82,8 @@ export function statusFailure(label: string, answer: StatusFacts): IsthmusError 
 
 export interface StatusFacts {
   readonly status: number;
-  /** The first of what the body says, for people. */
-  readonly words?: string | undefined;
+  /** The beginning of the body, as readable text. */
+  readonly excerpt?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly wwwAuthenticate?: string | undefined;
 }
@@ -95,10 +95,10 @@ function reasonFor(code: string, cause: unknown): string {
     : messageOf(cause);
 }
 
-/** What OpenSSL says of a certificate that no authority known here has signed, or that is for another name. */
+/** OpenSSL's codes for a certificate that is not trusted, or that is for another name. */
 const UNTRUSTED = /^(CERT_.*|.*_CERT|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*|ERR_TLS_CERT_.*)$/;
 
-/** `fetch` wraps what happened, and several addresses that all failed come as one error. */
+/** `fetch` wraps the cause, and Node wraps the failures of several addresses in one error. */
 function rootOf(error: unknown): unknown {
   const { cause, errors } = Object(error) as { cause?: unknown; errors?: unknown[] };
   if (cause instanceof Error) return rootOf(cause);
@@ -108,17 +108,17 @@ function rootOf(error: unknown): unknown {
 const UNREACHABLE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKS5.*)$/;
 
-/** Failures that come before the first byte of a request can leave. */
+/** Failures before the first byte of a request is sent. */
 const NEVER_CONNECTED =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_.*|.*_CERT|ERR_TLS_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*)$/;
 
-/** Statuses that say that the request was turned away before anything was done about it. */
+/** Statuses of a request that was refused before it was processed. */
 const NOT_PROCESSED: ReadonlySet<number> = new Set([
   301, 302, 303, 307, 308, 401, 403, 404, 405, 406, 413, 415, 429, 503,
 ]);
 
-/** More waits for this server than may. */
-export function tooManyWait(label: string): IsthmusError {
-  const message = `Too much waits to be sent to ${label}; the request was not sent, try again later`;
+/** The requests that wait for this server take too much memory. */
+export function tooManyWaiting(label: string): IsthmusError {
+  const message = `Too many requests wait to be sent to ${label}; the request was not sent, try again later`;
   return new IsthmusError('BUSY', message, { sent: 'no' });
 }

@@ -2,91 +2,93 @@ import { META } from '../../era/meta-keys.js';
 import { IdMap } from '../../exchange/id-map.js';
 import { type DecodedError, isJsonObject, type JsonRpcRequest, type RequestId } from '../../wire/json-rpc.js';
 
-/** The requests that wait for their end. */
-export class InFlightRequests {
-  readonly #flights = new IdMap<InFlightRequest>();
-  #onEmpty: (() => void) | undefined;
-
-  add(flight: InFlightRequest): void {
-    this.#flights.set(flight.id, flight);
-  }
-
-  of(id: unknown): InFlightRequest | undefined {
-    return this.#flights.get(id as RequestId);
-  }
-
-  all(): InFlightRequest[] {
-    return this.#flights.values();
-  }
-
-  /** It has its end; whether that is an answer is for others to say. */
-  land(flight: InFlightRequest): void {
-    if (this.#flights.get(flight.id) === flight) this.#flights.delete(flight.id);
-    flight.land();
-    if (this.#flights.size === 0) this.#onEmpty?.();
-  }
-
-  /** Settles when none is left. */
-  empty(): Promise<void> {
-    if (this.#flights.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onEmpty = resolve;
-    });
-  }
-}
-
-/** One request of ours on its way, until it is answered, failed or called off. */
+/** One request to the server, until it is answered, fails or is cancelled. */
 export class InFlightRequest {
   readonly id: RequestId;
-  readonly request: JsonRpcRequest;
+  readonly message: JsonRpcRequest;
   readonly text: string;
   /** The revision that a modern request names; `undefined` for a legacy one. */
   readonly revision: string | undefined;
-  /** False once nobody waits any more: nothing is delivered for it then. */
-  live = true;
-  /** Nothing that belongs to it is of interest any more. */
-  calledOff = false;
+  /** False once it has its outcome. Nothing is delivered for it then. */
+  isPending = true;
+  /** Messages on its stream are dropped as well. */
+  isCancelled = false;
   /** It may have reached the server. */
-  begun = false;
-  /** Its headers were refused; kept back while better ones are looked for. */
+  isSent = false;
+  /** The server refused its headers. Kept back while better headers are looked for. */
   mismatch: DecodedError | undefined;
-  /** Calls off the end of a stream that goes on after the answer. */
-  lingering: (() => void) | undefined;
-  /** Told once, when its place can be given to another. */
-  onLanded: (() => void) | undefined;
+  /** Cancels the timer of a stream that stays open after the answer. */
+  stopLingering: (() => void) | undefined;
+  /** Called once, when its slot is free again. */
+  onSettled: (() => void) | undefined;
   readonly #controller = new AbortController();
 
-  constructor(request: JsonRpcRequest, text: string) {
-    this.id = request.id;
-    this.request = request;
+  constructor(message: JsonRpcRequest, text: string) {
+    this.id = message.id;
+    this.message = message;
     this.text = text;
-    const meta = request.params?.['_meta'];
+    const meta = message.params?.['_meta'];
     const revision = isJsonObject(meta) ? meta[META.protocolVersion] : undefined;
     this.revision = typeof revision === 'string' ? revision : undefined;
+  }
+
+  get method(): string {
+    return this.message.method;
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** It has its end. */
-  land(): void {
-    this.live = false;
-    this.onLanded?.();
-    this.onLanded = undefined;
+  settle(): void {
+    this.isPending = false;
+    this.onSettled?.();
+    this.onSettled = undefined;
   }
 
-  /** Closes its stream. */
+  /** Settles it and closes its stream. */
   abort(): void {
-    this.land();
+    this.settle();
     this.#controller.abort();
   }
 }
 
-/** A bounded number of flights at a time; the others wait in line. */
+/** The requests that wait for their outcome, by id. */
+export class InFlightRequests {
+  readonly #requests = new IdMap<InFlightRequest>();
+  #onEmpty: (() => void) | undefined;
+
+  add(request: InFlightRequest): void {
+    this.#requests.set(request.id, request);
+  }
+
+  get(id: unknown): InFlightRequest | undefined {
+    return this.#requests.get(id as RequestId);
+  }
+
+  all(): InFlightRequest[] {
+    return this.#requests.values();
+  }
+
+  settle(request: InFlightRequest): void {
+    if (this.#requests.get(request.id) === request) this.#requests.delete(request.id);
+    request.settle();
+    if (this.#requests.size === 0) this.#onEmpty?.();
+  }
+
+  /** Settles when none is left. */
+  empty(): Promise<void> {
+    if (this.#requests.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+}
+
+/** Bounds how many requests are open at the same time. The others wait in order. */
 export class RequestSlots {
   #free: number;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingRequest>();
   #waitingChars = 0;
 
   constructor(size: number) {
@@ -98,43 +100,43 @@ export class RequestSlots {
   }
 
   /**
-   * Starts it now or when a place is free; one that is called off before never starts. False: those that wait take
-   * too much already, and it will not start.
+   * Starts the request now, or when a slot is free. A request that is cancelled before never starts. False: the waiting
+   * requests take too much memory, and this one will not start.
    */
-  admit(flight: InFlightRequest, start: () => void): boolean {
+  admit(request: InFlightRequest, start: () => void): boolean {
     if (this.#free > 0) {
-      this.#start(flight, start);
+      this.#start(request, start);
       return true;
     }
-    if (this.#waiting.size > 0 && this.#waitingChars + flight.text.length > MAX_WAITING_CHARS) return false;
-    const entry = { flight, start };
+    if (this.#waiting.size > 0 && this.#waitingChars + request.text.length > MAX_WAITING_CHARS) return false;
+    const entry = { request, start };
     this.#waiting.add(entry);
-    this.#waitingChars += flight.text.length;
-    flight.onLanded = () => this.#leave(entry);
+    this.#waitingChars += request.text.length;
+    request.onSettled = () => this.#leave(entry);
     return true;
   }
 
-  #leave(entry: Waiting): void {
-    if (this.#waiting.delete(entry)) this.#waitingChars -= entry.flight.text.length;
+  #leave(entry: WaitingRequest): void {
+    if (this.#waiting.delete(entry)) this.#waitingChars -= entry.request.text.length;
   }
 
-  #start(flight: InFlightRequest, start: () => void): void {
+  #start(request: InFlightRequest, start: () => void): void {
     this.#free -= 1;
-    flight.onLanded = () => this.#vacate();
+    request.onSettled = () => this.#release();
     start();
   }
 
-  #vacate(): void {
+  #release(): void {
     this.#free += 1;
     const [next] = this.#waiting;
     if (!next) return;
     this.#leave(next);
-    this.#start(next.flight, next.start);
+    this.#start(next.request, next.start);
   }
 }
 
-interface Waiting {
-  readonly flight: InFlightRequest;
+interface WaitingRequest {
+  readonly request: InFlightRequest;
   readonly start: () => void;
 }
 

@@ -5,42 +5,42 @@ import { MAX_ANSWER_BYTES } from '../socket.js';
 export type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface HttpConnectOptions {
-  /** Sent with every request; a function is asked for each. Never sent to another origin. */
+  /** Sent with every request, never to another origin. A function is called for each request. */
   readonly headers?: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
   /**
-   * The server wants to know who asks. What is returned replaces headers of the same name from now on, and the
-   * request is made once more; `undefined` gives up. Concurrent requests wait for one answer.
+   * Called when the server answers with 401. The returned headers replace those of the same name from now on, and the
+   * request is repeated once. `undefined` gives up. Concurrent requests share one call.
    */
   readonly onUnauthorized?: (
     challenge: Challenge,
   ) => HeaderRecord | undefined | Promise<HeaderRecord | undefined>;
-  /** Makes the requests instead of undici, which then is not loaded. Proxies are its business, too. */
+  /** Sends the requests instead of undici, which is not loaded then. It has to handle proxies as well. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Something that a person should know and that nothing else reports: a tool that was left out of a list. */
+  /** Called for what no error reports, such as a tool that was left out of a list. */
   readonly onWarning?: (warning: string) => void;
-  /** How long a server that is busy (429, 503 with `Retry-After`) is waited for. Default 10 s; 0: not at all. */
+  /** How long to wait for a busy server (429, 503 with `Retry-After`). Default 10 s; 0 does not wait. */
   readonly maxRetryAfterMs?: number;
   /** Default 5. */
   readonly maxRedirects?: number;
-  /** Follows redirects to other origins, too, without the headers above. Default false. */
+  /** Also follows redirects to other origins, without the headers above. Default false. */
   readonly allowCrossOriginRedirects?: boolean;
-  /** A longer answer costs one call. Default 64 MiB. */
+  /** A longer answer fails its call. Default 64 MiB. */
   readonly maxAnswerBytes?: number;
   /** Requests that are open at the same time; the others wait. Default 256. */
   readonly maxConcurrent?: number;
   /**
-   * The transport of 2024-11-05 (HTTP with SSE): `auto` where `initialize` is refused as it was then, `only`
-   * without asking first, `never`. Default `auto`.
+   * The transport of 2024-11-05 (HTTP with SSE). `auto` (default): when `initialize` is refused as servers of that
+   * revision do. `only`: without trying Streamable HTTP. `never`.
    */
   readonly sse?: 'auto' | 'only' | 'never';
   /** Time for the TCP and TLS handshakes. Default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Time for what has no deadline of its own: notifications, answers, opening a stream. Default 30 s. */
+  /** Time for a POST without a deadline of its own: notifications, answers, opening a stream. Default 30 s. */
   readonly postTimeoutMs?: number;
   readonly clock?: Clock;
 }
 
-/** A 401. */
+/** What the server sent with a 401. */
 export interface Challenge {
   readonly url: string;
   readonly status: number;
@@ -79,25 +79,25 @@ export function resolveHttp(options: HttpConnectOptions): HttpSettings {
 export function httpUrl(text: string | URL): URL {
   const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw invalid(`"${String(text)}" is no http:// or https:// URL`);
+    throw invalid(`"${String(text)}" is not an http:// or https:// URL`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw invalid(`${nameOf(url)}: user and password belong into the header Authorization, not into the URL`);
+    throw invalid(`${nameOf(url)}: put user and password into the header Authorization, not into the URL`);
   }
   url.hash = '';
   return url;
 }
 
-/** Without its query, which may hold secrets. */
+/** The URL without its query, which may hold secrets. */
 export function nameOf(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/** What cannot be sent is refused by its name; values are secrets. */
+/** Throws for a header that cannot be sent. The error names the header and not its value, which is a secret. */
 export function checkHeaders(headers: HeaderRecord): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-      throw invalid(`${JSON.stringify(name)} is no name for a header`);
+      throw invalid(`${JSON.stringify(name)} is not a valid header name`);
     }
     if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw invalid(`the value of the header ${name} has characters that a header cannot hold`);

@@ -7,20 +7,20 @@ import type { Decoded, DecodedError } from '../../wire/json-rpc.js';
 import type { HttpAnswer } from './dispatch.js';
 import { networkFailure, statusFailure } from './failures.js';
 
-/** What an answer over HTTP amounted to. */
+/** What was read from an HTTP answer. */
 export type AnswerOutcome =
-  /** What it held was handed over. */
+  /** Its messages were handed over. */
   | { readonly kind: 'read' }
-  /** Taken, without a word. */
+  /** It was accepted without a message. */
   | { readonly kind: 'accepted' }
   | AnswerRefusal;
 
-/** A status that is an error; with a message in its body, where there is one. */
+/** An error status, with the message of its body where there is one. */
 export interface AnswerRefusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly message: DecodedError | undefined;
-  /** The server says when it can be asked again. */
+  /** The server named a time to retry after. */
   readonly mayTryLater: boolean;
   readonly failure: IsthmusError;
 }
@@ -36,7 +36,7 @@ export interface Reading {
   ready(): Promise<void> | undefined;
 }
 
-/** Reads the answer to a POST. Rejects when it breaks off, is too large or is nothing that can be read. */
+/** Reads the answer to a POST. Rejects when it is interrupted, too large or not readable. */
 export async function readAnswer(answer: HttpAnswer, reading: Reading): Promise<AnswerOutcome> {
   const { label, maxBytes } = reading;
   if (answer.status < 200 || answer.status > 299) return readRefusal(answer, reading);
@@ -58,11 +58,11 @@ export async function readAnswer(answer: HttpAnswer, reading: Reading): Promise<
   }
   const body = await readSome(answer.body, MAX_REFUSAL_BYTES);
   if (answer.status === 202 || body.length === 0) return { kind: 'accepted' };
-  const message = `${label} answered with ${type || 'something without a type'} instead of JSON: ${firstWords(body)}`;
+  const message = `${label} answered with ${type || 'content without a type'} instead of JSON: ${excerptOf(body)}`;
   throw new IsthmusError('INVALID_RESULT', message, { sent: 'maybe', status: answer.status });
 }
 
-/** Whether `initialize` was refused as a server of HTTP with SSE does, and not as a modern one (LHTTP-027, VER-018). */
+/** Whether a server of HTTP with SSE may have refused `initialize`, rather than a modern one (LHTTP-027, VER-018). */
 export function mayBe2024({ status, message }: AnswerRefusal): boolean {
   if (status !== 400 && status !== 404 && status !== 405) return false;
   const code = message?.error.code ?? 0;
@@ -74,20 +74,20 @@ export function decodeEvent({ data }: EventSourceMessage): Decoded {
   try {
     if (!isTooDeep(data)) return decodeValue(JSON.parse(data));
   } catch {
-    // Not JSON: decodeLine says so.
+    // Not JSON. `decodeLine` returns the error for it.
   }
   return decodeLine(Buffer.from(data));
 }
 
-/** The body is read before the status is judged: servers of the modern era put messages there (VER-018). */
+/** Reads the body before it judges the status, since modern servers put messages there (VER-018). */
 async function readRefusal(answer: HttpAnswer, { label, retryAfterMs }: Reading): Promise<AnswerRefusal> {
   const { status } = answer;
   const body = await readSome(answer.body, MAX_REFUSAL_BYTES);
   const decoded = decodeLine(body);
   const message = decoded.kind === 'error' ? { ...decoded, status } : undefined;
-  const words = message ? message.error.message : firstWords(body);
+  const excerpt = message ? message.error.message : excerptOf(body);
   const wwwAuthenticate = answer.header('www-authenticate');
-  const failure = statusFailure(label, { status, words, retryAfterMs, wwwAuthenticate });
+  const failure = statusFailure(label, { status, excerpt, retryAfterMs, wwwAuthenticate });
   const mayTryLater = (status === 429 || status === 503) && retryAfterMs !== undefined;
   return { kind: 'refused', status, message, mayTryLater, failure };
 }
@@ -96,15 +96,15 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 export interface EventHandlers {
   onEvent(event: EventSourceMessage): void;
-  /** The server says how long to wait before a stream is opened again. */
+  /** The server names the time to wait before the stream is reopened. */
   onRetry?(ms: number): void;
   /** Waited for before more is read. */
   ready?(): Promise<void> | undefined;
 }
 
 /**
- * Reads a stream of events to its end; rejects when it breaks off or when one event outgrows the limit. An event
- * that was not finished is no event (HTML standard, "Interpreting an event stream").
+ * Reads a stream of events to its end. Rejects when it is interrupted or when one event exceeds the limit. An unfinished
+ * event is dropped (HTML standard, "Interpreting an event stream").
  */
 export async function readEvents(
   body: AsyncIterable<Uint8Array>,
@@ -113,19 +113,19 @@ export async function readEvents(
   handlers: EventHandlers,
 ): Promise<void> {
   const utf8 = new TextDecoder();
-  let overgrown = false;
+  let isTooLarge = false;
   const parser = createParser({
     maxBufferSize: maxBytes,
     onEvent: (event) => handlers.onEvent(event),
     onRetry: (ms) => handlers.onRetry?.(ms),
     onError: ({ type }) => {
-      // Unknown fields and the like are to be passed over.
-      if (type === 'max-buffer-size-exceeded') overgrown = true;
+      // The standard says to ignore unknown fields.
+      if (type === 'max-buffer-size-exceeded') isTooLarge = true;
     },
   });
   for await (const chunk of body) {
     parser.feed(utf8.decode(chunk, { stream: true }));
-    if (overgrown) throw tooLarge(label, maxBytes);
+    if (isTooLarge) throw tooLarge(label, maxBytes);
     await handlers.ready?.();
   }
 }
@@ -148,7 +148,7 @@ export async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** As much of a body as is worth reading where something went wrong; never rejects. */
+/** The beginning of a body, for an error. Never rejects. */
 export async function readSome(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -159,7 +159,7 @@ export async function readSome(body: AsyncIterable<Uint8Array>, maxBytes: number
       if (size >= maxBytes) break;
     }
   } catch {
-    // What came will do.
+    // The part that arrived is enough.
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
@@ -174,19 +174,19 @@ export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
 }
 
-/** The first words of a body that is not a message, for an error. Of an HTML page: its title and text, without tags. */
-export function firstWords(body: Buffer): string {
-  const text = withoutMarkup(body.toString('utf8', 0, MAX_WORDS_BYTES));
-  const words = text
+/** The beginning of a body that is not a message, for an error. Of an HTML page: its title and text, without tags. */
+export function excerptOf(body: Buffer): string {
+  const plain = withoutMarkup(body.toString('utf8', 0, MAX_EXCERPT_BYTES));
+  const text = plain
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .replaceAll('\uFFFD', '')
     .trim();
-  return words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words;
+  return text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT)}…` : text;
 }
 
 /**
- * Puts a space in the place of each tag, script and style. An upstream chooses this text, so the loop visits each
- * character once: what is not closed reaches to the end (S1: a pattern took 68 s for 200,000 of `<`).
+ * Replaces each tag, script and style by a space. An upstream controls this text, so the loop visits each character
+ * once, and an unclosed tag extends to the end (S1: a pattern took 68 s for 200,000 times `<`).
  */
 function withoutMarkup(page: string): string {
   const lower = page.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -212,7 +212,7 @@ function withoutMarkup(page: string): string {
 }
 
 const TAG_START = /[a-z/!?]/i;
-/** Elements whose content is not for people. */
+/** Elements whose content is not readable text. */
 const HIDDEN = ['script', 'style'] as const;
-const MAX_WORDS_BYTES = 64 * 1024;
-const MAX_WORDS = 200;
+const MAX_EXCERPT_BYTES = 64 * 1024;
+const MAX_EXCERPT = 200;

@@ -20,13 +20,13 @@ import { StreamCursor } from './legacy-streams.js';
 import { decodeEvent, readAnswer } from './read-answer.js';
 import type { RetryingHttp } from './retrying-http.js';
 
-/** What every POST says of itself (HTTP-007). */
+/** The headers of every POST (HTTP-007). */
 export const POST_HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
 } as const;
 
-/** What a modern request repeats of its body (HTTP-026 … HTTP-031, HTTP-039). */
+/** The headers in which a modern request repeats parts of its body (HTTP-026 … HTTP-031, HTTP-039). */
 export function modernHeaders(
   request: { readonly method: string; readonly params?: JsonObject },
   revision: string,
@@ -47,17 +47,17 @@ export function sameHeaders(a: Record<string, string>, b: Record<string, string>
   return Object.keys({ ...a, ...b }).every((name) => a[name] === b[name]);
 }
 
-/** The tasks extension routes by the task (HTTP-075). */
+/** The tasks extension routes by the id of the task (HTTP-075). */
 function taskOf(method: string, params: JsonObject | undefined): string | undefined {
   const taskId = /^tasks\/(get|update|cancel)$/.test(method) ? params?.['taskId'] : undefined;
   return typeof taskId === 'string' ? taskId : undefined;
 }
 
-/** Which arguments of which tools travel in headers, too, as last listed (HTTP-039, HTTP-065). */
+/** Which arguments of which tools are repeated in headers, by the last list (HTTP-039, HTTP-065). */
 export class ToolHeaders {
   readonly #tools = new Map<string, readonly HeaderParam[]>();
 
-  /** The result without the tools whose annotations break the rules (HTTP-046); each is told with the reason. */
+  /** Returns the result without tools whose annotations break the rules (HTTP-046), and reports each of them. */
   learn(result: JsonObject, onLeftOut: (tool: string, why: string) => void): JsonObject {
     const { tools } = result;
     if (!Array.isArray(tools)) return result;
@@ -78,7 +78,7 @@ export class ToolHeaders {
     const headers: Record<string, string> = {};
     for (const param of this.#tools.get(String(params?.['name'])) ?? []) {
       const value = headerParamValue(param, params?.['arguments']);
-      // HTTP-044: what JSON numbers cannot hold exactly cannot be compared either.
+      // HTTP-044: a server cannot compare a number that JSON does not hold exactly.
       const exact = typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER;
       if (value !== undefined && exact) {
         headers[`mcp-param-${param.header.toLowerCase()}`] = encodeHeaderValue(value);
@@ -89,27 +89,27 @@ export class ToolHeaders {
 }
 
 export interface ToolSource {
-  readonly asker: RetryingHttp;
+  readonly http: RetryingHttp;
   readonly url: URL;
   readonly tools: ToolHeaders;
   readonly delivery: Delivery;
 }
 
-/** Lists the tools anew, page by page, on behalf of a call whose headers were refused (HTTP-064). */
+/** Lists the tools again, page by page, for a call whose headers were refused (HTTP-064). */
 export async function refreshTools(
   source: ToolSource,
   call: InFlightRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const meta = call.request.params?.['_meta'];
+  const meta = call.message.params?.['_meta'];
   const _meta = Object.fromEntries(
-    WHO.map((key) => [key, isJsonObject(meta) ? meta[key] : undefined]).filter(
+    KEPT_META.map((key) => [key, isJsonObject(meta) ? meta[key] : undefined]).filter(
       ([, value]) => value !== undefined,
     ),
   );
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    // A text as id, since the ids of those who use the connection are numbers.
+    // A string as id, since the users of the connection have numbers.
     const id = `tools of ${String(call.id)}, page ${page}`;
     const request = requestMessage(id, 'tools/list', { _meta, ...(cursor !== undefined && { cursor }) });
     cursor = (await list(source, request, call.revision!, signal))?.['nextCursor'];
@@ -118,13 +118,13 @@ export async function refreshTools(
 }
 
 async function list(
-  { asker, url, tools, delivery }: ToolSource,
+  { http, url, tools, delivery }: ToolSource,
   request: JsonRpcRequest,
   revision: string,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
   const headers = modernHeaders(request, revision, tools);
-  const answer = await asker.ask({ method: 'POST', url, headers, body: JSON.stringify(request), signal });
+  const answer = await http.send({ method: 'POST', url, headers, body: JSON.stringify(request), signal });
   let result: DecodedResult | undefined;
   const onMessage = (message: { readonly kind: string }) => {
     if (message.kind === 'result') result = message as DecodedMessage & DecodedResult;
@@ -137,6 +137,6 @@ async function list(
   return result && delivery.learn(result).result;
 }
 
-/** Not the progress token, nor the wish for logs: nobody would hear them. */
-const WHO = [META.protocolVersion, META.clientInfo, META.clientCapabilities];
+/** Without the progress token and the log level, since progress and logs of this list are not delivered. */
+const KEPT_META = [META.protocolVersion, META.clientInfo, META.clientCapabilities];
 const MAX_PAGES = 100;

@@ -4,7 +4,7 @@ import type { Dispatch, HttpAnswer, HttpRequest } from './dispatch.js';
 import { callerFailed, networkFailure, statusFailure } from './failures.js';
 import { type Challenge, checkHeaders, type HeaderRecord, type HttpSettings } from './options.js';
 
-/** Makes requests and sees them through what HTTP puts in the way: redirects, 401, servers that are busy. */
+/** Sends requests, and handles redirects, 401 and busy servers. */
 export class RetryingHttp {
   readonly label: string;
   readonly #dispatch: Dispatch;
@@ -19,16 +19,16 @@ export class RetryingHttp {
   }
 
   /** Settles with the last answer, whatever its status; rejects when there is none. */
-  async ask(request: HttpRequest): Promise<HttpAnswer> {
+  async send(request: HttpRequest): Promise<HttpAnswer> {
     const { signal } = request;
     let { url } = request;
-    let trusted = true;
+    let isTrusted = true;
     let redirects = 0;
     let waits = 0;
     let renewed = false;
     for (;;) {
       const { generation } = this.#credentials;
-      const answer = await this.#once({ ...request, url }, trusted);
+      const answer = await this.#once({ ...request, url }, isTrusted);
       const { status } = answer;
       if (isRedirect(status)) {
         const next = classifyRedirect({
@@ -40,12 +40,12 @@ export class RetryingHttp {
           left: this.#settings.maxRedirects - redirects,
         });
         answer.discard();
-        if (next.kind === 'refuse') throw statusFailure(this.label, { status, words: next.why });
+        if (next.kind === 'refuse') throw statusFailure(this.label, { status, excerpt: next.why });
         redirects += 1;
         url = next.url;
-        // Once elsewhere, always elsewhere: the way back may be another's choice.
-        trusted &&= next.sameOrigin;
-      } else if (status === 401 && trusted && !renewed && this.#settings.onUnauthorized) {
+        // A foreign server must not choose where our credentials go, even if it redirects back.
+        isTrusted &&= next.sameOrigin;
+      } else if (status === 401 && isTrusted && !renewed && this.#settings.onUnauthorized) {
         const wwwAuthenticate = answer.header('www-authenticate');
         const challenge = { url: request.url.href, status, wwwAuthenticate };
         const again = await orAborted(this.#credentials.renew(generation, challenge), signal, () => {});
@@ -66,8 +66,8 @@ export class RetryingHttp {
     return retryAfterMs(answer.header('retry-after'), this.#settings.clock.now());
   }
 
-  async #once(request: HttpRequest, trusted: boolean): Promise<HttpAnswer> {
-    const own = trusted ? await this.#credentials.headers() : {};
+  async #once(request: HttpRequest, isTrusted: boolean): Promise<HttpAnswer> {
+    const own = isTrusted ? await this.#credentials.headers() : {};
     try {
       return await this.#dispatch({ ...request, headers: { ...own, ...request.headers } });
     } catch (error) {
@@ -77,14 +77,14 @@ export class RetryingHttp {
   }
 }
 
-/** How often one request is put off by a busy server before that is the answer. */
+/** How often one request waits for a busy server. */
 const MAX_WAITS = 3;
 
 /** `Retry-After`: seconds or a date (RFC 9110 §10.2.3), in milliseconds from now; `undefined` for anything else. */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  // Dates begin with a day; `Date.parse` alone would find one in almost anything.
+  // An HTTP date begins with a day; `Date.parse` alone accepts almost any text.
   const date = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
@@ -108,28 +108,28 @@ export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-/** Only 307 and 308 keep method and body for certain; after the others a POST would have become a GET. */
+/** Only 307 and 308 keep method and body. The others may turn a POST into a GET. */
 export function classifyRedirect(facts: RedirectFacts): Redirect {
   const { status, method, location, from, allowCrossOrigin, left } = facts;
   if (location === undefined || !URL.canParse(location, from.href)) {
-    return { kind: 'refuse', why: 'a redirect without a place to go to' };
+    return { kind: 'refuse', why: 'a redirect without a valid Location' };
   }
   const url = new URL(location, from);
-  const place = `${url.origin}${url.pathname}`;
+  const target = `${url.origin}${url.pathname}`;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { kind: 'refuse', why: `a redirect to ${url.protocol}` };
   }
   if (method !== 'GET' && status !== 307 && status !== 308) {
     return {
       kind: 'refuse',
-      why: `a redirect to ${place} that does not keep the request; ask there instead`,
+      why: `a redirect to ${target} that would change the request; use that URL instead`,
     };
   }
   const sameOrigin = url.origin === from.origin;
   if (!sameOrigin && !allowCrossOrigin) {
-    return { kind: 'refuse', why: `a redirect to another origin (${place}), which is not followed` };
+    return { kind: 'refuse', why: `a redirect to another origin (${target}), which is not followed` };
   }
-  if (left <= 0) return { kind: 'refuse', why: `one redirect too many (to ${place})` };
+  if (left <= 0) return { kind: 'refuse', why: `too many redirects (the next one to ${target})` };
   return { kind: 'follow', url, sameOrigin };
 }
 
@@ -137,7 +137,7 @@ export function classifyRedirect(facts: RedirectFacts): Redirect {
 export class Credentials {
   readonly #settings: HttpSettings;
   #renewed: HeaderRecord = {};
-  /** Goes up with each renewal: whoever was refused with older headers just tries again. */
+  /** Grows with each renewal. A request that was refused with older headers is repeated without another renewal. */
   #generation = 0;
   #renewing: Promise<boolean> | undefined;
 
@@ -149,7 +149,7 @@ export class Credentials {
     return this.#generation;
   }
 
-  /** Names in lower case, so that each is there once. */
+  /** Names are in lower case, so that each occurs once. */
   async headers(): Promise<Record<string, string>> {
     const { headers } = this.#settings;
     if (typeof headers !== 'function') return { ...lower(headers ?? {}), ...this.#renewed };
@@ -162,16 +162,16 @@ export class Credentials {
     }
   }
 
-  /** Whether there is reason to try again. Whoever comes while it is being found out waits for the same answer. */
+  /** Asks the caller for new headers. True: repeat the request. Concurrent requests share one renewal. */
   renew(refused: number, challenge: Challenge): Promise<boolean> {
     if (refused < this.#generation) return Promise.resolve(true);
-    this.#renewing ??= this.#ask(challenge).finally(() => {
+    this.#renewing ??= this.#replace(challenge).finally(() => {
       this.#renewing = undefined;
     });
     return this.#renewing;
   }
 
-  async #ask(challenge: Challenge): Promise<boolean> {
+  async #replace(challenge: Challenge): Promise<boolean> {
     const headers = await this.#renewal(challenge);
     if (!headers) return false;
     this.#renewed = { ...this.#renewed, ...lower(headers) };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { firstWords, readEvents } from '../../../src/transport/http-client/read-answer.js';
+import { excerptOf, readEvents } from '../../../src/transport/http-client/read-answer.js';
 
 const TEXT =
   'retry: 20\r\nid: 1\ndata: {"größe":"🌉"}\n\n: alive\n\nevent: endpoint\ndata: /a\ndata: b\r\n\r\n';
@@ -35,9 +35,9 @@ it('rejects an event beyond the limit, in one line or in many, and no number of 
 
 it('finds the words in a page', () => {
   const page = '<!doctype html><title>502 Bad\nGateway</title><script>x</script><p>nginx &amp; co</p>';
-  expect(firstWords(Buffer.from(page))).toBe('502 Bad Gateway nginx &amp; co');
-  expect(firstWords(Buffer.from('a'.repeat(300)))).toBe(`${'a'.repeat(200)}…`);
-  expect(firstWords(Buffer.from([0, 255, 27]))).toBe('');
+  expect(excerptOf(Buffer.from(page))).toBe('502 Bad Gateway nginx &amp; co');
+  expect(excerptOf(Buffer.from('a'.repeat(300)))).toBe(`${'a'.repeat(200)}…`);
+  expect(excerptOf(Buffer.from([0, 255, 27]))).toBe('');
 });
 
 async function eventsOf(body: Iterable<Uint8Array>) {

@@ -27,7 +27,7 @@ describe('a stream', () => {
     expect(await failure(client.callTool('cut'))).toEqual({
       name: 'IsthmusError',
       code: 'CONNECTION_CLOSED',
-      message: `${server.url} broke off: other side closed`,
+      message: `The connection to ${server.url} was lost: other side closed`,
       sent: 'maybe',
     });
     expect(textOf(await client.callTool('other'))).toBe('fine');
@@ -40,7 +40,7 @@ describe('a stream', () => {
     expect(await failure(client.callTool('end'))).toEqual({
       name: 'IsthmusError',
       code: 'CONNECTION_CLOSED',
-      message: `${server.url} ended its answer to tools/call without the result`,
+      message: `${server.url} ended its answer to tools/call without a result`,
       sent: 'maybe',
     });
   });
@@ -177,7 +177,7 @@ describe('an answer', () => {
     });
     expect(await failure(client.callTool('nothing'))).toMatchObject({
       code: 'INVALID_RESULT',
-      message: `${server.url} took tools/call without answering it`,
+      message: `${server.url} accepted tools/call and sent no answer`,
     });
   });
 
@@ -265,7 +265,7 @@ describe('a server that is busy', () => {
     expect(await failure(client.callTool('long'))).toEqual({
       name: 'IsthmusError',
       code: 'HTTP_STATUS',
-      message: `${server.url} answered with HTTP 429 Too Many Requests: later; it asks to be left alone for 120 s`,
+      message: `${server.url} answered with HTTP 429 Too Many Requests: later; retry after 120 s`,
       sent: 'no',
       status: 429,
     });

@@ -37,7 +37,7 @@ describe('a redirect', () => {
       status,
       sent: 'no',
       message: expect.stringContaining(
-        `a redirect to ${server.origin}/there that does not keep the request; ask there instead`,
+        `a redirect to ${server.origin}/there that would change the request; use that URL instead`,
       ),
     });
   });
@@ -297,12 +297,12 @@ describe('the way', () => {
   });
 
   it('must make sense', () => {
-    expect(() => http('ftp://x/')).toThrow('http: "ftp://x/" is no http:// or https:// URL');
+    expect(() => http('ftp://x/')).toThrow('http: "ftp://x/" is not an http:// or https:// URL');
     expect(() => http('http://user:secret@x/mcp')).toThrow(
-      'http: http://x/mcp: user and password belong into the header Authorization, not into the URL',
+      'http: http://x/mcp: put user and password into the header Authorization, not into the URL',
     );
     expect(() => http('http://x/', { headers: { 'a b': '1' } })).toThrow(
-      'http: "a b" is no name for a header',
+      'http: "a b" is not a valid header name',
     );
     expect(() => http('http://x/', { headers: { token: 'sec\nret' } })).toThrow(
       'http: the value of the header token has characters that a header cannot hold',

@@ -124,7 +124,7 @@ describe('the stream of a request', () => {
     ]);
   });
 
-  it('that is cut is taken up where it broke off, several times', async () => {
+  it('that is cut is resumed where it was interrupted, several times', async () => {
     const server = await legacyFaults(({ verb, id, headers, stream, event, res }) => {
       stream();
       if (verb === 'POST') asked = id;
@@ -153,7 +153,7 @@ describe('the stream of a request', () => {
     const client = await open(server.url);
     expect(await failure(client.callTool('cut'))).toMatchObject({
       code: 'CONNECTION_CLOSED',
-      message: `The answer to tools/call broke off: ${server.url} answered with HTTP 405 Method Not Allowed`,
+      message: `The answer to tools/call was interrupted: ${server.url} answered with HTTP 405 Method Not Allowed`,
       sent: 'maybe',
     });
   });
