@@ -43,7 +43,7 @@ describe('R3: the bodies of HTTP requests at work are bounded in bytes', () => {
     expect(refused.status).toBe(429);
     expect(refused.headers['retry-after']).toBe('1');
     expect(refused.json.error?.message).toBe(
-      '819200 bytes of requests may be worked on at the same time, and this client has its share; try again later',
+      'The bodies of running requests may take 819200 bytes, and this client has used its share; try again later',
     );
     // What is small is not counted.
     expect((await ask(url, body(5, 'quick', 1))).status).toBe(200);

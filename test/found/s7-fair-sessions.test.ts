@@ -164,7 +164,7 @@ describe('S7: calls at work are shared fairly', () => {
     expect(refused[0]!.headers['retry-after']).toBe('1');
     expect(refused[0]!.json.error).toEqual({
       code: -32603,
-      message: '57 requests of this client are being worked on, its share of 100; try again later',
+      message: '57 requests of this client are running, its share of 100; try again later',
     });
   });
 

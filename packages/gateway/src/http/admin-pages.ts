@@ -1,6 +1,9 @@
 import { withoutStderr } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { LastExit, ServerStatus } from '@isthmus/sdk/internal/host/status.js';
-import { passGuard, recognise } from '@isthmus/sdk/internal/transport/http-server/admission/authenticate.js';
+import {
+  authenticateRequest,
+  passGuard,
+} from '@isthmus/sdk/internal/transport/http-server/admission/authenticate.js';
 import { admit, isFromHere } from '@isthmus/sdk/internal/transport/http-server/admission/guard.js';
 import { refuse } from '@isthmus/sdk/internal/transport/http-server/exchange/admitted-request.js';
 import {
@@ -67,7 +70,7 @@ export class AdminPages {
     const own = serverPathOf(path);
     const settings = { ...this.#settings, path: own, ...resourceAt(own, this.#options.endpoint) };
     const headers = passGuard(exchange, path, settings);
-    if (!headers || !(await recognise(exchange, headers, settings))) return;
+    if (!headers || !(await authenticateRequest(exchange, headers, settings))) return;
     const error = `There is nothing at ${path}; /status has the addresses of the servers`;
     respond(exchange, 404, { error });
   }
@@ -95,7 +98,7 @@ export class AdminPages {
 
   async #showInside(page: 'status' | 'metrics', exchange: HttpExchange): Promise<void> {
     const headers = passGuard(exchange, page, this.#settings);
-    const caller = headers && (await recognise(exchange, headers, this.#settings));
+    const caller = headers && (await authenticateRequest(exchange, headers, this.#settings));
     if (!caller) return;
     const sight = this.#sightOf(caller.principal, exchange);
     if (page === 'status') {

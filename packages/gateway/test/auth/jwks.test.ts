@@ -38,7 +38,7 @@ describe('keys that cannot be fetched', () => {
         undefined,
       ]);
       expect(refused.json.error?.message).toBe(
-        'It cannot be found out at the moment who asks; try again later',
+        'Authentication is unavailable at the moment; try again later',
       );
       // Others do not need them.
       expect(await who(bearer('bob-has-a-key-of-32-characters-00'))).toBe('key:bob');

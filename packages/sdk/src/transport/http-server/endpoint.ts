@@ -5,10 +5,10 @@ import type { Connection, Listening, ServedFacts } from '../../exchange/connecti
 import { decodeLine } from '../../wire/codec.js';
 import { ErrorCode } from '../../wire/error-codes.js';
 import { withTraceOf } from '../trace-headers.js';
-import { passGuard, recognise } from './admission/authenticate.js';
+import { authenticateRequest, passGuard } from './admission/authenticate.js';
 import { GrantedExchange, GrantWatch } from './admission/granted-exchange.js';
 import { accepts, isJson } from './admission/guard.js';
-import { NO_ROOM, RequestsAtWork } from './admission/request-limits.js';
+import { NO_RESERVATION, RequestLimiter } from './admission/request-limits.js';
 import { type AdmittedRequest, busy, refuse, respondError } from './exchange/admitted-request.js';
 import type { HttpExchange } from './exchange/exchange.js';
 import { type HttpEndpointOptions, type HttpEndpointSettings, resolveEndpoint } from './options.js';
@@ -16,7 +16,7 @@ import { StatelessPosts } from './posts/stateless-posts.js';
 import { SessionRouter } from './sessions/sessions.js';
 import { SseConnections } from './sessions/sse-2024.js';
 
-/** One address for both eras: every request becomes a connection, or a part of one. */
+/** One URL for both eras: every request becomes a connection, or a part of one. */
 export class Endpoint {
   readonly settings: HttpEndpointSettings;
   readonly #sessions: SessionRouter;
@@ -25,20 +25,24 @@ export class Endpoint {
   readonly #grants = new GrantWatch();
   #accept: ((connection: Connection) => void) | undefined;
   #served: ServedFacts | undefined;
-  #callOffTick: (() => void) | undefined;
+  #stopTick: (() => void) | undefined;
   #stopped = false;
   readonly #ended = createDeferred<void>();
 
   constructor(options: HttpEndpointOptions) {
     this.settings = resolveEndpoint(options);
-    const atWork = new RequestsAtWork(this.settings.maxRequests);
-    this.#sessions = new SessionRouter(this.settings, atWork);
-    this.#posts = new StatelessPosts(this.settings, atWork);
-    this.#sse = new SseConnections(this.settings, atWork);
+    const limiter = new RequestLimiter(this.settings.maxRequests);
+    this.#sessions = new SessionRouter(this.settings, limiter);
+    this.#posts = new StatelessPosts(this.settings, limiter);
+    this.#sse = new SseConnections(this.settings, limiter);
   }
 
   begin(accept: (connection: Connection) => void, served: ServedFacts): Listening {
-    if (this.#accept) throw new IsthmusError('ADDRESS_UNAVAILABLE', 'This HTTP endpoint is served already');
+    if (this.#accept)
+      throw new IsthmusError(
+        'ADDRESS_UNAVAILABLE',
+        'This HTTP endpoint is served already; make one endpoint for each server',
+      );
     this.#accept = accept;
     this.#served = served;
     this.#tick();
@@ -49,10 +53,10 @@ export class Endpoint {
     };
   }
 
-  /** Nobody new comes in; those who are here may finish. */
+  /** Refuses new requests. Running ones may finish. */
   stop(): void {
     this.#stopped = true;
-    this.#callOffTick?.();
+    this.#stopTick?.();
     this.#ended.resolve();
   }
 
@@ -61,7 +65,7 @@ export class Endpoint {
     try {
       await this.#handle(exchange);
     } catch {
-      // Whatever it was, it is nobody's business out there.
+      // The cause is not sent to the client.
       const error = { code: ErrorCode.InternalError, message: 'Internal error' };
       respondError({ exchange, headers: {} }, 500, undefined, error);
     }
@@ -74,26 +78,26 @@ export class Endpoint {
     const { settings } = this;
     const headers = passGuard(exchange, path, settings);
     if (!headers) return;
-    const stranger = { exchange, headers };
-    const place = this.#placeOf(path);
-    if (place === undefined) return refuse(stranger, 404, `There is nothing at ${path}`);
-    if (this.#stopped || !this.#accept) return busy(stranger, 'The server is stopping');
-    const caller = await recognise(exchange, headers, settings);
+    const unknown = { exchange, headers };
+    const part = this.#partAt(path);
+    if (part === undefined) return refuse(unknown, 404, `There is no endpoint at ${path}`);
+    if (this.#stopped || !this.#accept) return busy(unknown, 'The server is stopping');
+    const caller = await authenticateRequest(exchange, headers, settings);
     if (!caller) return;
     const { principal, grant } = caller;
-    const visit: AdmittedRequest = grant
+    const admitted: AdmittedRequest = grant
       ? { exchange: new GrantedExchange(exchange, grant, this.#grants), headers, principal, grant }
       : { exchange, headers, principal };
-    if (place !== 'mcp') return this.#sse.handle(place, visit, this.#accept);
+    if (part !== 'mcp') return this.#sse.handle(part, admitted, this.#accept);
     switch (exchange.method) {
       case 'POST':
-        return this.#post(visit);
+        return this.#post(admitted);
       case 'GET':
       case 'DELETE':
-        // These are of the legacy era only.
-        if (this.#hasSessions) return this.#sessions.other(visit, this.#allowed);
+        // Only the legacy era has these methods.
+        if (this.#hasSessions) return this.#sessions.other(admitted, this.#allowed);
     }
-    refuse(visit, 405, `${exchange.method} is not served here`, { allow: this.#allowed });
+    refuse(admitted, 405, `${exchange.method} is not supported here`, { allow: this.#allowed });
   }
 
   get #hasSessions(): boolean {
@@ -104,7 +108,7 @@ export class Endpoint {
     return this.#hasSessions ? 'POST, GET, DELETE' : 'POST';
   }
 
-  #placeOf(path: string): 'mcp' | 'sse' | 'message' | undefined {
+  #partAt(path: string): 'mcp' | 'sse' | 'message' | undefined {
     const { path: own } = this.settings;
     const sse = this.#served?.eras.includes('legacy') ? this.settings.sse : undefined;
     if (sse && path === sse.path) return 'sse';
@@ -112,52 +116,53 @@ export class Endpoint {
     return own === undefined || path === own ? 'mcp' : undefined;
   }
 
-  async #post(visit: AdmittedRequest): Promise<void> {
-    const { exchange, principal } = visit;
+  async #post(admitted: AdmittedRequest): Promise<void> {
+    const { exchange, principal } = admitted;
     const { maxBodyBytes } = this.settings;
     if (!isJson(exchange.header('content-type'))) {
-      return refuse(visit, 415, 'The body of a POST is application/json');
+      return refuse(admitted, 415, 'The body of a POST must be application/json');
     }
     if (!accepts(exchange, 'application/json', 'text/event-stream')) {
-      return refuse(visit, 406, 'Accept must list application/json and text/event-stream');
+      return refuse(admitted, 406, 'Accept must list application/json and text/event-stream');
     }
-    const room = this.settings.bodies.enter(visit, maxBodyBytes);
-    if (!room) return;
+    const reservation = this.settings.bodies.enter(admitted, maxBodyBytes);
+    if (!reservation) return;
     const body = await exchange.body(maxBodyBytes);
     if (body.kind === 'gone') return;
-    if (body.kind === 'too-large') return refuse(visit, 413, `The body is longer than ${maxBodyBytes} bytes`);
-    room.shrinkTo(body.bytes.length);
+    if (body.kind === 'too-large')
+      return refuse(admitted, 413, `The body is longer than ${maxBodyBytes} bytes`);
+    reservation.shrinkTo(body.bytes.length);
     const { eras, headerParams } = this.#served!;
     const header = (name: string) => exchange.header(name);
     const message = withTraceOf(decodeLine(body.bytes), header);
-    const entered = room === NO_ROOM ? visit : { ...visit, room };
+    const entered = reservation === NO_RESERVATION ? admitted : { ...admitted, reservation };
     this.#follow(classifyHttp({ header, message, eras, principal, headerParams }), entered);
   }
 
-  #follow(route: HttpRoute, visit: AdmittedRequest): void {
+  #follow(route: HttpRoute, admitted: AdmittedRequest): void {
     const accept = this.#accept!;
     const stateless = this.settings.legacy === 'stateless';
     switch (route.kind) {
       case 'refused':
-        return respondError(visit, route.status, route.id, route.error);
+        return respondError(admitted, route.status, route.id, route.error);
       case 'modern-notification':
-        return visit.exchange.respond(202, visit.headers);
+        return admitted.exchange.respond(202, admitted.headers);
       case 'modern':
-        return this.#posts.modern(route.request, visit, accept, this.#served!.knows);
+        return this.#posts.modern(route.request, admitted, accept, this.#served!.knows);
       case 'initialize':
-        if (stateless) return this.#posts.stateless(route.request, undefined, visit, accept);
-        return this.#sessions.initialize(route.request, visit, accept);
+        if (stateless) return this.#posts.stateless(route.request, undefined, admitted, accept);
+        return this.#sessions.initialize(route.request, admitted, accept);
       case 'legacy':
-        if (stateless) return this.#posts.stateless(route.message, route.revision, visit, accept);
-        return this.#sessions.post(route.message, visit);
+        if (stateless) return this.#posts.stateless(route.message, route.revision, admitted, accept);
+        return this.#sessions.post(route.message, admitted);
     }
   }
 
-  /** One clock for all: signs of life, and sessions that nobody uses any more. */
+  /** One timer for keep-alives, expired sessions and ended tokens. */
   #tick(): void {
     const { clock, keepAliveMs, pollAfterMs = keepAliveMs } = this.settings;
     const pauseMs = Math.max(1, Math.min(keepAliveMs, pollAfterMs) / 2);
-    this.#callOffTick = clock.after(
+    this.#stopTick = clock.after(
       pauseMs,
       () => {
         const now = clock.now();

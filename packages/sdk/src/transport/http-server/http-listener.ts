@@ -8,7 +8,7 @@ import type { HttpEndpointOptions } from './options.js';
 
 export interface HttpListenOptions extends HttpEndpointOptions, NodeServerOptions {}
 
-/** Serves HTTP on a port of its own. */
+/** Serves HTTP on its own port. */
 export function httpListener(options: HttpListenOptions): Listener {
   checkPort(options);
   const endpoint = new Endpoint({ ownNames: [options.host ?? '127.0.0.1'], ...options });
@@ -32,11 +32,11 @@ export function httpListener(options: HttpListenOptions): Listener {
   };
 }
 
-/** An endpoint that somebody else's web server hands its requests to. Serve it like any other listener. */
+/** An endpoint inside another web server, which passes requests to it. Serve it like any other listener. */
 export interface HttpHandler extends Listener {
-  /** For `node:http` and what is built on it. `parsed`: the body, where a framework has read it already. */
+  /** For `node:http` and frameworks on top of it. `parsed`: the body, if a framework has read it already. */
   node(request: IncomingMessage, response: ServerResponse, parsed?: unknown): void;
-  /** For what speaks the Web's `Request` and `Response`. */
+  /** For servers with the Web's `Request` and `Response`. */
   fetch(request: Request): Promise<Response>;
 }
 
@@ -48,7 +48,7 @@ export interface HttpHandler extends Listener {
  * ```
  */
 export function httpHandler(options: HttpEndpointOptions = {}): HttpHandler {
-  // Whoever mounts it has decided about the path.
+  // The web server around it has checked the path.
   const endpoint = new Endpoint({ path: undefined, ...options });
   return {
     ownsProcess: false,

@@ -10,32 +10,32 @@ import { UnreadAnswers } from './exchange/unread-answers.js';
 export interface NodeServerOptions {
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** 0 takes a free one. Default 8080. */
+  /** 0 takes a free port. Default 8080. */
   readonly port?: number;
-  /** How long a client may take over the headers of a request. Default 10 s. */
+  /** How long a client may take to send the headers of a request. Default 10 s. */
   readonly headersTimeoutMs?: number;
-  /** How long a client may take over a whole request, its body included. Default 30 s. */
+  /** How long a client may take to send a whole request, with its body. Default 30 s. */
   readonly requestTimeoutMs?: number;
   /** How long an idle connection is kept. Default 60 s. */
   readonly idleTimeoutMs?: number;
-  /** A client that reads nothing of its answer for so long loses its connection. Default 60 s. */
+  /** A client that reads nothing of its answer for this long loses its connection. Default 60 s. */
   readonly answerTimeoutMs?: number;
-  /** What clients may leave unread in all; beyond it those that do not read lose their connections after 2 s. Default 64 MiB. */
+  /** What clients may leave unread in all. Beyond it, clients that do not read are disconnected after 2 s. Default 64 MiB. */
   readonly maxUnreadBytes?: number;
   /** How long the headers of a request may be. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** Connections at the same time; the address that has most loses those that wait for nothing. Default 16384. */
+  /** Open connections. At the limit, the address with most of them loses idle ones. Default 16384. */
   readonly maxConnections?: number;
 }
 
-/** A web server on a port of its own. */
+/** A web server on its own port. */
 export interface NodeServer {
   /** `http://127.0.0.1:8080`, with the real port. */
   readonly origin: string;
   readonly ended: Promise<void>;
-  /** Takes no new connections, and lets those go that wait for nothing. */
+  /** Accepts no new connections, and closes idle ones. */
   stop(): void;
-  /** Everything has ended: lets the last bytes leave, within a bound, and closes what is still open. */
+  /** Waits, within a bound, until the last bytes have left, and closes all connections. */
   release(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function openNodeServer(
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: options.idleTimeoutMs ?? 60_000,
       maxHeaderSize: options.maxHeaderBytes ?? 16 * 1024,
-      // How often the two above are looked at; the default of 30 s would let them pass by far.
+      // How often Node checks the first two timeouts. With its default of 30 s they would be exceeded by far.
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
@@ -73,7 +73,7 @@ export async function openNodeServer(
   );
   const sockets = new SharedSockets(options.maxConnections ?? 16_384);
   server.on('connection', (socket) => sockets.admit(socket));
-  server.on('request', (request, response) => sockets.work(request.socket, response));
+  server.on('request', (request, response) => sockets.used(request.socket, response));
   const ended = createDeferred<void>();
   await bind(server, host, port);
   server.on('close', () => ended.resolve());
@@ -81,13 +81,13 @@ export async function openNodeServer(
     origin: `http://${authority(server, host)}`,
     ended: ended.promise,
     stop() {
-      // A client that has had its answer is not waited for.
+      // Does not wait for the next request of a client that has its answer.
       server.keepAliveTimeout = 1;
       server.close();
       server.closeIdleConnections();
     },
     async release() {
-      // What was said last may still be on its way; but nobody waits for those who do not read, or say nothing.
+      // The last bytes may still be on their way. Clients that do not read are not waited for.
       const until = systemClock.now() + LAST_BYTES_MS;
       do server.closeIdleConnections();
       while (!(await within(systemClock, LOOK_MS, ended.promise)) && systemClock.now() < until);
@@ -98,9 +98,9 @@ export async function openNodeServer(
 
 /** How long the last bytes of answers may take once everything has ended. */
 const LAST_BYTES_MS = 1000;
-/** How often it is looked whether somebody has had the last of them. */
+/** How often connections are checked for that. */
 const LOOK_MS = 5;
-/** RFC 9112, §3.2: Node takes the first, and whoever stands before us may have taken the other. */
+/** RFC 9112, §3.2: Node uses the first Host header, and a proxy in front may have used the second. */
 function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -118,7 +118,7 @@ async function bind(server: Server, host: string, port: number): Promise<void> {
     await bound.promise;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'it is in use' : message;
+    const why = code === 'EADDRINUSE' ? 'the port is in use' : message;
     throw new IsthmusError('ADDRESS_UNAVAILABLE', `Cannot listen on http://${host}:${port}: ${why}`, {
       cause: error,
     });
@@ -133,14 +133,13 @@ function authority(server: Server, host: string): string {
 }
 
 /**
- * The connections of a web server. While there is room anybody may have them. At the bound an address that has less
- * gets one from the address that has most: the oldest of those that carry no request, or else of those whose request
- * has not arrived in full.
+ * Limits the connections of a web server. At the limit, an address with few connections displaces one of the address
+ * with most: the oldest that carries no request, or else the oldest whose request has not arrived in full.
  */
 class SharedSockets {
   readonly #max: number;
   readonly #shares = new FairShare<Socket>();
-  /** The latest answer of each: cheaper than to be told of the end of every one. */
+  /** The latest answer on each socket. Cheaper than a listener for the end of every answer. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
 
   constructor(max: number) {
@@ -155,7 +154,7 @@ class SharedSockets {
   }
 
   /** A request has begun on this connection. */
-  work(socket: Socket, response: ServerResponse): void {
+  used(socket: Socket, response: ServerResponse): void {
     this.#latest.set(socket, response);
   }
 

@@ -3,36 +3,38 @@ import { IsthmusError } from '../../errors.js';
 import { BodyMemory, PROCESS_BODIES } from './admission/request-limits.js';
 import { type EventStoreFactory, memoryEventStore } from './sessions/event-store.js';
 
-/** What a hook may look at before anything else of a request is read. */
+/** What the `authenticate` hook sees of a request. Its body has not been read. */
 export interface HttpRequestFacts {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** By its name, in any case. */
+  /** Names are case-insensitive. */
   header(name: string): string | undefined;
-  /** What is asked for, as tokens name it. Undefined: a page for operators, which is no resource of its own. */
+  /** The requested resource, as tokens name it. Undefined for a page for operators, which is not a resource. */
   readonly resource?: ResourcePlace | undefined;
 }
 
-/** Where a server is, as clients know it: paths of URLs, behind a proxy those of the proxy. */
+/** The paths of a server as clients know them; behind a proxy, the paths of the proxy. */
 export interface ResourcePlace {
   /** The paths of this one server. */
   readonly own: readonly string[];
-  /** All servers of the same web server are at these paths and below. */
+  /** All servers of the same web server are at or below these paths. */
   readonly roots: readonly string[];
 }
 
-/** Who asks: a name that is the same for the same caller. Undefined: nobody that is known, which is refused (401). */
-export type Authenticate = (request: HttpRequestFacts) => Answered | Promise<Answered>;
+/** Returns the principal: a name that is the same for the same caller. Undefined: unknown, refused with 401. */
+export type Authenticate = (
+  request: HttpRequestFacts,
+) => AuthenticationResult | Promise<AuthenticationResult>;
 
-type Answered = string | Grant | Refusal | undefined;
+type AuthenticationResult = string | Grant | Refusal | undefined;
 
-/** Somebody who is known, and for how long. */
+/** A principal whose credential can end. */
 export interface Grant {
   readonly principal: string;
   /**
-   * Asked from time to time while a stream is open that was opened with it. `expired`: its streams end, and the caller
-   * may come back with a fresh token. `revoked`: its sessions and calls end, too.
+   * Called from time to time while a stream is open that was opened with it. `expired`: its streams end, and the caller
+   * may come back with a fresh token. `revoked`: its sessions and calls end as well.
    */
   standing?(): CredentialState | Promise<CredentialState>;
 }
@@ -40,82 +42,82 @@ export interface Grant {
 export type CredentialState = 'good' | 'expired' | 'revoked';
 
 /**
- * A refusal in the hook's own words: 401 for nobody that is known, 403 for somebody who is known and may not, 503
- * where it cannot be found out at the moment.
+ * A refusal by the hook. 401: the caller is unknown. 403: the caller is known and not allowed. 503: the hook cannot
+ * decide at the moment.
  */
 export interface Refusal {
   readonly status: 401 | 403 | 503;
   /** For `WWW-Authenticate`: `error="insufficient_scope", scope="files:write"`. */
   readonly challenge?: string;
-  /** With 503: when to ask again (`Retry-After`). Default 1 s. */
+  /** With 503: when to retry (`Retry-After`). Default 1 s. */
   readonly retryAfterMs?: number;
 }
 
-/** RFC 9728: who gives out the tokens for this server. */
+/** RFC 9728: which authorization servers issue tokens for this server. */
 export interface ProtectedResource {
   readonly authorizationServers: readonly string[];
-  /** The server as clients know it. Default: the address that was asked for. */
+  /** The URL of the server as clients know it. Default: the URL of the request. */
   readonly resource?: string;
   readonly scopes?: readonly string[];
   readonly documentation?: string;
 }
 
 export interface CorsOptions {
-  /** Pages of these origins may call; `*` for all. */
+  /** Pages of these origins may call. `*`: all. */
   readonly origins: readonly string[] | '*';
-  /** Headers besides those of the protocol. */
+  /** Further headers besides those of the protocol. */
   readonly headers?: readonly string[];
 }
 
 export interface HttpEndpointOptions {
-  /** Where it is. Default `/mcp`; handlers that are mounted somewhere take every path with `undefined`. */
+  /** The path. Default `/mcp`. `undefined`, the default of handlers, accepts every path. */
   readonly path?: string | undefined;
   /**
-   * Names under which it may be asked for, with or without port. Default on a loopback address: loopback names. On
-   * another address of its own, without `authenticate`: IP addresses, localhost and the name that it listens at.
+   * Accepted Host headers, with or without port. Default on a loopback address: loopback names. Default on another
+   * address without `authenticate`: IP addresses, localhost and the name that it listens at.
    */
   readonly allowedHosts?: readonly string[];
-  /** Set by whoever opens the port: the host names that it listens at. Undefined: another web server has the port. */
+  /** Set by the code that opens the port: the host names that it listens at. Undefined: another web server has the port. */
   readonly ownNames?: readonly string[] | undefined;
-  /** Pages that may ask. Default: those of its own host, and on a loopback address those of loopback names. */
+  /** Origins of pages that may call. Default: its own host, and on a loopback address loopback names. */
   readonly allowedOrigins?: readonly string[];
   /** Off unless set. */
   readonly cors?: CorsOptions;
   readonly authenticate?: Authenticate;
   readonly protectedResource?: ProtectedResource;
-  /** Where it is for tokens that name a path. Default: at its own path. */
+  /** Its paths for tokens that name one. Default: `path`. */
   readonly resourcePlace?: ResourcePlace | undefined;
   /** Longer bodies are refused (413). Default 4 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * What the bodies of requests at work may take together; then 503, and 429 for a client that has its share (alone
+   * The memory for the bodies of running requests. Beyond it 503, and 429 for a client that has used its share (alone
    * nine sixteenths). Bodies up to 16 KiB are not counted. Default: 64 MiB for all endpoints of the process, or four
    * times `maxBodyBytes` for this one where that is more.
    */
   readonly maxBodiesBytes?: number;
   /**
-   * Calls at work at the same time, of all clients; the next one is told to come back (503). One client alone has at
-   * most three quarters of them, and one session nine sixteenths (429). Default 2048.
+   * Running calls of all clients. The next one is refused with 503. One client alone has at most three quarters of them,
+   * and one session nine sixteenths (429). Default 2048.
    */
   readonly maxRequests?: number;
-  /** Open `subscriptions/listen` of all clients; the client that has most gives way. Default 1024. */
+  /** Open `subscriptions/listen` of all clients. At the limit, the client with most loses its oldest. Default 1024. */
   readonly maxStreams?: number;
-  /** A sign of life on a silent stream, and on an answer that takes long. Default 15 s. */
+  /** How often a comment is sent on a silent stream and on an answer that takes long. Default 15 s. */
   readonly keepAliveMs?: number;
-  /** `sessions` (default), `stateless` (a legacy client can call, and cannot be asked), or what `eras` excludes. */
+  /** `sessions` (default), `stateless` (a legacy client can call, and cannot be asked questions). */
   readonly legacy?: 'sessions' | 'stateless';
-  /** Legacy sessions at this address; the client that has most gives way, with its longest idle one. Default 1000. */
+  /** Legacy sessions. At the limit, the client with most loses the one that is idle for longest. Default 1000. */
   readonly maxSessions?: number;
-  /** A session without calls and streams is forgotten after this. Default 30 min. */
+  /** A session without calls and streams ends after this. Default 30 min. */
   readonly sessionIdleMs?: number;
   /**
    * What clients can resume from: a store for each session, or `false` for none. Default: in memory, bounded for
    * each session and for the process.
    */
   readonly eventStore?: EventStoreFactory | false;
-  /** How long clients are asked to wait before they resume a stream. */
+  /** How long clients should wait before they resume a stream. */
   readonly retryMs?: number;
-  /** Streams of clients that can resume (2025-11-25) are let go after this, to be polled. Default: never. */
+  /** Streams of clients that can resume (2025-11-25) end after this, and the clients poll. Default: never. */
   readonly pollAfterMs?: number;
   /** Also serves the transport of 2024-11-05. Default off; `true` is `/sse` and `/message`. */
   readonly sse?: boolean | { readonly path: string; readonly messagePath: string };
@@ -164,7 +166,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
   }
   for (const path of [options.path, ...Object.values(typeof options.sse === 'object' ? options.sse : {})]) {
     if (path !== undefined && !path.startsWith('/')) {
-      throw new IsthmusError('INVALID_OPTION', `a path begins with /, got ${path}`);
+      throw new IsthmusError('INVALID_OPTION', `A path must begin with /, got ${path}`);
     }
   }
   if (options.legacy !== undefined && options.legacy !== 'sessions' && options.legacy !== 'stateless') {
@@ -196,7 +198,7 @@ export function resolveEndpoint(options: HttpEndpointOptions): HttpEndpointSetti
       options.eventStore === false
         ? undefined
         : (options.eventStore ?? (({ who }) => memoryEventStore({ who }))),
-    // Whoever is let go is told when to come back.
+    // A client whose stream ends for polling needs a time to wait.
     retryMs: options.retryMs ?? (options.pollAfterMs === undefined ? undefined : 1000),
     pollAfterMs: options.pollAfterMs,
     sse: options.sse === true ? { path: '/sse', messagePath: '/message' } : options.sse || undefined,

@@ -331,7 +331,7 @@ describe('options that make no sense', () => {
     const { port } = await serveHttp(plainServer());
     await expect(serveHttp(plainServer(), { port })).rejects.toMatchObject({
       code: 'ADDRESS_UNAVAILABLE',
-      message: `Cannot listen on http://127.0.0.1:${port}: it is in use`,
+      message: `Cannot listen on http://127.0.0.1:${port}: the port is in use`,
     });
   });
 

@@ -5,7 +5,7 @@ import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 import type { Grant, HttpEndpointSettings, ProtectedResource, Refusal } from '../options.js';
 import { admit, preflightHeaders } from './guard.js';
 
-/** Hosts, origins, questions of browsers and the metadata of the resource. Undefined: it has been answered. */
+/** Checks host and origin, and answers preflights and requests for metadata. Undefined: the request was answered. */
 export function passGuard(
   exchange: HttpExchange,
   path: string,
@@ -24,7 +24,7 @@ export function passGuard(
   }
   if (!settings.protectedResource || !isMetadataPath(path, settings.path)) return headers;
   if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-    refuse({ exchange, headers }, 405, 'This is only to be read', { allow: 'GET' });
+    refuse({ exchange, headers }, 405, 'This resource is read-only', { allow: 'GET' });
   } else {
     const body = JSON.stringify(resourceMetadata(exchange, settings.protectedResource, settings.path));
     exchange.respond(200, jsonHeaders(headers), body);
@@ -32,13 +32,13 @@ export function passGuard(
   return undefined;
 }
 
-/** Who asks, where that has to be said. Undefined: the caller was refused, and has been told. */
-export async function recognise(
+/** Finds the caller, where authentication is configured. Undefined: the caller was refused. */
+export async function authenticateRequest(
   exchange: HttpExchange,
   headers: HttpHeaders,
   settings: HttpEndpointSettings,
 ): Promise<KnownCaller | undefined> {
-  if (!settings.authenticate) return NOBODY;
+  if (!settings.authenticate) return ANONYMOUS;
   const caller = await identify(exchange, settings);
   if (caller.kind === 'known') return caller;
   refuse({ exchange, headers }, caller.status, caller.why, caller.headers);
@@ -47,7 +47,7 @@ export async function recognise(
 
 export type KnownCaller = Extract<AuthenticatedCaller, { kind: 'known' }>;
 
-const NOBODY: KnownCaller = { kind: 'known', principal: undefined };
+const ANONYMOUS: KnownCaller = { kind: 'known', principal: undefined };
 
 type AuthenticatedCaller =
   | { readonly kind: 'known'; readonly principal: string | undefined; readonly grant?: Grant | undefined }
@@ -58,7 +58,7 @@ type AuthenticatedCaller =
       readonly headers: HttpHeaders;
     };
 
-/** Asks the hook who it is. A hook that fails lets nobody in. */
+/** Calls the `authenticate` hook. A hook that throws refuses the caller. */
 async function identify(
   exchange: HttpExchange,
   settings: HttpEndpointSettings,
@@ -70,7 +70,7 @@ async function identify(
     const header = (name: string) => exchange.header(name.toLowerCase());
     verdict = await authenticate!({ method, target, header, resource });
   } catch {
-    return { kind: 'refused', status: 500, why: 'It could not be found out who asks', headers: {} };
+    return { kind: 'refused', status: 500, why: 'Authentication failed with an internal error', headers: {} };
   }
   if (typeof verdict === 'string') return { kind: 'known', principal: verdict };
   if (verdict && 'principal' in verdict) {
@@ -79,7 +79,7 @@ async function identify(
   }
   const { status, challenge, retryAfterMs }: Refusal = verdict ?? { status: 401 };
   if (status === 503) {
-    const why = 'It cannot be found out at the moment who asks; try again later';
+    const why = 'Authentication is unavailable at the moment; try again later';
     const headers = { 'retry-after': retryAfterSeconds(retryAfterMs ?? 1000) };
     return { kind: 'refused', status, why, headers };
   }
@@ -88,12 +88,12 @@ async function identify(
   return {
     kind: 'refused',
     status,
-    why: status === 401 ? 'Authorization is required' : 'The caller is known, and is not allowed to do this',
+    why: status === 401 ? 'Authorization is required' : 'The caller is not allowed to do this',
     headers: { 'www-authenticate': ['Bearer', parts.join(', ')].join(' ').trim() },
   };
 }
 
-/** RFC 9728, §3: at the root, and with the path of the resource behind it. */
+/** RFC 9728, §3: the well-known path alone, or followed by the path of the resource. */
 export function isMetadataPath(path: string, own: string | undefined): boolean {
   return path === WELL_KNOWN || (own !== undefined && path === `${WELL_KNOWN}${own}`);
 }
@@ -121,7 +121,7 @@ export function metadataUrl(
   return `${base}${WELL_KNOWN}${own ?? ''}`;
 }
 
-/** As the client sees it; the host was checked before. */
+/** The origin as the client sees it. The host was checked before. */
 function originOf(exchange: HttpExchange): string {
   const scheme = exchange.header('x-forwarded-proto') === 'https' ? 'https' : 'http';
   return `${scheme}://${exchange.header('host') ?? 'localhost'}`;

@@ -2,8 +2,8 @@ import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from '../exchang
 import type { CredentialState, Grant } from '../options.js';
 
 /**
- * An exchange of a caller whose token can end. When it does, the streams that it opened end as if the client had gone,
- * with a comment that says why; its next request is refused.
+ * An exchange of a caller whose token can end. When the token ends, the streams that it opened end as if the client had
+ * gone, with a comment that gives the reason.
  */
 export class GrantedExchange implements HttpExchange {
   readonly grant: Grant;
@@ -38,7 +38,7 @@ export class GrantedExchange implements HttpExchange {
     return this.#inner.remote;
   }
 
-  /** Nothing but news comes on it: a call that runs may finish with a token that has expired meanwhile. */
+  /** It only carries notifications. A running call, in contrast, may finish after its token has expired. */
   get isSubscription(): boolean {
     return this.method === 'GET' || this.header('mcp-method')?.trim() === 'subscriptions/listen';
   }
@@ -74,10 +74,10 @@ export class GrantedExchange implements HttpExchange {
   }
 
   onGone(callback: () => void): void {
-    let isTold = false;
+    let wasCalled = false;
     const once = () => {
-      if (isTold) return;
-      isTold = true;
+      if (wasCalled) return;
+      wasCalled = true;
       callback();
     };
     this.#gone ??= [];
@@ -89,7 +89,7 @@ export class GrantedExchange implements HttpExchange {
     this.#inner.onOver(callback);
   }
 
-  /** The token is good no longer. */
+  /** Ends its streams: the token has ended. */
   end(why: string): void {
     this.#watch.delete(this);
     this.#stream?.write(`: ${why}\n\n`);
@@ -98,7 +98,7 @@ export class GrantedExchange implements HttpExchange {
   }
 }
 
-/** The open streams of callers whose tokens can end: looked after from time to time. */
+/** Checks from time to time whether the tokens behind open streams are still good. */
 export class GrantWatch {
   readonly #open = new Set<GrantedExchange>();
   #reviewing = false;
@@ -113,7 +113,7 @@ export class GrantWatch {
 
   /** Ends the streams of tokens that have expired, and all that revoked tokens have opened. */
   async review(sessions: Iterable<GrantedSession>): Promise<void> {
-    // One look at a time, however long a file takes to be read.
+    // One review at a time, since reading a file may take long.
     if (this.#reviewing) return;
     this.#reviewing = true;
     try {
@@ -123,7 +123,7 @@ export class GrantWatch {
           exchange.end(ENDED[standing]);
         }
       }
-      // A session whose token has expired waits for its client to come back with a fresh one.
+      // A session whose token has expired stays: its client may come back with a fresh token.
       for (const session of [...sessions]) {
         if (session.grant && (await standingOf(session.grant)) === 'revoked') session.close();
       }
@@ -134,12 +134,12 @@ export class GrantWatch {
 }
 
 export interface GrantedSession {
-  /** What its last request was allowed with. */
+  /** The credential of its last request. */
   readonly grant: Grant | undefined;
   close(): void;
 }
 
-/** What cannot be found out at the moment changes nothing. */
+/** A check that fails changes nothing. */
 async function standingOf(grant: Grant): Promise<CredentialState> {
   try {
     return (await grant.standing?.()) ?? 'good';

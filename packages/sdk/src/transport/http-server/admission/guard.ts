@@ -3,9 +3,9 @@ import { NO_HEADERS } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 import type { CorsOptions, HttpEndpointSettings } from '../options.js';
 
-/** Whether a request may come in at all, judged by its headers alone: before its body is read, or anybody asked who it is. */
+/** Whether a request is admitted, by its headers alone: before authentication, and before its body is read. */
 export type RequestAdmission =
-  | { readonly kind: 'welcome'; readonly headers: HttpHeaders }
+  | { readonly kind: 'admitted'; readonly headers: HttpHeaders }
   | { readonly kind: 'refused'; readonly status: number; readonly why: string };
 
 export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): RequestAdmission {
@@ -17,25 +17,25 @@ export function admit(exchange: HttpExchange, settings: HttpEndpointSettings): R
   const origin = exchange.header('origin')?.toLowerCase();
   if (origin === undefined) return isForeignPage(exchange, settings) ? FOREIGN_PAGE : NO_ORIGIN;
   if (settings.cors && isCorsOrigin(origin, settings.cors)) {
-    return { kind: 'welcome', headers: corsHeaders(exchange.header('origin')!, settings.cors) };
+    return { kind: 'admitted', headers: corsHeaders(exchange.header('origin')!, settings.cors) };
   }
   if (isOriginAllowed(origin, host, exchange.isLocal, settings.allowedOrigins)) return NO_ORIGIN;
   return { kind: 'refused', status: 403, why: `Pages of ${origin} may not call this server` };
 }
 
-/** Asked for by a program of this machine under a name of this machine, and not by way of a proxy. */
+/** Sent by a program on this machine, to a loopback name, and not through a proxy. */
 export function isFromHere(exchange: HttpExchange): boolean {
   if (!exchange.isLocal || !LOOPBACK.has(nameOf(exchange.header('host')?.toLowerCase() ?? ''))) return false;
   return exchange.header('x-forwarded-for') === undefined && exchange.header('forwarded') === undefined;
 }
 
-/** The answer to a browser that asks before it asks. */
+/** The answer to a CORS preflight. */
 export function preflightHeaders(
   headers: HttpHeaders,
   cors: CorsOptions,
   requested: string | undefined,
 ): HttpHeaders {
-  // Arguments of tools travel in headers whose names only the tools know.
+  // The names of headers with tool arguments depend on the tools.
   const params = (requested ?? '').split(',').map((name) => name.trim());
   const named = params.filter((name) => /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/i.test(name));
   return {
@@ -46,7 +46,7 @@ export function preflightHeaders(
   };
 }
 
-/** Whether the client can read what we would send. A missing `Accept` takes anything. */
+/** Whether the client accepts these types. A missing `Accept` accepts anything. */
 export function accepts(exchange: HttpExchange, ...types: readonly string[]): boolean {
   const accept = exchange.header('accept');
   if (accept === undefined) return true;
@@ -64,8 +64,8 @@ export function isJson(contentType: string | undefined): boolean {
 }
 
 /**
- * DNS rebinding: a page may make its own name point at us, but cannot make the browser say another one. A caller who
- * has to show a key or a token is no page that was rebound; without that, only names count that no page can have.
+ * DNS rebinding: a page can make its own name point at this server, but the browser still sends that name. A caller that
+ * has to authenticate is not such a page. Without authentication, only names are allowed that no page can have.
  */
 function isHostAllowed(
   host: string | undefined,
@@ -113,7 +113,7 @@ function nameOf(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-/** A page of another site that has its browser fetch something (`<script src>`): no origin is sent then. */
+/** A fetch by a page of another site (`<script src>`), for which browsers send no origin. */
 function isForeignPage(exchange: HttpExchange, { cors }: HttpEndpointSettings): boolean {
   return exchange.header('sec-fetch-site') === 'cross-site' && cors?.origins !== '*';
 }
@@ -123,7 +123,7 @@ const FOREIGN_PAGE: RequestAdmission = {
   status: 403,
   why: 'Pages of other sites may not fetch this',
 };
-const NO_ORIGIN: RequestAdmission = { kind: 'welcome', headers: NO_HEADERS };
+const NO_ORIGIN: RequestAdmission = { kind: 'admitted', headers: NO_HEADERS };
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 const PROTOCOL_HEADERS = [
   'Content-Type',

@@ -3,101 +3,101 @@ import { FairSlots, type NoSlot, type TakenSlot } from '../../../exchange/fair-s
 import type { Decoded } from '../../../wire/json-rpc.js';
 import { type AdmittedRequest, busy, tooMany } from '../exchange/admitted-request.js';
 
-/** The requests of an endpoint that wait for their answers. One client cannot have them all. */
-export class RequestsAtWork {
-  readonly #places: FairSlots;
+/** Limits how many requests of an endpoint run at the same time. One client cannot take all slots. */
+export class RequestLimiter {
+  readonly #slots: FairSlots;
 
   constructor(maxRequests: number) {
-    this.#places = new FairSlots(maxRequests);
+    this.#slots = new FairSlots(maxRequests);
   }
 
-  /** A place for each request; undefined when there are none, and that was the answer. `part`: the session, if any. */
-  enter(visit: AdmittedRequest, message: Decoded, part: unknown, count = 1): TakenSlot | undefined {
-    const { principal, exchange } = visit;
+  /** Takes a slot for each request. Undefined: there are none, and the request was refused. `part`: the session, if any. */
+  enter(admitted: AdmittedRequest, message: Decoded, part: unknown, count = 1): TakenSlot | undefined {
+    const { principal, exchange } = admitted;
     const who = clientKey({ principal, remote: exchange.remote });
-    const place = this.#places.take({ who, part }, count);
-    if (typeof place === 'object') return place;
-    this.#refuse(visit, message, place, who);
+    const slot = this.#slots.take({ who, part }, count);
+    if (typeof slot === 'object') return slot;
+    this.#refuse(admitted, message, slot, who);
     return undefined;
   }
 
-  leave(place: TakenSlot, count = 1): void {
-    this.#places.release(place, count);
+  leave(slot: TakenSlot, count = 1): void {
+    this.#slots.release(slot, count);
   }
 
-  #refuse(visit: AdmittedRequest, message: Decoded, why: NoSlot, who: string): void {
+  #refuse(admitted: AdmittedRequest, message: Decoded, why: NoSlot, who: string): void {
     const id = message.kind === 'request' ? message.id : undefined;
-    const { max } = this.#places;
-    if (why === 'full') return busy(visit, `${max} requests are being worked on`, id);
-    const held = this.#places.heldBy(who);
-    tooMany(visit, `${held} requests of this client are being worked on, its share of ${max}`, id);
+    const { max } = this.#slots;
+    if (why === 'full') return busy(admitted, `${max} requests are running`, id);
+    const held = this.#slots.heldBy(who);
+    tooMany(admitted, `${held} requests of this client are running, its share of ${max}`, id);
   }
 }
 
 /**
- * What the bodies of requests take that are being received or worked on: a bound in bytes beside the one in requests.
- * Small bodies are not counted, so that they cost nothing: there can only be so many of them.
+ * Limits the memory that the bodies of running requests take. Small bodies are not counted, which saves time for each of
+ * them: the limit on the number of requests bounds them.
  */
 export class BodyMemory {
-  readonly #places: FairSlots;
+  readonly #slots: FairSlots;
   readonly maxBytes: number;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
-    this.#places = new FairSlots(Math.max(1, Math.floor(maxBytes / UNIT)));
+    this.#slots = new FairSlots(Math.max(1, Math.floor(maxBytes / UNIT)));
   }
 
   get takenBytes(): number {
-    return this.#places.taken * UNIT;
+    return this.#slots.taken * UNIT;
   }
 
-  /** Room for a body; nothing for a small one. Undefined: there is none, and that was the answer. */
-  enter(visit: AdmittedRequest, maxBodyBytes: number): BodyReservation | undefined {
-    const { exchange, principal } = visit;
+  /** Reserves memory for a body. Undefined: there is none, and the request was refused. */
+  enter(admitted: AdmittedRequest, maxBodyBytes: number): BodyReservation | undefined {
+    const { exchange, principal } = admitted;
     const length = lengthOf(exchange.header('content-length'), maxBodyBytes);
-    if (length <= SMALL) return NO_ROOM;
+    if (length <= SMALL) return NO_RESERVATION;
     const who = clientKey({ principal, remote: exchange.remote });
     const count = Math.ceil(length / UNIT);
-    const place = this.#places.take({ who, part: undefined }, count);
-    if (typeof place === 'object') {
-      const room = new TakenRoom(this.#places, place, count);
-      exchange.onOver(() => room.over());
-      return room;
+    const slot = this.#slots.take({ who, part: undefined }, count);
+    if (typeof slot === 'object') {
+      const reservation = new TakenReservation(this.#slots, slot, count);
+      exchange.onOver(() => reservation.over());
+      return reservation;
     }
-    const why = `${this.maxBytes} bytes of requests may be worked on at the same time`;
-    if (place === 'full') busy(visit, why);
-    else tooMany(visit, `${why}, and this client has its share`);
+    const why = `The bodies of running requests may take ${this.maxBytes} bytes`;
+    if (slot === 'full') busy(admitted, why);
+    else tooMany(admitted, `${why}, and this client has used its share`);
     return undefined;
   }
 }
 
-/** What one body takes. Given back when the exchange is over, or later, by whoever keeps it. */
+/** The memory of one body. Released when the exchange is over, unless it is kept longer. */
 export interface BodyReservation {
-  /** The body has come, and is so long: what was taken beyond that is given back. */
+  /** The body has arrived with this length: releases the rest. */
   shrinkTo(bytes: number): void;
-  /** What was received goes on being needed when the exchange is over: until `release`. */
+  /** Keeps the reservation when the exchange is over, until `release`. */
   keep(): void;
   release(): void;
 }
 
-class TakenRoom implements BodyReservation {
-  readonly #places: FairSlots;
-  #place: TakenSlot | undefined;
+class TakenReservation implements BodyReservation {
+  readonly #slots: FairSlots;
+  #slot: TakenSlot | undefined;
   #count: number;
   #isKept = false;
 
-  constructor(places: FairSlots, place: TakenSlot, count: number) {
-    this.#places = places;
-    this.#place = place;
+  constructor(slots: FairSlots, slot: TakenSlot, count: number) {
+    this.#slots = slots;
+    this.#slot = slot;
     this.#count = count;
   }
 
   shrinkTo(bytes: number): void {
     const needed = bytes <= SMALL ? 0 : Math.ceil(bytes / UNIT);
     const excess = this.#count - needed;
-    if (!this.#place || excess <= 0) return;
+    if (!this.#slot || excess <= 0) return;
     this.#count = needed;
-    this.#places.release(this.#place, excess);
+    this.#slots.release(this.#slot, excess);
   }
 
   keep(): void {
@@ -109,22 +109,22 @@ class TakenRoom implements BodyReservation {
   }
 
   release(): void {
-    const place = this.#place;
-    this.#place = undefined;
-    if (place) this.#places.release(place, this.#count);
+    const slot = this.#slot;
+    this.#slot = undefined;
+    if (slot) this.#slots.release(slot, this.#count);
   }
 }
 
-/** A body without a length may become as long as any. */
+/** A body without a stated length may be as long as allowed. */
 function lengthOf(header: string | undefined, maxBodyBytes: number): number {
   const length = Number(header);
   return header !== undefined && length >= 0 ? Math.min(length, maxBodyBytes) : maxBodyBytes;
 }
 
-/** Of a body that is not counted. */
-export const NO_ROOM: BodyReservation = { shrinkTo() {}, keep() {}, release() {} };
+/** For a body that is not counted. */
+export const NO_RESERVATION: BodyReservation = { shrinkTo() {}, keep() {}, release() {} };
 const UNIT = 1024;
 const SMALL = 16 * 1024;
 
-/** One for the process: all its endpoints share it. */
+/** All endpoints of the process share it. */
 export const PROCESS_BODIES = new BodyMemory(64 * 1024 * 1024);

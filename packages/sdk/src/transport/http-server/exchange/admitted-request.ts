@@ -6,15 +6,16 @@ import type { Grant } from '../options.js';
 import { jsonHeaders } from './event-writer.js';
 import type { HttpExchange, HttpHeaders } from './exchange.js';
 
-/** A request that was let in: who asks, and what goes on every answer. */
+/** A request that passed the guard and authentication. */
 export interface AdmittedRequest {
   readonly exchange: HttpExchange;
   readonly principal: string | undefined;
-  /** What it was allowed with, where that can end. */
+  /** The credential that it was admitted with, where credentials can end. */
   readonly grant?: Grant | undefined;
+  /** Sent with every answer (CORS). */
   readonly headers: HttpHeaders;
-  /** What its body takes, where it has one. */
-  readonly room?: BodyReservation | undefined;
+  /** The memory that its body takes, where that is counted. */
+  readonly reservation?: BodyReservation | undefined;
 }
 
 type Answerable = Pick<AdmittedRequest, 'exchange' | 'headers'>;
@@ -28,7 +29,7 @@ export function respondError(
   exchange.respond(status, jsonHeaders(headers), encodeMessage(errorMessage(id, error)));
 }
 
-/** A refusal that belongs to no message. */
+/** Refuses an HTTP request without reference to a message. */
 export function refuse(
   { exchange, headers }: Answerable,
   status: number,
@@ -39,14 +40,14 @@ export function refuse(
   respondError({ exchange, headers: more ? { ...headers, ...more } : headers }, status, undefined, error);
 }
 
-/** The server has too much to do. */
-export function busy(visit: Answerable, why: string, id?: RequestId): void {
-  respondLater(visit, 503, why, id);
+/** The limit of the server is reached. */
+export function busy(admitted: Answerable, why: string, id?: RequestId): void {
+  respondLater(admitted, 503, why, id);
 }
 
-/** This one client has too much to do. */
-export function tooMany(visit: Answerable, why: string, id?: RequestId): void {
-  respondLater(visit, 429, why, id);
+/** The share of this client is used up. */
+export function tooMany(admitted: Answerable, why: string, id?: RequestId): void {
+  respondLater(admitted, 429, why, id);
 }
 
 function respondLater({ exchange, headers }: Answerable, status: number, why: string, id?: RequestId): void {
@@ -54,7 +55,7 @@ function respondLater({ exchange, headers }: Answerable, status: number, why: st
   respondError({ exchange, headers: { ...headers, 'retry-after': '1' } }, status, id, error);
 }
 
-/** For a POST of which nothing is to be answered but what could not be delivered. */
+/** Answers a POST without requests: with errors for what could not be delivered, else with 202. */
 export function respondRefusals(
   { exchange, headers }: Answerable,
   refusals: readonly string[],

@@ -1,6 +1,6 @@
 import type { HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
 
-/** An answer that is a stream of events. What is written in one turn leaves in one piece. */
+/** An answer that is a stream of events. All events of one turn leave in one write. */
 export class EventWriter {
   readonly #stream: HttpStream;
   #outbox = '';
@@ -29,7 +29,7 @@ export class EventWriter {
   }
 
   keepAlive(now: number): void {
-    // A client that does not read is not waiting for comments.
+    // A client that does not read needs no comments.
     if (this.waiting === 0) this.write(KEEP_ALIVE, now);
   }
 
@@ -56,17 +56,17 @@ export function messageEvent(json: string, id?: string): string {
     : `event: message\nid: ${id}\ndata: ${json}\n\n`;
 }
 
-/** An event without content that gives the client something to resume from, and a pause before it does. */
+/** An event without content, with an id to resume from and the time to wait before that. */
 export function primingEvent(id: string, retryMs: number | undefined): string {
   return retryMs === undefined ? `id: ${id}\ndata: \n\n` : `id: ${id}\nretry: ${retryMs}\ndata: \n\n`;
 }
 
-/** Ignored by clients; it keeps whoever sits between from giving up on a silent stream. */
+/** Ignored by clients. It keeps proxies from closing a silent stream. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 
 /**
- * For what a page could have its browser fetch without asking (`<script src>`, `<img src>`): the browser must not show
- * the answer to pages of other sites, nor guess that it is a script.
+ * For answers that a page can fetch without CORS (`<script src>`, `<img src>`): the browser must not show them to pages
+ * of other sites, nor guess that they are scripts.
  */
 export const UNREADABLE_ELSEWHERE = {
   'x-content-type-options': 'nosniff',
@@ -84,7 +84,7 @@ const JSON_HEADERS: HttpHeaders = { 'content-type': 'application/json' };
 
 export const NO_HEADERS: HttpHeaders = {};
 
-/** Built once where there is nothing to add, which is almost always. */
+/** Almost all answers have no headers of their own, and share one object. */
 export function jsonHeaders(headers: HttpHeaders): HttpHeaders {
   return headers === NO_HEADERS ? JSON_HEADERS : { ...JSON_HEADERS, ...headers };
 }

@@ -1,24 +1,24 @@
-/** One HTTP request and its answer, whatever library carries it. Header names are lower case. */
+/** One HTTP request and its answer, independent of the HTTP library. Header names are in lower case. */
 export interface HttpExchange {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** The same as the client wrote it, where `target` is not that: what is told relative to it depends on its slashes. */
+  /** `target` as the client wrote it, where that differs. Relative references depend on its slashes. */
   readonly written?: string | undefined;
-  /** Where the request came in: true on a loopback address, undefined where that is not known. */
+  /** Whether the request arrived on a loopback address; undefined where that is not known. */
   readonly isLocal: boolean | undefined;
   /** The address of the client, where that is known. */
   readonly remote?: string | undefined;
   header(name: string): string | undefined;
   /** Reads the body, once. */
   body(maxBytes: number): Promise<HttpBody>;
-  /** Answers at once. A body in parts is that of all parts one after the other. */
+  /** Sends the whole answer. The parts of a body are sent one after the other. */
   respond(status: number, headers: HttpHeaders, body?: string | readonly string[]): void;
-  /** Answers piece by piece. */
+  /** Begins an answer that is written piece by piece. */
   stream(status: number, headers: HttpHeaders): HttpStream;
-  /** Calls back, once, when the client has gone before the answer was complete. */
+  /** Calls back once, when the client has gone before the answer was complete. */
   onGone(callback: () => void): void;
-  /** Calls back, once, when the answer is complete or the client has gone. */
+  /** Calls back once, when the answer is complete or the client has gone. */
   onOver(callback: () => void): void;
 }
 
@@ -31,7 +31,7 @@ export type HttpBody =
   | { readonly kind: 'gone' };
 
 export interface HttpStream {
-  /** How much waits to be taken by the client. */
+  /** How much the client has yet to take. */
   readonly waiting: number;
   write(text: string): void;
   /** Writes out what waits, then ends the answer. */

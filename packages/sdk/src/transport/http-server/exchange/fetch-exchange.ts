@@ -1,12 +1,12 @@
 import { createDeferred } from '../../../async/deferred.js';
 import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
 
-/** A request as the Web has it; the answer is a `Response`. */
+/** An exchange over the Web's `Request` and `Response`. */
 export class FetchExchange implements HttpExchange {
   readonly method: string;
   readonly target: string;
   readonly isLocal = undefined;
-  /** Settles when there is something to answer with. */
+  /** Settles when the answer begins. */
   readonly response: Promise<Response>;
   readonly #request: Request;
   readonly #answer = createDeferred<Response>();
@@ -26,7 +26,7 @@ export class FetchExchange implements HttpExchange {
 
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name) ?? undefined;
-    // Not every runtime shows it among the headers.
+    // Not every runtime lists it among the headers.
     return value === undefined && name === 'host' ? new URL(this.#request.url).host : value;
   }
 
@@ -47,7 +47,7 @@ export class FetchExchange implements HttpExchange {
       }
       return { kind: 'bytes', bytes: Buffer.concat(chunks) };
     } catch {
-      // The client has gone. Not every runtime aborts the request then; what waits for its end must hear of it.
+      // The client has gone. Not every runtime aborts the request, so the callbacks are called here.
       this.#gone();
       this.#answer.resolve(new Response(null, { status: 400 }));
       return { kind: 'gone' };
@@ -55,7 +55,7 @@ export class FetchExchange implements HttpExchange {
   }
 
   respond(status: number, headers: HttpHeaders, body: string | readonly string[] = ''): void {
-    this.#isComplete();
+    this.#completed();
     const text = typeof body === 'string' ? body : body.join('');
     this.#answer.resolve(new Response(text === '' ? null : text, { status, headers }));
   }
@@ -91,7 +91,7 @@ export class FetchExchange implements HttpExchange {
       end: () => {
         if (over) return;
         over = true;
-        this.#isComplete();
+        this.#completed();
         controller.close();
       },
       onDrain(callback) {
@@ -110,14 +110,14 @@ export class FetchExchange implements HttpExchange {
     else this.#onOver.push(callback);
   }
 
-  #isComplete(): void {
+  #completed(): void {
     this.#complete = true;
     for (const callback of this.#onOver.splice(0)) callback();
   }
 
   #gone(): void {
     if (this.#complete) return;
-    this.#isComplete();
+    this.#completed();
     this.#isGone = true;
     for (const callback of this.#onGone.splice(0)) callback();
   }

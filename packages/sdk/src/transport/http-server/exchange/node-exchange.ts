@@ -2,20 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBody, HttpExchange, HttpHeaders, HttpStream } from './exchange.js';
 import type { UnreadAnswers } from './unread-answers.js';
 
-/** A request as `node:http` has it. `parsed`: a body that a framework has read already. */
+/** An exchange over `node:http`. `parsed`: a body that a framework has read already. */
 export class NodeExchange implements HttpExchange {
   readonly method: string;
   readonly target: string;
   written: string | undefined;
   readonly #request: IncomingMessage;
   /**
-   * Undefined once it is answered: an exchange is still known to what is over, and through its response (Node links
-   * one message on a socket to the next) all that came later would stay until the next full collection.
+   * Undefined once it is answered. Node links one message on a socket to the next, so an answered exchange that is still
+   * referenced would keep all later messages in memory until the next full collection.
    */
   #response: ServerResponse | undefined;
   readonly #parsed: unknown;
   readonly #unread: UnreadAnswers | undefined;
-  /** One listener for all who want to know. */
+  /** One 'close' listener calls all of them. */
   #gone: (() => void)[] | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, parsed?: unknown, unread?: UnreadAnswers) {
@@ -38,7 +38,7 @@ export class NodeExchange implements HttpExchange {
 
   header(name: string): string | undefined {
     const { headers } = this.#request;
-    // A name such as `constructor` belongs to the object, and nobody sent it.
+    // A name such as `constructor` belongs to the object; no client sent it.
     const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     return Array.isArray(value) ? value.join(', ') : value;
   }
@@ -66,7 +66,7 @@ export class NodeExchange implements HttpExchange {
       request.on('end', () => {
         resolve({ kind: 'bytes', bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
       });
-      // Of a request that is cut off nothing more is heard, and nobody waits: all of it is forgotten together.
+      // When the request is interrupted the promise stays pending, and is collected with the exchange.
     });
   }
 
@@ -75,11 +75,11 @@ export class NodeExchange implements HttpExchange {
     if (!response || response.headersSent || response.destroyed) return;
     const large = typeof body !== 'string' || body.length > LARGE ? new LargeText(body) : undefined;
     const length = String(large?.bytes ?? Buffer.byteLength(body as string));
-    // A body that was not read to its end would be taken for the next request.
+    // The rest of an unread body would be parsed as the next request, so the connection is closed.
     const { complete, headers: sent } = this.#request;
     const hasBody = sent['transfer-encoding'] !== undefined || (sent['content-length'] ?? '0') !== '0';
     const unread = hasBody && !complete && this.#parsed === undefined;
-    // A flat list, since every answer pays for what an object costs here.
+    // A flat list: an object is slower here, and every answer takes this path.
     const list: string[] = [];
     for (const name in headers) list.push(name, headers[name]!);
     if (status !== 204) list.push('content-length', length);
@@ -101,7 +101,7 @@ export class NodeExchange implements HttpExchange {
     const onTaken = () => {
       taken += 1;
     };
-    /** A stream may last for hours; one that is not read is closed like any other answer. */
+    /** A stream may last for hours. One that the client does not read is closed like any other answer. */
     const watch = () => {
       if (isWatched || !unread || response.writableLength <= LARGE) return;
       isWatched = true;
@@ -145,20 +145,20 @@ export class NodeExchange implements HttpExchange {
       return;
     }
     const response = this.#response;
-    // It has had its answer.
+    // The answer was sent.
     if (!response) return;
     const gone = [callback];
     this.#gone = gone;
     const tell = () => {
       if (!response.writableFinished) for (const each of gone) each();
     };
-    // It may have gone while somebody thought about who it is.
+    // The client may have gone during authentication.
     if (response.closed) queueMicrotask(tell);
     else response.once('close', tell);
   }
 }
 
-/** So that it can be seen whether the client reads. */
+/** Writes in pieces: each piece that is taken shows that the client reads. */
 function endInPieces(response: ServerResponse, text: LargeText): void {
   const next = (error?: Error | null): void => {
     if (error || response.destroyed) return;
@@ -173,23 +173,23 @@ export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
-/** The system takes less than this at once. */
+/** Above what the system takes in one write. */
 const LARGE = 64 * 1024;
 const TOO_LARGE: HttpBody = { kind: 'too-large' };
 
 /**
- * A large text on its way out, in pieces. It stays text: Node frees the bytes of a text when the system has taken them,
- * but a `Buffer` of 30 MB would stay until the next collection (S6).
+ * A large text that is sent in pieces. It stays text: Node frees the bytes of a text when the system has taken them, but
+ * a `Buffer` of 30 MB would stay until the next collection (S6).
  */
 export class LargeText {
   readonly #parts: string[];
   /** Where the rest of the first part begins. */
   #at = 0;
-  /** As UTF-8. */
+  /** The length in UTF-8. */
   readonly bytes: number;
-  /** Latin-1 is written faster, and is the same for ASCII. */
+  /** For ASCII both are the same, and Latin-1 is written faster. */
   readonly encoding: 'latin1' | 'utf8';
-  /** Characters that were not taken. */
+  /** How many characters have not been taken. */
   left: number;
 
   constructor(text: string | readonly string[]) {
@@ -221,7 +221,7 @@ export class LargeText {
   }
 }
 
-/** Both halves of a character beyond 16 bits stay together: written apart, neither is valid. */
+/** Keeps both halves of a surrogate pair together: written apart, neither is valid. */
 function endOfPiece(part: string, end: number): number {
   if (end >= part.length) return part.length;
   const last = part.charCodeAt(end - 1);

@@ -3,30 +3,30 @@ import type { Clock } from '../../../async/clock.js';
 import { clientKey } from '../../../exchange/client-key.js';
 
 export interface UnreadLimits {
-  /** A connection whose client has read nothing of its answer for so long is closed. */
+  /** A connection is closed when its client has read nothing of an answer for this long. */
   readonly answerTimeoutMs: number;
   /**
-   * What may wait to be read on all connections together. Beyond it those that do not read are closed earlier: of the
-   * client that leaves most unread, the one that has not read for longest.
+   * What clients may leave unread in all. Beyond it, connections whose clients do not read are closed earlier: of the
+   * client that leaves most unread, the connection that was not read for longest.
    */
   readonly maxUnreadBytes: number;
   readonly clock: Clock;
 }
 
-/** Answers that were given and are not read: the calls are over, and count for no limit, but their answers take room. */
+/** Bounds the memory of answers that clients do not read. Their calls are over and count for no other limit. */
 export class UnreadAnswers {
   readonly #limits: UnreadLimits;
   readonly #unread = new Set<Unread>();
-  #callOff: (() => void) | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(limits: UnreadLimits) {
     this.#limits = limits;
   }
 
   /**
-   * Call when an answer is being written; `leftOf` says how much the system has yet to take, `takenOf` goes up
-   * whenever it takes something. `onRead` is told when nothing is left: an answer that goes on is then to be watched
-   * anew.
+   * Watches an answer that is being written. `leftOf` returns how much the system has yet to take. `takenOf` grows
+   * whenever the system takes something. `onRead` is called when nothing is left; then a stream has to be watched again
+   * with its next write.
    */
   watch(response: ServerResponse, leftOf: () => number, takenOf?: () => number, onRead?: () => void): void {
     if (response.writableFinished || response.destroyed) return;
@@ -45,8 +45,8 @@ export class UnreadAnswers {
 
   #look(): void {
     const { clock, answerTimeoutMs, maxUnreadBytes } = this.#limits;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
     const now = clock.now();
     let total = 0;
     for (const unread of this.#unread) {
@@ -72,7 +72,8 @@ export class UnreadAnswers {
       total -= worst.left;
       this.#drop(worst);
     }
-    if (this.#unread.size > 0) this.#callOff = clock.after(LOOK_MS, () => this.#look(), { background: true });
+    if (this.#unread.size > 0)
+      this.#stopTimer = clock.after(LOOK_MS, () => this.#look(), { background: true });
   }
 
   #drop(unread: Unread): void {
@@ -81,7 +82,7 @@ export class UnreadAnswers {
   }
 }
 
-/** Of the client that leaves most unread, among those that did not read since then: the one that is still for longest. */
+/** Among answers that were not read since then: of the client that leaves most unread, the one that waits longest. */
 function worstOf(all: Iterable<Unread>, movedBefore: number): Unread | undefined {
   const left = new Map<string, number>();
   for (const { who, left: own } of all) left.set(who, (left.get(who) ?? 0) + own);
@@ -96,7 +97,7 @@ function worstOf(all: Iterable<Unread>, movedBefore: number): Unread | undefined
 
 interface Unread {
   readonly response: ServerResponse;
-  /** The address that it goes to. */
+  /** The client, by its address. */
   readonly who: string;
   readonly leftOf: () => number;
   readonly takenOf: (() => number) | undefined;
@@ -104,10 +105,10 @@ interface Unread {
   readonly onClose: () => void;
   left: number;
   taken: number;
-  /** When something of it was read last. */
+  /** When the client last read something of it. */
   movedAt: number;
 }
 
-/** How long a client may pause when there is no room. */
+/** How long a client may pause while the limit is exceeded. */
 const STILL_MS = 2000;
 const LOOK_MS = 1000;

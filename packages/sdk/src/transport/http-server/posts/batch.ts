@@ -8,14 +8,14 @@ import {
   type JsonRpcMessage,
 } from '../../../wire/json-rpc.js';
 
-/** What a POST holds: one message, or in revision 2025-03-26 several. */
+/** The contents of a POST: one message, or in revision 2025-03-26 several. */
 export interface Contents {
   readonly isBatch: boolean;
-  /** Those that will be answered, each once. */
+  /** Each gets one answer. */
   readonly requests: readonly DecodedRequest[];
-  /** All that is to be delivered, in order. */
+  /** All messages to deliver, in order. */
   readonly messages: readonly Decoded[];
-  /** Answers to what cannot be delivered: no message at all, or an id for the second time. */
+  /** Errors for what cannot be delivered: invalid messages and repeated ids. */
   readonly refusals: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function inFlight(id: unknown): JsonRpcErrorBody {
   };
 }
 
-/** JRPC-017, JRPC-019: arrays are part of one revision only, and one POST must not make a flood of answers. */
+/** JRPC-017, JRPC-019: only one revision has batches, and one POST must not cause a flood of answers. */
 export function batchProblem(message: Decoded, revision: string | undefined): JsonRpcErrorBody | undefined {
   if (message.kind !== 'batch') return undefined;
   if (revision !== '2025-03-26') return refusal('batches exist only in revision 2025-03-26');
@@ -55,7 +55,7 @@ export function batchProblem(message: Decoded, revision: string | undefined): Js
     : undefined;
 }
 
-/** The first answer with a revision is that to initialize. */
+/** The revision in an answer. The first answer that has one is the answer to `initialize`. */
 export function revisionIn(message: JsonRpcMessage): string | undefined {
   const revision = 'result' in message ? message.result['protocolVersion'] : undefined;
   return typeof revision === 'string' ? revision : undefined;

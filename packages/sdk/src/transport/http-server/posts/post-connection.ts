@@ -9,23 +9,23 @@ import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 
 export interface PostOptions {
   readonly exchange: HttpExchange;
-  /** What is delivered when the connection is opened. */
+  /** Delivered when the connection is opened. */
   readonly messages: readonly Decoded[];
   readonly principal: string | undefined;
-  /** On every answer (CORS). */
+  /** Sent with every answer (CORS). */
   readonly headers: HttpHeaders;
   readonly now: () => number;
-  /** An answer that belongs to something we said in the client's name; it goes no further. */
+  /** True for the answer to a handshake that the server made for the client. It is not sent. */
   readonly swallow?: ((message: JsonRpcMessage) => boolean) | undefined;
-  /** Errors have a status of their own (modern), by whether the method is known; else all answers are 200 (legacy). */
+  /** Modern: the status of an error depends on whether the method is known. Undefined (legacy): every answer is 200. */
   readonly knows: ((method: string) => boolean) | undefined;
-  /** A batch: how many answers it gets, and those that it has already. */
+  /** For a batch: how many answers it gets, and the errors for what could not be delivered. */
   readonly batch?: { readonly expected: number; readonly refusals: readonly string[] } | undefined;
 }
 
 /**
- * One POST as a connection: one request in, its notifications and its answer out. The answer is plain JSON unless
- * something has to be said before it. When the client hangs up the connection is lost, which calls off the request.
+ * One POST as a connection: one request in, its notifications and its answer out. The answer is plain JSON unless a
+ * message has to be sent before it. When the client hangs up, the connection is lost, which cancels the request.
  */
 export class PostConnection implements Connection, Slotted {
   readonly label = 'http';
@@ -34,7 +34,7 @@ export class PostConnection implements Connection, Slotted {
   readonly brief = true;
   slot = -1;
   readonly #options: PostOptions;
-  /** Made for whoever wants to know; most are over before anybody asks. */
+  /** Created on demand: most connections end before it is needed. */
   #closed: Deferred<ConnectionEnd> | undefined;
   #end: ConnectionEnd | undefined;
   readonly #startedAt: number;
@@ -66,7 +66,7 @@ export class PostConnection implements Connection, Slotted {
     return this.#closed.promise;
   }
 
-  /** When the client heard of us last. */
+  /** When something was last sent to the client. */
   get lastAt(): number {
     return this.#writer?.lastAt ?? this.#startedAt;
   }
@@ -76,7 +76,7 @@ export class PostConnection implements Connection, Slotted {
   open(receiver: Receiver): void {
     this.#receiver = receiver;
     for (const message of this.#options.messages) receiver.receive(message);
-    // What was answered at once has nobody to lose.
+    // An exchange that was answered at once cannot be lost.
     if (!this.isOver) this.#options.exchange.onGone(() => this.#shut({ kind: 'lost' }));
   }
 
@@ -111,7 +111,7 @@ export class PostConnection implements Connection, Slotted {
     return httpStatusOf(error, method, method !== undefined && knows(method));
   }
 
-  /** A sign of life on an answer that takes long. */
+  /** Sends a comment on an answer that takes long. */
   keepAlive(now: number): void {
     if (!this.isOver) this.#stream().keepAlive(now);
   }
@@ -147,7 +147,7 @@ export class PostConnection implements Connection, Slotted {
   }
 }
 
-/** Where "the client does not read" begins. */
+/** The client counts as not reading when more than this waits. */
 const CONGESTED_AT = 1024 * 1024;
 
 const ALIVE = Promise.resolve();

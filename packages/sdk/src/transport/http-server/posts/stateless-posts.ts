@@ -4,55 +4,55 @@ import { clientKey } from '../../../exchange/client-key.js';
 import type { Connection, ServedFacts } from '../../../exchange/connection.js';
 import { FairShare } from '../../../exchange/fair-share.js';
 import type { Decoded, DecodedRequest, JsonRpcErrorBody, JsonRpcMessage } from '../../../wire/json-rpc.js';
-import type { RequestsAtWork } from '../admission/request-limits.js';
+import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError, respondRefusals } from '../exchange/admitted-request.js';
 import type { HttpEndpointSettings } from '../options.js';
 import { batchProblem, contentsOf } from './batch.js';
 import { PostConnection, type PostOptions } from './post-connection.js';
 
-/** POSTs that stand for themselves, each a connection of its own: all modern ones, and legacy ones without a session. */
+/** POSTs that are connections of their own: all modern ones, and legacy ones without a session. */
 export class StatelessPosts {
   readonly #settings: HttpEndpointSettings;
-  readonly #atWork: RequestsAtWork;
+  readonly #limiter: RequestLimiter;
   readonly #open = new LiveSet<PostConnection>();
   readonly #now: () => number;
-  /** Subscriptions: they last, and can be taken back. */
+  /** Subscriptions. They last, and can be ended in favour of another client. */
   readonly #streams = new FairShare<PostConnection>();
 
-  constructor(settings: HttpEndpointSettings, atWork: RequestsAtWork) {
+  constructor(settings: HttpEndpointSettings, limiter: RequestLimiter) {
     this.#settings = settings;
     this.#now = () => settings.clock.now();
-    this.#atWork = atWork;
+    this.#limiter = limiter;
   }
 
   modern(
     request: DecodedRequest,
-    visit: AdmittedRequest,
+    admitted: AdmittedRequest,
     accept: (connection: Connection) => void,
     knows: ServedFacts['knows'],
   ): void {
-    const post = this.#postOf(visit, [request], knows, undefined, undefined);
-    if (request.method === 'subscriptions/listen') this.#listen(request, visit, post, accept);
-    else this.#work(request, visit, post, accept, 1);
+    const post = this.#postOf(admitted, [request], knows, undefined, undefined);
+    if (request.method === 'subscriptions/listen') this.#listen(request, admitted, post, accept);
+    else this.#work(request, admitted, post, accept, 1);
   }
 
-  /** A legacy client without a session: its handshake is made for it. */
+  /** Serves a legacy client without a session. The server makes the handshake for it. */
   stateless(
     message: Decoded,
     revision: string | undefined,
-    visit: AdmittedRequest,
+    admitted: AdmittedRequest,
     accept: (connection: Connection) => void,
   ): void {
     const post = asStateless(message, revision);
     switch (post.kind) {
       case 'refused':
-        return respondError(visit, 400, undefined, post.error);
+        return respondError(admitted, 400, undefined, post.error);
       case 'done':
-        return respondRefusals(visit, post.refusals, post.isBatch);
+        return respondRefusals(admitted, post.refusals, post.isBatch);
       case 'calls': {
         const { messages, swallow, batch } = post;
-        const options = this.#postOf(visit, messages, undefined, swallow, batch);
-        this.#work(message, visit, options, accept, batch?.expected ?? 1);
+        const options = this.#postOf(admitted, messages, undefined, swallow, batch);
+        this.#work(message, admitted, options, accept, batch?.expected ?? 1);
       }
     }
   }
@@ -61,38 +61,38 @@ export class StatelessPosts {
     for (const post of this.#open.values()) if (now - post.lastAt >= everyMs) post.keepAlive(now);
   }
 
-  /** A call, or several: they have places until the last is answered. */
+  /** Runs one or several calls. They hold their slots until the last answer. */
   #work(
     message: Decoded,
-    visit: AdmittedRequest,
+    admitted: AdmittedRequest,
     options: PostOptions,
     accept: (connection: Connection) => void,
     count: number,
   ): void {
-    const place = this.#atWork.enter(visit, message, undefined, count);
-    if (!place) return;
+    const slot = this.#limiter.enter(admitted, message, undefined, count);
+    if (!slot) return;
     const connection = this.#begin(options, accept);
-    if (connection.isOver) this.#atWork.leave(place, count);
-    else void connection.closed.then(() => this.#atWork.leave(place, count));
+    if (connection.isOver) this.#limiter.leave(slot, count);
+    else void connection.closed.then(() => this.#limiter.leave(slot, count));
   }
 
   #listen(
     request: DecodedRequest,
-    visit: AdmittedRequest,
+    admitted: AdmittedRequest,
     options: PostOptions,
     accept: (connection: Connection) => void,
   ): void {
     const { maxStreams } = this.#settings;
-    const { principal, exchange } = visit;
+    const { principal, exchange } = admitted;
     const who = clientKey({ principal, remote: exchange.remote });
     const isFull = this.#streams.size >= maxStreams;
     const displaced = isFull ? this.#displacedBy(who) : undefined;
     if (isFull && !displaced) {
-      return busy(visit, `All ${maxStreams} subscriptions are taken`, request.id);
+      return busy(admitted, `All ${maxStreams} subscriptions are taken`, request.id);
     }
     const connection = this.#begin(options, accept);
     if (connection.isOver) return;
-    // Only now: one that is refused must not cost anybody a subscription.
+    // Only now: a subscription that is refused must not end another one.
     displaced?.close();
     this.#streams.set(who, connection);
     void connection.closed.then(() => this.#streams.delete(who, connection));
@@ -106,7 +106,7 @@ export class StatelessPosts {
     return oldest;
   }
 
-  /** One literal that names every member: copies by spreading were a fifth of what a request costs. */
+  /** One literal with every member: copies by spreading took a fifth of the time of a request. */
   #postOf(
     { exchange, principal, headers }: AdmittedRequest,
     messages: readonly Decoded[],
@@ -128,25 +128,22 @@ export class StatelessPosts {
   }
 }
 
-/** A POST of a legacy client that has no session, as a connection of its own can take it. */
+/** A POST of a legacy client without a session, as a connection of its own. */
 type StatelessPost =
   | { readonly kind: 'refused'; readonly error: JsonRpcErrorBody }
-  /** There is nothing to answer but what could not even be delivered. */
+  /** It has no requests; only errors for what could not be delivered are answered. */
   | { readonly kind: 'done'; readonly refusals: readonly string[]; readonly isBatch: boolean }
   | {
       readonly kind: 'calls';
       readonly messages: readonly Decoded[];
-      /** The answer to the handshake that was made in the client's name goes no further. */
+      /** True for the answer to the handshake that the server made. It is not sent. */
       readonly swallow: ((answer: JsonRpcMessage) => boolean) | undefined;
       readonly batch: { readonly expected: number; readonly refusals: readonly string[] } | undefined;
     };
 
-/**
- * The handshake that the era demands is made in the client's name; it has declared nothing, so it cannot be asked
- * anything.
- */
+/** Adds the handshake that the era demands. The client declares no capabilities, so it cannot be asked anything. */
 function asStateless(message: Decoded, revision: string | undefined): StatelessPost {
-  // Without the header it is the revision that had none.
+  // Without the header, it is the revision that had no such header.
   const protocolVersion = isLegacyRevision(revision) ? revision : '2025-03-26';
   const problem = batchProblem(message, protocolVersion);
   if (problem) return { kind: 'refused', error: problem };
@@ -167,7 +164,7 @@ function asStateless(message: Decoded, revision: string | undefined): StatelessP
   };
 }
 
-/** Only the first: the client may use the same id. */
+/** Matches only the first answer: the client may use the same id. */
 function firstAnswerOf(id: string): (answer: JsonRpcMessage) => boolean {
   let swallowed = false;
   return (answer) => {

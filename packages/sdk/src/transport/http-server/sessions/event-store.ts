@@ -1,16 +1,16 @@
 import { UNKNOWN_CLIENT } from '../../../exchange/client-key.js';
 import { FairShare } from '../../../exchange/fair-share.js';
 
-/** Events that a client may have missed, kept for a while. One per legacy session. */
+/** Keeps events that a client may have missed. One store for each legacy session. */
 export interface EventStore {
   /**
-   * Keeps an event and names it. Ids are unique within the session and say which stream they belong to. An event that
-   * is too large is not kept: `instead` is kept under its id, so that a client that comes back learns of it.
+   * Keeps an event and returns its id. Ids are unique within the session and name the stream. For an event that is too
+   * large, `instead` is kept under its id, so that a client that resumes learns of it.
    */
   add(stream: string, json: string, instead?: string): string;
   /**
-   * What came after this event on its stream, in order; undefined when the event is not known (any more), since
-   * then nobody can say what was missed.
+   * The later events of the same stream, in order. Undefined when the store does not have the event (any more), since
+   * then it is not known what was missed.
    */
   after(id: string): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined;
   /** The session is over. */
@@ -19,24 +19,24 @@ export interface EventStore {
 
 export interface StoredEvent {
   readonly id: string;
-  /** Empty for an event that only gave its id. */
+  /** Empty for an event that only carried an id. */
   readonly json: string;
 }
 
 export interface EventStoreOptions {
   readonly maxEvents?: number;
-  /** Of one session, in UTF-8. An event that is larger is not kept. Default 512 KiB. */
+  /** For one session, in UTF-8. A larger event is not kept. Default 512 KiB. */
   readonly maxBytes?: number;
-  /** Whom the process counts its bytes for; see `EventStoreFactory`. */
+  /** The client that its bytes count for; see `EventStoreFactory`. */
   readonly who?: string;
-  /** What all stores share. Default: 64 MiB for the process. */
+  /** The limit that all stores share. Default: 64 MiB for the process. */
   readonly memory?: EventMemory;
 }
 
 /** Makes the store of a session; `who` names its client, for bounds that are fair between clients. */
 export type EventStoreFactory = (session: { readonly who: string }) => EventStore;
 
-/** The newest events, up to a number and a size; the oldest go first. */
+/** Keeps the newest events, up to a number and a size. */
 export function memoryEventStore({
   maxEvents = 1000,
   maxBytes = 512 * 1024,
@@ -99,15 +99,15 @@ interface KeptEvent {
   readonly bytes: number;
 }
 
-/** Something that keeps messages of one session for later, and can do with fewer of them. */
+/** Keeps messages of one session, and can drop some of them. */
 export interface Shrinkable {
-  /** Drops its oldest messages until it takes at most so many bytes; says how many it takes then. */
+  /** Drops its oldest messages until it takes at most this many bytes. Returns how many it takes then. */
   shrinkTo(bytes: number): number;
 }
 
 /**
- * What all sessions keep for clients that come back, bounded in bytes. When it is too much, the client that keeps most
- * loses the oldest messages of its largest session, whoever came last.
+ * Bounds what all sessions keep for clients that resume, in bytes. Over the bound, the client with most bytes loses the
+ * oldest messages of its largest session.
  */
 export class EventMemory {
   readonly maxBytes: number;
@@ -121,7 +121,7 @@ export class EventMemory {
     return this.#shares.total;
   }
 
-  /** Says how many bytes are kept for this client now; 0 forgets it. */
+  /** Records how many bytes are kept for this client now. 0 removes it. */
   holds(who: string, kept: Shrinkable, bytes: number): void {
     if (bytes > 0) this.#shares.set(who, kept, bytes);
     else this.#shares.delete(who, kept);
@@ -129,13 +129,13 @@ export class EventMemory {
   }
 
   #trim(): void {
-    // A little more than needed: to find the largest for every message would cost each of them a search.
+    // Frees more than needed, so that not every message has to search for the largest.
     const enough = this.maxBytes - this.maxBytes / 16;
     while (this.#shares.total > enough) {
       const who = this.#shares.most()!;
       const kept = this.#shares.largestOf(who)!;
       const bytes = this.#shares.amountOf(who, kept);
-      // At most half: then another may be the largest.
+      // At most half: then another session may be the largest.
       const left = kept.shrinkTo(Math.max(bytes - (this.#shares.total - enough), bytes / 2));
       if (left > 0) this.#shares.set(who, kept, left);
       else this.#shares.delete(who, kept);
@@ -143,8 +143,8 @@ export class EventMemory {
   }
 }
 
-/** One for the process: all its endpoints share it. */
+/** All endpoints of the process share it. */
 export const PROCESS_EVENTS = new EventMemory(64 * 1024 * 1024);
 
-/** What a kept message takes besides its text. */
+/** The memory of a kept message besides its text. */
 export const EVENT_OVERHEAD_BYTES = 128;

@@ -1,53 +1,47 @@
 import { createDeferred } from '../../../async/deferred.js';
-import { retryAfterOf } from '../../../era/classify-http.js';
 import type { Connection, ConnectionEnd, Receiver } from '../../../exchange/connection.js';
-import type { TakenSlot } from '../../../exchange/fair-slots.js';
-import { IdMap } from '../../../exchange/id-map.js';
-import { encodeInParts, encodeMessage } from '../../../wire/codec.js';
-import { ErrorCode } from '../../../wire/error-codes.js';
+import { encodeMessage } from '../../../wire/codec.js';
 import {
   type Decoded,
   type DecodedNotification,
   errorMessage,
   isRequestId,
-  type JsonRpcErrorBody,
   type JsonRpcMessage,
   type RequestId,
 } from '../../../wire/json-rpc.js';
-import type { BodyReservation, RequestsAtWork } from '../admission/request-limits.js';
+import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, respondError, respondRefusals } from '../exchange/admitted-request.js';
-import { jsonHeaders } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
 import type { Grant } from '../options.js';
 import { batchProblem, contentsOf, inFlight, revisionIn } from '../posts/batch.js';
-import { type EventStore, PROCESS_EVENTS } from './event-store.js';
-import { SessionStream, Unheard } from './session-streams.js';
+import type { EventStore } from './event-store.js';
+import { NOT_KEPT, PendingPost, PendingPosts } from './pending-posts.js';
+import { type SessionStream, SessionStreams } from './session-streams.js';
 
 export interface SessionConnectionOptions {
   readonly id: string;
   readonly principal: string | undefined;
   /** The address that opened it. */
   readonly remote?: string | undefined;
-  /** Whom limits count it for. */
+  /** The client that limits count it for. */
   readonly who: string;
   readonly store: EventStore | undefined;
   readonly retryMs: number | undefined;
-  /** POST streams of clients that know how to resume are closed after this; undefined: they stay. */
+  /** Streams of clients that can resume are closed after this. Undefined: they stay open. */
   readonly pollAfterMs: number | undefined;
-  /** On every answer, with the session's id. */
+  /** Sent with every answer; with the session id. */
   readonly headers: HttpHeaders;
-  /** The same without it: for a handshake that failed. */
+  /** The same without the session id, for a handshake that failed. */
   readonly plainHeaders: HttpHeaders;
-  /** Where its requests take their places until they are answered. */
-  readonly atWork: RequestsAtWork;
-  /** The handshake was accepted. False: there is no room for the session after all. */
+  readonly limiter: RequestLimiter;
+  /** The handshake was accepted. False: all sessions were taken in the meantime. */
   onOpened(): boolean;
   now(): number;
 }
 
 /**
- * A legacy session as one connection, assembled from its POSTs and its standing GET. The end of one of them is
- * not the end of anything else: a client that lost a stream may come back for it.
+ * A legacy session as one connection, assembled from its POSTs and its standing GET. The loss of an HTTP exchange does
+ * not end the session: the client may resume the stream.
  */
 export class SessionConnection implements Connection {
   readonly id: string;
@@ -56,31 +50,26 @@ export class SessionConnection implements Connection {
   readonly remote: string | undefined;
   readonly life = Promise.resolve();
   readonly closed: Promise<ConnectionEnd>;
-  /** Whom limits count it for. */
+  /** The client that limits count it for. */
   readonly who: string;
   readonly #options: SessionConnectionOptions;
   readonly #end = createDeferred<ConnectionEnd>();
-  #posts = new IdMap<Post>();
-  readonly #streams = new Map<string, SessionStream>();
-  readonly #standing: SessionStream;
-  /** For the standing stream, while there is none. */
-  readonly #unheard: Unheard;
-  /** POSTs that came while the receiver had enough to do. */
-  #held: HeldPost[] = [];
+  readonly #posts: PendingPosts;
+  readonly #streams: SessionStreams;
   #receiver: Receiver | undefined;
   #isHeld = false;
-  #over = false;
-  #count = 0;
-  /** It has asked for something, besides being opened. */
+  #isOver = false;
+  /** It has sent a request after the handshake. */
   #isUsed = false;
   #openedAt: number;
-  /** Known with the answer to initialize. */
+  /** Known with the answer to `initialize`. */
   revision: string | undefined;
   lastUsedAt: number;
-  /** What its last request was allowed with, where that can end. */
+  /** The credential of its last request, where credentials can end. */
   grant: Grant | undefined;
 
   constructor(options: SessionConnectionOptions) {
+    const { store, retryMs, now } = options;
     this.#options = options;
     this.id = options.id;
     this.label = `http session ${options.id.slice(0, 8)}`;
@@ -88,48 +77,51 @@ export class SessionConnection implements Connection {
     this.remote = options.remote;
     this.who = options.who;
     this.closed = this.#end.promise;
-    this.#unheard = new Unheard(options.who, PROCESS_EVENTS);
-    this.lastUsedAt = options.now();
+    this.lastUsedAt = now();
     this.#openedAt = this.lastUsedAt;
-    this.#standing = this.#newStream();
+    this.#posts = new PendingPosts(options.limiter);
+    this.#streams = new SessionStreams(options.who, {
+      store,
+      retryMs,
+      primes: () => this.#canResume,
+      now,
+      onDrain: () => {
+        if (!this.congested) this.#receiver?.drained();
+      },
+    });
   }
 
   get congested(): boolean {
-    let waiting = 0;
-    // A standing stream that nobody reads is no reason to keep the answers back.
-    for (const stream of this.#streams.values()) if (stream !== this.#standing) waiting += stream.waiting;
-    return waiting > CONGESTED_AT;
+    return this.#streams.waiting > CONGESTED_AT;
   }
 
-  /** Nothing runs, and nobody listens. */
+  /** It has no running call and no open standing stream. */
   get isIdle(): boolean {
-    return this.#posts.size === 0 && !this.#standing.isRead;
+    return this.#posts.size === 0 && !this.#streams.isStandingRead;
   }
 
-  /** What would be lost if it went: nothing if it was never used, a call if one is at work. */
+  /** What closing it would cost its client. 0: it was never used. 3: a call is running. */
   get usefulness(): number {
     if (this.#posts.size > 0) return 3;
-    if (this.#standing.isRead) return 2;
+    if (this.#streams.isStandingRead) return 2;
     return this.#isUsed ? 1 : 0;
   }
 
-  /** When it was last of use. Of sessions that were never used, the one that was opened first comes first. */
+  /** When it was last of use. A session that was never used counts from its opening. */
   get usefulAt(): number {
     return this.#isUsed ? this.lastUsedAt : this.#openedAt;
   }
 
   get isOver(): boolean {
-    return this.#over;
+    return this.#isOver;
   }
 
   hold(held: boolean): void {
     this.#isHeld = held;
     while (!this.#isHeld) {
-      const next = this.#held.shift();
-      if (!next) return;
-      const { post, messages } = next;
-      // Some of them may have been cancelled meanwhile.
-      this.#deliver(messages.filter((each) => each.kind !== 'request' || this.#posts.get(each.id) === post));
+      const messages = this.#posts.takeHeld();
+      if (!messages) return;
+      this.#deliver(messages);
     }
   }
 
@@ -137,25 +129,31 @@ export class SessionConnection implements Connection {
     this.#receiver = receiver;
   }
 
-  /** A POST of this session. The answer to it ends with the last answer to its requests. False: it was refused. */
-  post(visit: AdmittedRequest, message: Decoded): boolean {
-    const { exchange } = visit;
+  /** Takes a POST of this session. Its answer ends with the last answer to its requests. False: it was refused. */
+  post(request: AdmittedRequest, message: Decoded): boolean {
+    const { exchange } = request;
     const { headers, now } = this.#options;
-    if (this.#over) {
+    if (this.#isOver) {
       exchange.respond(404, headers);
       return false;
     }
     this.lastUsedAt = now();
     const problem = batchProblem(message, this.revision);
-    if (problem) return refuseWith(visit, headers, undefined, problem);
+    if (problem) {
+      respondError({ exchange, headers }, 400, undefined, problem);
+      return false;
+    }
     const { isBatch, requests, messages, refusals } = contentsOf(message);
-    const twice = requests.find(({ id }) => this.#posts.has(id));
-    if (twice) return refuseWith(visit, headers, twice.id, inFlight(twice.id));
-    const post = requests.length > 0 ? this.#enter(visit, message, requests.length, refusals) : undefined;
-    // Answers and news get through however much there is to do: it may be what others wait for.
+    const repeated = requests.find(({ id }) => this.#posts.get(id));
+    if (repeated) {
+      respondError({ exchange, headers }, 400, repeated.id, inFlight(repeated.id));
+      return false;
+    }
+    const post = requests.length > 0 ? this.#enter(request, message, requests.length, refusals) : undefined;
+    // Answers and notifications are never limited: running calls may wait for them.
     if (requests.length > 0 && !post) return false;
-    for (const { id } of requests) this.#posts.set(id, post!);
-    if (this.#isHeld && post) this.#held.push({ post, messages });
+    if (post) this.#posts.add(post, requests);
+    if (this.#isHeld && post) this.#posts.hold(post, messages);
     else this.#deliver(messages);
     if (!post) respondRefusals({ exchange, headers }, refusals, isBatch);
     return true;
@@ -164,69 +162,55 @@ export class SessionConnection implements Connection {
   #deliver(messages: readonly Decoded[]): void {
     for (const item of messages) {
       this.#receiver?.receive(item);
-      if (item.kind === 'notification') this.#heed(item);
+      if (item.kind === 'notification') this.#heedCancellation(item);
     }
   }
 
-  /** Takes a place for each of its requests. The handshake counts as a request without a session. */
+  /** Takes a slot for each request. The handshake counts as a request without a session. */
   #enter(
-    visit: AdmittedRequest,
+    request: AdmittedRequest,
     message: Decoded,
     count: number,
     refusals: readonly string[],
-  ): Post | undefined {
-    const { atWork, now } = this.#options;
-    const place = atWork.enter(visit, message, this.revision === undefined ? undefined : this.id, count);
-    if (!place) return undefined;
+  ): PendingPost | undefined {
+    const { limiter, now } = this.#options;
+    const slot = limiter.enter(request, message, this.revision === undefined ? undefined : this.id, count);
+    if (!slot) return undefined;
     this.#isUsed ||= this.revision !== undefined;
-    return new Post(visit, place, count, message.kind === 'batch', [...refusals], now());
+    return new PendingPost(request, slot, count, message.kind === 'batch', [...refusals], now());
   }
 
-  /** The standing GET; a second one takes the place of the first. With the last event's id: goes on from there. */
+  /** Opens the standing GET, or with the id of the last event resumes a stream. */
   get(exchange: HttpExchange, lastEventId: string | undefined): 'attached' | 'unknown' | 'over' {
-    this.lastUsedAt = this.#options.now();
-    if (lastEventId === undefined) {
-      this.#standing.attach(exchange, this.#options.headers);
-      for (const json of this.#unheard.take()) this.#standing.send(json);
-      return 'attached';
-    }
-    const missed = this.#options.store?.after(lastEventId);
-    const stream = missed && this.#streams.get(missed.stream);
-    if (!missed || !stream) return 'unknown';
-    if (stream.isOver && missed.events.every(({ json }) => json === '')) return 'over';
-    stream.attach(exchange, this.#options.headers, missed.events);
+    const { headers, now } = this.#options;
+    this.lastUsedAt = now();
+    if (lastEventId !== undefined) return this.#streams.resume(exchange, headers, lastEventId);
+    this.#streams.openStanding(exchange, headers);
     return 'attached';
   }
 
   send(message: JsonRpcMessage, about?: RequestId): void {
-    if (this.#over) return;
+    if (this.#isOver) return;
     const json = encodeMessage(message);
     if (!('method' in message)) return this.#answer(message.id ?? undefined, json, message);
     const post = about === undefined ? undefined : this.#posts.get(about);
-    if (post) {
-      this.#streamOf(post).send(json);
-    } else if (this.#standing.begun) {
-      this.#standing.send(json);
-      // It may come back for the rest, with the id of the last event that it has read.
-      if (this.#standing.waiting > CONGESTED_AT) this.#standing.detach();
-    } else this.#unheard.add(json);
+    if (post) this.#streamOf(post).send(json);
+    else this.#streams.sendStanding(json);
   }
 
   keepAlive(now: number, everyMs: number): void {
-    for (const post of new Set(this.#posts.values())) {
+    for (const post of this.#posts.all()) {
       if (!post.stream && now - post.startedAt >= everyMs) this.#streamOf(post);
     }
-    for (const stream of this.#streams.values()) {
-      if (stream.lastAt !== undefined && now - stream.lastAt >= everyMs) stream.keepAlive(now);
-    }
-    this.#letGo(now);
+    this.#streams.keepAlive(now, everyMs);
+    this.#detachForPolling(now);
   }
 
-  /** Clients that can resume are let go after a while, and come back for the rest. */
-  #letGo(now: number): void {
+  /** Ends the streams of clients that can resume after a while. They come back for the rest. */
+  #detachForPolling(now: number): void {
     const { pollAfterMs } = this.#options;
-    if (pollAfterMs === undefined || !this.#primes) return;
-    for (const post of new Set(this.#posts.values())) {
+    if (pollAfterMs === undefined || !this.#canResume) return;
+    for (const post of this.#posts.all()) {
       const { stream } = post;
       if (!stream && now - post.startedAt >= pollAfterMs) this.#streamOf(post).detach();
       else if (stream?.isRead && now - stream.attachedAt >= pollAfterMs) stream.detach();
@@ -238,190 +222,74 @@ export class SessionConnection implements Connection {
   }
 
   close(): void {
-    if (this.#over) return;
-    this.#over = true;
-    for (const post of new Set(this.#posts.values())) {
-      if (!post.stream) post.exchange.respond(404, this.#options.headers);
-      post.forget();
-    }
-    for (const { place } of this.#posts.values()) this.#options.atWork.leave(place);
-    this.#posts = new IdMap();
-    this.#held = [];
-    for (const stream of this.#streams.values()) stream.end();
-    this.#unheard.take();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#posts.close(this.#options.headers);
+    this.#streams.close();
     this.#options.store?.close?.();
     this.#end.resolve({ kind: 'closed' });
   }
 
-  get #primes(): boolean {
+  get #canResume(): boolean {
     return this.#options.store !== undefined && (this.revision ?? '') >= '2025-11-25';
   }
 
   #answer(id: RequestId | undefined, json: string, message: JsonRpcMessage): void {
-    const { headers, now } = this.#options;
+    const { headers, plainHeaders, onOpened, now } = this.#options;
     this.lastUsedAt = now();
     const post = id === undefined ? undefined : this.#posts.get(id);
     if (!post || id === undefined) return;
-    this.#posts.delete(id);
-    this.#options.atWork.leave(post.place);
+    const isLast = this.#posts.settle(id, post);
     if (this.revision === undefined) {
       this.revision = revisionIn(message);
       this.#openedAt = this.lastUsedAt;
-      if (this.revision !== undefined && !this.#options.onOpened()) return this.#turnAway(post, id);
+      if (this.revision !== undefined && !onOpened()) return this.#refuseSession(post, id);
     }
-    const ended = post.answered();
     const { stream } = post;
     if (stream) {
       stream.send(json, encodeMessage(errorMessage(id, NOT_KEPT)));
-      if (!ended) return;
+      if (!isLast) return;
       stream.end();
-      // SESS-001: a handshake that failed opens nothing, also when it failed late.
+      // SESS-001: a handshake that failed opens no session, even if it failed late.
       if (this.revision === undefined) return this.close();
-      if (!this.#options.store) this.#streams.delete(stream.name);
+      this.#streams.ended(stream);
       return;
     }
     post.answers.push(json);
-    if (!ended) return;
+    if (!isLast) return;
     if (this.revision === undefined && 'error' in message) {
-      // SESS-001: a handshake that failed opens nothing.
-      post.exchange.respond(200, jsonHeaders(withRetryAfter(this.#options.plainHeaders, message)), json);
+      // SESS-001: a handshake that failed opens no session.
+      post.respond(plainHeaders, message, json);
       return this.close();
     }
-    const body = post.isBatch ? `[${post.answers.join(',')}]` : (encodeInParts(message) ?? json);
-    post.exchange.respond(200, jsonHeaders(withRetryAfter(headers, message)), body);
+    post.respond(headers, message, json);
   }
 
-  /** Others were opened meanwhile. */
-  #turnAway({ exchange }: Post, id: RequestId): void {
+  /** Other sessions were opened during the handshake. */
+  #refuseSession({ exchange }: PendingPost, id: RequestId): void {
     busy({ exchange, headers: this.#options.plainHeaders }, 'All sessions are taken', id);
     this.close();
   }
 
-  /** What the client called off gets no answer; the answer to its POST ends all the same. */
-  #heed({ method, params }: DecodedNotification): void {
+  /** A cancelled request gets no answer. The answer to its POST still has to end. */
+  #heedCancellation({ method, params }: DecodedNotification): void {
     const id = params?.['requestId'];
     const post = method === 'notifications/cancelled' && isRequestId(id) ? this.#posts.get(id) : undefined;
     if (!post || !isRequestId(id)) return;
-    this.#posts.delete(id);
-    this.#options.atWork.leave(post.place);
-    if (!post.answered()) return;
-    // Its body counts for nothing any more, so it must not be kept either.
-    this.#held = this.#held.filter((held) => held.post !== post);
+    if (!this.#posts.settle(id, post)) return;
+    this.#posts.dropHeld(post);
     this.#streamOf(post).end();
   }
 
-  /** Something is to be said before the answer: from now on it is a stream. Most never are. */
-  #streamOf(post: Post): SessionStream {
+  /** Turns the answer into a stream, since something has to be sent before it. Most answers never become one. */
+  #streamOf(post: PendingPost): SessionStream {
     if (post.stream) return post.stream;
-    const stream = this.#newStream();
+    const stream = this.#streams.create();
     post.stream = stream;
     stream.attach(post.exchange, this.#options.headers);
     for (const json of post.answers.splice(0)) stream.send(json);
     return stream;
   }
-
-  #newStream(): SessionStream {
-    this.#count += 1;
-    const { store, retryMs, now } = this.#options;
-    const self = this;
-    const stream = new SessionStream(String(this.#count), {
-      store,
-      retryMs,
-      get primes() {
-        return self.#primes;
-      },
-      now,
-      onDrain: () => {
-        if (!this.congested) this.#receiver?.drained();
-      },
-    });
-    this.#streams.set(stream.name, stream);
-    if (this.#streams.size > MAX_STREAMS) this.#forgetOld();
-    return stream;
-  }
-
-  /** Streams that have ended are kept for those who come back, but not for ever. */
-  #forgetOld(): void {
-    for (const [name, stream] of this.#streams) {
-      if (stream.isOver) this.#streams.delete(name);
-      if (this.#streams.size <= MAX_STREAMS / 2) return;
-    }
-  }
 }
-
-interface HeldPost {
-  readonly post: Post;
-  readonly messages: readonly Decoded[];
-}
-
-/** A POST that waits for the answers to its requests. */
-class Post {
-  readonly exchange: HttpExchange;
-  /** For each of its requests. */
-  readonly place: TakenSlot;
-  /** Once it is one. */
-  stream: SessionStream | undefined;
-  readonly isBatch: boolean;
-  /** What the answer will be, as long as it is no stream. */
-  readonly answers: string[];
-  readonly startedAt: number;
-  /** What its body takes, until the last answer: a legacy call goes on when its client has gone. */
-  readonly #room: BodyReservation | undefined;
-  #open: number;
-
-  constructor(
-    { exchange, room }: AdmittedRequest,
-    place: TakenSlot,
-    requests: number,
-    isBatch: boolean,
-    answers: string[],
-    startedAt: number,
-  ) {
-    this.answers = answers;
-    this.startedAt = startedAt;
-    this.exchange = exchange;
-    this.#room = room;
-    room?.keep();
-    this.place = place;
-    this.#open = requests;
-    this.isBatch = isBatch;
-  }
-
-  /** One more request has its answer. True when it was the last. */
-  answered(): boolean {
-    this.#open -= 1;
-    if (this.#open > 0) return false;
-    this.#room?.release();
-    return true;
-  }
-
-  /** The session has ended. */
-  forget(): void {
-    this.#room?.release();
-  }
-}
-
-function withRetryAfter(headers: HttpHeaders, message: JsonRpcMessage): HttpHeaders {
-  const later = 'error' in message ? retryAfterOf(message.error) : undefined;
-  return later === undefined ? headers : { ...headers, 'retry-after': later };
-}
-
-function refuseWith(
-  { exchange }: AdmittedRequest,
-  headers: HttpHeaders,
-  id: RequestId | undefined,
-  error: JsonRpcErrorBody,
-): false {
-  respondError({ exchange, headers }, 400, id, error);
-  return false;
-}
-
-/** For a client that lost the stream with an answer on it that was too large to be kept. */
-const NOT_KEPT: JsonRpcErrorBody = {
-  code: ErrorCode.InternalError,
-  message: 'The answer was sent and lost, and it is too large to be sent again. The request was executed.',
-  data: { reason: 'RESULT_TOO_LARGE', sent: 'maybe' },
-};
 
 const CONGESTED_AT = 1024 * 1024;
-const MAX_STREAMS = 512;

@@ -1,37 +1,123 @@
 import { EventWriter, messageEvent, primingEvent } from '../exchange/event-writer.js';
 import type { HttpExchange, HttpHeaders } from '../exchange/exchange.js';
-import { EVENT_OVERHEAD_BYTES, type EventMemory, type EventStore, type Shrinkable } from './event-store.js';
+import {
+  EVENT_OVERHEAD_BYTES,
+  type EventMemory,
+  type EventStore,
+  PROCESS_EVENTS,
+  type Shrinkable,
+} from './event-store.js';
 
 export interface StreamContext {
   readonly store: EventStore | undefined;
-  /** Streams begin with an event that can be resumed from (2025-11-25 and later). */
-  readonly primes: boolean;
   readonly retryMs: number | undefined;
+  /** Whether streams begin with an event that can be resumed from (2025-11-25 and later). */
+  primes(): boolean;
   now(): number;
   onDrain(): void;
 }
 
+/** The streams of a legacy session: the answers to its POSTs that became streams, and the standing GET. */
+export class SessionStreams {
+  readonly #context: StreamContext;
+  readonly #streams = new Map<string, SessionStream>();
+  readonly #standing: SessionStream;
+  /** Messages for the standing stream before the client has opened it. */
+  readonly #early: EarlyMessages;
+  #count = 0;
+
+  /** `who`: the client that limits count it for. */
+  constructor(who: string, context: StreamContext) {
+    this.#context = context;
+    this.#early = new EarlyMessages(who, PROCESS_EVENTS);
+    this.#standing = this.create();
+  }
+
+  /** What waits to be read, without the standing stream: a client that ignores that one still gets its answers. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const stream of this.#streams.values()) if (stream !== this.#standing) waiting += stream.waiting;
+    return waiting;
+  }
+
+  get isStandingRead(): boolean {
+    return this.#standing.isRead;
+  }
+
+  create(): SessionStream {
+    this.#count += 1;
+    const stream = new SessionStream(String(this.#count), this.#context);
+    this.#streams.set(stream.name, stream);
+    if (this.#streams.size > MAX_STREAMS) this.#forgetOld();
+    return stream;
+  }
+
+  /** The stream has ended. Without a store it cannot be resumed, so it is forgotten. */
+  ended(stream: SessionStream): void {
+    if (!this.#context.store) this.#streams.delete(stream.name);
+  }
+
+  /** Opens the standing stream. A second one replaces the first. */
+  openStanding(exchange: HttpExchange, headers: HttpHeaders): void {
+    this.#standing.attach(exchange, headers);
+    for (const json of this.#early.take()) this.#standing.send(json);
+  }
+
+  /** Continues a stream after the event that the client read last. */
+  resume(exchange: HttpExchange, headers: HttpHeaders, lastEventId: string): 'attached' | 'unknown' | 'over' {
+    const missed = this.#context.store?.after(lastEventId);
+    const stream = missed && this.#streams.get(missed.stream);
+    if (!missed || !stream) return 'unknown';
+    if (stream.isOver && missed.events.every(({ json }) => json === '')) return 'over';
+    stream.attach(exchange, headers, missed.events);
+    return 'attached';
+  }
+
+  /** Sends a message that belongs to no request. */
+  sendStanding(json: string): void {
+    if (!this.#standing.isBegun) return this.#early.add(json);
+    this.#standing.send(json);
+    // The client can come back for the rest, with the id of the last event that it has read.
+    if (this.#standing.waiting > MAX_STANDING_UNREAD) this.#standing.detach();
+  }
+
+  keepAlive(now: number, everyMs: number): void {
+    for (const stream of this.#streams.values()) {
+      if (stream.lastAt !== undefined && now - stream.lastAt >= everyMs) stream.keepAlive(now);
+    }
+  }
+
+  close(): void {
+    for (const stream of this.#streams.values()) stream.end();
+    this.#early.take();
+  }
+
+  /** Ended streams are kept for clients that resume them, up to a number. */
+  #forgetOld(): void {
+    for (const [name, stream] of this.#streams) {
+      if (stream.isOver) this.#streams.delete(name);
+      if (this.#streams.size <= MAX_STREAMS / 2) return;
+    }
+  }
+}
+
 /**
- * One stream of a legacy session: the answer to a POST, or the standing GET. It outlives the connection that
- * carries it: what comes while nobody reads is kept, and a GET that names the last event goes on from there.
+ * One stream of a legacy session. It outlives the HTTP exchange that carries it: events are stored while it is not read,
+ * and a GET with the id of the last event continues it.
  */
 export class SessionStream {
   readonly name: string;
   readonly #context: StreamContext;
   #writer: EventWriter | undefined;
-  /** It has been a stream of events, and cannot become a plain answer any more. */
-  #begun = false;
+  /** It has sent a stream of events, and cannot become a plain answer any more. */
+  isBegun = false;
   isOver = false;
-  /** When somebody began to read it, the last time. */
+  /** When the current exchange began to carry it. */
   attachedAt = 0;
 
   constructor(name: string, context: StreamContext) {
     this.name = name;
     this.#context = context;
-  }
-
-  get begun(): boolean {
-    return this.#begun;
   }
 
   get isRead(): boolean {
@@ -46,28 +132,30 @@ export class SessionStream {
     return this.#writer?.lastAt;
   }
 
-  /** From now on this exchange carries it. `after`: what the client says it has seen. */
+  /** From now on this exchange carries the stream. It begins with the events that the client has missed. */
   attach(
     exchange: HttpExchange,
     headers: HttpHeaders,
     missed: readonly { id: string; json: string }[] = [],
   ): void {
-    const { store, primes, retryMs, now, onDrain } = this.#context;
+    const { store, retryMs, now, onDrain } = this.#context;
     this.#writer?.end();
     const writer = new EventWriter(exchange, headers, now(), onDrain);
     this.#writer = writer;
     this.attachedAt = now();
-    const resumed = this.#begun;
-    this.#begun = true;
+    const isResumed = this.isBegun;
+    this.isBegun = true;
     exchange.onGone(() => {
       if (this.#writer === writer) this.#writer = undefined;
     });
     for (const { id, json } of missed) if (json !== '') writer.write(messageEvent(json, id), now());
-    if (primes && store && !resumed) writer.write(primingEvent(store.add(this.name, ''), retryMs), now());
-    if (this.isOver) this.#finish();
+    if (store && !isResumed && this.#context.primes()) {
+      writer.write(primingEvent(store.add(this.name, ''), retryMs), now());
+    }
+    if (this.isOver) this.detach();
   }
 
-  /** `instead`: what a client that comes back is told when this was too large to be kept. */
+  /** `instead` is stored where the message is too large for the store. */
   send(json: string, instead?: string): void {
     const { store, now } = this.#context;
     const id = store?.add(this.name, json, instead);
@@ -78,25 +166,21 @@ export class SessionStream {
     this.#writer?.keepAlive(now);
   }
 
-  /** Lets the client go; it comes back with a GET for what follows. */
+  /** Ends the HTTP exchange. The client comes back with a GET for what follows. */
   detach(): void {
-    this.#finish();
-  }
-
-  /** Nothing more will come. */
-  end(): void {
-    this.isOver = true;
-    this.#finish();
-  }
-
-  #finish(): void {
     this.#writer?.end();
     this.#writer = undefined;
   }
+
+  /** Ends the stream. */
+  end(): void {
+    this.isOver = true;
+    this.detach();
+  }
 }
 
-/** What a session has to say before its client reads its standing stream: a few messages, the newest. */
-export class Unheard implements Shrinkable {
+/** The newest messages of a session whose client has not opened its standing stream, up to a number and a size. */
+class EarlyMessages implements Shrinkable {
   readonly #who: string;
   readonly #memory: EventMemory;
   #messages: string[] = [];
@@ -109,16 +193,16 @@ export class Unheard implements Shrinkable {
 
   add(json: string): void {
     const bytes = sizeOf(json);
-    // One that is too large is not kept, as in the store for streams that were begun.
-    if (bytes > MAX_BYTES) return;
+    // As in the event store, a message that is too large is not kept.
+    if (bytes > MAX_EARLY_BYTES) return;
     this.#messages.push(json);
     this.#bytes += bytes;
-    while (this.#messages.length > MAX_MESSAGES) this.#dropOldest();
-    this.shrinkTo(MAX_BYTES);
+    while (this.#messages.length > MAX_EARLY_MESSAGES) this.#dropOldest();
+    this.shrinkTo(MAX_EARLY_BYTES);
     this.#memory.holds(this.#who, this, this.#bytes);
   }
 
-  /** All of them, once. */
+  /** Returns all of them, and forgets them. */
   take(): readonly string[] {
     const messages = this.#messages;
     this.#messages = [];
@@ -141,5 +225,7 @@ function sizeOf(json: string): number {
   return Buffer.byteLength(json) + EVENT_OVERHEAD_BYTES;
 }
 
-const MAX_MESSAGES = 100;
-const MAX_BYTES = 512 * 1024;
+const MAX_STREAMS = 512;
+const MAX_STANDING_UNREAD = 1024 * 1024;
+const MAX_EARLY_MESSAGES = 100;
+const MAX_EARLY_BYTES = 512 * 1024;

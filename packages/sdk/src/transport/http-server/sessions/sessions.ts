@@ -7,19 +7,19 @@ import { FairShare } from '../../../exchange/fair-share.js';
 import { ErrorCode } from '../../../wire/error-codes.js';
 import type { Decoded, DecodedRequest, JsonRpcErrorBody } from '../../../wire/json-rpc.js';
 import { accepts } from '../admission/guard.js';
-import type { RequestsAtWork } from '../admission/request-limits.js';
+import type { RequestLimiter } from '../admission/request-limits.js';
 import { type AdmittedRequest, busy, refuse, respondError } from '../exchange/admitted-request.js';
 import type { HttpEndpointSettings } from '../options.js';
 import { SessionConnection } from './session-connection.js';
 
-/** Where requests of legacy sessions arrive. */
+/** Routes requests to legacy sessions. */
 export class SessionRouter {
   readonly #settings: HttpEndpointSettings;
   readonly #sessions: Sessions;
 
-  constructor(settings: HttpEndpointSettings, atWork: RequestsAtWork) {
+  constructor(settings: HttpEndpointSettings, limiter: RequestLimiter) {
     this.#settings = settings;
-    this.#sessions = new Sessions(settings, atWork);
+    this.#sessions = new Sessions(settings, limiter);
   }
 
   get all(): Iterable<SessionConnection> {
@@ -28,64 +28,64 @@ export class SessionRouter {
 
   initialize(
     request: DecodedRequest,
-    visit: AdmittedRequest,
+    admitted: AdmittedRequest,
     accept: (connection: Connection) => void,
   ): void {
-    const session = this.#sessions.create(visit);
-    if (!session) return busy(visit, `All ${this.#settings.maxSessions} sessions are taken`, request.id);
-    session.grant = visit.grant;
+    const session = this.#sessions.create(admitted);
+    if (!session) return busy(admitted, `All ${this.#settings.maxSessions} sessions are taken`, request.id);
+    session.grant = admitted.grant;
     accept(session);
-    if (!session.post(visit, request)) session.close();
+    if (!session.post(admitted, request)) session.close();
   }
 
-  post(message: Decoded, visit: AdmittedRequest): void {
+  post(message: Decoded, admitted: AdmittedRequest): void {
     const id = message.kind === 'request' ? message.id : undefined;
-    const sessionId = visit.exchange.header('mcp-session-id');
-    if (sessionId === undefined) return respondError(visit, 400, id, NO_SESSION);
-    const session = this.#sessions.find(sessionId, visit.principal);
-    if (!session) return respondError(visit, 404, id, UNKNOWN_SESSION);
-    session.grant = visit.grant;
-    session.post(visit, message);
+    const sessionId = admitted.exchange.header('mcp-session-id');
+    if (sessionId === undefined) return respondError(admitted, 400, id, NO_SESSION);
+    const session = this.#sessions.find(sessionId, admitted.principal);
+    if (!session) return respondError(admitted, 404, id, UNKNOWN_SESSION);
+    session.grant = admitted.grant;
+    session.post(admitted, message);
   }
 
   /** GET and DELETE. */
-  other(visit: AdmittedRequest, allow: string): void {
-    const { exchange, principal, headers } = visit;
+  other(admitted: AdmittedRequest, allow: string): void {
+    const { exchange, principal, headers } = admitted;
     const version = exchange.header('mcp-protocol-version')?.trim();
     if (isModernRevision(version)) {
-      // HTTP-069: the modern era has no sessions, so it has neither of the two.
-      return refuse(visit, 405, `${exchange.method} does not exist in revision ${version}; use POST`, {
+      // HTTP-069: the modern era has no sessions, so it has neither GET nor DELETE.
+      return refuse(admitted, 405, `${exchange.method} does not exist in revision ${version}; use POST`, {
         allow: 'POST',
       });
     }
     if (version !== undefined && !isLegacyRevision(version)) {
-      return respondError(visit, 400, undefined, noRevision(version));
+      return respondError(admitted, 400, undefined, noRevision(version));
     }
     const sessionId = exchange.header('mcp-session-id');
     if (sessionId === undefined) {
       return exchange.method === 'GET'
-        ? refuse(visit, 405, 'A stream belongs to a session; there is none', { allow })
-        : respondError(visit, 400, undefined, NO_SESSION);
+        ? refuse(admitted, 405, 'GET needs an Mcp-Session-Id; open a session with initialize', { allow })
+        : respondError(admitted, 400, undefined, NO_SESSION);
     }
     const session = this.#sessions.find(sessionId, principal);
-    if (!session) return respondError(visit, 404, undefined, UNKNOWN_SESSION);
-    session.grant = visit.grant;
+    if (!session) return respondError(admitted, 404, undefined, UNKNOWN_SESSION);
+    session.grant = admitted.grant;
     if (exchange.method === 'DELETE') {
       session.close();
       return exchange.respond(204, headers);
     }
     if (!accepts(exchange, 'text/event-stream')) {
-      return refuse(visit, 406, 'Accept must list text/event-stream');
+      return refuse(admitted, 406, 'Accept must list text/event-stream');
     }
     switch (session.get(exchange, exchange.header('last-event-id'))) {
       case 'attached':
         return;
       case 'unknown':
-        return refuse(visit, 400, 'Last-Event-ID names no event that is still known');
+        return refuse(admitted, 400, 'The event that Last-Event-ID names is not known (any more)');
       case 'over':
-        // A stream without a word would be taken up again and again: there is none, and official clients heed that.
+        // An empty stream would be resumed again and again. Official clients stop at 405.
         return refuse(
-          visit,
+          admitted,
           405,
           'The stream that Last-Event-ID names is over, and nothing of it was missed',
           {
@@ -107,19 +107,19 @@ const NO_SESSION: JsonRpcErrorBody = {
 };
 const UNKNOWN_SESSION: JsonRpcErrorBody = {
   code: ErrorCode.InvalidRequest,
-  message: 'There is no such session (any more): open one with initialize',
+  message: 'This session does not exist (any more): open one with initialize',
 };
 
-/** The legacy sessions of an endpoint. Their ids cannot be guessed, and are good only for whoever opened them. */
+/** The legacy sessions of an endpoint. Their ids cannot be guessed, and are valid only for the principal that opened them. */
 export class Sessions {
   readonly #settings: HttpEndpointSettings;
-  readonly #atWork: RequestsAtWork;
+  readonly #limiter: RequestLimiter;
   readonly #open = new Map<string, SessionConnection>();
   readonly #shares = new FairShare<SessionConnection>();
 
-  constructor(settings: HttpEndpointSettings, atWork: RequestsAtWork) {
+  constructor(settings: HttpEndpointSettings, limiter: RequestLimiter) {
     this.#settings = settings;
-    this.#atWork = atWork;
+    this.#limiter = limiter;
   }
 
   get all(): Iterable<SessionConnection> {
@@ -130,7 +130,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Undefined when there is no room, and no session that has to make room for it. */
+  /** Undefined when all sessions are taken and none has to give way. */
   create({ principal, exchange, headers }: AdmittedRequest): SessionConnection | undefined {
     const { eventStore, retryMs, pollAfterMs, clock } = this.#settings;
     const { remote } = exchange;
@@ -147,7 +147,7 @@ export class Sessions {
       pollAfterMs,
       headers: { ...headers, 'mcp-session-id': id },
       plainHeaders: headers,
-      atWork: this.#atWork,
+      limiter: this.#limiter,
       onOpened: () => this.#makeRoom(session),
       now: () => clock.now(),
     });
@@ -159,7 +159,7 @@ export class Sessions {
     return session;
   }
 
-  /** The session, if it is the caller's own. Somebody else's does not exist. */
+  /** The session with this id, if it belongs to the caller. */
   find(id: string, principal: string | undefined): SessionConnection | undefined {
     const session = this.#open.get(id);
     return session && session.principal === principal && !session.isOver ? session : undefined;
@@ -175,7 +175,7 @@ export class Sessions {
     return this.#shares.size >= this.#settings.maxSessions;
   }
 
-  /** Only now: a handshake that is refused must not cost anybody a session. False when there is no room after all. */
+  /** Called after the handshake: a refused handshake must not end another session. False: all sessions are taken. */
   #makeRoom(session: SessionConnection): boolean {
     const { who } = session;
     if (this.#isFull) {
@@ -189,7 +189,7 @@ export class Sessions {
     return true;
   }
 
-  /** The session that goes when this client gets one more. */
+  /** The session that ends when this client gets one more. */
   #displaced(who: string): SessionConnection | undefined {
     const displacement = this.#shares.displacedBy(who);
     if (displacement.kind === 'from') return leastUseful(this.#shares.itemsOf(displacement.who));
@@ -198,15 +198,15 @@ export class Sessions {
       const own = leastUseful(this.#shares.itemsOf(each));
       if (own?.isIdle && (!found || isLessUseful(own, found))) found = own;
     }
-    // A client that has just come is not sent away for an equal that comes now.
+    // A session that was used just now does not give way to a client with the same rights.
     if (!found || this.#settings.clock.now() - found.usefulAt < MIN_IDLE_MS) return undefined;
     return found;
   }
 }
 
 /**
- * Of the sessions of one client, in the order in which they were opened. Nothing is less useful than the first that was
- * never used, so the search ends there: a flood of handshakes must not look at a thousand sessions for each (S7).
+ * The least useful session of one client; `sessions` is in the order of their opening. The search ends at the first that
+ * was never used: a flood of handshakes must not search a thousand sessions for each (S7).
  */
 function leastUseful(sessions: Iterable<SessionConnection>): SessionConnection | undefined {
   let found: SessionConnection | undefined;
@@ -217,7 +217,7 @@ function leastUseful(sessions: Iterable<SessionConnection>): SessionConnection |
   return found;
 }
 
-/** First those that were opened and never used, then idle ones, those that only listen, and those with calls at work. */
+/** In this order: never used, idle, with a standing stream, with running calls. */
 function isLessUseful(a: SessionConnection, b: SessionConnection): boolean {
   return a.usefulness === b.usefulness ? a.usefulAt < b.usefulAt : a.usefulness < b.usefulness;
 }
