@@ -1,10 +1,9 @@
 import { childEnvironment } from './environment.js';
 
 /**
- * The program of the death watch. It reads lines, `+ 1234` for a process group that began and `- 1234` for one
- * that is gone, and when its input ends, which is when we have died, it ends every group that is still listed:
- * SIGTERM, and SIGKILL about a second later. The line `.` sends it home. A last line without its newline is
- * void: half a number is somebody else's.
+ * The program of the death watch. It reads lines: `+ 1234` for a process group that began, `- 1234` for one that is gone,
+ * `.` to exit. When its input ends, our process has died, and it ends every listed group: SIGTERM, and SIGKILL about a
+ * second later. It ignores a last line without a newline, since a truncated number may name another process.
  */
 export interface WatchProgram {
   readonly command: string;
@@ -15,21 +14,21 @@ export interface WatchProgram {
 
 export function watchProgram(platform: NodeJS.Platform = process.platform): WatchProgram {
   if (platform === 'win32') {
-    // An Electron program is Node only when it is told so.
+    // In an Electron program, the executable acts as Node only with this variable.
     const env = { ...childEnvironment({}), ELECTRON_RUN_AS_NODE: '1' };
     return { command: process.execPath, args: ['-e', WINDOWS_SCRIPT], env, cwd: undefined };
   }
-  // Only `sleep` is looked for, which is elsewhere on a few systems.
+  // PATH is only needed for `sleep`, which is in another folder on a few systems.
   const env = { PATH: `/usr/bin:/bin:${process.env['PATH'] ?? ''}` };
   return { command: '/bin/sh', args: ['-c', POSIX_SCRIPT, 'isthmus-watch'], env, cwd: '/' };
 }
 
 /**
- * A shell takes 1 MB where Node takes 45. Each group has a variable of its own (1: live, 0: gone), so that a
- * line costs the same however many there are, and the list of those variables is cleaned now and then. Nothing
- * forks but `sleep`; should even that fail, the shell exits and its last act is the same SIGKILL.
+ * A shell takes 1 MB of memory, Node 45. Each group has its own variable (1: live, 0: gone), so that a line takes the
+ * same time for any number of groups. The list of variables is cleaned now and then. Only `sleep` forks; if that fails,
+ * the shell exits and its EXIT trap sends SIGKILL.
  *
- * In the last second groups that are gone are let go of at once, for their number may be given to others.
+ * In the last second, groups that are gone are dropped from the list at once, since the system may reuse their numbers.
  */
 const POSIX_SCRIPT = `
 trap '' HUP INT QUIT TERM
@@ -81,9 +80,9 @@ forget_dead
 `;
 
 /**
- * Windows itself ends the processes that we started when we die, but not what those have started in turn. These
- * still name their dead parent, a number that others may have had before: so only what was created after its
- * parent, and before our death, is ended.
+ * Windows ends our children when we die, but not their descendants. These still name their dead parent by its number,
+ * which another process may have had before. So only processes are ended that were created after their parent and before
+ * our death.
  */
 const WINDOWS_SCRIPT = `
 const { spawnSync } = require('node:child_process');

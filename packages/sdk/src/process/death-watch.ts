@@ -7,22 +7,21 @@ import type { ChildWatcher } from './child.js';
 import { type WatchProgram, watchProgram } from './death-watch-program.js';
 
 /**
- * No child outlives us, not even when we are killed by SIGKILL and nothing here runs any more. A small process of
- * its own holds the other end of a pipe; the system closes ours when we die, however we die, and then it ends
- * what was ours, with wrappers and grandchildren.
+ * Ends all children when our process dies, even by SIGKILL. A small separate process holds the other end of a pipe. The
+ * system closes our end when we die, and then that process ends the children, with wrappers and grandchildren.
  */
 export interface DeathWatch extends ChildWatcher {
-  /** Undefined before the first child, and while it does not run. */
+  /** Undefined before the first child, and while the watch does not run. */
   readonly pid: number | undefined;
-  /** Sends it home without any harm to children. Settles always; twice is harmless. */
+  /** Ends the watch, and leaves the children alone. Always settles. A second call is harmless. */
   close(): Promise<void>;
 }
 
 export interface DeathWatchOptions {
   readonly clock?: Clock;
-  /** It could not be started, or has died. Children go on without it. */
+  /** Called when the watch could not be started, or has died. The children run on. */
   readonly onTrouble?: (error: Error) => void;
-  /** What it runs; by default what the platform needs. */
+  /** Default: the program for this platform. */
   readonly program?: WatchProgram;
 }
 
@@ -37,13 +36,14 @@ export function createDeathWatch(options: DeathWatchOptions = {}): DeathWatch {
     try {
       onTrouble?.(new Error(`the death watch ${what}`, { cause }));
     } catch {
-      // Whoever is told must not make it worse.
+      // A failure in the caller's code must not affect the watch.
     }
   };
 
   const start = () => {
     starts = starts.filter((at) => clock.now() - at < PERIOD_MS);
-    if (starts.length > MAX_RESTARTS) return report(`has died ${starts.length} times within a minute`);
+    if (starts.length > MAX_RESTARTS)
+      return report(`has died ${starts.length} times within a minute; it is not started again`);
     starts = [...starts, clock.now()];
     const begun = startWatch(program, (why, cause) => {
       if (watch === begun) watch = undefined;
@@ -59,7 +59,7 @@ export function createDeathWatch(options: DeathWatchOptions = {}): DeathWatch {
     const stdin = watch?.stdin;
     if (!stdin) return;
     stdin.write(lines);
-    // It does not read, and what it does not know of it gets wrong. Another one hears the list anew.
+    // A watch that does not read has an outdated list. Its replacement gets the whole list.
     if (stdin.writableLength > MAX_UNREAD_BYTES) watch?.kill('SIGKILL');
   };
 
@@ -78,24 +78,24 @@ export function createDeathWatch(options: DeathWatchOptions = {}): DeathWatch {
       if (living.delete(pid)) say(`- ${pid}\n`);
     },
     close() {
-      closing ??= watch ? sendHome(watch, clock) : Promise.resolve();
+      closing ??= watch ? endWatch(watch, clock) : Promise.resolve();
       return closing;
     },
   };
 }
 
-/** How often it is started again within a period. */
+/** How often it is restarted within a period. */
 const MAX_RESTARTS = 3;
 const PERIOD_MS = 60_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
-const HOME_MS = 1000;
+const END_MS = 1000;
 
 function startWatch(
   { command, args, env, cwd }: WatchProgram,
   onEnd: (why: string, cause?: unknown) => void,
 ): ChildProcess | undefined {
   try {
-    // A session of its own: what a terminal sends to our group does not concern it.
+    // In its own session: signals of a terminal to our group do not reach it.
     const watch = spawn(command, args, {
       cwd,
       env,
@@ -107,7 +107,7 @@ function startWatch(
       if (watch.pid === undefined) onEnd(`could not be started: ${messageOf(error)}`, error);
     });
     if (watch.pid === undefined) return undefined;
-    watch.once('exit', (code, signal) => onEnd(`has ended by itself (${signal ?? `code ${code}`})`));
+    watch.once('exit', (code, signal) => onEnd(`has exited unexpectedly (${signal ?? `code ${code}`})`));
     watch.stdin.on('error', () => {});
     watch.unref();
     (watch.stdin as Socket).unref();
@@ -118,12 +118,42 @@ function startWatch(
   }
 }
 
-async function sendHome(watch: ChildProcess, clock: Clock): Promise<void> {
+async function endWatch(watch: ChildProcess, clock: Clock): Promise<void> {
   const gone = once(watch, 'exit');
   watch.ref();
   watch.stdin?.end('.\n');
-  if (await within(clock, HOME_MS, gone)) return;
+  if (await within(clock, END_MS, gone)) return;
   watch.kill('SIGKILL');
-  await within(clock, HOME_MS, gone);
+  await within(clock, END_MS, gone);
   watch.unref();
 }
+
+/**
+ * The watch for children without a host, such as those of `connect(stdio(…))` and of the command line. It starts with the
+ * first child and ends a little after the last, since programs that start one child often start another.
+ */
+export const sharedDeathWatch: ChildWatcher = {
+  started(pid) {
+    cancelClose();
+    living.add(pid);
+    shared ??= createDeathWatch();
+    shared.started(pid);
+  },
+  ended(pid) {
+    shared?.ended(pid);
+    if (!living.delete(pid) || living.size > 0) return;
+    cancelClose = systemClock.after(LINGER_MS, closeShared, { background: true });
+  },
+};
+
+const living = new Set<number>();
+let shared: DeathWatch | undefined;
+let cancelClose: () => void = () => {};
+
+function closeShared(): void {
+  if (living.size > 0) return;
+  void shared?.close();
+  shared = undefined;
+}
+
+const LINGER_MS = 2000;

@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { IsthmusError, messageOf } from '../errors.js';
 import type { ChildExit } from './child.js';
 
-/** One sentence: who ended, how, after how long, and the line of its stderr that says most about it. */
+/** One sentence: which program ended, how, after how long, and the most informative line of its stderr. */
 export function describeExit(name: string, exit: ChildExit, tail = ''): string {
-  const line = tellingLine(tail);
+  const line = informativeLine(tail);
   return `${name} ${whatHappened(exit)}${line === undefined ? '' : `; last stderr: ${JSON.stringify(line)}`}`;
 }
 
@@ -26,7 +26,7 @@ function whyNot(error: NodeJS.ErrnoException): string {
   return remedy === undefined ? messageOf(error) : `${remedy} (${code})`;
 }
 
-/** What ran out, and what to do about it. The command itself is not to blame. */
+/** Failures that are not caused by the command: what ran out, and what to do. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EAGAIN', 'no more processes are allowed; end some of this user, or raise the limit (ulimit -u)'],
   ['EMFILE', 'too many files are open in this process; raise its limit (ulimit -n)'],
@@ -44,21 +44,21 @@ function duration(ms: number): string {
 }
 
 /**
- * The last line, but not the trimmings: below the message of an uncaught exception Node prints a stack, the
- * properties of the error and its own version. The message itself is the last line that is not indented.
+ * The last line, without what Node prints below the message of an uncaught exception: a stack, the properties of the
+ * error and its own version. The message is the last line that is not indented.
  */
-function tellingLine(tail: string): string | undefined {
+function informativeLine(tail: string): string | undefined {
   const lines = stripVTControlCharacters(tail)
     .replace(CONTROLS, '')
     .split(/\r\n|\n|\r/)
     .filter((line) => line.trim() !== '');
-  const line = lines.findLast((each) => !TRIMMINGS.test(each)) ?? lines.at(-1);
+  const line = lines.findLast((each) => !AFTER_MESSAGE.test(each)) ?? lines.at(-1);
   if (line === undefined) return undefined;
   const text = line.trim();
   return text.length > MAX_LINE ? `${[...text].slice(0, MAX_LINE).join('')}…` : text;
 }
 
 const MAX_LINE = 300;
-const TRIMMINGS = /^(\s|Node\.js v\d|[}\])]+;?$)/;
+const AFTER_MESSAGE = /^(\s|Node\.js v\d|[}\])]+;?$)/;
 /** Control characters that break no line. */
 const CONTROLS = /[^\P{Cc}\n\r\t]/gu;

@@ -1,8 +1,8 @@
 import type { ChildOptions } from './child.js';
 
 /**
- * The variables that a child gets. By default only those that a program needs to run at all: a server that
- * somebody else wrote has no business with the tokens in our environment.
+ * The variables that a child gets. By default only those that a program needs to run: third-party servers must not see
+ * the tokens in our environment.
  */
 export function childEnvironment(
   { env = {}, inheritEnv = 'minimal' }: Pick<ChildOptions, 'env' | 'inheritEnv'>,
@@ -26,7 +26,7 @@ export function childEnvironment(
   return Object.fromEntries(result.values());
 }
 
-/** A function that a shell exported. Shells run these at their start, so they are never passed on unasked. */
+/** A function that a shell exported. Shells run these at their start, so they are not inherited. */
 function isShellFunction(value: string): boolean {
   return value.startsWith('() {');
 }

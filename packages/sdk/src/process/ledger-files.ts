@@ -14,9 +14,9 @@ import { isAbsolute, join } from 'node:path';
 import { systemUnits } from './proc-stat.js';
 import { startTimeOf } from './process-facts.js';
 
-/** The folder in which every host has one file. No failure here is worth more than doing without. */
+/** The folder with one file for each host. Failures are ignored: without it there is just no cleanup. */
 export interface LedgerFolder {
-  /** Replaces a file as a whole: whoever reads it sees the old one or the new one. */
+  /** Replaces a file atomically: a reader sees the old one or the new one. */
   write(name: string, text: string): void;
   remove(name: string): void;
   list(): readonly LedgerFile[];
@@ -25,7 +25,7 @@ export interface LedgerFolder {
 export interface LedgerFile {
   readonly name: string;
   readonly changedAt: number;
-  /** Undefined when it is too large for one of ours, or no file at all. */
+  /** Undefined when it is too large for a ledger file, or not a regular file. */
   readonly text: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function openLedgerFolder(path: string): LedgerFolder {
   const make = () => {
     if (made) return;
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    // Fails in a folder of somebody else's, and there we do not write.
+    // Fails in a folder of another user. Then nothing is written.
     chmodSync(path, 0o700);
     made = true;
   };
@@ -43,7 +43,7 @@ export function openLedgerFolder(path: string): LedgerFolder {
       attempt(() => {
         make();
         const draft = join(path, `${name}.draft`);
-        // The draft may be left from a write that failed half way, with the mode of that time.
+        // A draft may be left from an interrupted write, with another mode.
         rmSync(draft, { force: true });
         writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
         renameSync(draft, join(path, name));
@@ -54,7 +54,7 @@ export function openLedgerFolder(path: string): LedgerFolder {
 
   function look(name: string): LedgerFile[] {
     const file = join(path, name);
-    // It may be gone by now: another host cleans up as well.
+    // It may be gone: other hosts clean up as well.
     const facts = attempt(() => lstatSync(file));
     if (!facts || facts.isDirectory()) return [];
     const readable = facts.isFile() && facts.size <= MAX_FILE_BYTES;
@@ -63,7 +63,7 @@ export function openLedgerFolder(path: string): LedgerFolder {
   }
 }
 
-/** Where state belongs that matters only to this machine. Undefined for a user without a home. */
+/** The folder for state of this machine. Undefined for a user without a home. */
 export function defaultLedgerFolder(
   platform: NodeJS.Platform = process.platform,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -73,7 +73,7 @@ export function defaultLedgerFolder(
     if (platform === 'win32') return env['LOCALAPPDATA'] || join(home(), 'AppData', 'Local');
     if (platform === 'darwin') return join(home(), 'Library', 'Application Support');
     const state = env['XDG_STATE_HOME'];
-    // The specification of these folders wants relative ones to be ignored.
+    // The XDG specification says to ignore relative paths.
     return state && isAbsolute(state) ? state : join(home(), '.local', 'state');
   });
   const absolute = base !== undefined && (platform === 'win32' || isAbsolute(base));
@@ -91,29 +91,29 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
-/** What one host writes down about itself and its children. */
+/** The record of one host and its children. */
 export interface LedgerRecord {
   readonly version: 1;
-  /** Where its numbers mean something: a machine, and on Linux a namespace of pids, as containers have them. */
+  /** Where its process numbers are valid: a machine, and on Linux a pid namespace, as containers have. */
   readonly place: string;
-  /** Differs after every start of the system. Empty where that cannot be known. */
+  /** Differs after every boot. Empty where that is not known. */
   readonly boot: string;
   readonly host: ProcessIdentity;
   readonly children: readonly ChildIdentity[];
 }
 
-/** A number alone is not enough, since it will be somebody else's one day. */
+/** A number alone is not enough, since the system reuses it. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly start: string;
 }
 
 export interface ChildIdentity extends ProcessIdentity {
-  /** When the child was last known to live, in ticks since the start of the system. Linux only. */
+  /** When the child was last seen alive, in ticks since boot. Linux only. */
   readonly seen?: number;
 }
 
-/** The record of our own process, without children. Undefined where processes cannot be told apart. */
+/** The record of our own process, without children. Undefined where the system gives no start times. */
 export function ownRecord(): LedgerRecord | undefined {
   const start = startTimeOf(process.pid);
   if (start === undefined) return undefined;
@@ -122,13 +122,13 @@ export function ownRecord(): LedgerRecord | undefined {
   return { version: 1, place, boot, host: { pid: process.pid, start }, children: [] };
 }
 
-/** Ticks since the start of the system, as start times count them. Undefined where there is no such thing. */
+/** Ticks since boot, the unit of start times. Undefined without /proc. */
 export function ticksNow(): number | undefined {
   const seconds = Number.parseFloat(attempt(() => readFileSync('/proc/uptime', 'utf8')) ?? '');
   return Number.isFinite(seconds) ? Math.floor(seconds * systemUnits().ticksPerSecond) : undefined;
 }
 
-/** Undefined for whatever is not a record: what is in a file may have been written by anybody. */
+/** Undefined for anything but a valid record, since other programs may have written the file. */
 export function parseRecord(text: string): LedgerRecord | undefined {
   let value: unknown;
   try {
@@ -149,7 +149,7 @@ function isChild(value: unknown): value is ChildIdentity {
   return seen === undefined || typeof seen === 'number';
 }
 
-/** The numbers 0 and 1 are no processes of ours: as groups they would mean our own, and everybody. */
+/** 0 and 1 are refused: as groups they mean our own group and all processes. */
 function isIdentity(value: unknown): value is ProcessIdentity {
   if (!isObject(value)) return false;
   const { pid, start } = value;

@@ -16,20 +16,20 @@ import { isStillRunning, startTimeOf } from './process-facts.js';
 import { isTreeGone, signalTree } from './process-tree.js';
 
 /**
- * Which processes are ours, in a file, for the next host to clean up should we and our death watch be killed.
- * Nothing here fails: without a home, or on a full disk, there is just no ledger.
+ * Lists our processes in a file. If our process and its death watch are killed, the next host cleans up. Nothing here
+ * throws: without a home, or on a full disk, there is just no ledger.
  */
 export interface Ledger extends ChildWatcher {
-  /** Ends what dead hosts have left behind, and nothing else. To be called when a host starts. */
+  /** Ends the processes that dead hosts have left behind. Call it when a host starts. */
   reap(): Promise<readonly Reaped[]>;
-  /** With children alive the file stays, for they may outlive us. */
+  /** While children are alive the file stays, since they may outlive us. */
   close(): void;
 }
 
 export interface Reaped {
   readonly pid: number;
   readonly hostPid: number;
-  /** False when not even SIGKILL has ended it; the next host will try again. */
+  /** False when SIGKILL did not end it. The next host tries again. */
   readonly gone: boolean;
 }
 
@@ -56,14 +56,14 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
     else folder.write(ownFile, JSON.stringify({ ...ours, children: [...children.values()] }));
   };
 
-  /** A look at the children every now and then: the later they were seen, the more of what they start is known. */
+  /** Records from time to time that the children are alive: `isLeftover` needs a recent time. */
   const lookLater = () => {
     callOff();
     if (closed || children.size === 0 || ticksNow() === undefined) return;
     callOff = clock.after(pause, look, { background: true });
   };
   const look = () => {
-    // First the time, then the look: a child that is there after a moment was there at that moment.
+    // Takes the time first: a child that is alive afterwards was alive at that time.
     const seen = ticksNow();
     for (const child of children.values()) {
       if (startTimeOf(child.pid) === child.start) children.set(child.pid, { ...child, seen });
@@ -101,13 +101,13 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
 
   async function reapFile({ name, text, changedAt }: LedgerFile): Promise<Reaped[]> {
     const record = text === undefined ? undefined : parseRecord(text);
-    const judgement = record && judgeHost(record, ours!);
-    if (name === ownFile || judgement?.kind === 'leave') return [];
-    if (!record || judgement?.kind === 'foreign') {
+    const verdict = record && judgeHost(record, ours!);
+    if (name === ownFile || verdict?.kind === 'leave') return [];
+    if (!record || verdict?.kind === 'foreign') {
       if (clock.now() - changedAt > OLD_MS) folder.remove(name);
       return [];
     }
-    const leftovers = judgement?.kind === 'dead' ? record.children : [];
+    const leftovers = verdict?.kind === 'dead' ? record.children : [];
     const ends = await Promise.all(
       leftovers.map(async (child) => ({ pid: child.pid, end: await endLeftover(child, clock) })),
     );
@@ -118,7 +118,7 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
   }
 }
 
-/** No two ledgers have the same file: not two of one process, nor two in containers that share a home. */
+/** Unique for each ledger, also for two of one process, and for containers that share a home. */
 function nameOf({ host }: LedgerRecord): string {
   return `${host.pid}-${randomBytes(8).toString('hex')}.json`;
 }
@@ -128,13 +128,13 @@ const FIRST_LOOK_MS = 1000;
 const LAST_LOOK_MS = 5 * 60_000;
 const OLD_MS = 7 * 24 * 60 * 60_000;
 
-/** What to do about the file of another host. */
-type Judgement =
-  /** The host lives, and so may its children. */
+/** What to do with the file of another host. */
+type HostVerdict =
+  /** The host is alive. */
   | { readonly kind: 'leave' }
-  /** Its numbers mean nothing here: another machine, another container. */
+  /** It is of another machine or container, whose process numbers are not valid here. */
   | { readonly kind: 'foreign' }
-  /** The system was started anew since, so nothing of it is left. */
+  /** The system was rebooted since, so nothing of it is left. */
   | { readonly kind: 'past' }
   /** The host is dead. */
   | { readonly kind: 'dead' };
@@ -143,35 +143,35 @@ function judgeHost(
   record: LedgerRecord,
   ours: LedgerRecord,
   runs: (pid: number, start: string) => boolean = isStillRunning,
-): Judgement {
+): HostVerdict {
   if (record.place !== ours.place) return { kind: 'foreign' };
   if (record.boot !== ours.boot) return { kind: 'past' };
   return { kind: runs(record.host.pid, record.host.start) ? 'leave' : 'dead' };
 }
 
 /**
- * Whether the group of a child is still the one that the dead host started, and has somebody in it.
+ * Whether the group of a child is still the one that the dead host started, and has a running process.
  *
- * With its leader there, dead or alive, the start time decides. Without it the number of the group is taken for as
- * long as anybody is in it. Who is in session P was born into it, since a session can be left but not joined; and
- * if that was before the ledger last saw our P alive, then it was the session of our P.
+ * If its leader exists, dead or alive, the start time decides. Without the leader: the system does not reuse the number
+ * of a group while the group has a process. A process in session P was started in it, since a session can be left but not
+ * joined. If it was started before the ledger last saw our P alive, it was the session of our P.
  */
-export function isLeftover(child: ChildIdentity, everybody: readonly ProcStat[], ownPid: number): boolean {
+export function isLeftover(child: ChildIdentity, processes: readonly ProcStat[], ownPid: number): boolean {
   const { pid, start, seen } = child;
-  const group = everybody.filter((each) => each.group === pid);
-  // Ourselves we do not end, even when a dead host has started us.
+  const group = processes.filter((each) => each.group === pid);
+  // A dead host may have started our own process, which must not end itself.
   if (!group.some(isRunning) || group.some((each) => each.pid === ownPid)) return false;
-  const holder = everybody.find((each) => each.pid === pid);
-  if (holder) return holder.startTicks === start && holder.group === pid;
+  const leader = processes.find((each) => each.pid === pid);
+  if (leader) return leader.startTicks === start && leader.group === pid;
   return seen !== undefined && group.some((each) => each.session === pid && Number(each.startTicks) < seen);
 }
 
-/** Ends what is left of a child: SIGTERM, then SIGKILL. Says whether anything was, and whether it is gone. */
+/** Ends what is left of a child: SIGTERM, then SIGKILL. Returns whether there was anything, and whether it is gone. */
 async function endLeftover(child: ChildIdentity, clock: Clock): Promise<'none' | 'gone' | 'stays'> {
   if (!isOursNow(child)) return 'none';
   signalTree(child.pid, 'SIGTERM');
   if (await isGoneWithin(TERM_MS, child.pid, clock)) return 'gone';
-  // Asked again in the turn of the signal: in the meantime the number may have become somebody else's.
+  // Checked again in the turn of the signal, since the system may have reused the number.
   if (!isOursNow(child)) return 'gone';
   signalTree(child.pid, 'SIGKILL');
   return (await isGoneWithin(KILL_MS, child.pid, clock)) ? 'gone' : 'stays';
@@ -179,7 +179,7 @@ async function endLeftover(child: ChildIdentity, clock: Clock): Promise<'none' |
 
 function isOursNow(child: ChildIdentity): boolean {
   if (process.platform === 'linux') return isLeftover(child, readAllStats(), process.pid);
-  // Elsewhere nothing is known of a group without its leader, and it is left alone.
+  // On other systems a group without its leader cannot be identified, and is left alone.
   return isStillRunning(child.pid, child.start);
 }
 

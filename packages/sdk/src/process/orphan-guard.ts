@@ -1,13 +1,12 @@
 import { killTreesNow } from './process-tree.js';
 
 /**
- * No child outlives us. Whatever still lives when our process exits (at the end of the program, by
- * `process.exit`, by an uncaught exception, by a signal that nobody handles) is killed then and there, with all
- * that it started. The returned function ends the watch; only while children live do we listen at all.
+ * Kills a child, with all that it started, when our process exits: at the end of the program, by `process.exit`, by an
+ * uncaught exception, or by a signal without a handler. The returned function removes the guard. There are listeners
+ * only while there are guarded children.
  *
- * Nobody can act on SIGKILL, nor after a crash of Node itself. Then the remedy is in the child: its stdin is
- * closed by the system when we die, and the protocol tells it to exit on that. For children that do not heed it
- * there are the death watch and the ledger.
+ * A process cannot act on SIGKILL, nor after a crash of Node. Then the system closes the child's stdin, and the protocol
+ * says that it has to exit. For children that do not, there are the death watch and the ledger.
  */
 export function guardAgainstOrphaning(pid: number): () => void {
   if (living.size === 0) listen();
@@ -21,15 +20,15 @@ export function guardAgainstOrphaning(pid: number): () => void {
 const living = new Set<{ readonly pid: number }>();
 
 /**
- * A signal that nobody handles ends a process without 'exit'. Children are not in our process group, so Ctrl-C
- * in a terminal does not reach them either.
+ * A signal without a handler ends a process without 'exit'. Children are not in our process group, so Ctrl-C in a
+ * terminal does not reach them either.
  */
 const DEADLY_SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT'] : ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 function listen(): void {
   process.on('exit', killAll);
-  // In front, see below.
+  // First in the list; `onSignal` gives the reason.
   for (const signal of DEADLY_SIGNALS) process.prependListener(signal, onSignal);
 }
 
@@ -43,9 +42,9 @@ function killAll(): void {
 }
 
 /**
- * A listener takes away the deadly effect of its signal, so it is given back. Where the application listens too
- * it decides what happens, and as long as it does, it must not find us among the listeners: libraries such as
- * `signal-exit` look for company and do nothing when they have some.
+ * A listener disables the default effect of its signal, so the signal is sent again. If the application listens as well,
+ * it decides what happens. While its listeners run, this one must not be in the list: libraries such as `signal-exit` do
+ * nothing when there are other listeners.
  */
 function onSignal(signal: NodeJS.Signals): void {
   process.off(signal, onSignal);

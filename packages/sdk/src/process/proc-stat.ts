@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What Linux tells of a process in /proc/PID/stat, as far as anybody here asks. */
+/** The used fields of /proc/PID/stat. Linux only. */
 export interface ProcStat {
   readonly pid: number;
   /** `R`, `S`, `D`, `T` (stopped), `t` (held by a debugger), `Z` (zombie), … */
@@ -11,14 +11,14 @@ export interface ProcStat {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Time on a processor, without that of children. */
+  /** CPU time, without that of children. */
   readonly cpuTicks: number;
-  /** Ticks from the start of the system to that of the process. With the pid it names one process only. */
+  /** When the process was started, in ticks since boot. Together with the pid it identifies a process. */
   readonly startTicks: string;
   readonly rssPages: number;
 }
 
-/** `pid (name) state parent group session …`, where the name may hold anything, a `)` too. */
+/** `pid (name) state parent group session …`. The name may contain anything, also a `)`. */
 export function parseStat(text: string): ProcStat | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   // The manual counts from 1, and the state is its field 3.
@@ -37,12 +37,12 @@ export function parseStat(text: string): ProcStat | undefined {
   };
 }
 
-/** A zombie runs no more: it is only waiting to be counted. */
+/** A zombie does not run: its parent has not yet read its exit code. */
 export function isRunning({ state }: Pick<ProcStat, 'state'>): boolean {
   return state !== 'Z' && state !== 'X';
 }
 
-/** One process, or undefined when there is none of that number. */
+/** Undefined when there is no such process. */
 export function readStat(pid: number): ProcStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
@@ -51,7 +51,7 @@ export function readStat(pid: number): ProcStat | undefined {
   }
 }
 
-/** All processes at once, for a decision that must not grow old before it is acted on. */
+/** All processes, synchronously, for a decision that must be acted on in the same turn. */
 export function readAllStats(): readonly ProcStat[] {
   return readdirSync('/proc')
     .filter(isPid)
@@ -59,14 +59,14 @@ export function readAllStats(): readonly ProcStat[] {
 }
 
 /**
- * All processes, without holding up our own. The kernel has the text at hand, so reading it takes microseconds; what
- * takes long, and the longer the more there is to do, is to wait for one's turn. So there are many to a turn.
+ * All processes, without blocking our own for long. Reading one takes microseconds, and waiting for the next turn of the
+ * event loop takes longer, so many are read in one turn.
  */
 export async function* eachStat(): AsyncGenerator<ProcStat> {
   const pids = (await readdir('/proc')).filter(isPid);
-  for (let at = 0; at < pids.length; at += A_TURN) {
+  for (let at = 0; at < pids.length; at += PER_TURN) {
     if (at > 0) await nextTurn();
-    for (const pid of pids.slice(at, at + A_TURN)) {
+    for (const pid of pids.slice(at, at + PER_TURN)) {
       const stat = readStat(Number(pid));
       if (stat) yield stat;
     }
@@ -74,21 +74,21 @@ export async function* eachStat(): AsyncGenerator<ProcStat> {
 }
 
 /** About a millisecond. */
-const A_TURN = 64;
+const PER_TURN = 64;
 
 function isPid(entry: string): boolean {
   return /^\d+$/.test(entry);
 }
 
-/** The units in which Linux counts memory and time. */
+/** The units of memory and time in Linux. */
 export interface SystemUnits {
   readonly pageBytes: number;
   readonly ticksPerSecond: number;
 }
 
 /**
- * Both differ between machines (a page is 16 or 64 KiB on some of ARM), and the kernel hands them to every
- * program at its start, in the auxiliary vector. Asking `getconf` would cost a process.
+ * Both differ between machines (a page has 16 or 64 KiB on some ARM machines). The kernel passes them to every program in
+ * the auxiliary vector. `getconf` would need a process.
  */
 export function systemUnits(): SystemUnits {
   units ??= readUnits();
@@ -105,7 +105,7 @@ function readUnits(): SystemUnits {
   }
 }
 
-/** Pairs of a key and a value, each a word of the machine. */
+/** Pairs of a key and a value, each of them a machine word. */
 export function parseAuxiliaryVector(bytes: Buffer, wordBytes: 4 | 8): SystemUnits {
   const word = (at: number) => {
     if (wordBytes === 4) return LITTLE ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);

@@ -4,17 +4,17 @@ import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../async/clock.js';
 import { eachStat, isRunning, readStat, systemUnits } from './proc-stat.js';
 
-/** What a child and all that it started cost, which on POSIX is its process group. */
+/** The resources of a child and all that it started, which on POSIX is its process group. */
 export interface TreeFacts {
   readonly processes: number;
   readonly rssBytes: number;
-  /** Time on a processor of those that are there now; it falls when one of them ends. */
+  /** CPU time of the processes that exist now. It falls when one of them ends. */
   readonly cpuMs: number;
-  /** The child itself does nothing: it was stopped (SIGSTOP, a debugger), or it has ended and others go on. */
+  /** The child itself does not run: it was stopped (SIGSTOP, a debugger), or it has ended and others go on. */
   readonly stopped: boolean;
 }
 
-/** The facts about the group that `pid` leads; undefined when nobody is in it, or the system does not tell. */
+/** The facts about the group that `pid` leads. Undefined when the group is empty or the system gives no facts. */
 export async function treeFacts(pid: number): Promise<TreeFacts | undefined> {
   const members = (await snapshot()).filter(({ group }) => group === pid);
   if (members.length === 0) return undefined;
@@ -28,8 +28,8 @@ export async function treeFacts(pid: number): Promise<TreeFacts | undefined> {
 }
 
 /**
- * When a process was started, in words that differ for the next one of the same number. Undefined when there is
- * no such process, and on Windows, where asking would take longer than starting one.
+ * When a process was started, as a text that differs for the next process of the same number. Undefined when there is no
+ * such process, and on Windows, where the query takes longer than the start of a process.
  */
 export function startTimeOf(pid: number): string | undefined {
   if (process.platform === 'linux') return readStat(pid)?.startTicks;
@@ -37,7 +37,7 @@ export function startTimeOf(pid: number): string | undefined {
   return askPs(pid, 'lstart=') || undefined;
 }
 
-/** Whether exactly this process runs: not the next one of its number, nor what is left of it as a zombie. */
+/** Whether exactly this process runs: not another one with its number, and not its zombie. */
 export function isStillRunning(pid: number, startTime: string): boolean {
   if (startTimeOf(pid) !== startTime) return false;
   if (process.platform === 'linux') {
@@ -66,7 +66,7 @@ export function parsePs(text: string): readonly TreeProcess[] {
   });
 }
 
-/** Whoever asks in the same turn, say about each of a hundred servers, shares one look at the system. */
+/** All calls in one turn, such as one for each of a hundred servers, share one snapshot. */
 function snapshot(): Promise<readonly TreeProcess[]> {
   shared ??= Promise.resolve().then(() => {
     shared = undefined;
@@ -97,7 +97,7 @@ function askPs(pid: number, what: string): string {
   return typeof stdout === 'string' ? stdout.trim() : '';
 }
 
-/** Times in words depend on the language and the time zone, and both may change while a process lives. */
+/** Formatted times depend on language and time zone, and both may change while a process lives. */
 const PS = {
   encoding: 'utf8',
   env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC0' },
@@ -114,7 +114,7 @@ export interface DescriptorUse {
   readonly limit: number;
 }
 
-/** How many file descriptors we have open, and may have; undefined where the system does not say it in files. */
+/** How many file descriptors our process has open, and may open. Undefined without /proc. */
 export function descriptorUse(): DescriptorUse | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -123,7 +123,7 @@ export function descriptorUse(): DescriptorUse | undefined {
     lastLimit = limit;
     return { open: readdirSync('/proc/self/fd').length, limit };
   } catch (error) {
-    // To look takes a descriptor, too.
+    // Reading takes a descriptor as well.
     const isNoneLeft = (error as NodeJS.ErrnoException).code === 'EMFILE' && lastLimit !== undefined;
     return isNoneLeft ? { open: lastLimit!, limit: lastLimit! } : undefined;
   }
@@ -132,8 +132,8 @@ export function descriptorUse(): DescriptorUse | undefined {
 let lastLimit: number | undefined;
 
 /**
- * Tells when file descriptors are nearly used up, and when there is room again. Without descriptors connections are
- * closed as they come, by the system and without a word, so nobody else would say it.
+ * Reports when file descriptors are nearly used up, and when there are enough again. Without descriptors the system closes
+ * new connections silently, so nothing else reports it.
  */
 export function watchDescriptors(
   onChange: (use: DescriptorUse, isScarce: boolean) => void,
@@ -146,7 +146,7 @@ export function watchDescriptors(
   let callOff = () => {};
   const next = () => {
     const use = look();
-    // Where it cannot be known, it is not asked again.
+    // Where the system does not give the numbers, it never will.
     if (!use) return;
     const share = use.open / use.limit;
     if (isScarce ? share < ENOUGH : share > SCARCE) {

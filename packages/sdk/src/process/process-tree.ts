@@ -5,11 +5,11 @@ import { onDeparture } from '../async/departure.js';
 import type { ShutdownTimes } from './child.js';
 import { eachStat, isRunning } from './proc-stat.js';
 
-/** The end of one tree of processes. Both promises are bounded, and say whether nothing of it is left. */
+/** Ends one tree of processes. Both promises are bounded, and tell whether the whole tree is gone. */
 export interface TreeEnd {
-  /** The ladder: end of input, SIGTERM, SIGKILL. It runs once, however often it is asked for. */
+  /** End of input, SIGTERM, SIGKILL. Runs once, however often it is called. */
   begin(): Promise<boolean>;
-  /** SIGKILL now, whichever step the ladder is on. */
+  /** SIGKILL now, whichever step `begin` has reached. */
   hurry(): Promise<boolean>;
 }
 
@@ -33,21 +33,21 @@ export function createTreeEnd(tree: Tree, times: ShutdownTimes, clock: Clock): T
   });
 
   const begin = () => {
-    run ??= descend().finally(() => {
+    run ??= endInSteps().finally(() => {
       ended = true;
       stopListening();
     });
     return run;
   };
 
-  async function descend(): Promise<boolean> {
+  async function endInSteps(): Promise<boolean> {
     tree.endInput();
     await within(
       clock,
       Math.min(times.closeMs, stepMs),
       Promise.race([tree.leaderExit, urgent.promise, impatient.promise]),
     );
-    // What is left without its leader gets a moment to follow, and not the whole patience again.
+    // Processes without their leader get a short time to follow it, not the whole wait again.
     if (leaderGone && !hurried && (await isGoneWithin(REST_MS, urgent.promise))) return true;
     if (!hurried) {
       signalTree(tree.pid, 'SIGTERM');
@@ -57,7 +57,7 @@ export function createTreeEnd(tree: Tree, times: ShutdownTimes, clock: Clock): T
     return isGoneWithin(times.killMs, NEVER);
   }
 
-  /** Waits for the leader by its event and for the rest by looking, since nobody tells. */
+  /** Waits for the exit event of the leader. Polls for the other processes, which have no event. */
   async function isGoneWithin(ms: number, interrupt: Promise<void>): Promise<boolean> {
     const began = clock.now();
     await within(clock, ms, Promise.race([tree.leaderExit, interrupt]));
@@ -72,14 +72,14 @@ export function createTreeEnd(tree: Tree, times: ShutdownTimes, clock: Clock): T
   }
 
   const hurry = () => {
-    // Once a tree is gone its number may belong to somebody else.
+    // Once a tree is gone, its number may belong to another process.
     if (!ended) signalTree(tree.pid, 'SIGKILL');
     hurried = true;
     urgent.resolve();
     return begin();
   };
 
-  // When our own process has to be gone soon, the ladder is as short as that, whoever has yet to ask for it.
+  // When our own process has to exit soon, the steps are shortened, and started if `begin` was not called.
   const stopListening = onDeparture(({ termMs, killMs, ...departure }) => {
     stepMs = departure.stepMs;
     const later = (ms: number, action: () => unknown) =>
@@ -100,11 +100,11 @@ const LAST_LOOK_MS = 100;
 const NEVER = new Promise<void>(() => {});
 
 /**
- * A child and all that it started. On POSIX that is the process group which the child leads, and which outlives
- * it; on Windows what `taskkill /T` finds below it, for as long as the child itself lives.
+ * A tree is a child and all that it started. On POSIX that is the process group which the child leads, and which outlives
+ * it. On Windows it is what `taskkill /T` finds below the child, while the child itself lives.
  */
 
-/** Sends a signal to a tree. Never throws: a tree that is gone, or not ours, needs no signal. */
+/** Sends a signal to a tree. Does nothing for a tree that is gone or not ours. */
 export function signalTree(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform !== 'win32') return signalGroup(pid, signal);
   const force = signal === 'SIGKILL' ? ['/F'] : [];
@@ -115,7 +115,7 @@ export function signalTree(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   taskkill.on('error', () => {});
 }
 
-/** Kills trees before it returns, for the last moment of our own process. */
+/** Kills trees synchronously, for the exit of our own process. */
 export function killTreesNow(pids: readonly number[]): void {
   if (pids.length === 0) return;
   if (process.platform === 'win32') {
@@ -126,32 +126,32 @@ export function killTreesNow(pids: readonly number[]): void {
   }
 }
 
-/** Whether nothing of a tree is left. To be asked when the child itself has exited. */
+/** Whether nothing of a tree is left. Call it when the child itself has exited. */
 export async function isTreeGone(pid: number): Promise<boolean> {
-  // Windows does not know whose children are left; what still runs has lost its input and can only see that.
+  // Windows cannot list the descendants of a dead process. They see the end of their input.
   if (process.platform === 'win32') return true;
   try {
     process.kill(-pid, 0);
   } catch {
-    // ESRCH: nobody is left. EPERM: nobody whom we could signal (on macOS also: only zombies).
+    // ESRCH: no process is left. EPERM: none that we may signal (on macOS also: only zombies).
     return true;
   }
   return process.platform === 'linux' && !(await groupHasLiveMember(pid));
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  // To the system 0 is our own group, and 1 everybody. No child has such a number.
+  // For the system, 0 means our own group and 1 all processes. No child has such a number.
   if (!(pid > 1)) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // It is gone, or none of its members is ours.
+    // The group is gone, or belongs to another user.
   }
 }
 
 /**
- * In a container whose first process does not reap, a dead grandchild stays a zombie and its group can be
- * signalled for ever. Only /proc tells that nobody lives in it.
+ * In a container whose first process does not reap, a dead grandchild stays a zombie, and signals to its group succeed
+ * for ever. Only /proc shows that no process of the group runs.
  */
 async function groupHasLiveMember(group: number): Promise<boolean> {
   try {

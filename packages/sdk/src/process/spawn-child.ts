@@ -5,15 +5,9 @@ import spawn from 'cross-spawn';
 import { systemClock, within } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
 import { IsthmusError } from '../errors.js';
-import {
-  type Child,
-  type ChildExit,
-  type ChildOptions,
-  type ChildWatcher,
-  type ShutdownTimes,
-  tellWatchers,
-} from './child.js';
-import { createDeathWatch, type DeathWatch } from './death-watch.js';
+import { events } from '../events.js';
+import type { Child, ChildExit, ChildOptions, ChildWatcher, ShutdownTimes } from './child.js';
+import { sharedDeathWatch } from './death-watch.js';
 import { childEnvironment } from './environment.js';
 import { guardAgainstOrphaning } from './orphan-guard.js';
 import { createTreeEnd } from './process-tree.js';
@@ -21,7 +15,7 @@ import { createStderrRing } from './stderr-ring.js';
 
 export type { Child, ChildExit, ChildOptions, ChildWatcher, ShutdownTimes } from './child.js';
 
-/** Starts a program. Never throws: what could not be started is a child that has exited with an `error`. */
+/** Starts a program. Never throws: after a failed start the child has exited with an `error`. */
 export function spawnChild(options: ChildOptions): Child {
   const clock = options.clock ?? systemClock;
   const times = shutdownTimes(options);
@@ -29,7 +23,7 @@ export function spawnChild(options: ChildOptions): Child {
   const started = startProcess(options);
   const { pid, stdin, stdout } = started;
   const pipes = [stdin, stdout, started.stderr];
-  // A pipe breaks when its child dies; `exited` is where that is told.
+  // A pipe breaks when its child dies. `exited` reports that.
   for (const pipe of pipes) pipe.on('error', () => {});
 
   const alive = createDeferred<void>();
@@ -52,18 +46,18 @@ export function spawnChild(options: ChildOptions): Child {
   const child = { pid, stdin, stdout, stderr, life: alive.promise, exited };
   if (pid === undefined) return { ...child, isGone, stop: () => exited, kill: () => exited };
 
-  const sayEnded = tellWatchers(options.watchers ?? [ownDeathWatch], pid);
+  const tellEnded = tellWatchers(options.watchers ?? [sharedDeathWatch], pid);
   const release = guardAgainstOrphaning(pid);
   const tree = createTreeEnd({ pid, leaderExit: started.ended, endInput: () => stdin.end() }, times, clock);
 
   const finish = async (treeEnd: Promise<boolean>): Promise<ChildExit> => {
     await treeEnd;
-    // SIGKILL is on its way to whoever is left, and there is nothing stronger.
+    // SIGKILL was sent to the rest of the tree. There is no stronger signal.
     release();
-    sayEnded();
+    tellEnded();
     givenUp.resolve({ code: null, signal: null, error: survived(pid, times) });
     const exit = await exited;
-    // Whoever still holds the pipes is not of this tree. That must not keep our process from exiting.
+    // A process that still holds the pipes left this tree. It must not keep our process from exiting.
     started.unref();
     return exit;
   };
@@ -72,7 +66,7 @@ export function spawnChild(options: ChildOptions): Child {
     for (const pipe of pipes) pipe.destroy();
     return exit;
   };
-  // A child that ends by itself can leave others behind just as one that was told to.
+  // A child that exits by itself can leave descendants behind, so its tree is ended as well.
   void started.ended.then(() => finish(tree.begin()));
   return {
     ...child,
@@ -84,7 +78,7 @@ export function spawnChild(options: ChildOptions): Child {
   };
 }
 
-/** How long an exit waits for what is still in the pipes. */
+/** How long an exit waits for the rest of the output. */
 const DRAIN_MS = 250;
 
 function shutdownTimes({ shutdown = {} }: ChildOptions): ShutdownTimes {
@@ -99,54 +93,41 @@ function survived(pid: number, { killMs }: ShutdownTimes): IsthmusError {
 /**
  * Calls `onSign` once, at the first chunk that arrives in a pipe of a child, read or not.
  *
- * Listening does not tell: a 'data' listener makes the stream flow and a 'readable' listener stops it
- * from flowing, both before its reader is there. Node begins to read a child's pipe as soon as it is made, and
- * every chunk comes in through `push`; so the first call of `push` is watched, and from then on the stream has
- * the original again. Nothing is copied, and nothing is left in the way of the second chunk.
+ * A listener cannot do this: a 'data' listener makes the stream flow and a 'readable' listener stops it, both before the
+ * reader is attached. Node reads a child's pipe as soon as it exists, and every chunk comes through `push`. So the first
+ * call of `push` is intercepted, and the original is restored for all others.
  */
 function onFirstSign(pipe: Readable, onSign: () => void): void {
   const push = pipe.push;
   pipe.push = (...chunk) => {
     // Not deleted: V8 is slow with an object that has lost a property.
     pipe.push = push;
-    // The end of the pipe arrives as null. It is not a sign of life.
+    // The end of the pipe arrives as null, which is not a sign of life.
     if (chunk[0] !== null) onSign();
     return push.apply(pipe, chunk);
   };
 }
 
-/**
- * Watches the children that no host keeps: those of `connect(stdio(…))` and of commands such as `isthmus call`. One
- * watch for all of them, started with the first and sent home a little after the last, since programs that start one
- * child often start the next.
- */
-const ownDeathWatch: ChildWatcher = {
-  started(pid) {
-    callOff();
-    living.add(pid);
-    watch ??= createDeathWatch();
-    watch.started(pid);
-  },
-  ended(pid) {
-    watch?.ended(pid);
-    if (!living.delete(pid) || living.size > 0) return;
-    callOff = systemClock.after(LINGER_MS, sendHome, { background: true });
-  },
-};
-
-const living = new Set<number>();
-let watch: DeathWatch | undefined;
-let callOff: () => void = () => {};
-
-function sendHome(): void {
-  if (living.size > 0) return;
-  void watch?.close();
-  watch = undefined;
+/** Informs all watchers of a start. The returned function informs them of the end, once. */
+function tellWatchers(watchers: readonly ChildWatcher[], pid: number): () => void {
+  let over = false;
+  for (const watcher of watchers) attempt('started', () => watcher.started(pid));
+  return () => {
+    if (over) return;
+    over = true;
+    for (const watcher of watchers) attempt('ended', () => watcher.ended(pid));
+  };
 }
 
-const LINGER_MS = 2000;
+function attempt(method: string, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (events.handlerFailed.hasSubscribers) events.handlerFailed.publish({ method, error });
+  }
+}
 
-/** A process as the system gives it, with the three ways in which Node says that it could not start made one. */
+/** A process of Node, with its three ways to report a failed start made one. */
 interface Started {
   readonly pid: number | undefined;
   readonly stdin: Writable;
@@ -174,8 +155,8 @@ function startProcess(options: ChildOptions): Started {
       cwd: options.cwd,
       env: childEnvironment(options),
       stdio: 'pipe',
-      // The leader of a process group of its own, so that all that it starts can be ended with it. On Windows
-      // it would be a console of its own.
+      // Makes it the leader of a process group, so that all that it starts can be ended with it. On Windows this
+      // would open a console instead.
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
@@ -186,8 +167,8 @@ function startProcess(options: ChildOptions): Started {
     // Some failures are an 'error' event (ENOENT, EACCES), others are thrown (E2BIG, ENOTDIR, a NUL in a name).
     fail(error as Error);
   }
-  // What could not be started may have pipes all the same, which Node closes a little later. Where it is thrown,
-  // and when file descriptors ran out, there are none.
+  // After a failed start there may be pipes, which Node closes a little later. After a throw, and when file
+  // descriptors ran out, there are none.
   if (!child?.stdout) closed.resolve();
   const stdin = child?.stdin ?? new Writable().destroy();
   const stdout = child?.stdout ?? Readable.from([]);
@@ -206,9 +187,9 @@ function startProcess(options: ChildOptions): Started {
   };
 }
 
-/** The system says ENOENT of the command when it is the working directory that does not exist. */
+/** The system reports ENOENT for the command also when the working directory does not exist. */
 function blameDirectory(error: NodeJS.ErrnoException, cwd: string | undefined): Error {
   if (error.code !== 'ENOENT' || cwd === undefined || existsSync(cwd)) return error;
-  const said = new Error(`the working directory ${cwd} does not exist`, { cause: error });
-  return Object.assign(said, { code: 'ENOENT', syscall: 'chdir', path: cwd });
+  const blamed = new Error(`the working directory ${cwd} does not exist`, { cause: error });
+  return Object.assign(blamed, { code: 'ENOENT', syscall: 'chdir', path: cwd });
 }

@@ -11,17 +11,17 @@ export interface DetachedOptions {
 }
 
 /**
- * Starts a program that is to outlive us. It has a session of its own, so what a terminal or a host sends to our
- * group does not concern it; and on POSIX a shell stands in between and is gone at once, so that whoever ends us
- * with all our children does not find it. Its descriptor 3 is the other end of the returned stream, which ends when
- * the program closes it or dies. Never throws: what could not be started is a stream that ends, or fails.
+ * Starts a program that outlives our process. It has its own session, so that signals to our group do not reach it. On
+ * POSIX a shell starts it and exits at once, so that it is not among our children when they are ended. Its descriptor 3
+ * is the other end of the returned stream, which ends when the program closes it or dies. Never throws: after a failed
+ * start the stream ends or fails.
  */
 export function startDetached({ command, args, cwd, env, stderr }: DetachedOptions): Readable {
-  const [program, words] =
+  const [program, programArgs] =
     process.platform === 'win32'
       ? [command, [...args]]
       : ['/bin/sh', ['-c', '"$@" &', 'sh', command, ...args]];
-  const child = spawn(program, words, {
+  const child = spawn(program, programArgs, {
     cwd,
     env,
     detached: true,

@@ -1,21 +1,18 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
-/**
- * What a child says on stderr. It is always read, or else a child that logs would block on a full pipe, and
- * only the last of it is kept.
- */
+/** The stderr of a child. It is always read, since a full pipe would block the child. Only the last bytes are kept. */
 export interface StderrRing {
-  /** All bytes that came, kept or not. */
+  /** How many bytes were read, kept or not. */
   readonly bytesSeen: number;
   /**
-   * The last of it as text, at most `maxChars` long. Text that lost its beginning starts with a whole line,
-   * or if there is only one line, with a whole character.
+   * The last bytes as text of at most `maxChars`. Text that lost its beginning starts with a whole line, or if there is
+   * only one line, with a whole character.
    */
   tail(maxChars?: number): string;
   /**
-   * A copy of what comes from now on. A reader that is slow or absent blocks nobody: it misses the oldest bytes
-   * beyond the size of the ring.
+   * A copy of what is written from now on. A slow reader does not block the child: it misses the oldest bytes beyond the
+   * size of the ring.
    */
   stream(): Readable;
 }
@@ -93,19 +90,19 @@ function createCopy(capacity: number, onGone: () => void): Copy {
 }
 
 function lastText(bytes: Buffer, lostSome: boolean, maxChars = Number.POSITIVE_INFINITY): string {
-  // The decoder holds back a character of which only a part has come.
+  // The decoder holds back an incomplete character at the end.
   const text = new StringDecoder('utf8').write(lostSome ? bytes.subarray(characterStart(bytes)) : bytes);
   const cut = text.length > maxChars;
   if (!cut && !lostSome) return text;
   const from = cut ? text.length - Math.max(0, maxChars) : 0;
   const rest = text.slice(isLowSurrogate(text.charCodeAt(from)) ? from + 1 : from);
-  // Nothing is lost of a line when the cut is right behind a newline.
+  // After a newline the first line is complete.
   if (cut && text[from - 1] === '\n') return rest;
   const lines = rest.slice(rest.indexOf('\n') + 1);
   return lines === '' ? rest : lines;
 }
 
-/** The first byte that is no continuation of a character; UTF-8 has at most three of those. */
+/** The first byte that begins a character. UTF-8 has at most three continuation bytes. */
 function characterStart(bytes: Buffer): number {
   let at = 0;
   while (at < 3 && at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at += 1;
@@ -116,14 +113,14 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** The last bytes of a stream, as many as fit. Its memory is taken at the first write and never grows. */
+/** The last bytes of a stream, as many as fit. The memory is allocated at the first write and never grows. */
 interface ByteRing {
   readonly length: number;
-  /** Keeps the bytes, at the cost of the oldest. */
+  /** Adds bytes and drops the oldest. */
   write(bytes: Uint8Array): void;
-  /** A copy of what it holds, oldest first. */
+  /** A copy of the contents, oldest first. */
   peek(): Buffer;
-  /** The same, and it is empty afterwards. */
+  /** Returns the contents and empties the ring. */
   take(): Buffer;
 }
 

@@ -125,7 +125,7 @@ describe.runIf(onLinux)('the death watch', () => {
       process.kill(watch.pid!, 'SIGKILL');
       await until('its death is known', () => troubles.length >= deaths);
     }
-    expect(troubles.at(-1)).toBe('the death watch has died 4 times within a minute');
+    expect(troubles.at(-1)).toBe('the death watch has died 4 times within a minute; it is not started again');
     expect(watch.pid).toBeUndefined();
     const child = start({ command: 'sleep', args: ['600'], watchers: [watch] });
     expect(isAlive(child.pid!)).toBe(true);
@@ -160,7 +160,7 @@ describe.runIf(onLinux)('the death watch', () => {
       watch.ended(pid);
       if (pid % 1000 === 0) await setImmediate();
     }
-    expect(troubles[0]).toBe('the death watch has ended by itself (SIGKILL)');
+    expect(troubles[0]).toBe('the death watch has exited unexpectedly (SIGKILL)');
   });
 
   it('settles its close always, and twice', async () => {
