@@ -197,6 +197,7 @@ export function tellOf(error: unknown): Told {
 /** What is to be said against an error: that it has no code, or that it is the network's and not ours. */
 export function faultOfError({ code, text }: Told): string | undefined {
   if (typeof code === 'number') return undefined;
-  if (/fetch failed|hang up|ECONN|terminated|other side closed|was lost|was interrupted/i.test(text)) return text;
+  if (/fetch failed|hang up|ECONN|terminated|other side closed|was lost|was interrupted/i.test(text))
+    return text;
   return typeof code === 'string' ? undefined : `no code: ${text}`;
 }
