@@ -13,9 +13,8 @@ import {
   shim,
   useDaemonHome,
 } from '../../gateway/test/daemon/support.js';
-import { applyOptions, countedEnvironment, expandHeader } from '../src/attach/apply-options.js';
-import { configFiles } from '../src/attach/config-files.js';
-import { findServer } from '../src/attach/find-server.js';
+import { applyOptions, countedEnvironment, expandHeader } from '../src/attach/attach-options.js';
+import { configFiles, findServer } from '../src/attach/find-server.js';
 import { freeFolder, isthmus } from './support.js';
 
 const OPTIONS = { grace: 30_000 };
@@ -86,7 +85,7 @@ describe('the server that is meant', () => {
     expect(configFiles(undefined, { ...look, env: { ISTHMUS_CONFIG: '/b:/c' } })).toEqual(['/b', '/c']);
     expect(configFiles(undefined, { ...look, env: {} })).toEqual(['/home/ada/.config/isthmus/mcp.json']);
     expect(() => configFiles(undefined, { ...look, env: {}, exists: () => false })).toThrow(
-      'There is no configuration to look for the name in',
+      'No configuration file found',
     );
   });
 });
@@ -122,7 +121,7 @@ describe('the environment of a server', () => {
     const header = `Authorization: Bearer ${open}TOKEN${close}${open}env:TERM${close}`;
     expect(expandHeader(header, ours)).toBe('Authorization: Bearer s3cretxterm');
     expect(() => expandHeader(`A: ${open}NONE${close}`, ours)).toThrow(
-      'A --header needs the variable NONE, which is not set here',
+      'A --header needs the variable NONE, which is not set',
     );
   });
 });

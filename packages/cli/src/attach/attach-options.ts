@@ -1,7 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { collect, toMs, toVariable } from '../common-options.js';
+import { resolve } from 'node:path';
+import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
+import { type CommandSpec, given, type ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
+import { type Command, Option } from 'commander';
+import { usageError } from '../cli-error.js';
+import { collect, toInput, toMs, toVariable } from '../common-options.js';
+import { withSettings } from '../target.js';
 
-/** What `isthmus attach` takes. */
+/** The options of `isthmus attach`. */
 export interface AttachCommandOptions {
   readonly config?: readonly string[];
   readonly input?: Readonly<Record<string, string>>;
@@ -22,22 +28,18 @@ export function addAttachOptions(command: Command): Command {
   return command
     .option(
       '-c, --config <file>',
-      'the file that has NAME; repeatable, later files win (default: see below)',
+      'a file that defines NAME; repeatable, later files win (default: see below)',
       collect,
     )
-    .option(
-      '--input <id=value>',
-      'a value that the file leaves to its editor to ask for (input:id); repeatable',
-      toInput,
-    )
+    .option('--input <id=value>', 'the value of an input:id of the file; repeatable', toInput)
     .option('-u, --url <url>', 'a remote server')
     .option(
       '-H, --header <header>',
-      'a header for every request to it; it may name variables (see below); repeatable',
+      'a header for every request to the URL; may name variables (see below); repeatable',
       collect,
     )
     .addOption(
-      new Option('--transport <strategy>', 'how to talk to it (default: http-first)').choices([
+      new Option('--transport <strategy>', 'which transport to try (default: http-first)').choices([
         'http-first',
         'http-only',
         'sse-first',
@@ -50,23 +52,118 @@ export function addAttachOptions(command: Command): Command {
       toVariable,
     )
     .option('--cwd <folder>', 'the folder that the command runs in (default: this one)')
-    .option('--pass-environment', 'the command gets your whole environment, and is shared less')
+    .option(
+      '--pass-environment',
+      'the command gets your whole environment; only hosts with the same environment share it',
+    )
     .option(
       '-m, --mode <mode>',
-      'auto finds out the era of the server; modern, legacy or a revision insists on it (default: auto)',
+      'auto detects the era of the server; modern, legacy or a revision requires it (default: auto)',
     )
     .option('--ignore-tool <pattern>', 'leave out a tool of the server; * is any text; repeatable', collect)
-    .option('-t, --timeout <ms>', 'how long the server may take over one call (default: 600000)', toMs)
-    .option('--grace <ms>', 'how long the server is kept when the last host has gone', toGrace, 30_000)
-    .option('--no-daemon', 'share nothing: the server is a child of this process, and ends with it');
+    .option('-t, --timeout <ms>', 'how long one call may take (default: 600000)', toMs)
+    .option('--grace <ms>', 'how long the server is kept after the last host is gone', toGrace, 30_000)
+    .option('--no-daemon', 'do not share: the server is a child of this process and ends with it');
 }
 
 function toGrace(text: string): number {
   return text === '0' ? 0 : toMs(text);
 }
 
-function toInput(text: string, before: Record<string, string> = {}): Record<string, string> {
-  const at = text.indexOf('=');
-  if (at <= 0) throw new InvalidArgumentError('Write ID=VALUE.');
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+/** Applies the command line to the server, and adds the variables of this environment that the server gets. */
+export function applyOptions(
+  server: ServerSpec,
+  options: Omit<AttachCommandOptions, 'config' | 'input' | 'url' | 'daemon'>,
+): AttachParams {
+  const { grace: graceMs, transport, mode, timeout: timeoutMs, ignoreTool } = options;
+  const tools = ignoreTool && { ...server.tools, deny: [...(server.tools?.deny ?? []), ...ignoreTool] };
+  const changed = { ...server, ...given({ mode, timeoutMs, tools }) };
+  if (changed.kind === 'command') {
+    refuse(options, ['header', 'transport'], 'is for a URL, and this is a command');
+    const { spec, ambient } = withEnvironment(changed, options);
+    return { server: spec, ambient, sseFirst: false, graceMs };
+  }
+  refuse(options, ['env', 'cwd', 'passEnvironment'], 'is for a command, and this is a URL');
+  const header = options.header?.map((text) => expandHeader(text));
+  const spec =
+    changed.kind === 'url'
+      ? withSettings(changed, { header, transport: transport && TRANSPORTS[transport] })
+      : changed;
+  return { server: spec, ambient: {}, sseFirst: transport === 'sse-first', graceMs };
 }
+
+function withEnvironment(
+  server: CommandSpec,
+  { env, cwd, passEnvironment }: Pick<AttachCommandOptions, keyof typeof COMMAND_FLAGS>,
+): { readonly spec: CommandSpec; readonly ambient: Readonly<Record<string, string>> } {
+  const { inheritEnv: inherited, start = 'lazy', processes = 'shared', disabled: _, ...rest } = server;
+  const { counted, ambient } = countedEnvironment({
+    env: { ...server.env, ...env },
+    inheritEnv: passEnvironment ? 'all' : inherited,
+  });
+  const folder = cwd === undefined ? server.cwd : resolve(cwd);
+  return { ambient, spec: { ...rest, start, processes, cwd: folder, env: counted } };
+}
+
+const COMMAND_FLAGS = { env: '--env', cwd: '--cwd', passEnvironment: '--pass-environment' } as const;
+
+/** The daemon looks for `sse-first` before it connects. Where it finds nothing, the transport is `auto`. */
+const TRANSPORTS = {
+  'http-first': 'auto',
+  'http-only': 'http-only',
+  'sse-first': 'auto',
+  'sse-only': 'sse',
+} as const;
+
+const FLAGS = { ...COMMAND_FLAGS, header: '--header', transport: '--transport' } as const;
+
+function refuse(options: object, names: readonly (keyof typeof FLAGS)[], why: string): void {
+  const found = names.find((name) => (options as Record<string, unknown>)[name] !== undefined);
+  if (found) throw usageError(`${FLAGS[found]} ${why}`, 'Remove the option');
+}
+
+/**
+ * A header may name variables: `Authorization: Bearer ${TOKEN}`. Hosts do not expand variables in arguments, and every user of
+ * the machine can read a secret that is an argument.
+ */
+export function expandHeader(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  return text.replace(/\$\{(?:env:)?(\w+)\}/g, (_, name: string) => {
+    const value = env[name];
+    if (value !== undefined) return value;
+    throw usageError(`A --header needs the variable ${name}, which is not set`);
+  });
+}
+
+interface CountedEnvironment {
+  /** Hosts that differ in these do not share the server. */
+  readonly counted: Readonly<Record<string, string>>;
+  /** These describe the host, not the server. The values of the first host are used. */
+  readonly ambient: Readonly<Record<string, string>>;
+}
+
+/**
+ * All variables that the process of a server gets. They are collected here, since another host may have started the daemon.
+ * By default a server inherits only the minimal variables, and of these only `PATH` and the folders of the home count.
+ */
+export function countedEnvironment(
+  options: {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly inheritEnv: 'minimal' | 'all' | readonly string[] | undefined;
+  },
+  ours: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): CountedEnvironment {
+  const { env, inheritEnv = 'minimal' } = options;
+  const all = childEnvironment({ env, inheritEnv }, ours, platform);
+  const given = new Set(Object.keys(env).map((name) => name.toUpperCase()));
+  const counts = (name: string) =>
+    inheritEnv !== 'minimal' || given.has(name.toUpperCase()) || COUNTED.has(name.toUpperCase());
+  const pick = (isWanted: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => isWanted(name)));
+  return { counted: pick(counts), ambient: pick((name) => !counts(name)) };
+}
+
+const COUNTED: ReadonlySet<string> = new Set(['PATH', 'HOME', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA']);

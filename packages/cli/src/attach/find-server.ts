@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
 import { type ServerSpec, withoutSource } from '@isthmus/sdk/internal/config/server-spec.js';
 import { usageError } from '../cli-error.js';
 import { commandTarget } from '../target.js';
 import type { AttachCommandOptions } from './attach-options.js';
-import { configFiles } from './config-files.js';
 
 export interface AttachTarget {
   readonly server: ServerSpec;
@@ -11,28 +12,28 @@ export interface AttachTarget {
   readonly warnings: readonly string[];
 }
 
-/** The server that is meant: a name in a file, a URL, or the command behind `--`. */
+/** Finds the server: a name in a file, a URL, or the command after `--`. */
 export async function findServer(
   words: readonly string[],
   behind: readonly string[] | undefined,
   options: Pick<AttachCommandOptions, 'config' | 'input' | 'url' | 'cwd'>,
 ): Promise<AttachTarget> {
   const [word, ...more] = words;
-  // Whoever comes from mcp-remote writes the URL as a word.
+  // mcp-remote takes the URL as an argument without --url.
   const isAddress = word !== undefined && /^https?:\/\//i.test(word) && options.url === undefined;
   const url = isAddress ? word : options.url;
   const name = isAddress ? undefined : word;
   const targets = [url, name, behind].filter((each) => each !== undefined);
   if (targets.length > 1 || more.length > 0) {
     const what = 'attach takes one server: NAME, --url URL, or -- COMMAND ARGS…';
-    throw usageError(what, behind ? undefined : 'A command goes behind --: isthmus attach -- COMMAND ARGS…');
+    throw usageError(what, behind ? undefined : 'Write a command after --: isthmus attach -- COMMAND ARGS…');
   }
   if (url !== undefined) return { server: serverAt(url), warnings: [] };
   if (behind) return { server: serverOfCommand(behind, options.cwd), warnings: [] };
   return findNamed(configFiles(options.config), name, options.input);
 }
 
-/** Reading files is loaded only by those who do. */
+/** Loads the reader of files only when it is needed, so that a shim starts fast. */
 async function findNamed(
   files: readonly string[],
   name: string | undefined,
@@ -47,14 +48,49 @@ async function findNamed(
 
 function serverAt(url: string): ServerSpec {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw usageError(`"${url}" is no http:// or https:// URL`);
+    throw usageError(`"${url}" is not an http:// or https:// URL`);
   }
   const { origin, pathname } = new URL(url);
-  // Without its query, which may hold secrets.
+  // Without its query, which may contain secrets.
   return { kind: 'url', name: `${origin}${pathname}`, url, transport: 'auto', headers: {} };
 }
 
 function serverOfCommand([command, ...args]: readonly string[], cwd = '.'): ServerSpec {
-  if (!command) throw usageError('Behind -- there is no command', 'isthmus attach -- node server.js');
+  if (!command) throw usageError('No command after --', 'isthmus attach -- node server.js');
   return { ...commandTarget(command, args), cwd: resolve(cwd) };
+}
+
+export interface ConfigFileSearch {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly platform?: NodeJS.Platform;
+  readonly home?: string;
+  readonly exists?: (file: string) => boolean;
+}
+
+/**
+ * The files of `--config`, or else of `ISTHMUS_CONFIG`, or else the file of the user. The files of applications are not
+ * read by default, since `isthmus attach NAME` may itself be the definition of NAME in one of them.
+ */
+export function configFiles(
+  given: readonly string[] | undefined,
+  {
+    env = process.env,
+    platform = process.platform,
+    home = homedir(),
+    exists = existsSync,
+  }: ConfigFileSearch = {},
+): readonly string[] {
+  if (given) return given;
+  const listed = env['ISTHMUS_CONFIG']?.split(delimiter).filter(Boolean) ?? [];
+  if (listed.length > 0) return listed;
+  const folder =
+    platform === 'win32'
+      ? join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'isthmus')
+      : join(home, '.config', 'isthmus');
+  const own = join(folder, 'mcp.json');
+  if (exists(own)) return [own];
+  throw usageError(
+    'No configuration file found',
+    `Give --config FILE, or define the servers in ${own}; -- COMMAND ARGS… and --url URL need no file`,
+  );
 }

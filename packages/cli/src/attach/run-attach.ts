@@ -10,7 +10,7 @@ import { onSignals } from '@isthmus/sdk/internal/server/own-process.js';
 import { EXIT } from '../exit-codes.js';
 import { oneLine } from '../terminal/text.js';
 
-/** Is the server that a host has launched, until the host is gone. `read` tells anew what the server is. */
+/** Runs as the stdio server of a host, until the host is gone. `read` reads the definition of the server again. */
 export async function runAttach(first: AttachParams, read: () => Promise<AttachParams>): Promise<void> {
   let params = first;
   let isFirst = true;
@@ -19,7 +19,7 @@ export async function runAttach(first: AttachParams, read: () => Promise<AttachP
     input: process.stdin,
     output: process.stdout,
     async attach() {
-      // Another daemon is told what the file says now; a file that is broken changes nothing.
+      // Another daemon gets the current definition. A broken file changes nothing.
       if (!isFirst) params = await read().catch(() => params);
       isFirst = false;
       return attach(params, { paths: openPaths(), program: PROGRAM });

@@ -1,8 +1,7 @@
 import type { AttachParams } from '@isthmus/gateway/internal/daemon/definition.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { Command } from 'commander';
-import { applyOptions } from '../attach/apply-options.js';
-import { type AttachCommandOptions, addAttachOptions } from '../attach/attach-options.js';
+import { type AttachCommandOptions, addAttachOptions, applyOptions } from '../attach/attach-options.js';
 import { findServer } from '../attach/find-server.js';
 import { EXIT } from '../exit-codes.js';
 import { oneLine } from '../terminal/text.js';

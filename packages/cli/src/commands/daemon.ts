@@ -2,12 +2,13 @@ import { type ControlClient, controlClient } from '@isthmus/gateway/internal/con
 import { isAbsent } from '@isthmus/gateway/internal/daemon/attach.js';
 import { openPaths } from '@isthmus/gateway/internal/daemon/daemon-paths.js';
 import { daemonLog } from '@isthmus/gateway/internal/daemon/log-file.js';
+import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { Command, Option } from 'commander';
-import { describeDaemon } from '../attach/describe-daemon.js';
 import { CliError } from '../cli-error.js';
 import { toMs } from '../common-options.js';
 import { EXIT } from '../exit-codes.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
 
 export function daemonCommand(version: string): Command {
   const daemon = new Command('daemon')
@@ -44,6 +45,30 @@ async function status(json: boolean): Promise<void> {
   const terminal = processTerminal();
   if (json) writeJson(terminal, found);
   else for (const line of describeDaemon(found)) terminal.stdout.write(`${line}\n`);
+}
+
+/** One line for the daemon, and one for each server. */
+function describeDaemon({ pid, version, startedAt, listening, servers }: GatewayStatus): string[] {
+  const all = Object.values(servers);
+  const width = Math.max(0, ...all.map(({ name }) => oneLine(name).length));
+  return [
+    `daemon ${version}, process ${pid}, since ${startedAt}, at ${listening.join(', ')}`,
+    ...(all.length === 0 ? ['no servers'] : []),
+    ...all.map((server) => `  ${oneLine(server.name).padEnd(width)}  ${describeServer(server)}`),
+  ];
+}
+
+function describeServer(server: GatewayServerStatus): string {
+  const { state, reason, era, processes } = server;
+  const hosts = (server as { attached?: number }).attached ?? 0;
+  const pids = processes?.processes.flatMap(({ pid }) => pid ?? []) ?? [];
+  return [
+    state,
+    ...(era ? [era] : []),
+    `${hosts} ${hosts === 1 ? 'host' : 'hosts'}`,
+    ...(pids.length > 0 ? [`process ${pids.join(', ')}`] : []),
+    ...(reason === undefined ? [] : [oneLine(reason)]),
+  ].join(', ');
 }
 
 async function stop(): Promise<void> {

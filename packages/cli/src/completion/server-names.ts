@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { listGateways } from '@isthmus/gateway/internal/control/index.js';
 import { readServers } from '@isthmus/sdk/internal/config/index.js';
-import { configFiles } from '../attach/config-files.js';
+import { configFiles } from '../attach/find-server.js';
 
 /** The servers that may be meant next: those of files, and those of gateways that are running. */
 export async function serverNames(words: readonly string[]): Promise<readonly string[]> {
