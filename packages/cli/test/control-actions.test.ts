@@ -34,7 +34,7 @@ describe('restart, stop and start', () => {
     expect(states).toEqual([]);
   });
 
-  it('fail with the reason and the next step when the server is not well then', async () => {
+  it('fail with the reason and the next step when the server has failed afterwards', async () => {
     const place = freePlace();
     const reason = 'a stopped with code 1 after 3 ms';
     await openFake(place, { status: { servers: { a: unit('a', { state: 'failed', reason }) } } });
@@ -42,8 +42,8 @@ describe('restart, stop and start', () => {
     expect({ code, stdout, message: error?.message, hint: error?.hint }).toEqual({
       code: 1,
       stdout: '',
-      message: 'a was restarted and is not well: stopped with code 1 after 3 ms',
-      hint: 'isthmus logs a shows what it said, isthmus doctor a what to do',
+      message: 'a was restarted and failed: stopped with code 1 after 3 ms',
+      hint: 'isthmus logs a shows its output; isthmus doctor a explains the problem',
     });
   });
 

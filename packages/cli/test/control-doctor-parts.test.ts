@@ -3,57 +3,56 @@ import { join } from 'node:path';
 import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
 import { unit } from '../../gateway/test/control/support.js';
-import { describeLookUp } from '../src/control/doctor/check-command.js';
+import { describeLookUp, lookUpCommand } from '../src/control/doctor/check-command.js';
 import { examineServer } from '../src/control/doctor/examine-server.js';
 import { interpretStderr, quotedLine } from '../src/control/doctor/interpret-stderr.js';
-import { lookUpCommand } from '../src/control/doctor/look-up-command.js';
 import { inOrder } from '../src/control/doctor/run-doctor.js';
 import { freeFolder } from './support.js';
 
 /** What the doctor makes of what it sees, without servers. */
 
-describe('the last words of a program', () => {
+describe('the stderr of a program', () => {
   const variables = { given: new Set(['HAS_IT']), ours: new Set(['OUR_TOKEN', 'HAS_IT']) };
 
   it.each([
     [
       'Error: listen EADDRINUSE: address already in use :::3000',
       'port-in-use',
-      'It wants port 3000 that another process has',
+      'It needs port 3000, which another process uses',
     ],
-    ['OSError: [Errno 98] address already in use', 'port-in-use', 'It wants a port that another process has'],
+    [
+      'OSError: [Errno 98] address already in use',
+      'port-in-use',
+      'It needs a port, which another process uses',
+    ],
     [
       "Error: Cannot find module '/srv/server.js'",
       'module-missing',
-      'It needs /srv/server.js, which is not there',
+      'It needs /srv/server.js, which does not exist',
     ],
     [
       "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /x.js",
       'module-missing',
-      'It needs zod, which is not there',
+      'It needs zod, which does not exist',
     ],
-    ["ModuleNotFoundError: No module named 'mcp'", 'module-missing', 'It needs mcp, which is not there'],
-    ['npm error code E404', 'module-missing', 'The package that is to be run does not exist'],
+    ["ModuleNotFoundError: No module named 'mcp'", 'module-missing', 'It needs mcp, which does not exist'],
+    ['npm error code E404', 'module-missing', 'The package of the command does not exist'],
     [
       'Error: WEATHER_API_KEY is not set',
       'variable-missing',
-      'It seems to need the variable WEATHER_API_KEY, and does not get it',
+      'It seems to need the variable WEATHER_API_KEY, which it does not get',
     ],
     [
       "KeyError: 'GITHUB_TOKEN'",
       'variable-missing',
-      'It seems to need the variable GITHUB_TOKEN, and does not get it',
+      'It seems to need the variable GITHUB_TOKEN, which it does not get',
     ],
     [
       'Please set the BRAVE_API_KEY environment variable',
       'variable-missing',
-      'It seems to need the variable BRAVE_API_KEY, and does not get it',
+      'It seems to need the variable BRAVE_API_KEY, which it does not get',
     ],
-    [
-      'Error: EACCES: permission denied, open /root/x',
-      'permission',
-      'It may not do something that it wants to do',
-    ],
+    ['Error: EACCES: permission denied, open /root/x', 'permission', 'It lacks a permission'],
   ])('%s', (line, code, message) => {
     expect(interpretStderr(['starting', line, '    at x.js:1'], variables)).toMatchObject({ code, message });
   });
@@ -182,13 +181,13 @@ describe('a server of the gateway', () => {
       'its first list failed: no',
       {},
       'list-fails',
-      'isthmus logs a shows what it said; when the cause is gone, isthmus restart a',
+      'isthmus logs a shows its output; after fixing the cause, run isthmus restart a',
     ],
     [
       'Cannot connect to http://x/: connection refused',
       { kind: 'url' } as const,
       'unreachable',
-      'Is the server there, and are the URL and the headers right?',
+      'Check that the server runs, and that the URL and the headers are right',
     ],
   ])('%s', (reason, more, code, advice) => {
     expect(ill(reason, more)).toMatchObject([{ code, advice }]);
@@ -196,7 +195,7 @@ describe('a server of the gateway', () => {
 });
 
 describe('work in order', () => {
-  it('is done so much at once, and told in the order in which it was given', async () => {
+  it('runs in parallel, and its results keep the given order', async () => {
     let doing = 0;
     let most = 0;
     const task = (name: string, ms: number) => async () => {

@@ -102,26 +102,26 @@ describe('isthmus doctor --config', () => {
             /^Cannot connect: plain stopped with code 3 after \d+ ms; last stderr: "bad luck"$/,
           ),
           advice:
-            'Run the command by itself to see what it needs; it gets a clean environment, pass variables with env or inheritEnv',
+            'Run the command by itself to see what it needs. Servers get a clean environment: pass variables with env or inheritEnv',
         },
       ],
       stderr: ['reading', 'bad luck'],
     });
     expect(of('typo').problems[0]!.advice).toBe('Did you mean node?');
     expect(of('silent').problems[0]!.advice).toBe(
-      'Is it an MCP server that speaks over stdin and stdout? Some need an argument for that (stdio)',
+      'Check that it is an MCP server on stdin and stdout. Some servers need an argument for that (stdio)',
     );
     expect(of('variable').problems[0]!.message).toContain('the variable NOT_SET_ANYWHERE is not set');
     expect(of('dies').stderr.join('\n')).toContain('missing API key');
   });
 
-  it('knows a port that another process has', async () => {
+  it('finds a port that another process uses', async () => {
     const url = new URL(await answering(200));
     const program = `require("net").createServer().listen(${url.port}, "127.0.0.1")`;
     const { servers } = await examine({ second: node('-e', program) });
     expect(servers[0]!.problems[0]).toMatchObject({
       code: 'port-in-use',
-      message: `It wants port ${url.port} that another process has`,
+      message: `It needs port ${url.port}, which another process uses`,
     });
   });
 
@@ -137,15 +137,15 @@ describe('isthmus doctor --config', () => {
       [
         'nobody',
         'unreachable',
-        'Is the server running, and is the host right? curl -v shows how far one comes',
+        'Check that the server is running and that the host is right. curl -v shows where the connection fails',
       ],
       [
         'who',
         'unauthorized',
-        `Say who asks: "headers": { "Authorization": "Bearer \${TOKEN}" }, with a token that has not expired`,
+        `This server needs credentials: "headers": { "Authorization": "Bearer \${TOKEN}" }, with a token that has not expired`,
       ],
-      ['where', 'wrong-url', 'Is that the URL of an MCP server? Its path is often /mcp or /sse'],
-      ['ill', 'http-status', 'The server, or a proxy before it, is not well; its log may say why'],
+      ['where', 'wrong-url', 'Check the URL. The path of an MCP server is often /mcp or /sse'],
+      ['ill', 'http-status', 'The server, or a proxy in front of it, fails; its log may say why'],
     ]);
   });
 
@@ -157,24 +157,24 @@ describe('isthmus doctor --config', () => {
     const { stdout } = await run(false);
     const folders = process.env['PATH']!.split(':').filter(Boolean).length;
     expect(stdout.split('\n')).toEqual([
-      `typo cannot be used (${file}:3; it was not started)`,
-      `  wrong  The command nodee is in none of the ${folders} folders of PATH`,
-      '  do     Did you mean node?',
+      `typo is unusable (${file}:3; it was not started)`,
+      `  problem  The command nodee is in none of the ${folders} folders of PATH`,
+      '  fix      Did you mean node?',
       '',
-      `off is switched off (${file}:6; it was not started)`,
+      `off is disabled (${file}:6; it was not started)`,
       '',
-      '1 of 2 cannot be used: typo, 1 switched off.',
+      '1 of 2 unusable: typo, 1 disabled.',
       '',
     ]);
   });
 
-  it('looks at the one that is named, and knows what was meant', async () => {
+  it('examines the server that is named, and suggests a similar name', async () => {
     const servers = { good: node(fixture('server-that-never-answers')), bad: { command: 'nodee' } };
     expect((await examine(servers, 'good')).servers.map(({ name }) => name)).toEqual(['good']);
     const { code, error } = await examine(servers, 'goood');
     expect([code, error?.message, error?.hint]).toEqual([
       2,
-      'There is no server "goood" to look at',
+      'There is no server "goood" to examine',
       'Did you mean good?',
     ]);
   });
@@ -231,19 +231,19 @@ describe('isthmus doctor with a running gateway', () => {
     ]);
   });
 
-  it('needs no file, and tells of a configuration that was not taken over', async () => {
+  it('needs no file, and reports a configuration that was rejected', async () => {
     const place = freePlace();
     await openFake(place, { status: { servers: { one: unit('one') }, configProblem: 'is not JSON' } });
     const { code, stdout } = await work((context) => runDoctor(undefined, { timeout: 1000 }, context), place);
     expect(code).toBe(1);
     expect(stdout).toBe(
       [
-        'one is well (gateway 4711)',
+        'one is ok (gateway 4711)',
         '  era     legacy: It answered server/discover with -32601 "Method not found"',
         '  server  one 1.0.0',
         '',
-        'The configuration of the gateway (pid 4711) was changed and not taken over: is not JSON',
-        'The server is well.',
+        'The configuration of the gateway (pid 4711) was changed and rejected; the old one is in use: is not JSON',
+        'The server is ok.',
         '',
       ].join('\n'),
     );

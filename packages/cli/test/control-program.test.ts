@@ -23,7 +23,7 @@ describe('without a running gateway', () => {
     for (const { code, stdout, stderr } of await Promise.all(all.map((args) => isthmus(...args)))) {
       expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
       expect(stderr).toMatch(
-        /no gateway of yours is running\n(.*\n)*hint: isthmus (serve|doctor) --config FILE/i,
+        /no (running gateway found for this user|gateway of this user is running)\n(.*\n)*hint: isthmus (serve|doctor) --config FILE/i,
       );
     }
   });
@@ -31,7 +31,7 @@ describe('without a running gateway', () => {
   it('what makes no sense ends with 2', async () => {
     const cases: [string[], string][] = [
       [['restart'], "missing required argument 'name'"],
-      [['status', '--pid', 'x'], 'It must be the number of a process.'],
+      [['status', '--pid', 'x'], 'It must be a process id.'],
       [['logs', '-n', '-1'], 'It must be a number of lines, 0 or more.'],
     ];
     await Promise.all(
@@ -73,8 +73,8 @@ describe('with a running gateway', () => {
       pid: gateway.pid,
       servers: { well: { state: 'ready', era: 'modern' }, broken: { state: 'failed' } },
     });
-    expect(doctor.stdout).toContain(`well is well (gateway ${gateway.pid})`);
-    expect(doctor.stdout).toContain('1 of 2 cannot be used: broken.');
+    expect(doctor.stdout).toContain(`well is ok (gateway ${gateway.pid})`);
+    expect(doctor.stdout).toContain('1 of 2 unusable: broken.');
     expect([status.code, doctor.code, logs.code]).toEqual([1, 1, 0]);
     expect(logs.stdout).toContain(' -- process 2 is being started\n');
     const stopped = await isthmus('stop', 'well');

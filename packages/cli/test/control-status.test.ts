@@ -3,7 +3,7 @@ import type { ProcessStatus, ServerStatus } from '@isthmus/sdk/internal/host/sta
 import { describe, expect, it, vi } from 'vitest';
 import { unit } from '../../gateway/test/control/support.js';
 import { runStatus } from '../src/commands/status.js';
-import { describeBytes, describeDuration, whyOf } from '../src/control/describe-unit.js';
+import { describeBytes, describeDuration, whyOf } from '../src/control/render-server.js';
 import { freePlace, openFake, work } from './control-support.js';
 
 const NOW = Date.parse('2026-07-28T10:30:00.000Z');
@@ -95,7 +95,7 @@ describe('isthmus status', () => {
       'far      asleep  modern                                              the first call starts it',
       '',
       'Not ready: notes.',
-      'hint: isthmus doctor notes says why, and what to do',
+      'hint: isthmus doctor notes explains why, and how to fix it',
       '',
     ]);
     expect(code).toBe(1);
@@ -115,7 +115,7 @@ describe('isthmus status', () => {
     const servers = { a: unit('a'), b: unit('b', { state: 'asleep' }), c: unit('c', { state: 'off' }) };
     await openFake(place, { status: { servers } });
     const { code, stdout } = await work((context) => runStatus(undefined, {}, context), place);
-    expect(stdout).toContain('\nAll is well: 1 ready, 1 asleep, 1 off.\n');
+    expect(stdout).toContain('\nEverything is ok: 1 ready, 1 asleep, 1 off.\n');
     expect(code).toBe(0);
   });
 
@@ -126,7 +126,7 @@ describe('isthmus status', () => {
     const { code, stdout } = await work((context) => runStatus(undefined, {}, context), place);
     expect(stdout).toContain('\nNot ready, and not needed: b.\n');
     expect(stdout).toContain(
-      'The configuration was changed and not taken over: .mcp.json:3:1: is not JSON\n',
+      'The changed configuration was rejected; the old one is in use: .mcp.json:3:1: is not JSON\n',
     );
     expect(code).toBe(0);
   });
@@ -154,7 +154,7 @@ describe('isthmus status', () => {
     expect(weather.code).toBe(0);
     expect(notes.stdout).toContain(
       '  last exit  5s ago (generation 6): notes stopped with code 1 after 30 ms; last stderr: "no key"\n' +
-        '  its last words:\n  | reading config\n  | no key\n',
+        '  its last stderr lines:\n  | reading config\n  | no key\n',
     );
     expect(notes.code).toBe(1);
   });
@@ -174,12 +174,15 @@ describe('isthmus status', () => {
 
   it('never lets a server write on the terminal as it likes', async () => {
     const place = freePlace();
-    const evil = unit('e\u001b[2Jvil', { state: 'failed', reason: 'bye\u001b]0;owned\u0007\nAll is well' });
+    const evil = unit('e\u001b[2Jvil', {
+      state: 'failed',
+      reason: 'bye\u001b]0;owned\u0007\nEverything is ok',
+    });
     await openFake(place, { status: { servers: { evil } } });
     const { stdout } = await work((context) => runStatus(undefined, {}, context), place);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toMatch(/^evil +failed/m);
-    expect(stdout).not.toMatch(/^All is well/m);
+    expect(stdout).not.toMatch(/^Everything is ok/m);
   });
 });
 
@@ -189,8 +192,8 @@ describe('which gateway', () => {
     expect({ code, stdout, message: error?.message, hint: error?.hint }).toEqual({
       code: 3,
       stdout: '',
-      message: 'No gateway of yours is running',
-      hint: 'isthmus serve --config FILE starts one; --socket PATH asks one whose control socket is elsewhere',
+      message: 'No running gateway found for this user',
+      hint: 'isthmus serve --config FILE starts one; --socket PATH names a control socket in another folder',
     });
   });
 
@@ -221,7 +224,7 @@ describe('which gateway', () => {
       work((context) => runStatus(name, { json: true, ...options }, context), place);
     const { code, error } = await run(undefined, {});
     expect(code).toBe(2);
-    expect(error?.message).toBe('Several gateways are running, and it is not clear which is meant');
+    expect(error?.message).toBe('Several gateways are running');
     expect(error?.evidence).toEqual([
       'gateways:',
       `  --pid 11  http://127.0.0.1:8080/mcp ${place.folder}/one.sock  (a, b)`,
@@ -231,7 +234,7 @@ describe('which gateway', () => {
     expect(JSON.parse((await run(undefined, { socket: one.path })).stdout)).toMatchObject({ pid: 11 });
     expect(JSON.parse((await run('a', {})).stdout)).toMatchObject({ name: 'a' });
     expect((await run('b', {})).code).toBe(2);
-    expect((await run(undefined, { pid: 33 })).error?.message).toBe('No gateway of yours has the pid 33');
+    expect((await run(undefined, { pid: 33 })).error?.message).toBe('No gateway of this user has the pid 33');
   });
 
   it('has no such server: what was meant, and 2', async () => {
@@ -260,7 +263,7 @@ describe('which gateway', () => {
     );
     await control.close();
     expect(code).toBe(4);
-    expect(error?.hint).toBe('Restart the gateway with the isthmus that is installed now');
+    expect(error?.hint).toBe('Restart the gateway with the installed isthmus');
   });
 });
 

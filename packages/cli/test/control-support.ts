@@ -55,7 +55,7 @@ export async function work(
   };
   let error: CliError | undefined;
   // Whatever is thrown is looked at by the test.
-  const code = await run({ terminal, place }).catch((thrown: CliError) => {
+  const code = await run({ terminal, address: place }).catch((thrown: CliError) => {
     error = thrown;
     return thrown.exitCode;
   });

@@ -1,3 +1,4 @@
+import type { LogLine } from '@isthmus/gateway/internal/control/index.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   type ControlContext,
@@ -6,9 +7,9 @@ import {
   unitOf,
   withGateway,
 } from '../control/control-command.js';
-import { renderLogLine } from '../control/render-log.js';
 import { EXIT } from '../exit-codes.js';
 import { processTerminal, type Terminal } from '../terminal/terminal.js';
+import { oneLine, printable } from '../terminal/text.js';
 
 interface LogsCommandOptions extends ControlOptions {
   readonly follow?: boolean;
@@ -48,7 +49,31 @@ export function runLogs(
   });
 }
 
-/** Whoever reads slowly holds up the gateway's lines, not our memory. */
+/** Time, server when several are shown, and text. On a terminal without the day. */
+function renderLogLine(
+  line: LogLine,
+  { readsOutput, out }: Pick<Terminal, 'readsOutput' | 'out'>,
+  showServer: boolean,
+): string {
+  const { server, at, source, level, missed } = line;
+  const time = new Date(at).toISOString();
+  const when = out.dim(readsOutput ? time.slice(11, 23) : time);
+  const who = showServer ? ` ${out.cyan(oneLine(server))}` : '';
+  const text = printable(line.text).replaceAll('\n', ' ').trimEnd();
+  const said = source === 'stderr' ? text : source === 'log' ? `[${level ?? 'info'}] ${text}` : `-- ${text}`;
+  const gap = missed === undefined ? '' : `${when}${who} ${out.yellow(`-- ${missed} lines were left out`)}\n`;
+  return `${gap}${when}${who} ${paint(said, line, out)}\n`;
+}
+
+function paint(text: string, { source, level = '' }: LogLine, out: Terminal['out']): string {
+  if (SERIOUS.has(level)) return out.red(text);
+  if (level === 'warning') return out.yellow(text);
+  return source === 'gateway' ? out.dim(text) : text;
+}
+
+const SERIOUS: ReadonlySet<string> = new Set(['error', 'critical', 'alert', 'emergency']);
+
+/** While the output does not take more, no more lines are read from the gateway. */
 function drained(stdout: Terminal['stdout']): Promise<void> {
   return new Promise((resolve) => {
     stdout.once('drain', resolve).once('close', resolve);

@@ -6,8 +6,7 @@ import {
   unitOf,
   withGateway,
 } from '../control/control-command.js';
-import { isWell } from '../control/describe-unit.js';
-import { renderServer } from '../control/render-server.js';
+import { isWell, renderServer } from '../control/render-server.js';
 import { renderStatus } from '../control/render-status.js';
 import { EXIT } from '../exit-codes.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';

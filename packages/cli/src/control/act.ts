@@ -14,11 +14,11 @@ import {
   unitOf,
   withGateway,
 } from './control-command.js';
-import { mainProcess, whyOf } from './describe-unit.js';
+import { mainProcess, whyOf } from './render-server.js';
 
 export type Action = 'restart' | 'stop' | 'start';
 
-/** A command that does something to one server, and says how it is afterwards. */
+/** A command that restarts, stops or starts one server, and prints its state afterwards. */
 export function actionCommand(
   action: Action,
   about: { readonly description: string; readonly help: string },
@@ -39,7 +39,7 @@ export function runAction(
 ): Promise<number> {
   const { terminal } = context;
   return withGateway({ ...options, server: name }, context, async (client) => {
-    // So that a slip of the finger is answered with what was meant.
+    // Checked here first, for an error that suggests the right name.
     unitOf(await client.status(), name);
     await client[action](name);
     const after = await settled(client, name);
@@ -50,7 +50,7 @@ export function runAction(
   });
 }
 
-/** How it is when it has come up, or has not; one that takes long is left alone. */
+/** Waits until the server is no longer starting, but at most 30 s. */
 async function settled(client: ControlClient, name: string): Promise<GatewayServerStatus> {
   const end = systemClock.now() + SETTLE_MS;
   while (true) {
@@ -80,16 +80,16 @@ function describe(action: Action, unit: GatewayServerStatus, { out }: Terminal):
 
 function failed(action: Action, unit: GatewayServerStatus): CliError {
   const name = oneLine(unit.name);
-  const what = action === 'restart' ? 'was restarted and is not well' : 'was started and is not well';
+  const what = action === 'restart' ? 'was restarted and failed' : 'was started and failed';
   return new CliError(EXIT.failed, `${name} ${what}: ${whyOf(unit, Date.now())}`, {
-    hint: `isthmus logs ${quote(name)} shows what it said, isthmus doctor ${quote(name)} what to do`,
+    hint: `isthmus logs ${quote(name)} shows its output; isthmus doctor ${quote(name)} explains the problem`,
   });
 }
 
 const EXITS = `
 Exit codes:
   0  done
-  1  the server did not come up, or the gateway could not do it
-  2  no such server, or several gateways are running: say which
+  1  the server did not start, or the gateway could not do it
+  2  no such server, or several gateways are running: choose one with --pid or --socket
   3  no gateway is running
   4  the gateway did not answer, or speaks another version`;

@@ -14,17 +14,17 @@ import type { Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
 import { connectGateway } from './find-gateway.js';
 
-/** What every command for the running gateway takes. */
+/** The options of every command for a running gateway. */
 export interface ControlOptions {
   readonly socket?: string;
   readonly pid?: number;
   readonly json?: boolean;
 }
 
-/** Where a command works; tests have their own. */
+/** The surroundings of a command. Tests have their own. */
 export interface ControlContext {
   readonly terminal: Terminal;
-  readonly place?: ControlAddress;
+  readonly address?: ControlAddress;
 }
 
 export function controlCommand(
@@ -36,19 +36,19 @@ export function controlCommand(
     .addOption(
       new Option(
         '-s, --socket <path>',
-        'the control socket of the gateway (default: that of the one that runs)',
+        'the control socket of the gateway (default: of the running gateway)',
       ).env('ISTHMUS_SOCKET'),
     )
-    .option('--pid <pid>', 'the gateway with this process id, where several are running', toPid)
+    .option('--pid <pid>', 'the process id of the gateway, when several are running', toPid)
     .addHelpText('after', about.help)
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();
 }
 
-/** Connects, does the work, hangs up; failures come out as `CliError`. `server` is the one it is about. */
+/** Finds the gateway and does the work with it. Failures become `CliError`s. `server` is the subject of the command. */
 export async function withGateway<T>(
   options: ControlOptions & { readonly server?: string | undefined },
-  { place }: ControlContext,
+  { address }: ControlContext,
   work: (client: ControlClient) => Promise<T>,
 ): Promise<T> {
   const { socket, pid, server } = options;
@@ -58,7 +58,7 @@ export async function withGateway<T>(
       ...(pid !== undefined && { pid }),
       ...(server !== undefined && { server }),
     },
-    place,
+    address,
   );
   try {
     return await work(client);
@@ -67,14 +67,14 @@ export async function withGateway<T>(
   }
 }
 
-/** The server of that name. What was not meant is said together with what may have been. */
+/** The server of that name. The error for an unknown name suggests a similar one. */
 export function unitOf({ servers }: GatewayStatus, name: string): GatewayServerStatus {
   if (Object.hasOwn(servers, name)) return servers[name]!;
   const names = Object.keys(servers);
   const meant = suggest(name, names);
   throw usageError(
     `The gateway has no server "${oneLine(name)}"`,
-    meant === undefined ? 'isthmus status shows what it has' : `Did you mean ${oneLine(meant)}?`,
+    meant === undefined ? 'isthmus status shows its servers' : `Did you mean ${oneLine(meant)}?`,
     names.length > 0 ? ['servers:', ...names.map((each) => `  ${oneLine(each)}`)] : [],
   );
 }
@@ -90,19 +90,19 @@ function describeRefusal(
         : 'Check that a gateway runs there. Without --socket, isthmus looks in the usual folders';
     return new CliError(EXIT.cannotConnect, oneLine(error.message), { hint });
   }
-  const isAboutTheTalk = TALK.has(error.code);
+  const isProtocolFailure = PROTOCOL_FAILURES.has(error.code);
   const hint =
     HINTS[error.code] ??
     (server === undefined
       ? undefined
-      : `isthmus logs ${quote(server)} shows what it said, isthmus doctor ${quote(server)} what to do`);
-  return new CliError(isAboutTheTalk ? EXIT.protocol : EXIT.failed, oneLine(error.message), {
+      : `isthmus logs ${quote(server)} shows its output; isthmus doctor ${quote(server)} explains the problem`);
+  return new CliError(isProtocolFailure ? EXIT.protocol : EXIT.failed, oneLine(error.message), {
     ...(hint !== undefined && { hint }),
   });
 }
 
-/** The gateway did not answer, or not as one does. */
-const TALK: ReadonlySet<string> = new Set([
+/** The gateway did not answer, or its answer was invalid. */
+const PROTOCOL_FAILURES: ReadonlySet<string> = new Set([
   'TIMED_OUT',
   'CONNECTION_CLOSED',
   'INVALID_RESULT',
@@ -111,12 +111,12 @@ const TALK: ReadonlySet<string> = new Set([
 ]);
 
 const HINTS: Readonly<Record<string, string>> = {
-  TIMED_OUT: 'The gateway may be busy; isthmus status asks it how it is',
-  CONNECTION_CLOSED: 'Its own log may say why it ended; isthmus status shows those that are running',
-  NO_COMMON_REVISION: 'Restart the gateway with the isthmus that is installed now',
+  TIMED_OUT: 'The gateway may be busy; isthmus status shows its state',
+  CONNECTION_CLOSED: 'Its own log may say why it ended; isthmus status shows the running gateways',
+  NO_COMMON_REVISION: 'Restart the gateway with the installed isthmus',
 };
 
 function toPid(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be the number of a process.');
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a process id.');
   return Number(text);
 }

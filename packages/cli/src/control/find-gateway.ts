@@ -9,35 +9,34 @@ import { CliError, usageError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
 import { oneLine } from '../terminal/text.js';
 
-/** Which gateway is meant, as it was typed. */
+/** The options that choose a gateway. */
 export interface GatewayChoice {
   readonly socket?: string;
   readonly pid?: number;
-  /** A server that the command is about: of several gateways, the only one that has it is meant. */
+  /** The subject of the command. Of several gateways, the only one with this server is chosen. */
   readonly server?: string;
 }
 
-/** Connects to the gateway that is meant. Fails with what to do when there is none, or more than one. */
+/** A client of the chosen gateway. Fails with advice when there is none, or more than one. */
 export async function connectGateway(
   choice: GatewayChoice,
-  place: ControlAddress = {},
+  address: ControlAddress = {},
 ): Promise<ControlClient> {
-  return controlClient(choice.socket ?? (await findPath(choice, place)));
+  return controlClient(choice.socket ?? (await findPath(choice, address)));
 }
 
-async function findPath(choice: GatewayChoice, place: ControlAddress): Promise<string> {
-  const found = await listGateways(place);
+async function findPath(choice: GatewayChoice, address: ControlAddress): Promise<string> {
+  const found = await listGateways(address);
   const chosen = choose(found, choice);
   if (chosen.length === 1) return chosen[0]!.path;
   if (chosen.length === 0) throw noGateway(found, choice.pid);
-  throw usageError(
-    'Several gateways are running, and it is not clear which is meant',
-    'Say which: --pid PID or --socket PATH',
-    ['gateways:', ...chosen.map((each) => `  ${describe(each)}`)],
-  );
+  throw usageError('Several gateways are running', 'Choose one with --pid PID or --socket PATH', [
+    'gateways:',
+    ...chosen.map((each) => `  ${describe(each)}`),
+  ]);
 }
 
-/** Those that can be meant. Pure. */
+/** The gateways that fit the choice. Pure. */
 export function choose(
   found: readonly FoundGateway[],
   { pid, server }: GatewayChoice,
@@ -52,13 +51,15 @@ export function choose(
 
 export function noGateway(found: readonly FoundGateway[], pid: number | undefined): CliError {
   const what =
-    pid === undefined ? 'No gateway of yours is running' : `No gateway of yours has the pid ${pid}`;
+    pid === undefined
+      ? 'No running gateway found for this user'
+      : `No gateway of this user has the pid ${pid}`;
   const evidence = found.map((each) => describe(each));
   return new CliError(EXIT.cannotConnect, what, {
     hint:
       pid === undefined
-        ? 'isthmus serve --config FILE starts one; --socket PATH asks one whose control socket is elsewhere'
-        : 'isthmus status shows those that are running',
+        ? 'isthmus serve --config FILE starts one; --socket PATH names a control socket in another folder'
+        : 'isthmus status shows the running gateways',
     evidence: evidence.length > 0 ? ['found:', ...evidence.map((line) => `  ${line}`)] : [],
   });
 }

@@ -3,10 +3,8 @@ import type { LastExit, ProcessStatus, Receipt } from '@isthmus/sdk/internal/hos
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { oneLine, printable } from '../terminal/text.js';
-import { describeBytes, describeDuration, whyOf } from './describe-unit.js';
-import { paintState } from './render-status.js';
 
-/** All that is known of one server. */
+/** All facts about one server, for a terminal. */
 export function renderServer(
   unit: GatewayServerStatus,
   { width, out }: Pick<Terminal, 'width' | 'out'>,
@@ -84,7 +82,59 @@ function stderrOf(exit: LastExit | undefined): string {
   const tail = printable(exit?.stderrTail ?? '').trimEnd();
   if (tail === '') return '';
   const lines = tail.split('\n').slice(-TAIL_LINES);
-  return ['  its last words:', ...lines.map((line) => `  | ${line}`), ''].join('\n');
+  return ['  its last stderr lines:', ...lines.map((line) => `  | ${line}`), ''].join('\n');
 }
 
 const TAIL_LINES = 10;
+
+export function paintState(text: string, out: Terminal['out']): string {
+  if (text === 'ready') return out.green(text);
+  if (text === 'failed') return out.red(text);
+  return text === 'starting' || text === 'restarting' ? out.yellow(text) : out.dim(text);
+}
+
+/** The server can be used, or the first call starts it. */
+export function isWell({ state }: Pick<GatewayServerStatus, 'state'>): boolean {
+  return state === 'ready' || state === 'asleep';
+}
+
+/** Why a server is in its state. Empty when the state needs no explanation. */
+export function whyOf({ name, state, reason, processes }: GatewayServerStatus, now: number): string {
+  if (state === 'off') return 'it was stopped, or is disabled in the configuration';
+  if (state === 'asleep') return 'the first call starts it';
+  const next = processes?.processes.find(({ nextAttemptAt }) => nextAttemptAt !== undefined)?.nextAttemptAt;
+  const then = next === undefined ? '' : `; it is started again ${inTime(next - now)}`;
+  const stopped = processes?.processes.some(({ facts }) => facts?.stopped)
+    ? 'its process is stopped (SIGSTOP?)'
+    : '';
+  // Most reasons begin with the name, which the reader knows.
+  const text = oneLine(reason ?? stopped);
+  return `${text.startsWith(`${name} `) ? text.slice(name.length + 1) : text}${then}`.replace(/^; /, '');
+}
+
+/** Of several processes: one that is ready, or else one that lives. */
+export function mainProcess({ processes }: GatewayServerStatus): ProcessStatus | undefined {
+  const all = processes?.processes ?? [];
+  return all.find(({ state }) => state === 'ready') ?? all.find(({ pid }) => pid !== undefined) ?? all[0];
+}
+
+export function describeDuration(ms: number | undefined): string {
+  if (ms === undefined || !(ms >= 0)) return '';
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m${String(seconds % 60).padStart(2, '0')}s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours}h${String(minutes % 60).padStart(2, '0')}m`;
+  return `${Math.floor(hours / 24)}d${String(hours % 24).padStart(2, '0')}h`;
+}
+
+export function describeBytes(bytes: number | undefined): string {
+  if (bytes === undefined) return '';
+  const megabytes = bytes / (1024 * 1024);
+  return megabytes < 1024 ? `${Math.round(megabytes)} MB` : `${(megabytes / 1024).toFixed(1)} GB`;
+}
+
+function inTime(ms: number): string {
+  return ms < 1000 ? 'at once' : `in ${describeDuration(ms)}`;
+}

@@ -3,14 +3,14 @@ import { quote } from '../target.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
-import { describeBytes, describeDuration, isWell, mainProcess, whyOf } from './describe-unit.js';
+import { describeBytes, describeDuration, isWell, mainProcess, paintState, whyOf } from './render-server.js';
 
 type Look = Pick<Terminal, 'width' | 'out'>;
 
-/** A gateway and its servers: who it is, a row for each, and in one line whether all is well. */
+/** The gateway, a row for each server, and a summary. */
 export function renderStatus(status: GatewayStatus, { width, out }: Look, now: number): string {
   const units = Object.values(status.servers);
-  // Reasons are long: where there is no room beside, they go below.
+  // Reasons are long. On a narrow terminal they are below the table.
   const isWide = width >= WIDE;
   const rows = units.map((unit) => [...cells(unit), ...(isWide ? [whyOf(unit, now)] : [])]);
   const head = [...HEAD, ...(isWide ? ['why'] : [])];
@@ -20,7 +20,7 @@ export function renderStatus(status: GatewayStatus, { width, out }: Look, now: n
     width,
     paint(text, column) {
       if (column === 0) row += 1;
-      // Continued lines of a cell have no name, and count as rows of their own; the state is looked up by its text.
+      // A cell of several lines is painted line by line, so the row is not known. The state is found by its text.
       if (row === 0) return out.dim(text);
       return column === 1 && states.some((state) => state === text) ? paintState(text, out) : text;
     },
@@ -35,7 +35,7 @@ export function renderStatus(status: GatewayStatus, { width, out }: Look, now: n
     '',
     ...(units.length > 0 ? [lines.trimEnd(), ''] : []),
     ...(below.length > 0 ? [...below, ''] : []),
-    ...verdict(status, { out }),
+    ...summary(status, { out }),
     '',
   ].join('\n');
 }
@@ -68,24 +68,30 @@ function describeGateway({ version, pid, startedAt, listening }: GatewayStatus, 
   return `isthmus ${oneLine(version)}, pid ${pid}, up ${up || 'for a moment'}${where}`;
 }
 
-/** Whether all is well, and if not, what and what to do. */
-export function verdict(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[] {
+/** Which servers are not ready, and what to do. */
+function summary(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[] {
   const units = Object.values(status.servers);
-  const ill = units.filter((unit) => !isWell(unit) && unit.state !== 'off');
+  const unready = units.filter((unit) => !isWell(unit) && unit.state !== 'off');
   const names = (list: readonly GatewayServerStatus[]) => list.map(({ name }) => oneLine(name)).join(', ');
   const lines: string[] = [];
-  const missing = ill.filter(({ needed }) => needed);
-  const others = ill.filter(({ needed }) => !needed);
+  const missing = unready.filter(({ needed }) => needed);
+  const others = unready.filter(({ needed }) => !needed);
   if (missing.length > 0) lines.push(out.red(`Not ready: ${names(missing)}.`));
   if (others.length > 0) lines.push(out.yellow(`Not ready, and not needed: ${names(others)}.`));
-  const [first] = ill.filter(({ state }) => state === 'failed');
+  const [first] = unready.filter(({ state }) => state === 'failed');
   if (first)
-    lines.push(`${out.dim('hint:')} isthmus doctor ${quote(oneLine(first.name))} says why, and what to do`);
-  if (ill.length === 0)
-    lines.push(units.length > 0 ? out.green(`All is well: ${count(units)}.`) : 'It has no servers.');
+    lines.push(
+      `${out.dim('hint:')} isthmus doctor ${quote(oneLine(first.name))} explains why, and how to fix it`,
+    );
+  if (unready.length === 0)
+    lines.push(
+      units.length > 0 ? out.green(`Everything is ok: ${count(units)}.`) : 'The gateway has no servers.',
+    );
   if (status.configProblem !== undefined) {
     lines.push(
-      out.yellow(`The configuration was changed and not taken over: ${oneLine(status.configProblem)}`),
+      out.yellow(
+        `The changed configuration was rejected; the old one is in use: ${oneLine(status.configProblem)}`,
+      ),
     );
   }
   return lines;
@@ -94,10 +100,4 @@ export function verdict(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): 
 function count(units: readonly GatewayServerStatus[]): string {
   const states = [...new Set(units.map(({ state }) => state))];
   return states.map((state) => `${units.filter((unit) => unit.state === state).length} ${state}`).join(', ');
-}
-
-export function paintState(text: string, out: Terminal['out']): string {
-  if (text === 'ready') return out.green(text);
-  if (text === 'failed') return out.red(text);
-  return text === 'starting' || text === 'restarting' ? out.yellow(text) : out.dim(text);
 }

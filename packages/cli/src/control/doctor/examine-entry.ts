@@ -5,16 +5,18 @@ import { connect } from '@isthmus/sdk/internal/client/connect.js';
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { revisionLabel } from '@isthmus/sdk/internal/era/revisions.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { type ProbeReport, toReport } from '../../probe/probe-report.js';
 import { probeServer } from '../../probe/probe-server.js';
+import { reachHint } from '../../reach-hint.js';
+import { describeStartFailure, type StartContext } from '../../serve/describe-serving.js';
 import { type CommandTarget, connectorOf } from '../../target.js';
 import { oneLine, printable } from '../../terminal/text.js';
 import { watchConnector } from '../../watch-connector.js';
 import { checkCommand } from './check-command.js';
-import { describeTrouble } from './describe-trouble.js';
-import type { Diagnosis, Problem } from './diagnosis.js';
+import type { Diagnosis, Problem, ProblemCode } from './diagnosis.js';
 import { interpretStderr, quotedLine } from './interpret-stderr.js';
 
 export interface Examining {
@@ -23,7 +25,7 @@ export interface Examining {
   readonly signal: AbortSignal;
 }
 
-/** Finds out whether a server of a file can be used. What it says holds none of the secrets of the file. */
+/** Finds out whether a server of a file can be used. The diagnosis contains no secrets of the file. */
 export async function examineEntry(
   entry: ServerEntry,
   where: string,
@@ -34,7 +36,7 @@ export async function examineEntry(
   const { problems, stderr, odd, because, evidence } = diagnosis;
   return {
     ...diagnosis,
-    // The advice is in our own words, and shows how a header is written.
+    // Not the advice: it has no values of the file, and shows how to write a header.
     problems: problems.map((each) => ({ ...each, message: text(each.message) })),
     odd: odd.map((each) => ({ ...each, message: text(each.message) })),
     stderr: stderr.map(text),
@@ -43,7 +45,7 @@ export async function examineEntry(
   };
 }
 
-/** What can be seen first, and if that is well, by trying it. */
+/** Checks without starting the server first. When these find no problem, the server is tried. */
 async function examine(entry: ServerEntry, where: string, examining: Examining): Promise<Diagnosis> {
   const about = { name: entry.name, where, odd: [], stderr: [] };
   if (entry.disabled) return { ...about, health: 'off', how: 'not started', problems: [] };
@@ -59,7 +61,7 @@ async function examine(entry: ServerEntry, where: string, examining: Examining):
       ...about,
       health: 'ill',
       how: 'tried',
-      // What the server itself says is nearer to the cause.
+      // The server's own output is closer to the cause.
       problems: told ? [told, { ...problem, advice: '' }] : [problem],
       stderr: tried.stderr.map(printable),
     };
@@ -104,7 +106,7 @@ type Tried =
   | { readonly kind: 'answered'; readonly report: ProbeReport; readonly stderr: readonly string[] }
   | { readonly kind: 'failed'; readonly error: unknown; readonly stderr: readonly string[] };
 
-/** Starts a server, or connects to it, asks all that it declares, and ends it again. Never rejects. */
+/** Starts a server or connects to it, lists what it declares, and ends it. Never rejects. */
 async function tryServer(
   target: CommandTarget,
   mode: Mode,
@@ -140,4 +142,76 @@ async function tryServer(
   } finally {
     await client?.close();
   }
+}
+
+/** Why a server that was tried cannot be used, and what to change in its file. Pure. */
+function describeTrouble(error: unknown, context: StartContext): Problem {
+  const { message, hint } = describeStartFailure(error, context);
+  const code = codeOf(error, context.target.kind);
+  return {
+    code,
+    message,
+    advice:
+      reachHint(error) ??
+      adviceFor(code, error, context) ??
+      hint ??
+      'Its stderr, or its own log, may say more',
+  };
+}
+
+function codeOf(error: unknown, kind: StartContext['target']['kind']): ProblemCode {
+  if (!(error instanceof IsthmusError)) return 'other';
+  switch (error.code) {
+    case 'CANNOT_START':
+      return /working directory/.test(error.message) ? 'folder-missing' : 'command-not-found';
+    case 'CHILD_EXITED':
+    case 'CRASH_LOOP':
+      return 'exits';
+    case 'CONNECTION_CLOSED':
+      return kind === 'command' ? 'exits' : 'unreachable';
+    case 'TIMED_OUT':
+      return 'silent';
+    case 'NO_COMMON_REVISION':
+      return 'no-common-era';
+    case 'UNAUTHORIZED':
+      return 'unauthorized';
+    case 'ADDRESS_UNAVAILABLE':
+      return 'unreachable';
+    case 'HTTP_STATUS':
+      return error.status === 404 || error.status === 405 ? 'wrong-url' : 'http-status';
+    case 'INVALID_RESULT':
+      return kind === 'url' ? 'wrong-url' : 'other';
+    default:
+      return 'other';
+  }
+}
+
+/** Advice for the settings of a file. The hints of `serve` name command line options. */
+function adviceFor(code: ProblemCode, error: unknown, { target, mode }: StartContext): string | undefined {
+  switch (code) {
+    case 'exits':
+      return 'Run the command by itself to see what it needs. Servers get a clean environment: pass variables with env or inheritEnv';
+    case 'silent':
+      return target.kind === 'command'
+        ? 'Check that it is an MCP server on stdin and stdout. Some servers need an argument for that (stdio)'
+        : 'Check that an MCP server runs there. A proxy or a firewall may drop the answer';
+    case 'no-common-era':
+      return mode === 'auto' ? undefined : 'Remove mode: the era is detected';
+    case 'unauthorized':
+      return statusOf(error) === 403
+        ? 'The token in headers is valid but lacks a permission: check its rights'
+        : `This server needs credentials: "headers": { "Authorization": "Bearer \${TOKEN}" }, with a token that has not expired`;
+    case 'unreachable':
+      return 'Check that the server is running and that the host is right. curl -v shows where the connection fails';
+    case 'wrong-url':
+      return 'Check the URL. The path of an MCP server is often /mcp or /sse';
+    case 'http-status':
+      return 'The server, or a proxy in front of it, fails; its log may say why';
+    default:
+      return undefined;
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof IsthmusError ? error.status : undefined;
 }

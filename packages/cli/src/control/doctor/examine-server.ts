@@ -2,22 +2,21 @@ import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state
 import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { quote } from '../../target.js';
 import { oneLine, printable } from '../../terminal/text.js';
-import { isWell, whyOf } from '../describe-unit.js';
-import { checkCommand, describeLookUp } from './check-command.js';
+import { isWell, whyOf } from '../render-server.js';
+import { checkCommand, describeLookUp, type LookedUp } from './check-command.js';
 import type { Diagnosis, Problem, ProblemCode } from './diagnosis.js';
 import { interpretStderr, quotedLine } from './interpret-stderr.js';
-import type { LookedUp } from './look-up-command.js';
 
 export interface ExaminedServer {
   readonly where: string;
   readonly now: number;
-  /** Its entry, where the file is known: then what can be seen without starting it is looked at, too. */
+  /** Its definition, when the file is known. Then the checks that need no start are done, too. */
   readonly entry: ServerEntry | undefined;
-  /** How a command is found from here, where the gateway may see another PATH. */
+  /** Looks for a command on the PATH of this process. The gateway may have another PATH. */
   readonly lookUp: (command: string) => LookedUp;
 }
 
-/** What a running gateway knows about one of its servers, which is not started a second time. */
+/** Examines a server by what its gateway reports. It is not started a second time. */
 export function examineServer(
   unit: GatewayServerStatus,
   { where, now, entry, lookUp }: ExaminedServer,
@@ -49,7 +48,7 @@ export function examineServer(
 
 const TAIL_LINES = 10;
 
-/** The usual case: what a shell finds, a gateway that was started elsewhere does not. */
+/** A common case: the shell finds the command, and a gateway that was started elsewhere does not. */
 function notFound(why: string, lookUp: ExaminedServer['lookUp']): Problem | undefined {
   const command = /command not found: (.+?) \(ENOENT\)/.exec(why.slice(0, 2000))?.[1];
   if (command === undefined) return undefined;
@@ -75,9 +74,9 @@ function codeOf({ kind, state, processes }: GatewayServerStatus, why: string): P
 
 function adviceFor({ name, state, kind }: GatewayServerStatus, code: ProblemCode): string {
   if (code === 'folder-missing') return 'Make the folder, or correct cwd';
-  if (state === 'starting' || state === 'restarting') return 'Wait a moment, then look again';
-  if (kind === 'url') return 'Is the server there, and are the URL and the headers right?';
-  return `isthmus logs ${quote(oneLine(name))} shows what it said; when the cause is gone, isthmus restart ${quote(oneLine(name))}`;
+  if (state === 'starting' || state === 'restarting') return 'Wait a moment, then run isthmus doctor again';
+  if (kind === 'url') return 'Check that the server runs, and that the URL and the headers are right';
+  return `isthmus logs ${quote(oneLine(name))} shows its output; after fixing the cause, run isthmus restart ${quote(oneLine(name))}`;
 }
 
 function sentence(text: string): string {

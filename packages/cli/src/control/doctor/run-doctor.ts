@@ -6,12 +6,11 @@ import { writeJson } from '../../terminal/terminal.js';
 import { oneLine } from '../../terminal/text.js';
 import { type ControlContext, type ControlOptions, withGateway } from '../control-command.js';
 import { choose, noGateway } from '../find-gateway.js';
-import type { Diagnosis } from './diagnosis.js';
+import { lookUpCommand } from './check-command.js';
+import { type Diagnosis, renderDiagnosis, summarize } from './diagnosis.js';
 import { examineEntry } from './examine-entry.js';
 import { examineServer } from './examine-server.js';
-import { lookUpCommand } from './look-up-command.js';
-import { type Patients, readPatients } from './patients.js';
-import { renderDiagnosis, summarize } from './render-doctor.js';
+import { type FileServers, readFileServers } from './file-servers.js';
 
 export interface DoctorOptions extends ControlOptions {
   readonly config?: readonly string[];
@@ -19,7 +18,7 @@ export interface DoctorOptions extends ControlOptions {
   readonly timeout: number;
 }
 
-/** Looks at the servers of the running gateways, and at those of files that no gateway runs. */
+/** Examines the servers of the running gateways, and the servers of files that no gateway runs. */
 export async function runDoctor(
   name: string | undefined,
   options: DoctorOptions,
@@ -30,12 +29,12 @@ export async function runDoctor(
   const running = choose(found, options);
   const isAlone = running.length === 0;
   if (isAlone && options.pid !== undefined) throw noGateway(found, options.pid);
-  const patients =
-    options.config || isAlone ? await readPatients(options.config, options.input) : NO_PATIENTS;
-  const faults = [...faultsOf(found), ...patients.problems];
+  const fromFiles =
+    options.config || isAlone ? await readFileServers(options.config, options.input) : NO_FILES;
+  const faults = [...faultsOf(found), ...fromFiles.problems];
   const interruption = interruptible(context.signal);
-  const work = plan(name, running, patients, { timeoutMs: options.timeout, signal: interruption.signal });
-  if (work.length === 0 && (isAlone || name !== undefined)) throw nothing(name, running, patients, faults);
+  const work = plan(name, running, fromFiles, { timeoutMs: options.timeout, signal: interruption.signal });
+  if (work.length === 0 && (isAlone || name !== undefined)) throw nothing(name, running, fromFiles, faults);
   const diagnoses: Diagnosis[] = [];
   try {
     for await (const diagnosis of inOrder(work, AT_ONCE)) {
@@ -58,36 +57,36 @@ export async function runDoctor(
 
 /** Servers that are tried at the same time. */
 const AT_ONCE = 4;
-const NO_PATIENTS: Patients = { files: [], entries: [], hopeless: [], problems: [], whereOf: () => '' };
+const NO_FILES: FileServers = { files: [], entries: [], invalid: [], problems: [], whereOf: () => '' };
 
-/** One that was named must be there; otherwise all that are found. */
+/** The gateway of `--socket`, which must answer; otherwise all gateways. */
 async function findGateways(
   options: DoctorOptions,
   context: ControlContext,
 ): Promise<readonly FoundGateway[]> {
   const { socket } = options;
-  if (socket === undefined) return listGateways(context.place);
+  if (socket === undefined) return listGateways(context.address);
   const status = await withGateway(options, context, (client) => client.status());
   return [{ name: socket, path: socket, status }];
 }
 
 function faultsOf(found: readonly FoundGateway[]): string[] {
   return found.flatMap(({ path, status, problem }) => {
-    if (!status) return [`The gateway at ${path} cannot be asked: ${oneLine(problem)}`];
+    if (!status) return [`The gateway at ${path} does not answer: ${oneLine(problem)}`];
     const { pid, configProblem } = status;
     return configProblem === undefined
       ? []
       : [
-          `The configuration of the gateway (pid ${pid}) was changed and not taken over: ${oneLine(configProblem)}`,
+          `The configuration of the gateway (pid ${pid}) was changed and rejected; the old one is in use: ${oneLine(configProblem)}`,
         ];
   });
 }
 
-/** What is to be looked at, and how. A server that a gateway runs is never started a second time. */
+/** How to examine each server. A server that a gateway runs is never started a second time. */
 function plan(
   name: string | undefined,
   running: readonly FoundGateway[],
-  { files, entries, hopeless, whereOf }: Patients,
+  { files, entries, invalid, whereOf }: FileServers,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): (() => Promise<Diagnosis>)[] {
   const isMeant = (each: { readonly name: string }) => name === undefined || each.name === name;
@@ -108,39 +107,39 @@ function plan(
     ...entries
       .filter((entry) => isMeant(entry) && !taken.has(entry.name))
       .map((entry) => () => examineEntry(entry, whereOf(entry), { files, timeoutMs, signal })),
-    ...hopeless.filter((each) => isMeant(each) && !taken.has(each.name)).map((each) => async () => each),
+    ...invalid.filter((each) => isMeant(each) && !taken.has(each.name)).map((each) => async () => each),
   ];
 }
 
 function nothing(
   name: string | undefined,
   running: readonly FoundGateway[],
-  { entries, hopeless }: Patients,
+  { entries, invalid }: FileServers,
   faults: readonly string[],
 ): CliError {
   const names = [
     ...running.flatMap(({ status }) => Object.keys(status!.servers)),
-    ...[...entries, ...hopeless].map((each) => each.name),
+    ...[...entries, ...invalid].map((each) => each.name),
   ];
   if (name !== undefined && (names.length > 0 || running.length > 0)) {
     const meant = suggest(name, names);
     return usageError(
-      `There is no server "${oneLine(name)}" to look at`,
+      `There is no server "${oneLine(name)}" to examine`,
       meant === undefined ? undefined : `Did you mean ${oneLine(meant)}?`,
       names.length > 0 ? ['servers:', ...names.map((each) => `  ${oneLine(each)}`)] : [],
     );
   }
   return new CliError(
     EXIT.cannotConnect,
-    'There are no servers to look at, and no gateway of yours is running',
+    'There are no servers to examine, and no gateway of this user is running',
     {
-      hint: 'isthmus doctor --config FILE looks at the servers of a file',
+      hint: 'isthmus doctor --config FILE examines the servers of a file',
       evidence: faults,
     },
   );
 }
 
-/** Ctrl-C ends what was started, and then us. */
+/** Ctrl-C ends the started servers, and then the command. */
 function interruptible(given: AbortSignal | undefined) {
   const controller = new AbortController();
   const stop = () => controller.abort(new Error('the user interrupted it'));
@@ -155,14 +154,14 @@ function interruptible(given: AbortSignal | undefined) {
   };
 }
 
-/** Does so many things at the same time, and gives what came of them in the order in which they were given. */
+/** Runs the work, `atOnce` at a time, and yields the results in the given order. */
 export async function* inOrder<T>(work: readonly (() => Promise<T>)[], atOnce: number): AsyncGenerator<T> {
   const begun: Promise<T>[] = [];
   const begin = () => {
     const next = work[begun.length];
     if (!next) return;
     const doing = next();
-    // Looked at in its turn; until then it must not count as forgotten.
+    // It is awaited in its turn. Until then a rejection must not count as unhandled.
     doing.catch(() => {});
     begun.push(doing);
     void doing.then(begin, begin);

@@ -9,29 +9,29 @@ import {
 import { oneLine } from '../../terminal/text.js';
 import type { Diagnosis, Problem } from './diagnosis.js';
 
-/** The servers of some files, and what is wrong with the files themselves. */
-export interface Patients {
+/** The servers of configuration files, and the problems of the files. */
+export interface FileServers {
   readonly files: readonly string[];
   readonly entries: readonly ServerEntry[];
-  /** Servers that cannot even be tried. */
-  readonly hopeless: readonly Diagnosis[];
-  /** What is wrong with a file as a whole. */
+  /** Servers whose definition is invalid. */
+  readonly invalid: readonly Diagnosis[];
+  /** Problems of whole files. */
   readonly problems: readonly string[];
   readonly whereOf: (entry: ServerEntry) => string;
 }
 
-/** Reads the files that were named, or else those of the applications that are known. */
-export async function readPatients(
+/** Reads the given files, or else the files of the known applications. */
+export async function readFileServers(
   config: readonly string[] | undefined,
   inputs: Readonly<Record<string, string>> | undefined,
-): Promise<Patients> {
+): Promise<FileServers> {
   const known = config ? [] : knownFiles().map(({ path }) => path);
   const { servers, problems } = await readServers(config ?? known, {
     skipMissing: config === undefined,
     ...(inputs && { inputs }),
   });
   const entries = Object.values(servers);
-  // What is wrong with a file of another application is not ours to judge; that it has no servers is no fault.
+  // Whole files of other applications are not judged: such a file may have no servers.
   const ofFiles = problems.filter(
     ({ server, severity }) => server === undefined && severity === 'error' && config,
   );
@@ -44,16 +44,18 @@ export async function readPatients(
   return {
     files: config ?? [...new Set(entries.map(({ source }) => source.file))],
     entries,
-    hopeless: [...broken].map(([name, wrong]) => hopeless(name, wrong)),
-    problems: ofFiles.map((problem) => oneLine(describeProblem({ ...problem, file: near(problem.file) }))),
-    whereOf: ({ source }) => `${near(source.file)}:${source.line}`,
+    invalid: [...broken].map(([name, wrong]) => invalidServer(name, wrong)),
+    problems: ofFiles.map((problem) =>
+      oneLine(describeProblem({ ...problem, file: shortPath(problem.file) })),
+    ),
+    whereOf: ({ source }) => `${shortPath(source.file)}:${source.line}`,
   };
 }
 
-function hopeless(name: string, wrong: readonly ConfigProblem[]): Diagnosis {
+function invalidServer(name: string, wrong: readonly ConfigProblem[]): Diagnosis {
   return {
     name,
-    where: `${near(wrong[0]!.file)}:${wrong[0]!.line}`,
+    where: `${shortPath(wrong[0]!.file)}:${wrong[0]!.line}`,
     health: 'ill',
     how: 'not started',
     problems: wrong.map(toProblem),
@@ -67,19 +69,19 @@ function toProblem(problem: ConfigProblem): Problem {
   const isInput = missing?.startsWith('input:');
   return {
     code: missing === undefined ? 'configuration' : 'variable-missing',
-    message: oneLine(describeProblem({ ...problem, file: near(problem.file) })),
+    message: oneLine(describeProblem({ ...problem, file: shortPath(problem.file) })),
     advice:
       hint ??
       (missing === undefined
-        ? 'Correct the file there'
+        ? 'Correct the file at this line'
         : isInput
-          ? `--input ${missing.slice('input:'.length)}=VALUE answers what an editor would ask`
+          ? `--input ${missing.slice('input:'.length)}=VALUE gives the value that an editor would ask for`
           : `export ${missing}=…, or write the value into the file`),
   };
 }
 
-/** As a person would write it: from here, when it is below. */
-function near(file: string): string {
+/** Relative when the file is below the current folder. */
+function shortPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path === '' || path.startsWith('..') ? file : path;
 }
