@@ -85,7 +85,7 @@ describe('P3: a server that hangs at its start', () => {
         ready: () => (isMute ? mute : undefined),
         handle: () => (isMute ? mute : { tools: [] }),
       });
-      aggregate.setParts([late, partOf('good', { handle: () => ({ tools: [{ name: 'one' }] }) })]);
+      aggregate.setMembers([late, partOf('good', { handle: () => ({ tools: [{ name: 'one' }] }) })]);
       const list = async () => {
         let page: JsonObject | undefined;
         void aggregate

@@ -252,7 +252,7 @@ describe('--json', () => {
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(
-        /^isthmus: --json prints on stdout, and with --listen stdio that belongs to/,
+        /^isthmus: --json prints on stdout, which belongs to the protocol with --listen stdio/,
       ),
     });
   });

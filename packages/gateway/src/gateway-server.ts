@@ -35,6 +35,8 @@ export interface GatewayServerContext extends Pick<PipelineInputs, 'observer' | 
   around?(service: Service, unit: GatewayServerSpec): Service;
   /** Clients run the gateway themselves, and may read what a process wrote to stderr. */
   readonly tellsStderr: boolean;
+  /** Default true. False: calls wait for a server that does not start, and a remote server is not probed. */
+  readonly watchesServers?: boolean;
   /** Removes secrets from what clients read. Not set: the clients know them already. */
   readonly clean?: (text: string) => string;
   /** Called when the state of a server may have changed. */
@@ -68,30 +70,28 @@ export class GatewayServer implements AggregateMember {
         context.onStartFailed(name, error);
       },
     });
-    if (kind === 'url' || kind === 'socket') {
+    const { watchesServers = true } = context;
+    if (watchesServers && (kind === 'url' || kind === 'socket')) {
       this.#health = new RemoteHealth({ upstream, clock, onChange: () => context.onChange(this) });
       this.#health.isOff = definition.disabled ?? false;
     }
-    const isRemote = this.#health !== undefined;
+    const processes = {
+      status: () => host.snapshot(name),
+      isKnown: () => this.bridge.far !== undefined,
+      clock,
+      clean: context.clean,
+    };
     const service = assembleServer(this.bridge, {
       server: name,
       clock,
       transport: kind === 'command' ? 'pipe' : 'tcp',
       observer: context.observer,
       rate: context.rate,
-      limits: definition.limits ?? {},
-      tools: definition.tools ?? {},
-      ...(context.tellsStderr && { lastStderr: () => this.#lastStderr() }),
-      ...(isRemote
-        ? { health: this.#health }
-        : {
-            processes: {
-              status: () => host.snapshot(name),
-              isKnown: () => this.bridge.far !== undefined,
-              clock,
-              clean: context.clean,
-            },
-          }),
+      limits: definition.limits,
+      tools: definition.tools,
+      lastStderr: context.tellsStderr ? () => this.#lastStderr() : undefined,
+      processes: watchesServers && kind === 'command' ? processes : undefined,
+      health: this.#health,
     });
     this.service = context.around?.(service, definition) ?? service;
   }

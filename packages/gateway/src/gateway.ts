@@ -19,31 +19,33 @@ export interface GatewayOptions {
   readonly units: readonly GatewayServerSpec[];
   /** `http://HOST:PORT/PATH`, `unix:PATH`, `tcp://HOST:PORT`, `stdio`. */
   readonly addresses: readonly string[];
-  /** One server that will stay the only one: it is served as it is, everywhere. */
+  /** There is one server and will never be another: it is served as it is, also on streams. */
   readonly single?: boolean;
+  /** A service of this process, served instead of `units`. It needs no bridge and no stages. */
+  readonly own?: { readonly name: string; readonly service: Service } | undefined;
   readonly info?: Implementation;
-  /** Doors and limits of every HTTP address. */
+  /** Access and limits of every HTTP address. */
   readonly endpoint?: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   readonly server?: Omit<NodeServerOptions, 'host' | 'port'>;
   readonly host?: Omit<HostOptions, 'servers'>;
-  /** Where the transport of 2024-11-05 is beside the path of an address; `false`: nowhere. Default `/sse`, `/message`. */
+  /** The paths of the transport of 2024-11-05, beside the path of an address; `false`: none. Default `/sse`, `/message`. */
   readonly sse?: SsePaths | false | undefined;
-  /** More paths that say whether it is alive, besides `/healthz`. */
+  /** More paths that answer as `/healthz` does. */
   readonly healthPaths?: readonly string[] | undefined;
-  /** The principals that see all of `/status` and `/metrics`; others see how the servers are. */
+  /** The principals that see all of `/status` and `/metrics`. Others see the states of the servers. */
   readonly operators?: readonly string[] | undefined;
   readonly separator?: string | undefined;
   readonly patienceMs?: number | undefined;
-  /** How long what is running may take when the gateway, or a server of it, is to end. Default 10 s. */
+  /** How long running calls may take when the gateway closes or a server is removed. Default 10 s. */
   readonly graceMs?: number | undefined;
   /**
-   * Keys of 32 bytes as base64url that seal `requestState`, so that replicas can go on with each other's rounds. The
-   * first seals, all open. Default: a random one.
+   * Keys of 32 bytes as base64url that seal `requestState`, so that replicas accept the rounds of each other. The first
+   * key seals, all keys open. Default: one random key.
    */
   readonly stateKeys?: readonly string[] | undefined;
-  /** Rounds of modern clients that may wait at each server that is served. Default 1,000. */
+  /** Rounds of modern clients that may wait at each server. Default 1,000. */
   readonly maxParked?: number | undefined;
-  /** Clients may read what a process wrote to stderr before it ended: they are those who run it. */
+  /** Clients may read what a process wrote to stderr before it ended. Set it where the clients run the gateway. */
   readonly tellsStderr?: boolean;
   /** Receives what happens at each server, for logs, metrics and traces. */
   readonly observer?: CallObserver | undefined;
@@ -52,7 +54,7 @@ export interface GatewayOptions {
   /** Puts something of your own around each server, outside of all that the gateway puts there. */
   around?(service: Service, unit: GatewayServerSpec): Service;
   metrics?(host: () => Promise<HostStatus>): Promise<{ readonly type: string; readonly text: string }>;
-  /** Takes secrets out of what is told. */
+  /** Removes secrets from the status and from errors. */
   readonly redactor?: Pick<Redactor, 'text' | 'json'>;
   onHostEvent?(event: HostEvent): void;
   onStartFailed?(name: string, error: unknown): void;
@@ -69,7 +71,7 @@ export interface AppliedChanges {
   readonly unchanged: readonly string[];
 }
 
-/** Many servers behind one door. */
+/** Many servers behind one address. */
 export interface Gateway extends AsyncDisposable {
   /** Where it listens, with real ports. */
   readonly addresses: readonly string[];

@@ -3,86 +3,79 @@ import { homedir } from 'node:os';
 import { relative, resolve, sep } from 'node:path';
 import { type ReadServers, type RunningGateway, runGateway } from '@isthmus/gateway/internal/run-gateway.js';
 import type { GatewayServerSpec } from '@isthmus/gateway/internal/server-definition.js';
-import { type Departure, planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import {
   describeProblem,
   knownFiles,
   type ServersChange,
   watchServers,
 } from '@isthmus/sdk/internal/config/index.js';
-import { ownProcess } from '@isthmus/sdk/internal/server/own-process.js';
 import { usageError } from '../cli-error.js';
 import { splitCommand } from '../compat/split-command.js';
 import { EXIT } from '../exit-codes.js';
 import { commandTarget, quote } from '../target.js';
 import { createPrompter, type Prompter } from '../terminal/prompter.js';
 import { processTerminal } from '../terminal/terminal.js';
-import { addressesOf, cannotListen } from './addresses.js';
+import { addressesOf } from './addresses.js';
 import { askInputs } from './ask-inputs.js';
 import { openHttpAccess } from './http-access.js';
-import { tellDescriptors } from './operator.js';
+import { openServed } from './open-served.js';
 import { filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
 import { servedSpec } from './served-spec.js';
 import { openTelemetry } from './telemetry-options.js';
 
-/** It can be used there. */
+/** Called when clients can use the servers. */
 export type Announce = (addresses: readonly string[], names: readonly string[]) => void;
 
-/** Serves all servers of some files. One that cannot be started does not keep the others away. */
+/** Serves all servers of some files. A server that cannot be started does not affect the others. */
 export async function serveConfig(options: ServeCommandOptions, announce: Announce): Promise<void> {
   const { files, skipMissing } = filesOf(options.config, options.import);
-  const house = openTelemetry(options, true);
-  const { log } = house;
-  let operation: RunningGateway | undefined;
-  let departure: Departure;
+  const telemetry = openTelemetry(options, true);
+  const { log } = telemetry;
+  const warn = (line: string) => log.warn({}, line);
+  let running: RunningGateway | undefined;
   const { inputs, secrets } = await askInputs(files, options.input ?? {}, prompterFor(options), NEVER);
-  house.redactor.add(secrets);
+  telemetry.redactor.add(secrets);
   let read: ((change: ServersChange) => ReadServers) | undefined;
   const watch = await watchServers(
     files,
     { skipMissing, inputs, lookMs: options.watch ? 5000 : false },
     (change) => {
-      if (options.watch && read) operation?.adopt(read(change));
+      if (options.watch && read) running?.adopt(read(change));
     },
   );
   try {
     const { servers } = usable(watch.current, files);
     const { gateway: settings = {} } = servers;
     const addresses = addressesOf(options, settings.listen);
-    const doors = openHttpAccess(options, addresses, (message) => log.warn({}, message));
+    const access = openHttpAccess(options, addresses, warn);
+    const { hasPrincipals } = access;
     const limits = options.maxConcurrent === undefined ? {} : { maxConcurrent: options.maxConcurrent };
-    const rules = { hasPrincipals: doors.hasPrincipals, gateway: { limits }, maxParked: options.maxParked };
-    const named = namedServers(options, doors.hasPrincipals);
-    read = (change) =>
-      withNamed(toGatewayServers(change, rules, operation?.gateway.definitions ?? []), named);
+    const rules = { hasPrincipals, gateway: { limits }, maxParked: options.maxParked };
+    const named = namedServers(options, hasPrincipals);
+    read = (change) => withNamed(toGatewayServers(change, rules, running?.gateway.definitions ?? []), named);
     const { units, warnings } = read(watch.current);
-    for (const warning of warnings) log.warn({}, warning);
-    if (units.length === 0) log.warn({}, `there are no servers in ${labelOf(files)}`);
-    const graceMs = options.grace ?? settings.drainMs;
-    departure = planDeparture({ isStdio: addresses.includes('stdio'), graceMs });
-    operation = await runGateway({
-      ...house,
-      units,
-      addresses,
-      endpoint: doors.endpoint,
-      ...doors.places,
-      tellsStderr: doors.isPrivate,
-      separator: options.separator ?? settings.separator,
-      patienceMs: settings.patienceMs,
-      graceMs,
-      read: async () => read!(await watch.reread()),
-    }).catch((error: unknown) => {
-      throw cannotListen(addresses, error);
-    });
+    for (const warning of warnings) warn(warning);
+    if (units.length === 0) warn(`there are no servers in ${labelOf(files)}`);
+    running = await openServed(
+      { addresses, access, graceMs: options.grace ?? settings.drainMs, warn },
+      (common) =>
+        runGateway({
+          ...telemetry,
+          ...common,
+          units,
+          separator: options.separator ?? settings.separator,
+          patienceMs: settings.patienceMs,
+          read: async () => read!(await watch.reread()),
+        }),
+      ({ reload }) => void reload(),
+    );
   } catch (error) {
     watch.close();
     throw error;
   }
-  const { gateway, closed, reload } = operation;
+  const { gateway, closed } = running;
   void closed.then(() => watch.close());
-  tellDescriptors((line) => log.warn({}, line));
-  ownProcess(operation, departure, () => void reload());
   announce(gateway.addresses, gateway.names);
 }
 

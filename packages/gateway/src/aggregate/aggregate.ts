@@ -60,10 +60,10 @@ export class Aggregate implements Service {
   }
 
   /** The servers are these from now on, in this order. */
-  setParts(parts: readonly AggregateMember[]): void {
+  setMembers(parts: readonly AggregateMember[]): void {
     const before = this.#roster.parts;
     const gone = this.#roster.replace(parts);
-    this.#names.setParts(parts);
+    this.#names.setMembers(parts);
     for (const part of gone) {
       this.#owners.forget(part);
       this.#audience.drop(part, this.drained(part));

@@ -25,7 +25,7 @@ export class SharedNames {
     this.#names = new Names(separator, []);
   }
 
-  setParts(parts: readonly AggregateMember[]): void {
+  setMembers(parts: readonly AggregateMember[]): void {
     this.#parts = parts;
     this.#names = new Names(
       this.#separator,

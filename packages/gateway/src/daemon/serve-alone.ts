@@ -1,9 +1,6 @@
-import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
-import { createHost } from '@isthmus/sdk/internal/host/create-host.js';
-import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { stdio } from '@isthmus/sdk/stdio';
-import { GatewayServer } from '../gateway-server.js';
+import { serveOne } from '../serve-one.js';
 import { type AttachParams, withAmbient } from './definition.js';
 import { withTransport } from './sse-first.js';
 
@@ -19,23 +16,14 @@ export interface AloneOptions {
 /** Serves the host on our own stdin and stdout, without a daemon: nothing is shared, and all ends with us. */
 export async function serveAlone(params: AttachParams, options: AloneOptions): Promise<void> {
   const spec = alone(withAmbient(await withTransport(params)));
-  const host = createHost({ servers: spec.kind === 'command' ? { [spec.name]: spec } : {} });
-  host.watch((event) => {
-    if (event.kind === 'stderr') options.onStderr(event.text);
-  });
-  const unit = new GatewayServer(spec, {
-    host,
-    clock: systemClock,
+  await serveOne(spec, {
+    listener: stdio(),
     tellsStderr: true,
-    onChange() {},
-    onStartFailed: (_, error) => options.onStartFailed(error),
-  });
-  void unit.bridge.known.then(options.onKnown);
-  await serve(unit.service, stdio(), {
-    async onClose() {
-      await unit.close();
-      await host.close();
+    onHostEvent(event) {
+      if (event.kind === 'stderr') options.onStderr(event.text);
     },
+    onStartFailed: options.onStartFailed,
+    onKnown: options.onKnown,
   });
 }
 

@@ -1,0 +1,154 @@
+import { secretsOfWords } from '@isthmus/gateway/internal/secrets.js';
+import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
+import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
+import { CliError, usageError } from '../cli-error.js';
+import type { CommandTarget } from '../target.js';
+import { processTerminal } from '../terminal/terminal.js';
+import { addressesOf } from './addresses.js';
+import { refuseIdle, type ServedKind } from './check-options.js';
+import { DEMO, describeAddresses, describeGateway } from './describe-serving.js';
+import { createOperator, discreetFailure, discreetOperator, type Operator } from './operator.js';
+import type { ServeCommandOptions } from './serve-options.js';
+import { servedSpec } from './served-spec.js';
+
+/** What was typed after `isthmus serve`. */
+export interface TypedServe {
+  readonly target: CommandTarget | undefined;
+  readonly options: ServeCommandOptions;
+  /** Whether an option was typed, and did not come from a variable or a default. */
+  isTyped(name: keyof ServeCommandOptions): boolean;
+}
+
+/** Checks what was typed, and serves it: the servers of files, the demo, or one server. */
+export async function runServe(typed: TypedServe): Promise<void> {
+  const { target, options, isTyped } = typed;
+  const operator = createOperator(processTerminal());
+  surviveRejections();
+  if (process.pid === 1) operator.say(`isthmus: warning: ${FIRST_PROCESS}`);
+  const addresses = addressesOf(options);
+  const serving = whatIsServed(target, options);
+  refuseIdle(isTyped, serving, addresses);
+  checkJson(options, addresses);
+  const announce = announcer(options, operator);
+  if (serving === 'files' || serving === 'named') {
+    const { serveConfig } = await import('./serve-config.js');
+    return serveConfig(options, (real, names) => announce(real, describeGateway(real, names)));
+  }
+  if (target) return runSingle({ ...typed, target }, addresses, operator);
+  const { serveDemo } = await import('./open-served.js');
+  const { readStateKeys } = await import('./state-keys.js');
+  const inputs = await inputsFor(options, addresses, operator);
+  const real = await serveDemo(inputs, readStateKeys(options.stateKey));
+  announce(real, describeAddresses(real, DEMO, inputs.access.hasPrincipals));
+}
+
+/** One server of the command line. */
+async function runSingle(
+  { target, options, isTyped }: TypedServe & { readonly target: CommandTarget },
+  addresses: readonly string[],
+  operator: Operator,
+): Promise<void> {
+  const spec = servedSpec(target, options, { processes: 'per-client' });
+  // Throws for an address that cannot be used.
+  connectorOfSpec(spec);
+  const { text: clean } = createRedactor(secretsOfWords(options));
+  const discreet = discreetOperator(operator, { text: clean });
+  const { quiet = false } = options;
+  const isOnlyStdio = addresses.every((address) => address === 'stdio');
+  // A client that has started us waits, so only what it needs is loaded.
+  if (isOnlyStdio && !needsGateway(options, isTyped)) {
+    // The key is for replicas, which a process with one client does not have. The command must not inherit it.
+    delete process.env['ISTHMUS_STATE_KEY'];
+    const { serveOnStdio } = await import('./serve-on-stdio.js');
+    return serveOnStdio(spec, { quiet: quiet || isSilent(options) }, discreet);
+  }
+  const { serveSingle } = await import('./serve-single.js');
+  const { openTelemetry } = await import('./telemetry-options.js');
+  const inputs = await inputsFor(options, addresses, operator);
+  const { hasPrincipals } = inputs.access;
+  const ofMany = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
+  const announce = announcer(options, operator);
+  return serveSingle(
+    servedSpec(target, options, { processes: isOnlyStdio ? 'per-client' : ofMany }),
+    {
+      ...inputs,
+      graceMs: options.grace,
+      telemetry: openTelemetry(options, false),
+      quiet,
+      announce: (real, what) => announce(real, describeAddresses(real, what, hasPrincipals)),
+    },
+    discreet,
+  ).catch((error: unknown) => {
+    throw error instanceof CliError ? discreetFailure(error, clean) : error;
+  });
+}
+
+async function inputsFor(options: ServeCommandOptions, addresses: readonly string[], operator: Operator) {
+  const { openHttpAccess } = await import('./http-access.js');
+  const warn = (line: string) => operator.say(`isthmus: warning: ${line}`);
+  return { addresses, access: openHttpAccess(options, addresses, warn), warn };
+}
+
+/** Says where it can be used: to people on stderr, and with `--json` to programs on stdout. */
+function announcer({ quiet, json }: ServeCommandOptions, operator: Operator) {
+  return (real: readonly string[], lines: readonly string[]): void => {
+    if (!quiet) for (const line of lines) operator.say(line);
+    if (json) process.stdout.write(`${JSON.stringify({ addresses: real, pid: process.pid })}\n`);
+  };
+}
+
+/** An unhandled rejection is a bug of one call. It must not end all servers. */
+function surviveRejections(): void {
+  process.on('unhandledRejection', (error) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`isthmus: unexpected internal error; continuing: ${text}\n`);
+  });
+}
+
+/** Whether an option was given that only a gateway has. One client on stdio does not need the rest of it. */
+function needsGateway({ logLevel }: ServeCommandOptions, isTyped: TypedServe['isTyped']): boolean {
+  const names = [
+    'stateKey',
+    'name',
+    'maxConcurrent',
+    'maxParked',
+    'rateLimit',
+    'grace',
+    'logFormat',
+    'debug',
+  ] as const;
+  return names.some(isTyped) || logLevel === 'debug' || logLevel === 'trace';
+}
+
+function isSilent({ logLevel }: ServeCommandOptions): boolean {
+  return logLevel !== undefined && /^(warn|error|silent)$/.test(logLevel);
+}
+
+function whatIsServed(target: CommandTarget | undefined, options: ServeCommandOptions): ServedKind {
+  const { config, import: imported, namedServer } = options;
+  if (!config && !imported && !namedServer) {
+    if (!target) return 'demo';
+    return target.kind === 'command' ? 'command' : 'address';
+  }
+  if (!target) return namedServer ? 'named' : 'files';
+  throw usageError(
+    namedServer
+      ? '--named-server cannot be combined with a server that has no name'
+      : 'Two kinds of target: the servers of a file, and one of the command line',
+    namedServer
+      ? 'Give each server a name: --named-server NAME COMMAND'
+      : 'Leave one out, or put the command into the file',
+  );
+}
+
+/** Node reaps only its own children. Processes that a server leaves behind become children of process 1. */
+const FIRST_PROCESS =
+  'it runs as process 1 and does not reap the zombies of other processes; start it with docker run --init, or with tini';
+
+function checkJson({ json }: ServeCommandOptions, addresses: readonly string[]): void {
+  if (!json || !addresses.includes('stdio')) return;
+  throw usageError(
+    '--json prints on stdout, which belongs to the protocol with --listen stdio',
+    'Leave one of the two out',
+  );
+}
