@@ -4,7 +4,7 @@ import { ensureBuilt } from './setup.js';
 
 await ensureBuilt();
 const { CHECKS } = await import('@isthmus/check/internal/suites/index.js');
-const { CLIENT_CHECKS } = await import('@isthmus/check/internal/client/checks/index.js');
+const { CLIENT_CHECKS } = await import('@isthmus/check/internal/client/catalogue.js');
 const { coverage, rulesPage } = await import('@isthmus/check/internal/rules/coverage.js');
 
 const rows = coverage(CHECKS, CLIENT_CHECKS);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/catalogue.js';
 import { CHECKS } from '@isthmus/check/internal/suites/index.js';
 import { objectionTo } from '@isthmus/check/internal/survey/callable-tools.js';
 import { expect, it } from 'vitest';

@@ -1,7 +1,7 @@
-import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/catalogue.js';
 import { type ClientReport, checkClient } from '@isthmus/check/internal/client/run/check-client.js';
 import { factsOf, judge, viewsOf } from '@isthmus/check/internal/client/run/judge.js';
-import type { Player, ScriptedServer } from '@isthmus/check/internal/client/run/scripted-server.js';
+import type { Player, ScriptedServer } from '@isthmus/check/internal/client/run/player.js';
 import { RULES } from '@isthmus/check/internal/rules/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fails, givesIn, hangs, looksFine } from '../../packages/check/test/client/support/break.js';

@@ -1,4 +1,4 @@
-import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/catalogue.js';
 import type { WireLine } from '@isthmus/check/internal/model.js';
 import { describeFinding } from '@isthmus/check/internal/report/describe-finding.js';
 import { toHtml, toJson, toSarif } from '@isthmus/check/internal/report/index.js';

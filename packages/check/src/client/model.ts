@@ -1,7 +1,6 @@
 /** How a client is judged: scripted servers, what they saw, and what is said about it. */
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ScriptRequest } from './scripted/script-request.js';
-import type { ScriptTurn } from './scripted/script-turn.js';
+import type { ScriptRequest, ScriptTurn } from './scripted/script.js';
 
 export const CLIENT_SUITES = [
   'negotiation',

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { CLIENT_CHECKS } from '../../src/client/catalogue.js';
 import type { ClientFacts } from '../../src/client/checks/check.js';
-import { CLIENT_CHECKS } from '../../src/client/checks/index.js';
 import type { ClientTranscript } from '../../src/client/model.js';
 import { type ClientReport, checkClient } from '../../src/client/run/check-client.js';
 import { factsOf, judge, viewsOf } from '../../src/client/run/judge.js';

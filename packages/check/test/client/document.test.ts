@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CLIENT_CHECKS } from '../../src/client/checks/index.js';
+import { CLIENT_CHECKS } from '../../src/client/catalogue.js';
 import { SCENARIOS } from '../../src/client/scenarios/index.js';
 import { levelInWords } from '../../src/rules/index.js';
 import { inDocument, markdown, writeToDocument } from './support/document.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandLine, fillIn, whyNot } from '../../src/client/run/placeholders.js';
-import type { ScriptedServer } from '../../src/client/run/scripted-server.js';
+import { commandLine, fillIn, type ScriptedServer, whyNot } from '../../src/client/run/player.js';
 
 const http = { over: 'http', url: 'http://127.0.0.1:1/mcp' } as ScriptedServer;
 const stdio = {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { CLIENT_CHECKS } from '../../src/client/checks/index.js';
+import { CLIENT_CHECKS } from '../../src/client/catalogue.js';
 import { coverage, type Row, rulesPage } from '../../src/rules/coverage.js';
 import { RULES, ruleOf } from '../../src/rules/index.js';
 import { OUT_OF_SIGHT } from '../../src/rules/unobservable.js';

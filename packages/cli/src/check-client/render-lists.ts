@@ -1,4 +1,4 @@
-import { CLIENT_CHECKS } from '@isthmus/check/internal/client/checks/index.js';
+import { CLIENT_CHECKS } from '@isthmus/check/internal/client/catalogue.js';
 import { CLIENT_SUITES } from '@isthmus/check/internal/client/model.js';
 import { SCENARIOS } from '@isthmus/check/internal/client/scenarios/index.js';
 import { levelInWords } from '@isthmus/check/internal/rules/index.js';

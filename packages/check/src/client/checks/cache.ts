@@ -1,5 +1,5 @@
-import type { View } from '../read/view.js';
 import { CURSOR } from '../scenarios/caches.js';
+import type { View } from '../view.js';
 import { absent, type ClientCheck, fail, type Opinion, outcome, pass, skip, works } from './check.js';
 
 /** How long the client believes what it was told, and whether it reads to the end. */

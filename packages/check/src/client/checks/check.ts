@@ -1,6 +1,6 @@
 import type { Level } from '../../model.js';
 import type { ClientSuite, Over } from '../model.js';
-import type { Said, View } from '../read/view.js';
+import type { Said, View } from '../view.js';
 
 /** What one check has to say about one run. `at`: the entry that shows it. */
 export type Opinion =

@@ -1,7 +1,7 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isLegacyRevision, LEGACY_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { Said, View } from '../read/view.js';
+import type { Said, View } from '../view.js';
 import { type ClientCheck, every, fail, pass, skip } from './check.js';
 
 /** What may be concluded from what a server says. */

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { Said, View } from '../read/view.js';
+import type { Said, View } from '../view.js';
 import { type ClientCheck, every, fail, pass, skip } from './check.js';
 
 /** How a legacy session begins, and what the modern era has no more. */

@@ -6,9 +6,9 @@ import {
 } from '@isthmus/sdk/internal/era/modern/headers.js';
 import { isAtLeast } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { ENDPOINT } from '../scripted/paths.js';
-import { type ClientCheck, fail, pass, skip } from './check.js';
-import { acceptsBoth, modernRequests, posts } from './posts.js';
+import { ENDPOINT } from '../scripted/script.js';
+import type { Head, Said, View } from '../view.js';
+import { type ClientCheck, every, fail, type Opinion, pass, skip } from './check.js';
 
 /** What a POST says in its headers. */
 export const HEADERS: readonly ClientCheck[] = [
@@ -203,4 +203,33 @@ export const HEADERS: readonly ClientCheck[] = [
 function textIn(header: string): string | undefined {
   const decoded = decodeHeaderValue(header);
   return decoded.kind === 'value' ? decoded.value : undefined;
+}
+
+/** The same of every POST. */
+export function posts(
+  said: readonly Said[],
+  problem: (head: Head, said: Said) => string | undefined,
+): Opinion {
+  return every(
+    said.filter(({ head }) => head !== undefined),
+    {
+      none: 'the client sent no such POST',
+      problem: (each) => each.head && problem(each.head, each),
+      expected: 'What the title says, on every POST',
+      seen: (count) => `${count} POSTs did`,
+    },
+  );
+}
+
+/** As every POST of Streamable HTTP has it; those of HTTP+SSE need not. */
+export function acceptsBoth(accept = ''): boolean {
+  return ['application/json', 'text/event-stream'].every((type) => accept.includes(type));
+}
+
+export function modernRequests(view: View): readonly Said[] {
+  return view.requests.filter(({ era }) => era === 'modern');
+}
+
+export function modernCalls(view: View): readonly Said[] {
+  return modernRequests(view).filter(({ method }) => method === 'tools/call');
 }

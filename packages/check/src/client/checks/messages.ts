@@ -1,3 +1,5 @@
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
+import type { Said, View } from '../view.js';
 import { type ClientCheck, every, fail, pass, skip } from './check.js';
 
 /** What is right for every message, whatever the server. */
@@ -113,3 +115,140 @@ export const MESSAGES: readonly ClientCheck[] = [
     },
   },
 ];
+
+/** Ids and tokens: what tells one request from another. */
+export const IDS: readonly ClientCheck[] = [
+  {
+    id: 'messages/ids',
+    suite: 'messages',
+    title: 'Gives every request an id that is a string or an integer',
+    level: 'MUST',
+    rules: ['JRPC-002', 'JRPC-003'],
+    hint: 'Count upwards from 0 or 1; never null, a fraction or an object.',
+    on: 'all',
+    judge: (view) =>
+      every(view.requests, {
+        none: 'the client asked nothing',
+        problem: ({ id, method }) =>
+          typeof id === 'string' || Number.isInteger(id)
+            ? undefined
+            : `${method} has the id ${JSON.stringify(id)}`,
+        expected: 'A string or an integer',
+        seen: (count) => `${count} requests do`,
+      }),
+  },
+  {
+    id: 'messages/ids-in-flight',
+    suite: 'messages',
+    title: 'Never has two requests with the same id in flight',
+    level: 'MUST',
+    rules: ['JRPC-004'],
+    hint: 'Use one counter for all requests of a connection, also for parallel ones.',
+    on: 'all',
+    judge(view) {
+      const modern = view.requests.filter(({ era }) => era === 'modern');
+      return every(modern, {
+        none: 'the client asked nothing in the modern era',
+        problem: (request) =>
+          modern.some((earlier) => isOpenAt(view, earlier, request))
+            ? `${request.method} has the id ${JSON.stringify(request.id)} of a request that is still unanswered`
+            : undefined,
+        expected: 'An id that no unanswered request has',
+        seen: (count) => `${count} requests do not`,
+      });
+    },
+  },
+  {
+    id: 'messages/ids-of-a-session',
+    suite: 'messages',
+    title: 'Never uses an id twice in a legacy session',
+    level: 'MUST',
+    rules: ['JRPC-005'],
+    hint: 'Count on for as long as the session lives, also after an answer.',
+    on: 'all',
+    judge(view) {
+      const asked = view.requests.filter(({ era }) => era === 'legacy');
+      return every(asked, {
+        none: 'the client asked nothing in the legacy era',
+        problem: (request) =>
+          asked.some(
+            (earlier) =>
+              earlier.index < request.index &&
+              isSameSession(view, earlier, request) &&
+              earlier.id === request.id,
+          )
+            ? `${request.method} has the id ${JSON.stringify(request.id)}, which was used before`
+            : undefined,
+        expected: 'A new id for every request of a session',
+        seen: (count) => `${count} requests had ids of their own`,
+      });
+    },
+  },
+  {
+    id: 'messages/progress-tokens',
+    suite: 'messages',
+    title: 'Uses progress tokens that are strings or integers, one for each running request',
+    level: 'MUST',
+    rules: ['PROG-001', 'PROG-002'],
+    hint: 'The id of the request makes a good token.',
+    on: 'all',
+    judge(view) {
+      const wanting = view.requests.filter((each) => tokenOf(each) !== undefined);
+      return every(wanting, {
+        none: 'the client asked for no progress',
+        problem(request) {
+          const token = tokenOf(request);
+          if (typeof token !== 'string' && !Number.isInteger(token))
+            return `The token is ${JSON.stringify(token)}`;
+          const shared = wanting.some(
+            (other) =>
+              other !== request &&
+              tokenOf(other) === token &&
+              other.index < request.index &&
+              isUnansweredAt(view, other, request),
+          );
+          return shared ? `The token ${JSON.stringify(token)} belongs to a running request` : undefined;
+        },
+        expected: 'A string or an integer of its own',
+        seen: (count) => `${count} tokens are`,
+      });
+    },
+  },
+];
+
+function tokenOf({ params }: Said): unknown {
+  return isJsonObject(params['_meta']) ? params['_meta']['progressToken'] : undefined;
+}
+
+function isOpenAt(view: View, earlier: Said, request: Said): boolean {
+  return earlier.index < request.index && earlier.id === request.id && isUnansweredAt(view, earlier, request);
+}
+
+function isUnansweredAt(view: View, earlier: Said, request: Said): boolean {
+  if (earlier.entry.life !== request.entry.life) return false;
+  const answer = view.answerTo(earlier);
+  if (answer) return answer.index > request.index;
+  // What was refused or cut by HTTP, or given up, is over.
+  const { exchange } = earlier.entry;
+  return !view.transcript.entries.some(
+    (entry, index) =>
+      index < request.index &&
+      ((exchange !== undefined &&
+        'exchange' in entry &&
+        entry.exchange === exchange &&
+        (entry.kind === 'hung-up' || (entry.kind === 'status' && entry.status !== 200))) ||
+        (entry.kind === 'in' && entry.life === earlier.entry.life && isCancelOf(entry.text, earlier.id))),
+  );
+}
+
+function isCancelOf(text: string, id: unknown): boolean {
+  return text.includes('notifications/cancelled') && text.includes(`"requestId":${JSON.stringify(id)}`);
+}
+
+/** Over HTTP a session has an id; what opens one belongs to the one that it opens. */
+function isSameSession(view: View, one: Said, other: Said): boolean {
+  if (one.entry.life !== other.entry.life) return false;
+  if (view.transcript.over === 'stdio') return true;
+  const openings = view.named('initialize').filter(({ index }) => index > one.index && index <= other.index);
+  return openings.length === 0;
+}

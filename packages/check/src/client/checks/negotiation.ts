@@ -1,5 +1,5 @@
 import { LEGACY_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
-import { ENDPOINT } from '../scripted/paths.js';
+import { ENDPOINT } from '../scripted/script.js';
 import { type ClientCheck, connects, givesUp, skip } from './check.js';
 
 /** Whether the client gets along with servers of each era. */

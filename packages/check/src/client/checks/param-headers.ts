@@ -5,7 +5,7 @@ import {
 } from '@isthmus/sdk/internal/era/modern/headers.js';
 import { PARAM_TOOL } from '../scenarios/headers.js';
 import { type ClientCheck, fail, pass, skip, works } from './check.js';
-import { modernCalls, posts } from './posts.js';
+import { modernCalls, posts } from './headers.js';
 
 /** Arguments that are repeated in headers. */
 export const PARAM_HEADERS: readonly ClientCheck[] = [

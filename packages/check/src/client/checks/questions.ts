@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { Said, View } from '../read/view.js';
-import { LOGIN_PATH } from '../scenarios/questions.js';
+import { LOGIN_PATH } from '../scenarios/asking.js';
+import type { Said, View } from '../view.js';
 import { absent, type ClientCheck, every, fail, type Opinion, pass, skip, works } from './check.js';
-import { oddElicitation } from './odd-answers.js';
+import { oddElicitation } from './rounds.js';
 
 /** What the client answers when a legacy server asks. */
 export const QUESTIONS: readonly ClientCheck[] = [

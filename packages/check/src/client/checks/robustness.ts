@@ -1,4 +1,4 @@
-import type { View } from '../read/view.js';
+import type { View } from '../view.js';
 import { absent, type ClientCheck, fail, outcome, pass, skip, works } from './check.js';
 
 const HINTS: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { questionsIn, responsesIn, retriesIn, roundsIn, stateIn } from '../read/rounds.js';
+import { questionsIn, responsesIn, retriesIn, roundsIn, stateIn } from '../view.js';
 import { absent, CALLS_NOTHING, type ClientCheck, every, fail, givesUp, pass, skip, works } from './check.js';
-import { oddAnswer } from './odd-answers.js';
 
 const ASKING = [
   'round-elicit',
@@ -249,3 +248,25 @@ export const ROUNDS: readonly ClientCheck[] = [
 ];
 
 const NOT_ASKED = 'the client declares nothing that this server could ask for, or did not call again';
+
+/** What is wrong with an answer to a question of a modern server; nothing when it is in order. */
+export function oddAnswer(key: string, question: unknown, answer: unknown): string | undefined {
+  if (!isJsonObject(answer)) return `${key} was answered with ${JSON.stringify(answer)}`;
+  const extra = ['resultType', 'jsonrpc', 'id', 'result'].find((member) => member in answer);
+  if (extra !== undefined) return `The answer to ${key} has a member ${extra}`;
+  const method = isJsonObject(question) ? question['method'] : undefined;
+  if (method === 'roots/list') return Array.isArray(answer['roots']) ? undefined : `${key} has no roots`;
+  if (method === 'sampling/createMessage') {
+    const whole = ['role', 'content', 'model'].every((member) => member in answer);
+    return whole ? undefined : `${key} lacks role, content or model`;
+  }
+  return oddElicitation(key, answer);
+}
+
+/** The same for an elicitation of either era. */
+export function oddElicitation(key: string, answer: JsonObject): string | undefined {
+  const { action } = answer;
+  if (!['accept', 'decline', 'cancel'].includes(String(action)))
+    return `${key} has the action ${JSON.stringify(action)}`;
+  return action !== 'accept' && 'content' in answer ? `${key} has content with ${String(action)}` : undefined;
+}

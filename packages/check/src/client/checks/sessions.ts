@@ -1,8 +1,8 @@
-import type { Head, Said, View } from '../read/view.js';
-import { EVENT_ID, RETRY_MS } from '../scenarios/sessions.js';
-import { ENDPOINT } from '../scripted/paths.js';
+import { EVENT_ID, RETRY_MS } from '../scenarios/streams.js';
+import { ENDPOINT } from '../scripted/script.js';
+import type { Head, Said, View } from '../view.js';
 import { absent, type ClientCheck, every, fail, pass, skip, works } from './check.js';
-import { acceptsBoth } from './posts.js';
+import { acceptsBoth } from './headers.js';
 
 /** Legacy sessions over HTTP, and streams that are taken up again. */
 export const SESSIONS: readonly ClientCheck[] = [

@@ -1,5 +1,5 @@
-import type { View } from '../read/view.js';
-import { LEAVES_MS } from '../scenarios/ends.js';
+import { LEAVES_MS } from '../scenarios/streams.js';
+import type { View } from '../view.js';
 import { type ClientCheck, every, fail, outcome, pass, skip } from './check.js';
 
 /** How the client leaves. */

@@ -2,14 +2,13 @@ import { type Clock, systemClock, within } from '@isthmus/sdk/internal/async/clo
 import type { Report } from '../../model.js';
 import { applyBaseline, type Baseline, type BaselineScope } from '../../run/baseline.js';
 import { countsOf, gradeOf } from '../../run/grade.js';
+import { CLIENT_CHECKS, choose, concerns } from '../catalogue.js';
 import type { ClientCheck, ClientFacts } from '../checks/check.js';
-import { CLIENT_CHECKS } from '../checks/index.js';
 import { type ClientTranscript, OVERS, type Over } from '../model.js';
 import { SCENARIOS } from '../scenarios/index.js';
-import { choose, concerns } from './choose.js';
 import { factsOf, judge, viewsOf } from './judge.js';
+import type { Player } from './player.js';
 import { runScenario } from './run-scenario.js';
-import type { Player } from './scripted-server.js';
 
 export interface ClientRun {
   readonly player: Player;

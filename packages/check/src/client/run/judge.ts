@@ -1,10 +1,10 @@
 import type { Finding, WireLine } from '../../model.js';
 import { excerptOf, KEPT } from '../../wire/excerpt.js';
+import { concerns } from '../catalogue.js';
 import type { ClientCheck, ClientFacts, Opinion } from '../checks/check.js';
 import type { ClientTranscript, Entry, Over } from '../model.js';
-import { type View, viewOf } from '../read/view.js';
 import { scenarioNamed } from '../scenarios/index.js';
-import { concerns } from './choose.js';
+import { type View, viewOf } from '../view.js';
 
 /** What is known of the client from all that it said; `insisted` is what its owner says it speaks. */
 export function factsOf(

@@ -5,13 +5,12 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock, within } from '@isthmus/sdk/internal/async/clock.js';
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
+import { isStillRunning, startTimeOf } from '@isthmus/sdk/internal/process/process-facts.js';
 import type { ClientTranscript, Entry, Over, Scenario } from '../model.js';
 import { type HttpScriptedServer, playOverHttp } from '../scripted/http-server.js';
-import { readRecord } from '../scripted/record-file.js';
-import { createRecorder, type Recorder } from '../scripted/recorder.js';
+import { createRecorder, openLives, type Recorder, readRecord } from '../scripted/record.js';
 import { playOnStdio } from '../scripted/stdio-server.js';
-import { countLeft } from './left-behind.js';
-import { DEFAULT_STEPS, type Pipes, type Player } from './scripted-server.js';
+import { DEFAULT_STEPS, type Pipes, type Player } from './player.js';
 
 export interface RunSettings {
   /** How long the client may take. Default 90 s. */
@@ -65,7 +64,7 @@ export async function runScenario(
 /** Longer than the 60 s that the official clients give a request by default: they are heard out. */
 export const BOUND_MS = 90_000;
 
-const PROGRAM = fileURLToPath(new URL('../scripted/scripted-server.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../scripted/stdio-program.js', import.meta.url));
 
 function commandFor(name: string, file: string): readonly string[] {
   return [process.execPath, PROGRAM, '--script', name, '--record', file];
@@ -123,4 +122,21 @@ function createInnerServers(scenario: Scenario, record: Recorder): InnerServers 
       return { stdin, stdout, exited: exited.promise, kill: exit };
     },
   };
+}
+
+/** How many of the recorded processes are still there, when they had a moment to follow their client. */
+async function countLeft(read: () => readonly Entry[]): Promise<number> {
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const left = openLives(read()).filter(isThere).length;
+    if (left === 0 || waited >= GRACE_MS) return left;
+    await within(systemClock, LOOK_MS, new Promise(() => {}));
+  }
+}
+
+const GRACE_MS = 1000;
+const LOOK_MS = 50;
+
+function isThere(pid: number): boolean {
+  const since = startTimeOf(pid);
+  return since !== undefined && isStillRunning(pid, since);
 }

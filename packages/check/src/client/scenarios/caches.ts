@@ -1,11 +1,19 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { dual, inEra, isModern } from '../behaviour/dual.js';
-import { legacy } from '../behaviour/legacy.js';
-import { type Handler, modern } from '../behaviour/modern.js';
-import { cacheable, complete, ECHO, textResult } from '../behaviour/tools.js';
 import type { Scenario, Step } from '../model.js';
-import type { ScriptTurn } from '../scripted/script-turn.js';
+import type { ScriptTurn } from '../scripted/script.js';
+import {
+  cacheable,
+  complete,
+  dual,
+  ECHO,
+  type Handler,
+  inEra,
+  isModern,
+  legacy,
+  modern,
+  textResult,
+} from './base-servers.js';
 
 const TWICE: readonly Step[] = [{ do: 'list' }, { do: 'list' }, { do: 'call', name: 'echo' }];
 

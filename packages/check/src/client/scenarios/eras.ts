@@ -1,13 +1,8 @@
 import { LATEST_MODERN, LEGACY_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
-import { dual } from '../behaviour/dual.js';
-import { legacy } from '../behaviour/legacy.js';
-import { echoOf, modern } from '../behaviour/modern.js';
-import { ECHO, SERVER_INFO } from '../behaviour/tools.js';
 import type { Scenario, Script } from '../model.js';
-import { ENDPOINT } from '../scripted/paths.js';
-import type { ScriptRequest } from '../scripted/script-request.js';
-import { errorOf, resultOf } from '../scripted/script-turn.js';
+import { ENDPOINT, errorOf, resultOf, type ScriptRequest } from '../scripted/script.js';
+import { dual, ECHO, echoOf, legacy, modern, SERVER_INFO } from './base-servers.js';
 
 const BOTH = ['stdio', 'http'] as const;
 

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { modern } from '../behaviour/modern.js';
-import { cacheable, complete, ECHO, textResult } from '../behaviour/tools.js';
 import type { Scenario } from '../model.js';
+import { cacheable, complete, ECHO, modern, textResult } from './base-servers.js';
 
 /** A tool whose arguments are mirrored, and arguments that say something in every way. */
 export const PARAM_TOOL: JsonObject = {

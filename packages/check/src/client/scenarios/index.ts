@@ -1,16 +1,12 @@
 import type { Scenario } from '../model.js';
+import { QUESTIONS, ROUNDS } from './asking.js';
 import { CACHES } from './caches.js';
-import { CANCELS } from './cancels.js';
-import { ENDS } from './ends.js';
+import { CANCELS, RESULTS } from './calls.js';
 import { ERAS } from './eras.js';
 import { HEADERS } from './headers.js';
 import { NOISE } from './noise.js';
 import { PROBES } from './probes.js';
-import { QUESTIONS } from './questions.js';
-import { RESULTS } from './results.js';
-import { ROUNDS } from './rounds.js';
-import { SESSIONS } from './sessions.js';
-import { STREAMS } from './streams.js';
+import { ENDS, SESSIONS, STREAMS } from './streams.js';
 
 /** Every server that a client is shown. */
 export const SCENARIOS: readonly Scenario[] = [

@@ -1,8 +1,6 @@
-import { dual, inEra } from '../behaviour/dual.js';
-import { echoOf, type Handler, type ModernBehaviour } from '../behaviour/modern.js';
-import { ECHO, textResult } from '../behaviour/tools.js';
 import type { Scenario, Step } from '../model.js';
-import { resultOf, type ScriptTurn } from '../scripted/script-turn.js';
+import { resultOf, type ScriptTurn } from '../scripted/script.js';
+import { dual, ECHO, echoOf, type Handler, inEra, type ModernBehaviour, textResult } from './base-servers.js';
 
 /** Servers over pipes whose words come in odd pieces, or with others. */
 export const NOISE: readonly Scenario[] = [

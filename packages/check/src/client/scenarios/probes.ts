@@ -1,8 +1,7 @@
 import { LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
-import { legacy } from '../behaviour/legacy.js';
-import { type Handler, modern } from '../behaviour/modern.js';
 import type { Scenario } from '../model.js';
-import type { ScriptTurn } from '../scripted/script-turn.js';
+import type { ScriptTurn } from '../scripted/script.js';
+import { type Handler, legacy, modern } from './base-servers.js';
 
 /** What servers do to `server/discover`: legacy ones in every way, modern ones with errors of their own. */
 export const PROBES: readonly Scenario[] = [

@@ -2,10 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Script } from '../model.js';
-import { isMcpPath, MCP_PATH } from './paths.js';
-import type { Recorder } from './recorder.js';
-import type { ScriptRequest } from './script-request.js';
-import { errorOf, partsOf, resultOf, type ScriptTurn } from './script-turn.js';
+import type { Recorder } from './record.js';
+import {
+  errorOf,
+  isMcpPath,
+  MCP_PATH,
+  partsOf,
+  resultOf,
+  type ScriptRequest,
+  type ScriptTurn,
+} from './script.js';
 
 export interface HttpScriptedServer {
   readonly url: string;

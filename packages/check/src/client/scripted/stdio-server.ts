@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Script } from '../model.js';
-import type { Recorder } from './recorder.js';
-import { errorOf, partsOf, resultOf, type ScriptTurn } from './script-turn.js';
+import type { Recorder } from './record.js';
+import { errorOf, partsOf, resultOf, type ScriptTurn } from './script.js';
 
 export interface StdioScriptedServer {
   readonly script: Script;

@@ -1,4 +1,4 @@
-import type { In } from '../../../src/client/read/view.js';
+import type { In } from '../../../src/client/view.js';
 import {
   adding,
   allOf,

@@ -3,7 +3,7 @@ import { connect } from '@isthmus/sdk/internal/client/connect.js';
 import type { ConnectOptions } from '@isthmus/sdk/internal/client/options.js';
 import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
 import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
-import { DEFAULT_STEPS, type Player, type ScriptedServer } from '../../../src/client/run/scripted-server.js';
+import { DEFAULT_STEPS, type Player, type ScriptedServer } from '../../../src/client/run/player.js';
 import { acceptForm, doSteps, ROOTS, SAMPLED } from '../clients/steps.mjs';
 
 /** Our own client in this process, as clients/isthmus.mjs has it in one of its own. */

@@ -1,6 +1,18 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Over } from '../model.js';
 
+/** Where a scripted server speaks MCP. */
+export const MCP_PATH = '/mcp';
+
+/** Where messages go in the HTTP+SSE transport of 2024-11-05: what its `endpoint` event names. */
+export const ENDPOINT = '/messages?session=one';
+
+/** Every other path is for something else: metadata, registration and tokens of OAuth, pages, schemas. */
+export function isMcpPath(path: string): boolean {
+  const [plain] = path.split('?');
+  return plain === MCP_PATH || path === ENDPOINT;
+}
+
 /** One message of the client, and what a script can do about it. */
 export interface ScriptTurn {
   readonly over: Over;
@@ -49,4 +61,18 @@ export function partsOf(message: JsonObject): Pick<ScriptTurn, 'message' | 'meth
     params: typeof params === 'object' && params !== null ? (params as JsonObject) : {},
     id,
   };
+}
+
+/** A GET, a DELETE or anything else that is no POST, and what a script can do about it. */
+export interface ScriptRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The whole answer. */
+  status(status: number, body?: string, headers?: Readonly<Record<string, string>>): void;
+  /** Begins an event stream that stays open until `end`. */
+  stream(headers?: Readonly<Record<string, string>>): void;
+  event(data: string, fields?: { readonly event?: string; readonly id?: string }): void;
+  raw(text: string): void;
+  end(): void;
 }

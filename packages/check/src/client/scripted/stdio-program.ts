@@ -1,14 +1,14 @@
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
+import { scenarioNamed } from '../scenarios/index.js';
+import { createRecorder, openLives, readRecord } from './record.js';
+import { playOnStdio } from './stdio-server.js';
+
 /**
  * The program behind `{command}`: a scripted server on stdin and stdout. It writes down what it sees in a file, since
  * its pipes and its environment belong to the client that started it.
  *
  *     node scripted-server.js --script NAME --record FILE
  */
-import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
-import { scenarioNamed } from '../scenarios/index.js';
-import { openLives, readRecord } from './record-file.js';
-import { createRecorder } from './recorder.js';
-import { playOnStdio } from './stdio-server.js';
 
 // Longer than a run.
 const LONGEST_MS = 600_000;

@@ -1,7 +1,41 @@
-import type { ClientCheck } from '../checks/check.js';
-import { CLIENT_CHECKS } from '../checks/index.js';
-import type { Over, Scenario } from '../model.js';
-import { SCENARIOS } from '../scenarios/index.js';
+import { CACHE } from './checks/cache.js';
+import { CANCEL, RESULTS } from './checks/calls.js';
+import type { ClientCheck } from './checks/check.js';
+import { ERA_RULES } from './checks/eras.js';
+import { HANDSHAKE } from './checks/handshake.js';
+import { HEADERS } from './checks/headers.js';
+import { IDS, MESSAGES } from './checks/messages.js';
+import { CAPABILITIES, META_CHECKS } from './checks/meta.js';
+import { NEGOTIATION } from './checks/negotiation.js';
+import { PARAM_HEADERS } from './checks/param-headers.js';
+import { QUESTIONS } from './checks/questions.js';
+import { ROBUSTNESS } from './checks/robustness.js';
+import { ROUNDS } from './checks/rounds.js';
+import { SESSIONS } from './checks/sessions.js';
+import { SHUTDOWN } from './checks/shutdown.js';
+import type { Over, Scenario } from './model.js';
+import { SCENARIOS } from './scenarios/index.js';
+
+/** Everything that is said about a client. */
+export const CLIENT_CHECKS: readonly ClientCheck[] = [
+  ...NEGOTIATION,
+  ...ERA_RULES,
+  ...MESSAGES,
+  ...IDS,
+  ...META_CHECKS,
+  ...HANDSHAKE,
+  ...QUESTIONS,
+  ...CAPABILITIES,
+  ...ROUNDS,
+  ...RESULTS,
+  ...CANCEL,
+  ...CACHE,
+  ...HEADERS,
+  ...PARAM_HEADERS,
+  ...SESSIONS,
+  ...ROBUSTNESS,
+  ...SHUTDOWN,
+];
 
 export interface ScenarioChoice {
   readonly checks: readonly ClientCheck[];

@@ -1,7 +1,19 @@
-import { dual, inEra, isModern } from '../behaviour/dual.js';
-import { modern } from '../behaviour/modern.js';
-import { cacheable, complete, ECHO, textResult } from '../behaviour/tools.js';
-import type { Scenario } from '../model.js';
+import type { Scenario, Step } from '../model.js';
+import type { ScriptTurn } from '../scripted/script.js';
+import {
+  cacheable,
+  complete,
+  dual,
+  ECHO,
+  echoOf,
+  inEra,
+  isModern,
+  legacy,
+  type ModernBehaviour,
+  modern,
+  SLOW,
+  textResult,
+} from './base-servers.js';
 
 const BOTH = ['stdio', 'http'] as const;
 
@@ -82,3 +94,65 @@ const COUNTED = { type: 'object', properties: { count: { type: 'integer' } }, re
 
 /** Nobody should ask for it. */
 export const SCHEMA_PATH = '/schema.json';
+
+const STEPS: readonly Step[] = [
+  { do: 'list' },
+  { do: 'cancel', name: 'slow', afterMs: 300 },
+  { do: 'call', name: 'echo' },
+];
+
+/** Servers with a tool that is given up, and that answers after all (where it can). */
+export const CANCELS: readonly Scenario[] = [
+  cancelling('cancel-modern', 'A modern server with a tool that is slow', ['modern'], modern),
+  cancelling('cancel-legacy', 'A legacy server with a tool that is slow', ['legacy'], legacy),
+  {
+    ...cancelling(
+      'cancel-late',
+      'A server whose answer comes after the cancellation',
+      ['modern', 'legacy'],
+      dual,
+    ),
+    over: ['stdio'],
+  },
+];
+
+const PAUSE_MS = 400;
+
+function cancelling(
+  name: string,
+  title: string,
+  serves: Scenario['serves'],
+  server: typeof modern | typeof legacy,
+): Scenario {
+  return {
+    name,
+    title,
+    over: ['stdio', 'http'],
+    serves,
+    steps: STEPS,
+    open() {
+      let slow: ScriptTurn | undefined;
+      const manners: ModernBehaviour = {
+        tools: [ECHO, SLOW],
+        on: {
+          'tools/call'(turn) {
+            if (turn.params['name'] === 'slow') {
+              slow = turn;
+              return;
+            }
+            if (slow && turn.over === 'http') {
+              // Time enough to see whether the other answer was closed before this one came.
+              setTimeout(() => turn.reply(inEra(turn, echoOf(turn))), PAUSE_MS);
+              return;
+            }
+            // Only where it shares the channel; an HTTP answer has gone with its connection.
+            if (slow && name === 'cancel-late') slow.reply(inEra(slow, textResult('too late')));
+            slow = undefined;
+            return false;
+          },
+        },
+      };
+      return server(manners);
+    },
+  };
+}
