@@ -10,7 +10,7 @@ const node = process.execPath;
  */
 export async function judgeServer(subject, onProgress = () => {}) {
   const { checkServer, commandTarget } = await import('../packages/check/dist/index.js');
-  const { startBridge } = await import('../packages/check/dist/through/start-bridge.js');
+  const { startBridge } = await import('../packages/check/dist/through/check-through.js');
   const { callTools = false, noTools = false } = subject;
   const options = {
     seed: SEED,
@@ -46,7 +46,7 @@ export async function judgeClient(
   { only = [], jobs = 4, onProgress = () => {} } = {},
 ) {
   const { checkClient } = await import('../packages/check/dist/client/run/check-client.js');
-  const { commandPlayer } = await import('../packages/check/dist/client/run/command-player.js');
+  const { commandPlayer } = await import('../packages/check/dist/client/run/player.js');
   return checkClient({
     player: commandPlayer({ words: [node, program, '{server}'], cwd: inRoot() }),
     label: name,

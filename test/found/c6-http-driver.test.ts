@@ -2,7 +2,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { openDirectHttp } from '@isthmus/check/internal/bench/direct-http.js';
-import type { BenchFailure } from '@isthmus/check/internal/bench/outcome.js';
+import type { BenchFailure } from '@isthmus/check/internal/bench/request.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 const CALL = { method: 'tools/call', params: { name: 'echo', arguments: { text: 'hé' } } };

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { BenchRequests, tapStream } from '@isthmus/check/internal/bench/direct-stream.js';
 import type { BenchReport, SideReport } from '@isthmus/check/internal/bench/model.js';
-import type { BenchFailure } from '@isthmus/check/internal/bench/outcome.js';
+import type { BenchFailure } from '@isthmus/check/internal/bench/request.js';
 import { Buckets } from '@isthmus/check/internal/bench/times.js';
 import { closedLoop } from '@isthmus/check/internal/bench/turn.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';

@@ -1,7 +1,9 @@
 import { CLIENT_CHECKS } from '@isthmus/check/internal/client/catalogue.js';
 import type { WireLine } from '@isthmus/check/internal/model.js';
-import { describeFinding } from '@isthmus/check/internal/report/describe-finding.js';
-import { toHtml, toJson, toSarif } from '@isthmus/check/internal/report/index.js';
+import { toHtml } from '@isthmus/check/internal/report/html/page.js';
+import { toJson } from '@isthmus/check/internal/report/json.js';
+import { describeFinding } from '@isthmus/check/internal/report/plain-text.js';
+import { toSarif } from '@isthmus/check/internal/report/sarif.js';
 import { cite, RULES } from '@isthmus/check/internal/rules/index.js';
 import { gradeOf } from '@isthmus/check/internal/run/grade.js';
 import { CHECKS } from '@isthmus/check/internal/suites/index.js';

@@ -5,12 +5,19 @@ import {
   ToolHeaders,
 } from '@isthmus/sdk/internal/transport/http-client/request-headers.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { CLIENT_INFO, type DirectWay, failureOf, judgeEnd, paramsOf, timedOut } from './direct.js';
 import type { HttpReply } from './http-answers.js';
 import { type HttpOutcome, openHttpLanes } from './http-lanes.js';
-import type { BenchFailure } from './outcome.js';
+import {
+  type BenchFailure,
+  CLIENT_INFO,
+  type DirectWay,
+  failureOf,
+  judgeEnd,
+  paramsOf,
+  timedOut,
+} from './request.js';
 
-export interface DirectHttpOptions {
+interface DirectHttpOptions {
   readonly url: URL;
   readonly era: Era;
   readonly revision: string;

@@ -6,8 +6,16 @@ import {
   type RequestId,
   requestMessage,
 } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { type DirectWay, failureOf, judgeEnd, paramsOf, SWEEP_MS, timedOut } from './direct.js';
-import { type BenchFailure, judgeError } from './outcome.js';
+import {
+  type BenchFailure,
+  type DirectWay,
+  failureOf,
+  judgeEnd,
+  judgeError,
+  paramsOf,
+  SWEEP_MS,
+  timedOut,
+} from './request.js';
 
 /** Sends requests beside those of the client on the same stream. Their answers do not reach the client. */
 export interface StreamTap {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { SWEEP_MS } from './direct.js';
 import { createAnswerReader, type HttpReply } from './http-answers.js';
+import { SWEEP_MS } from './request.js';
 
 /** What became of one request: an answer, or why there is none. */
 export type HttpOutcome =
@@ -19,7 +19,7 @@ interface Lane {
   isWhole: boolean;
 }
 
-export interface HttpLanes {
+interface HttpLanes {
   /** Sends the text of a whole HTTP/1.1 request, on a connection that is free or on a new one. */
   send(text: string, onOutcome: OnOutcome): void;
   close(): void;

@@ -2,7 +2,7 @@ import type { Client } from '@isthmus/sdk/internal/client/client.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
-import type { DirectWay } from './direct.js';
+import type { DirectWay } from './request.js';
 
 /** One server under load. Whoever opened it closes it. */
 export interface BenchSide {

@@ -1,6 +1,10 @@
 import type { Client } from '@isthmus/sdk/internal/client/client.js';
+import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
+import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
+import type { ConnectionEnd } from '@isthmus/sdk/internal/exchange/connection.js';
+import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { BenchRequest, BenchSide, BenchTool } from './model.js';
-import { judgeError, judgeResult } from './outcome.js';
 import type { Ask } from './turn.js';
 
 /**
@@ -37,3 +41,104 @@ async function listsTools(client: Client): Promise<boolean> {
 function signOfLife({ era }: Client): string {
   return era === 'modern' ? 'server/discover' : 'ping';
 }
+
+/** Makes one request and reports its outcome, once. It uses no promises: a driver must cost less than what it measures. */
+export type DirectAsk = (settle: (failure: BenchFailure | undefined) => void) => void;
+
+/** A way to a server that leaves out all that a client does for an application. */
+export interface DirectWay {
+  asker(request: BenchRequest): DirectAsk;
+  close(): Promise<void>;
+}
+
+/** The params of a request as the era has them, made once. */
+export function paramsOf(era: Era, revision: string, params: JsonObject): JsonObject {
+  if (era === 'legacy') return params;
+  const meta = {
+    [META.protocolVersion]: revision,
+    [META.clientCapabilities]: {},
+    [META.clientInfo]: CLIENT_INFO,
+  };
+  return { ...params, _meta: meta };
+}
+
+export const CLIENT_INFO = { name: 'isthmus-bench', version: '0.1.0' };
+
+export function failureOf(answer: {
+  readonly result?: unknown;
+  readonly error?: unknown;
+}): BenchFailure | undefined {
+  const { result, error } = answer;
+  if (typeof result === 'object' && result !== null) return judgeResult(result as JsonObject);
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return { kind: `error ${String(code)}`, example: String(message).slice(0, 300), answered: true };
+}
+
+export function timedOut(ms: number): BenchFailure {
+  return { kind: 'TIMED_OUT', example: `no answer within ${ms} ms`, answered: false };
+}
+
+/** What becomes of requests whose connection has ended. A process that exited is named by its exit code. */
+export function judgeEnd({ error }: ConnectionEnd): BenchFailure {
+  if (error instanceof IsthmusError) return judgeError(error);
+  const why = error ? `: ${messageOf(error)}` : '';
+  return {
+    kind: 'CONNECTION_CLOSED',
+    example: `the connection ended before the answer${why}`,
+    answered: false,
+  };
+}
+
+/** How often requests in flight are checked against their time limit. */
+export const SWEEP_MS = 50;
+
+/** Why a request counts as failed. */
+export interface BenchFailure {
+  readonly kind: string;
+  readonly example: string;
+  /** The server answered: it is not silent. */
+  readonly answered: boolean;
+}
+
+/** Undefined: it worked. A tool that ran and failed (`isError`) did not. */
+export function judgeResult(result: JsonObject): BenchFailure | undefined {
+  if (result['isError'] !== true) {
+    const type = result['resultType'];
+    return type === undefined || type === 'complete' ? undefined : judgeType(type);
+  }
+  return { kind: 'isError', example: firstText(result['content']), answered: true };
+}
+
+function judgeType(type: unknown): BenchFailure {
+  return type === 'input_required'
+    ? {
+        kind: 'input_required',
+        example: 'the tool asked for input, and a benchmark gives none',
+        answered: true,
+      }
+    : { kind: 'INVALID_RESULT', example: `resultType is ${short(JSON.stringify(type))}`, answered: true };
+}
+
+export function judgeError(error: unknown): BenchFailure {
+  if (error instanceof ProtocolError)
+    return { kind: `error ${error.code}`, example: short(error.message), answered: true };
+  if (!(error instanceof IsthmusError))
+    return { kind: 'driver', example: short(messageOf(error)), answered: false };
+  return { kind: error.code, example: short(error.message), answered: ANSWERS.includes(error.code) };
+}
+
+/** Failures on this side that something of the server's was the reason for. */
+const ANSWERS: readonly string[] = ['HTTP_STATUS', 'UNAUTHORIZED', 'INVALID_RESULT', 'RESULT_TOO_LARGE'];
+
+function firstText(content: unknown): string {
+  for (const block of Array.isArray(content) ? content : []) {
+    if (isJsonObject(block) && typeof block['text'] === 'string') return short(block['text']);
+  }
+  return 'the tool failed without a text';
+}
+
+function short(text: string): string {
+  return text.length > EXAMPLE_CHARACTERS ? `${text.slice(0, EXAMPLE_CHARACTERS - 1)}…` : text;
+}
+
+const EXAMPLE_CHARACTERS = 300;

@@ -1,6 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
-import { CostAccount } from './cost-account.js';
-import type { DirectAsk } from './direct.js';
+import { CostAccount } from './cost.js';
 import type {
   BenchReport,
   BenchRequest,
@@ -10,13 +9,12 @@ import type {
   SideReport,
   Times,
 } from './model.js';
-import { type Pace, systemPace } from './pace.js';
-import { asker } from './request.js';
+import { asker, type DirectAsk } from './request.js';
 import { perSecond, Tally } from './tally.js';
 import { threeFigures } from './times.js';
-import { type Ask, runTurn } from './turn.js';
+import { type Ask, type Pace, runTurn, systemPace } from './turn.js';
 
-export interface BenchHooks {
+interface BenchHooks {
   /** Ends the run early; what was measured until then is reported. */
   readonly signal?: AbortSignal;
   readonly pace?: Pace;

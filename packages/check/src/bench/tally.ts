@@ -1,9 +1,9 @@
 import type { ErrorCount, Silence, TurnReport } from './model.js';
-import type { BenchFailure } from './outcome.js';
+import type { BenchFailure } from './request.js';
 import { TimeRecord, threeFigures } from './times.js';
 
 /** When a request was due, when it left, and when it was over. */
-export interface Course {
+interface Course {
   readonly due: number;
   readonly sent: number;
   readonly over: number;

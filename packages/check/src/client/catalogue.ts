@@ -37,7 +37,7 @@ export const CLIENT_CHECKS: readonly ClientCheck[] = [
   ...SHUTDOWN,
 ];
 
-export interface ScenarioChoice {
+interface ScenarioChoice {
   readonly checks: readonly ClientCheck[];
   readonly scenarios: readonly Scenario[];
 }

@@ -196,7 +196,7 @@ function parse(text: string): unknown {
 }
 
 /** A result that asks, and what became of it. */
-export interface HeardRound {
+interface HeardRound {
   readonly request: Said;
   readonly interim: HeardMessage;
   /** The keys of its questions. */

@@ -1,6 +1,6 @@
 import type { Report } from '../model.js';
 import { cite, isOpinion } from '../rules/index.js';
-import { type FailOn, verdictOf } from '../run/judge-run.js';
+import { type FailOn, verdictOf } from '../run/grade.js';
 
 /**
  * The whole report for programs: nothing is left out, and `format` changes when a reader would have to. `rules` has what

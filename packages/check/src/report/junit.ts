@@ -1,7 +1,6 @@
 import type { Finding, Report } from '../model.js';
-import { type FailOn, verdictOf } from '../run/judge-run.js';
-import { cleanLine, cleanText } from './clean-text.js';
-import { describeFinding, nameOfFinding, seenAndExpected } from './describe-finding.js';
+import { type FailOn, verdictOf } from '../run/grade.js';
+import { cleanLine, cleanText, describeFinding, nameOfFinding, seenAndExpected } from './plain-text.js';
 import { standingOf, suitesOf } from './standing.js';
 
 /**

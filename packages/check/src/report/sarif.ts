@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Finding, Report } from '../model.js';
 import { cite, isOpinion } from '../rules/index.js';
-import { cleanLine, cleanText, shortened } from './clean-text.js';
-import { describeFinding, nameOfFinding, rulesInWords, seenAndExpected } from './describe-finding.js';
+import {
+  cleanLine,
+  cleanText,
+  describeFinding,
+  nameOfFinding,
+  rulesInWords,
+  seenAndExpected,
+  shortened,
+} from './plain-text.js';
 import { standingOf } from './standing.js';
 
 export interface SarifOptions {

@@ -2,13 +2,13 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckConversation, Reply } from '../conversation/conversation.js';
+import type { WireLine } from '../model.js';
 import type { CallableTool, Facts } from '../survey/facts.js';
 import type { SurveyedEra } from '../survey/find-eras.js';
 import type { HttpPeer } from '../wire/http-peer.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import type { CheckTarget } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
-import type { FailureDetails } from './verdict.js';
 
 /** What a check finds on the table: the target, what is known of it, and the means to talk to it. */
 export interface CheckContext {
@@ -76,4 +76,33 @@ export interface CheckPatience {
   readonly quietMs: number;
   /** A whole check. */
   readonly checkMs: number;
+}
+
+/** What leaves a check that did not hold. */
+export class Failed extends Error {
+  override readonly name = 'Failed';
+  readonly seen: string;
+  readonly expected: string;
+  readonly wire: readonly WireLine[] | undefined;
+  readonly input: string | undefined;
+
+  constructor(seen: string, expected: string, more: FailureDetails = {}) {
+    super(`${seen}; expected: ${expected}`);
+    this.seen = seen;
+    this.expected = expected;
+    this.wire = more.wire;
+    this.input = more.input;
+  }
+}
+
+interface FailureDetails {
+  /** Where the last lines of the connections of the check do not show it. */
+  readonly wire?: readonly WireLine[];
+  /** The smallest input that fails. */
+  readonly input?: string;
+}
+
+/** What leaves a check that has nothing to judge. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
 }

@@ -5,21 +5,19 @@ import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { createRequestDefaults } from '../conversation/conversation.js';
-import type { Check, Finding, Report } from '../model.js';
+import type { Check, EraReport, Finding, Report } from '../model.js';
 import { CHECKS } from '../suites/index.js';
 import type { Facts } from '../survey/facts.js';
 import { findEras } from '../survey/find-eras.js';
 import type { CheckTarget } from '../wire/targets.js';
 import { applyBaseline, type Baseline } from './baseline.js';
 import type { CheckPatience } from './check-context.js';
-import { toEraReport } from './era-report.js';
 import { createFairClock } from './fair-clock.js';
-import { findingOf } from './finding-of.js';
 import { countsOf, gradeOf } from './grade.js';
 import { groupFindings } from './group-findings.js';
 import { type CheckChoice, choose, type Planned, planRun } from './plan.js';
 import type { RunContext } from './prepare-context.js';
-import { runCheck } from './run-check.js';
+import { findingOf, runCheck } from './run-check.js';
 import { openRunContext } from './run-context.js';
 import { createServerWatch } from './server-watch.js';
 
@@ -246,4 +244,20 @@ function speaksNothing(target: CheckTarget, verdicts: Awaited<ReturnType<typeof 
     `${target.label} speaks no era of MCP that was asked for; there is nothing to judge`,
     { evidence },
   );
+}
+
+/** What the report says of an era. */
+function toEraReport(facts: Facts): EraReport {
+  const { era, revision, capabilities, serverInfo, tools, resources, prompts } = facts;
+  return {
+    era,
+    revision,
+    ...(serverInfo && {
+      server: { name: String(serverInfo['name'] ?? ''), version: String(serverInfo['version'] ?? '') },
+    }),
+    capabilities: Object.keys(capabilities),
+    tools: tools.length,
+    resources: resources.length,
+    prompts: prompts.length,
+  };
 }

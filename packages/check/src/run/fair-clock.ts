@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 
-export interface FairClock extends Clock {
+interface FairClock extends Clock {
   /** Stops looking at the machine. The clock goes on at full speed. */
   stop(): void;
 }

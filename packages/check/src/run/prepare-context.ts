@@ -11,9 +11,8 @@ import { createHttpPeer } from '../wire/http-peer.js';
 import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
 import type { CheckTarget, Pipe } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
-import type { CheckContext, CheckPatience } from './check-context.js';
+import { type CheckContext, type CheckPatience, Failed, Skipped } from './check-context.js';
 import type { ServerWatch } from './server-watch.js';
-import { Failed, Skipped } from './verdict.js';
 
 /** What all tables of a run have in common. */
 export interface RunContext {
@@ -40,7 +39,7 @@ export interface RunContext {
   transcripts(era: Era): readonly WireTranscript[];
 }
 
-export interface PreparedContext {
+interface PreparedContext {
   readonly table: CheckContext;
   /** What was said on the connections of this check, within limits. */
   excerpt(): WireLine[];

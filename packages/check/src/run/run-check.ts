@@ -1,9 +1,7 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
-import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
-import type { Check, Finding, Outcome } from '../model.js';
-import { findingOf } from './finding-of.js';
+import type { Check, Era, Finding, Outcome } from '../model.js';
+import { Failed, Skipped } from './check-context.js';
 import { prepareContext, type RunContext } from './prepare-context.js';
-import { Failed, Skipped } from './verdict.js';
 
 /** Runs one check in one era, within bounds, and says what came of it. Never rejects. */
 export async function runCheck(check: Check, era: Era, house: RunContext): Promise<Finding> {
@@ -42,4 +40,28 @@ export async function runCheck(check: Check, era: Era, house: RunContext): Promi
   function finding(outcome: Outcome, found: Partial<Finding> & { readonly seen: string }): Finding {
     return findingOf(check, era, outcome, { ms: clock.now() - began, ...found });
   }
+}
+
+/** What a check says of a target, with all that is known of the check itself. */
+export function findingOf(
+  check: Check,
+  era: Era,
+  outcome: Outcome,
+  found: Partial<Finding> & { readonly seen: string; readonly ms: number },
+): Finding {
+  const { id, suite, title, level, rules, reason, hint } = check;
+  return {
+    id,
+    suite,
+    title,
+    level,
+    rules,
+    ...(reason !== undefined && { reason }),
+    ...((check.era ?? 'each') !== 'none' && { era }),
+    outcome,
+    expected: '',
+    wire: [],
+    hint,
+    ...found,
+  };
 }

@@ -11,7 +11,7 @@ import type { CheckPatience } from './check-context.js';
 import type { RunContext } from './prepare-context.js';
 import type { ServerWatch } from './server-watch.js';
 
-export interface RunContextOptions {
+interface RunContextOptions {
   readonly target: CheckTarget;
   readonly clock: Clock;
   readonly patience: CheckPatience;

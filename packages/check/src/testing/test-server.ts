@@ -1,14 +1,18 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { type Finding, type Report, SUITES } from '../model.js';
-import { cleanLine } from '../report/clean-text.js';
-import { count } from '../report/words.js';
-import type { FailOn } from '../run/judge-run.js';
+import { cleanLine } from '../report/plain-text.js';
+import { count } from '../report/standing.js';
+import type { FailOn } from '../run/grade.js';
 import { choose } from '../run/plan.js';
 import { CHECKS } from '../suites/index.js';
-import type { SoundOptions } from './assert-sound.js';
-import { describeAll, isBroken, NotSound } from './complain.js';
-import { judge } from './judge.js';
-import type { SubjectOrLater } from './subject.js';
+import {
+  describeAll,
+  isBroken,
+  judge,
+  NotSound,
+  type SoundOptions,
+  type SubjectOrLater,
+} from './assert-sound.js';
 
 /**
  * What registers a test: `test` of vitest or of `node:test`, or any other with the same two first parameters. The third

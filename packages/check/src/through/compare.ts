@@ -3,18 +3,7 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { Reply } from '../conversation/conversation.js';
 import type { Finding, Report } from '../model.js';
 import type { Facts, WalkthroughStop } from '../survey/facts.js';
-import { stable, valueDifferences } from './value-differences.js';
-
-/** Something that is not the same through a bridge. */
-export interface Difference {
-  /** `worse`: lost or broken on the way; `better`: mended, or there only through the bridge; `other`: not the same. */
-  readonly kind: 'worse' | 'better' | 'other';
-  readonly era?: Era;
-  /** What it is about: `check tools/declared`, `tool echo`, `tools/call echo`, `era modern`. */
-  readonly about: string;
-  readonly direct: string;
-  readonly through: string;
-}
+import { compareMembers, compareValues, type Difference, difference, stable } from './differences.js';
 
 /** What one run found. */
 export interface Judged {
@@ -217,41 +206,4 @@ function isBroken({ outcome }: Finding): boolean {
 
 function sentence({ outcome, seen, level }: Finding): string {
   return outcome === 'pass' ? `holds: ${seen}` : `${level} does not hold: ${seen}`;
-}
-
-/** One difference for all, shown at the first place where they part: an answer is another answer. */
-function compareValues(
-  era: Era,
-  about: string,
-  looks: readonly [unknown, unknown],
-  through: unknown,
-  kind: Difference['kind'],
-): Difference[] {
-  const [first] = compareMembers(era, about, looks, through);
-  return first ? [{ ...first, kind }] : [];
-}
-
-/** A difference for every place where they part, rather than two long texts. */
-function compareMembers(
-  era: Era,
-  about: string,
-  [direct, again]: readonly [unknown, unknown],
-  through: unknown,
-): Difference[] {
-  // It is not the same each time, bridge or not.
-  if (stable(direct) !== stable(again)) return [];
-  return valueDifferences(direct, through).map(({ path, was, is }) => {
-    const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
-    return difference(is === undefined ? 'worse' : 'other', era, about, show(was), show(is));
-  });
-}
-
-function difference(
-  kind: Difference['kind'],
-  era: Era | undefined,
-  about: string,
-  direct: string,
-  through: string,
-): Difference {
-  return { kind, ...(era && { era }), about, direct, through };
 }

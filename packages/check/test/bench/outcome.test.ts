@@ -2,7 +2,7 @@
 
 import { IsthmusError, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { describe, expect, it } from 'vitest';
-import { judgeError, judgeResult } from '../../src/bench/outcome.js';
+import { judgeError, judgeResult } from '../../src/bench/request.js';
 
 describe('the outcome of a request', () => {
   it('is good unless the tool says otherwise', () => {

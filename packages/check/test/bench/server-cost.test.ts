@@ -1,7 +1,7 @@
 /** What a real process costs, with all that it started. Linux only. */
 import { describe, expect, it } from 'vitest';
 import { startChild } from '../../../../test/support/child.js';
-import { cpuMsBetween, readTreeCost, type TreeCost } from '../../src/bench/server-cost.js';
+import { cpuMsBetween, readTreeCost, type TreeCost } from '../../src/bench/cost.js';
 
 describe.skipIf(process.platform !== 'linux')('the cost of a process', () => {
   it('is its time on a processor, and the most memory that it ever held', async () => {

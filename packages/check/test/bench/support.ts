@@ -6,10 +6,9 @@ import { memory } from '@isthmus/sdk/internal/transport/memory.js';
 import { onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import type { BenchLoad, BenchSide } from '../../src/bench/model.js';
-import type { BenchFailure } from '../../src/bench/outcome.js';
-import type { Pace } from '../../src/bench/pace.js';
+import type { BenchFailure } from '../../src/bench/request.js';
 import { Tally } from '../../src/bench/tally.js';
-import { runTurn } from '../../src/bench/turn.js';
+import { type Pace, runTurn } from '../../src/bench/turn.js';
 
 /** `sleeps`: from and to when the driver gets no processor, so that whatever is due then comes later. */
 export function fakePace(clock: FakeClock, sleeps: readonly [number, number] = [0, 0]): Pace {

@@ -1,6 +1,6 @@
 /** A turn, whatever its load: failures, giving up, the server's end and the user's. */
 import { describe, expect, it } from 'vitest';
-import type { BenchFailure } from '../../src/bench/outcome.js';
+import type { BenchFailure } from '../../src/bench/request.js';
 import { SilenceWatch } from '../../src/bench/tally.js';
 import { playTurn } from './support.js';
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Accepted, applyBaseline, type Baseline, updateBaseline } from '../../src/run/baseline.js';
-import { formatBaseline, parseBaseline } from '../../src/run/baseline-file.js';
+import {
+  type Accepted,
+  applyBaseline,
+  type Baseline,
+  formatBaseline,
+  parseBaseline,
+  updateBaseline,
+} from '../../src/run/baseline.js';
 import { aFinding, sampleFindings } from './support/sample-report.js';
 
 const broken = aFinding({ id: 'a/b', era: 'modern', outcome: 'fail' });

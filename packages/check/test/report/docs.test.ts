@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { checkCommand } from 'isthmus/internal/commands/check.js';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/model.js';
-import { formatBaseline, parseBaseline } from '../../src/run/baseline-file.js';
+import { formatBaseline, parseBaseline } from '../../src/run/baseline.js';
 import { gradeOf } from '../../src/run/grade.js';
 import { aFinding } from './support/sample-report.js';
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model.js';
-import { toHtml } from '../../src/report/html.js';
+import { toHtml } from '../../src/report/html/page.js';
 import { describeInBrowser, launchBrowser } from './support/browser.js';
 import { HOSTILE, hostileReport } from './support/hostile-report.js';
 import { LOW_CONTRAST, OBSTACLES, OPEN_ALL, SHOWN, TOO_WIDE } from './support/page-audit.js';

@@ -1,7 +1,8 @@
 /** What counts as a difference between a server and the same behind a bridge. */
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/survey/facts.js';
-import { compare, type Difference } from '../../src/through/compare.js';
+import { compare } from '../../src/through/compare.js';
+import type { Difference } from '../../src/through/differences.js';
 import { aFinding } from '../report/support/sample-report.js';
 import { aFrame, aServer, aStop, judged } from './sample-facts.js';
 

@@ -1,7 +1,7 @@
 import { countLost, renderThrough } from 'isthmus/internal/check/render-differences.js';
 import { createStyle } from 'isthmus/internal/terminal/style.js';
 import { describe, expect, it } from 'vitest';
-import type { Difference } from '../../src/through/compare.js';
+import type { Difference } from '../../src/through/differences.js';
 import { aReport } from '../report/support/sample-report.js';
 
 const terminal = { width: 56, out: createStyle(false, {}) };

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { bridgeWords } from 'isthmus/internal/check/run-through.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type CheckedBridgeOptions, startBridge } from '../../src/through/start-bridge.js';
+import { type CheckedBridgeOptions, startBridge } from '../../src/through/check-through.js';
 
 const command = ['node', 'my server.js', '--fast'];
 const url = 'http://127.0.0.1:8080/mcp';

@@ -2,7 +2,7 @@ import { CLIENT_CHECKS } from '@isthmus/check/internal/client/catalogue.js';
 import { CLIENT_SUITES, OVERS, type Over } from '@isthmus/check/internal/client/model.js';
 import { SCENARIOS } from '@isthmus/check/internal/client/scenarios/index.js';
 import type { Era } from '@isthmus/check/internal/model.js';
-import type { FailOn } from '@isthmus/check/internal/run/judge-run.js';
+import type { FailOn } from '@isthmus/check/internal/run/grade.js';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { suggest } from '../arguments/suggest.js';
 import type { ReportFiles } from '../check/write-reports.js';

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Report } from '@isthmus/check/internal/model.js';
-import { type Baseline, type UpdateOptions, updateBaseline } from '@isthmus/check/internal/run/baseline.js';
-import { formatBaseline, parseBaseline } from '@isthmus/check/internal/run/baseline-file.js';
+import {
+  type Baseline,
+  formatBaseline,
+  parseBaseline,
+  type UpdateOptions,
+  updateBaseline,
+} from '@isthmus/check/internal/run/baseline.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { usageError } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';

@@ -1,5 +1,5 @@
 import { type Era, SUITES } from '@isthmus/check/internal/model.js';
-import type { FailOn } from '@isthmus/check/internal/run/judge-run.js';
+import type { FailOn } from '@isthmus/check/internal/run/grade.js';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, collect } from '../common-options.js';
 import type { ReportFiles } from './write-reports.js';

@@ -1,5 +1,5 @@
 import type { Report } from '@isthmus/check/internal/model.js';
-import { type FailOn, verdictOf } from '@isthmus/check/internal/run/judge-run.js';
+import { type FailOn, verdictOf } from '@isthmus/check/internal/run/grade.js';
 import { EXIT } from '../exit-codes.js';
 
 /**

@@ -1,6 +1,6 @@
-import { cleanLine } from '@isthmus/check/internal/report/clean-text.js';
+import { cleanLine } from '@isthmus/check/internal/report/plain-text.js';
 import type { ThroughReport } from '@isthmus/check/internal/through/check-through.js';
-import type { Difference } from '@isthmus/check/internal/through/compare.js';
+import type { Difference } from '@isthmus/check/internal/through/differences.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
 

@@ -1,8 +1,6 @@
 import type { Finding } from '@isthmus/check/internal/model.js';
-import { cleanLine, shortened } from '@isthmus/check/internal/report/clean-text.js';
-import { ARROWS, rulesInWords } from '@isthmus/check/internal/report/describe-finding.js';
-import { type Standing, standingOf } from '@isthmus/check/internal/report/standing.js';
-import { WORDS } from '@isthmus/check/internal/report/words.js';
+import { ARROWS, cleanLine, rulesInWords, shortened } from '@isthmus/check/internal/report/plain-text.js';
+import { type Standing, standingOf, WORDS } from '@isthmus/check/internal/report/standing.js';
 import { fewerLines } from '@isthmus/check/internal/wire/excerpt.js';
 import type { Style } from '../terminal/style.js';
 import { table } from '../terminal/table.js';

@@ -1,14 +1,16 @@
 import type { EraReport, Finding, Report } from '@isthmus/check/internal/model.js';
-import { cleanLine, shortened } from '@isthmus/check/internal/report/clean-text.js';
+import { cleanLine, shortened } from '@isthmus/check/internal/report/plain-text.js';
 import {
   bySuite,
+  count,
+  duration,
   STANDINGS,
   type Standing,
   standingOf,
   suitesOf,
+  WORDS,
 } from '@isthmus/check/internal/report/standing.js';
-import { count, duration, WORDS } from '@isthmus/check/internal/report/words.js';
-import { type FailOn, verdictOf } from '@isthmus/check/internal/run/judge-run.js';
+import { type FailOn, verdictOf } from '@isthmus/check/internal/run/grade.js';
 import { table } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { wrap } from '../terminal/text.js';

@@ -7,7 +7,7 @@ import {
   toJson,
 } from '@isthmus/check';
 import type { Finding } from '@isthmus/check/internal/model.js';
-import { cleanLine } from '@isthmus/check/internal/report/clean-text.js';
+import { cleanLine } from '@isthmus/check/internal/report/plain-text.js';
 import { choose } from '@isthmus/check/internal/run/plan.js';
 import { targetOfSpec } from '@isthmus/check/internal/wire/targets.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';

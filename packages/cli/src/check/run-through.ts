@@ -1,6 +1,9 @@
 import type { CheckOptions, CheckTarget as Judged } from '@isthmus/check';
-import { checkThrough, type ThroughReport } from '@isthmus/check/internal/through/check-through.js';
-import { startBridge } from '@isthmus/check/internal/through/start-bridge.js';
+import {
+  checkThrough,
+  startBridge,
+  type ThroughReport,
+} from '@isthmus/check/internal/through/check-through.js';
 import { given } from '@isthmus/sdk/internal/config/server-spec.js';
 import { splitCommand } from '../compat/split-command.js';
 import { type CommandTarget, withSettings } from '../target.js';

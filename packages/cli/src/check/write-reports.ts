@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Report } from '@isthmus/check/internal/model.js';
-import { toHtml, toJunit, toSarif } from '@isthmus/check/internal/report/index.js';
-import type { FailOn } from '@isthmus/check/internal/run/judge-run.js';
+import { toHtml } from '@isthmus/check/internal/report/html/page.js';
+import { toJunit } from '@isthmus/check/internal/report/junit.js';
+import { toSarif } from '@isthmus/check/internal/report/sarif.js';
+import type { FailOn } from '@isthmus/check/internal/run/grade.js';
 import { usageError } from '../cli-error.js';
 import { writeHint } from '../explain-write.js';
 import { oneLine } from '../terminal/text.js';

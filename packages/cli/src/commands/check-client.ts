@@ -2,7 +2,7 @@ import { choose } from '@isthmus/check/internal/client/catalogue.js';
 import { OVERS, type Over } from '@isthmus/check/internal/client/model.js';
 import { type ClientReport, checkClient, scopeOf } from '@isthmus/check/internal/client/run/check-client.js';
 import { commandLine, commandPlayer, whyNot } from '@isthmus/check/internal/client/run/player.js';
-import { toJson } from '@isthmus/check/internal/report/index.js';
+import { toJson } from '@isthmus/check/internal/report/json.js';
 import { Command } from 'commander';
 import { catchSignals } from '../catch-signals.js';
 import { readBaseline, writeBaseline } from '../check/baseline-files.js';

@@ -101,7 +101,7 @@ export function outcome({ transcript: { end } }: View): string {
 }
 
 /** Whether any era of the client is served there; if not, why. */
-export function unserved({ scenario }: View, facts: ClientFacts): string | undefined {
+function unserved({ scenario }: View, facts: ClientFacts): string | undefined {
   if (scenario.serves.some((era) => facts[era])) return undefined;
   const speaks = facts.modern ? 'modern' : facts.legacy ? 'legacy' : 'no';
   return `the client speaks the ${speaks} era only, and this server does not`;

@@ -204,7 +204,7 @@ export const ERA_RULES: readonly ClientCheck[] = [
   ),
 ];
 
-export function versionIn({ params }: Said): unknown {
+function versionIn({ params }: Said): unknown {
   return isJsonObject(params['_meta']) ? params['_meta'][META.protocolVersion] : undefined;
 }
 

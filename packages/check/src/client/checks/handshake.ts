@@ -195,7 +195,7 @@ const GIVEN_UP: ReadonlySet<string> = new Set([
   'notifications/roots/list_changed',
 ]);
 
-export function isWelcomed(view: View, handshake: Said): boolean {
+function isWelcomed(view: View, handshake: Said): boolean {
   return view.answerTo(handshake)?.message['result'] !== undefined;
 }
 

@@ -226,7 +226,7 @@ export function acceptsBoth(accept = ''): boolean {
   return ['application/json', 'text/event-stream'].every((type) => accept.includes(type));
 }
 
-export function modernRequests(view: View): readonly Said[] {
+function modernRequests(view: View): readonly Said[] {
   return view.requests.filter(({ era }) => era === 'modern');
 }
 

@@ -250,7 +250,7 @@ export const ROUNDS: readonly ClientCheck[] = [
 const NOT_ASKED = 'the client declares nothing that this server could ask for, or did not call again';
 
 /** What is wrong with an answer to a question of a modern server; nothing when it is in order. */
-export function oddAnswer(key: string, question: unknown, answer: unknown): string | undefined {
+function oddAnswer(key: string, question: unknown, answer: unknown): string | undefined {
   if (!isJsonObject(answer)) return `${key} was answered with ${JSON.stringify(answer)}`;
   const extra = ['resultType', 'jsonrpc', 'id', 'result'].find((member) => member in answer);
   if (extra !== undefined) return `The answer to ${key} has a member ${extra}`;

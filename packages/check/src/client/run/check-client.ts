@@ -10,7 +10,7 @@ import { factsOf, judge, viewsOf } from './judge.js';
 import type { Player } from './player.js';
 import { runScenario } from './run-scenario.js';
 
-export interface ClientRun {
+interface ClientRun {
   readonly player: Player;
   /** What a person would call the client. */
   readonly label: string;

@@ -34,7 +34,7 @@ export interface Pipes {
 /** Plays the part of the client. It settles when the client has ended, or was ended because of the bound. */
 export type Player = (stage: ScriptedServer) => Promise<PlayerEnd>;
 
-export interface PlayerEnd {
+interface PlayerEnd {
   readonly code: number | null;
   readonly late: boolean;
   readonly stderr: string;
@@ -43,7 +43,7 @@ export interface PlayerEnd {
 
 export const DEFAULT_STEPS: readonly Step[] = [{ do: 'list' }, { do: 'call' }];
 
-export interface ClientCommand {
+interface ClientCommand {
   readonly words: readonly string[];
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;

@@ -12,7 +12,7 @@ import { createRecorder, openLives, type Recorder, readRecord } from '../scripte
 import { playOnStdio } from '../scripted/stdio-server.js';
 import { DEFAULT_STEPS, type Pipes, type Player } from './player.js';
 
-export interface RunSettings {
+interface RunSettings {
   /** How long the client may take. Default 90 s. */
   readonly boundMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ export async function runScenario(
 }
 
 /** Longer than the 60 s that the official clients give a request by default: they are heard out. */
-export const BOUND_MS = 90_000;
+const BOUND_MS = 90_000;
 
 const PROGRAM = fileURLToPath(new URL('../scripted/stdio-program.js', import.meta.url));
 

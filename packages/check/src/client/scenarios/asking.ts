@@ -14,7 +14,7 @@ import {
 } from './base-servers.js';
 
 /** Nobody would make such a state up: quotes, a newline, blanks at its ends, other alphabets, and JSON. */
-export const ODD_STATE = ' {"n":1.0,"é":"\\u00e9"}\n"=?base64?eA==?="\t☃ ';
+const ODD_STATE = ' {"n":1.0,"é":"\\u00e9"}\n"=?base64?eA==?="\t☃ ';
 
 export const FORM: JsonObject = {
   method: 'elicitation/create',

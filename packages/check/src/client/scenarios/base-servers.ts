@@ -56,7 +56,7 @@ export function modern(manners: ModernBehaviour = {}): Script {
   return { ...manners.script, receive: (turn) => receiveModern(turn, manners) };
 }
 
-export function receiveModern(turn: ScriptTurn, manners: ModernBehaviour): void {
+function receiveModern(turn: ScriptTurn, manners: ModernBehaviour): void {
   const own = manners.on?.[turn.method];
   if (own && own(turn) !== false) return;
   if (turn.id === undefined || turn.method === '') return turn.accept();
@@ -113,14 +113,14 @@ function refuseLegacy(turn: ScriptTurn, { supported = [LATEST_MODERN] }: ModernB
   );
 }
 
-export interface LegacyBehaviour extends ModernBehaviour {
+interface LegacyBehaviour extends ModernBehaviour {
   /** The only one that it speaks. Default: the newest. */
   readonly revision?: string;
   readonly session?: ScriptedLegacySession;
 }
 
 /** What a legacy server knows of its one client. */
-export interface ScriptedLegacySession {
+interface ScriptedLegacySession {
   id: string | undefined;
   capabilities: JsonObject;
 }
@@ -139,7 +139,7 @@ export function legacy(manners: LegacyBehaviour = {}): Script {
   };
 }
 
-export function receiveLegacy(
+function receiveLegacy(
   turn: ScriptTurn,
   manners: LegacyBehaviour & { session: ScriptedLegacySession },
 ): void {
@@ -165,7 +165,7 @@ function isOfSession(turn: ScriptTurn, session: ScriptedLegacySession): boolean 
   return false;
 }
 
-export function visitLegacy(visit: ScriptRequest, session: ScriptedLegacySession): boolean {
+function visitLegacy(visit: ScriptRequest, session: ScriptedLegacySession): boolean {
   if (visit.method !== 'DELETE') return false;
   const known = session.id !== undefined && visit.headers['mcp-session-id'] === session.id;
   if (known) session.id = undefined;

@@ -25,7 +25,7 @@ export const PARAM_TOOL: JsonObject = {
   },
 };
 
-export const PARAM_ARGUMENTS: JsonObject = {
+const PARAM_ARGUMENTS: JsonObject = {
   region: 'us-west1',
   city: 'Zürich',
   padded: ' both ',

@@ -4,7 +4,7 @@ import type { Script } from '../model.js';
 import type { Recorder } from './record.js';
 import { errorOf, partsOf, resultOf, type ScriptTurn } from './script.js';
 
-export interface StdioScriptedServer {
+interface StdioScriptedServer {
   readonly script: Script;
   readonly input: Readable;
   readonly output: Writable;

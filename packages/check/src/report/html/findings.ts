@@ -1,10 +1,8 @@
 import type { Finding, WireLine } from '../../model.js';
 import { cite, isOpinion, levelInWords } from '../../rules/index.js';
 import { fewerLines } from '../../wire/excerpt.js';
-import { shortened } from '../clean-text.js';
-import { ARROWS, nameOfFinding, rulesInWords } from '../describe-finding.js';
-import { bySuite, type Standing, standingOf } from '../standing.js';
-import { count, duration, WORDS } from '../words.js';
+import { ARROWS, nameOfFinding, rulesInWords, shortened } from '../plain-text.js';
+import { bySuite, count, duration, type Standing, standingOf, WORDS } from '../standing.js';
 import { html, type Markup, when } from './markup.js';
 
 /** The findings, the worst first, and in every part by suite. What holds and what does not apply is folded. */

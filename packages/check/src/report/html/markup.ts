@@ -1,4 +1,4 @@
-import { cleanText } from '../clean-text.js';
+import { cleanText } from '../plain-text.js';
 
 /** HTML that was made here. Everything else is text, and is escaped. */
 export class Markup {
@@ -9,7 +9,7 @@ export class Markup {
   }
 }
 
-export type MarkupPart = Markup | string | number | undefined | readonly Markup[];
+type MarkupPart = Markup | string | number | undefined | readonly Markup[];
 
 /** A template of HTML: what is put in is text, unless it came from such a template itself. */
 export function html(strings: TemplateStringsArray, ...parts: readonly MarkupPart[]): Markup {

@@ -1,8 +1,16 @@
 import type { EraReport, Finding, Report } from '../../model.js';
-import type { RunVerdict } from '../../run/judge-run.js';
-import { shortened } from '../clean-text.js';
-import { bySuite, STANDINGS, type Standing, standingOf, suitesOf } from '../standing.js';
-import { count, duration, WORDS } from '../words.js';
+import type { RunVerdict } from '../../run/grade.js';
+import { shortened } from '../plain-text.js';
+import {
+  bySuite,
+  count,
+  duration,
+  STANDINGS,
+  type Standing,
+  standingOf,
+  suitesOf,
+  WORDS,
+} from '../standing.js';
 import { SECTIONS } from './findings.js';
 import { html, type Markup, when } from './markup.js';
 

@@ -2,8 +2,7 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Arbitrary } from 'fast-check';
 import { type CheckConversation, isAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
-import type { CheckContext } from '../../run/check-context.js';
-import { Failed } from '../../run/verdict.js';
+import { type CheckContext, Failed } from '../../run/check-context.js';
 import type { Frame } from '../../wire/transcript.js';
 import {
   answers,

@@ -1,10 +1,50 @@
-import type { Finding } from '../../model.js';
-import { STANDINGS, standingOf, suitesOf } from '../standing.js';
-import { WORDS } from '../words.js';
-import { html, type Markup } from './markup.js';
+import { createHash } from 'node:crypto';
+import type { Finding, Report } from '../../model.js';
+import { type FailOn, verdictOf } from '../../run/grade.js';
+import { shortened } from '../plain-text.js';
+import { STANDINGS, standingOf, suitesOf, WORDS } from '../standing.js';
+import { findingSections } from './findings.js';
+import { html, Markup } from './markup.js';
+import { contents, overview, pageFooter, pageHeader } from './overview.js';
+import { STYLE } from './style.js';
+
+/**
+ * The report as one page that needs nothing else: no network, and no script to be read. Whatever a server said is text
+ * in it, and its policy forbids everything but our own style and script.
+ */
+export function toHtml(report: Report, { failOn = 'must' }: { readonly failOn?: FailOn } = {}): string {
+  const { target, grade, findings } = report;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${grade.letter} · ${shortened(target.label, 100)} · isthmus check</title>
+<link rel="icon" href="data:,">
+<style>${new Markup(STYLE)}</style>
+</head>
+<body>
+<a class="skip-link" href="#findings">Skip to the findings</a>
+${pageHeader(report, verdictOf(report, failOn))}
+<main>
+${overview(report)}
+<div id="findings" tabindex="-1">
+${contents(findings)}${filterForm(findings)}
+${findingSections(findings)}
+</div>
+</main>
+${pageFooter(report)}
+<script>${new Markup(SCRIPT)}</script>
+</body>
+</html>
+`.text;
+}
 
 /** Shown by the script that makes it work; without it everything is there anyway. */
-export function filterForm(findings: readonly Finding[]): Markup {
+function filterForm(findings: readonly Finding[]): Markup {
   const standings = STANDINGS.filter((standing) =>
     findings.some((finding) => standingOf(finding) === standing),
   );
@@ -21,7 +61,7 @@ ${standings.map((standing) => html`<label class="chip ${standing}"><input type="
 }
 
 /** Hides what was not asked for. Folds open while something is looked for, and close again. */
-export const SCRIPT = `
+const SCRIPT = `
 const form = document.getElementById('filter');
 const status = document.getElementById('shown');
 const items = [...document.querySelectorAll('[data-standing]')];
@@ -57,3 +97,16 @@ form.querySelector('button').addEventListener('click', () => {
 form.hidden = items.length === 0;
 apply();
 `;
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(SCRIPT)}`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
