@@ -11,7 +11,7 @@ import { type KeptFar, keepFar, program } from './support/far.js';
 import { type Stage, stage } from './support/stage.js';
 
 const ALTERED = 'requestState was altered, has expired or belongs to another request';
-const SPENT = 'requestState was used already, or its call is gone';
+const SPENT = 'requestState was used already, or its call has ended';
 
 it.each<Era>(['legacy', 'modern'])(
   'in front of a %s server a state is refused to another principal, and its owner goes on with it',

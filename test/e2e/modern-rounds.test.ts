@@ -646,7 +646,7 @@ describe('time and the parked handler', () => {
       error: {
         code: -32602,
         message:
-          'requestState is of no use any more: 1 calls wait for input, which is the limit; this was the oldest call of the client that has most of them. Answer its rounds, then call again',
+          'requestState is no longer valid: 1 calls wait for input, which is the limit; this was the oldest call of the client that has most of them. Answer its rounds, then call again',
       },
     });
     client.send(call(4, { state: newer, answers: { 'elicitation-1': accept('Bob') } }));

@@ -33,8 +33,8 @@ it('P4: initialize after a successful server/discover is refused with what to do
     code: -32022,
     message:
       'Unsupported protocol version: this connection is modern, because its first accepted request ' +
-      '(server/discover, for example) was modern. Go on with 2026-07-28 requests here. For a session, open a ' +
-      'fresh connection whose first request is initialize',
+      '(server/discover, for example) was modern. Continue with 2026-07-28 requests here. For a session, open a ' +
+      'new connection whose first request is initialize',
     data: { supported: ['2026-07-28'], requested: '2025-11-25' },
   });
 });
@@ -51,5 +51,5 @@ it('P4: a server of the modern era only does not speak of sessions', async () =>
   demo.send(DISCOVER);
   demo.send(INITIALIZE);
   const [, refusal] = await demo.first(2);
-  expect(refusal?.error?.message).toBe('Unsupported protocol version; this server speaks 2026-07-28');
+  expect(refusal?.error?.message).toBe('Unsupported protocol version; this server supports 2026-07-28');
 });

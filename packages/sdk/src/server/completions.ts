@@ -7,7 +7,7 @@ import type { RegisteredPrompt } from './prompts.js';
 import { type Registry, withoutPrototype } from './registry.js';
 import type { RegisteredTemplate } from './resources.js';
 
-/** Suggests values for what has been typed so far; `others` are the arguments already chosen. */
+/** Suggests values for the text typed so far; `others` are the arguments that are already filled in. */
 export type Completer = (
   value: string,
   others: Readonly<Record<string, string>>,
@@ -64,7 +64,7 @@ function findCompleters(
   throw invalidParams('params.ref must be { type: "ref/prompt", name } or { type: "ref/resource", uri }');
 }
 
-/** COMP-004: at most 100 values; the rest is told as a number. */
+/** COMP-004: at most 100 values; `total` and `hasMore` report the rest. */
 function toCompletion(suggested: Suggestions): JsonObject {
   const given = isList(suggested) ? { values: suggested } : suggested;
   const values = given.values.slice(0, MAX_VALUES);

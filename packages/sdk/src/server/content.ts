@@ -13,9 +13,7 @@ import type {
   TextResourceContents,
 } from '../wire/model.js';
 
-/** What people return, turned into what the protocol wants. */
-
-/** A string, content blocks, a whole result, or any other value, which becomes structured content. */
+/** Makes a tool result of a string, content blocks, a whole result, or any other value (as structured content). */
 export function toToolResult(value: unknown): JsonObject {
   if (value === undefined) return { content: [] };
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }] };
@@ -25,14 +23,14 @@ export function toToolResult(value: unknown): JsonObject {
   return { ...structured(value) };
 }
 
-/** TOOL-014: a result without blocks still says in text what it holds, for clients that read only text. */
+/** TOOL-014: a result without blocks gets its structured content as text, for clients that read only text. */
 function withContent(result: JsonObject & Partial<CallToolResult>): JsonObject {
   if (result.content !== undefined) return result;
   const content = 'structuredContent' in result ? structured(result.structuredContent).content : [];
   return { ...result, content };
 }
 
-/** TOOL-014: the same data as text, for clients that read only text. */
+/** TOOL-014: structured content, and the same data as text for clients that read only text. */
 export function structured(value: unknown): CallToolResult {
   return {
     content: [{ type: 'text', text: toJson(value) }],
@@ -54,7 +52,7 @@ export function toolError(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true };
 }
 
-/** A whole result, as opposed to data that happens to be an object. */
+/** Whether a value is a whole result, not data that happens to be an object. */
 export function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
   if (!isJsonObject(value)) return false;
   if (Array.isArray(value['content'])) return value['content'].every(isBlock);
@@ -65,8 +63,8 @@ export function isToolResult(value: unknown): value is JsonObject & Partial<Call
 }
 
 /**
- * With an output schema plain data is expected, so only what cannot be data counts as a whole result: one
- * with structured content, or a failure with its text.
+ * With an output schema plain data is expected, so only a value that cannot be data counts as a whole result: one with
+ * structured content, or a failure with its text.
  */
 export function isExplicitResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
   if (!isToolResult(value)) return false;
@@ -81,7 +79,7 @@ export type ResourceReturn =
   | ReadonlyArray<TextResourceContents | BlobResourceContents>
   | ReadResourceResult;
 
-/** A string, bytes, one item, several items or a whole result; the URI and type that were asked for fill the gaps. */
+/** Makes a read result of a string, bytes, items or a whole result. Items without a URI and type get the requested ones. */
 export function toReadResult(value: unknown, uri: string, mimeType: string | undefined): JsonObject {
   if (isJsonObject(value) && Array.isArray(value['contents'])) return value;
   const items = Array.isArray(value) ? value : [value];
@@ -89,7 +87,7 @@ export function toReadResult(value: unknown, uri: string, mimeType: string | und
 }
 
 function toResourceItem(item: unknown, uri: string, mimeType: string | undefined): JsonObject {
-  // An item that names another URI of the collection has a type of its own, known or not.
+  // An item with another URI of the collection has its own type, which may be unknown.
   const isOther = isJsonObject(item) && item['uri'] !== undefined && item['uri'] !== uri;
   const base = { uri, ...(mimeType !== undefined && !isOther && { mimeType }) };
   if (typeof item === 'string') return { ...base, text: item };
@@ -97,17 +95,17 @@ function toResourceItem(item: unknown, uri: string, mimeType: string | undefined
   if (isJsonObject(item) && (typeof item['text'] === 'string' || typeof item['blob'] === 'string')) {
     return { ...base, ...item };
   }
-  throw new TypeError(`The resource ${uri} gave neither text nor bytes`);
+  throw new TypeError(`The handler of resource ${uri} returned neither text nor bytes`);
 }
 
 export type PromptReturn = string | PromptMessage | readonly PromptMessage[] | GetPromptResult;
 
-/** A string becomes one message of the user. */
+/** Makes a prompt result of messages or a whole result. A string becomes one message of the user. */
 export function toPromptResult(value: unknown, name: string, description: string | undefined): JsonObject {
   const result = toMessages(value, description);
   const messages = result['messages'] as unknown[];
   if (!messages.every(isPromptMessage))
-    throw new TypeError(`The prompt ${name} gave something that is no message`);
+    throw new TypeError(`The handler of prompt ${name} returned something that is not a message`);
   return result;
 }
 
@@ -128,7 +126,7 @@ function isPromptMessage(value: unknown): value is PromptMessage {
   return isJsonObject(value) && typeof value['role'] === 'string' && isJsonObject(value['content']);
 }
 
-/** By type and members: data may have a member called `type` too. */
+/** Checks type and members, since plain data may have a member `type`, too. */
 function isBlock(value: unknown): value is ContentBlock {
   if (!isJsonObject(value)) return false;
   switch (value['type']) {
@@ -149,9 +147,9 @@ function isBlock(value: unknown): value is ContentBlock {
 export type { InputRequired };
 
 /**
- * Return this from a handler to ask the client for input without keeping anything in memory: the handler is
- * run again with `ctx.answers` (by the same keys) and `ctx.state`. In the modern era the state travels
- * sealed with the client; legacy clients get real requests.
+ * Return this from a handler to ask the client for input and keep nothing in memory: the handler is run again with
+ * `ctx.answers` (by the same keys) and `ctx.state`. In the modern era the client carries the sealed state; legacy clients
+ * get real requests.
  */
 export function inputRequired(round: { requests?: InputRequests; state?: unknown }): InputRequired {
   return {

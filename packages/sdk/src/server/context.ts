@@ -17,7 +17,7 @@ import type {
 } from '../wire/model.js';
 import { type AnySchema, type CompiledSchema, compileSchema, type Output } from './schema.js';
 
-/** What a handler can find out and do while it runs. The same in both eras; members may be destructured. */
+/** What a handler can read and do while it runs. The same in both eras; members may be destructured. */
 export class Context {
   readonly #call: Call;
 
@@ -25,12 +25,12 @@ export class Context {
     this.#call = call;
   }
 
-  /** Aborted when the client cancels, the connection dies or the server stops. */
+  /** Aborted when the client cancels, the connection is lost or the server stops. */
   get signal(): AbortSignal {
     return this.#call.signal;
   }
 
-  /** Who is calling: era, revision, identity (self-reported) and capabilities. */
+  /** The client: era, revision, identity (self-reported) and capabilities. */
   get peer(): Peer {
     return this.#call.peer;
   }
@@ -39,7 +39,7 @@ export class Context {
     return this.#call.peer.era;
   }
 
-  /** The request as it came, `_meta` included. */
+  /** The params of the request, `_meta` included. */
   get params(): JsonObject {
     return this.#call.params;
   }
@@ -49,12 +49,12 @@ export class Context {
     return this.#call.answers;
   }
 
-  /** The state that the earlier `inputRequired` carried. */
+  /** The state of the earlier `inputRequired`. */
   get state(): unknown {
     return this.#call.state;
   }
 
-  /** Reports progress, if the client asked for it. Values that do not rise are dropped. */
+  /** Reports progress, if the client asked for it. A value that is not greater than the last one is dropped. */
   get progress(): (progress: number, total?: number, message?: string) => void {
     const call = this.#call;
     return (progress, total, message) => {
@@ -67,15 +67,15 @@ export class Context {
     };
   }
 
-  /** Sends a log message, if the client wants this level. Never fails: what JSON cannot carry is dropped. */
+  /** Sends a log message, if the client wants this level. Never fails: a value that JSON cannot hold is dropped. */
   get log(): (level: LoggingLevel, data: unknown, logger?: string) => void {
     const call = this.#call;
     return (level, data = null, logger) => call.log({ level, data, ...(logger !== undefined && { logger }) });
   }
 
   /**
-   * Asks the user. With `schema` (any Standard Schema, or JSON Schema) the accepted content is checked and
-   * typed; with `requestedSchema` you write the form yourself; `mode: "url"` sends the user to a page.
+   * Asks the user. With `schema` (any Standard Schema, or JSON Schema) the accepted content is checked and typed. With
+   * `requestedSchema` you write the form yourself. `mode: "url"` sends the user to a URL.
    */
   get elicit(): Elicit {
     const call = this.#call;
@@ -102,13 +102,13 @@ export interface Elicit {
   (question: ElicitFormParams | ElicitUrlParams): Promise<ElicitResult>;
 }
 
-/** An answer to a form: what the user entered, or that they would not. */
+/** The answer to a form: the content that the user entered, or a refusal. */
 export type ElicitAnswer<T> =
   | { readonly action: 'accept'; readonly content: T }
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
-/** A handler may return without waiting; a question that then fails must not end the process. */
+/** A handler may return without awaiting its question; a later failure must not end the process. */
 function mayBeLeft<T>(answer: Promise<T>): Promise<T> {
   answer.catch(() => {});
   return answer;
@@ -141,7 +141,7 @@ function toForm(question: FormQuestion): { params: ElicitFormParams; form: Compi
   return { params: { mode: 'form', message: question.message, requestedSchema }, form };
 }
 
-/** A form that is asked again and again is the same object each time: compile it once. */
+/** A form that is used again and again is usually the same object, so it is compiled once. */
 const forms = new WeakMap<JsonObject, CompiledSchema>();
 
 function compiledForm(schema: JsonObject): CompiledSchema {
@@ -154,9 +154,9 @@ function compiledForm(schema: JsonObject): CompiledSchema {
 }
 
 /**
- * A schema as a form can show it: an object of text, numbers, switches and choices (ELIC-006). Keywords that
- * forms do not know are left out, since the full schema checks the answer anyway; fields that no form can
- * show are an error here, where the author sees it, rather than a refusal by some strict client.
+ * A schema as a form can show it: an object of text, numbers, switches and choices (ELIC-006). Keywords that forms do not
+ * have are left out, since the full schema checks the answer anyway. A field that a form cannot show is an error here,
+ * where the author sees it, not only in a strict client.
  */
 function toFormSchema(schema: JsonObject): ElicitSchema {
   const { properties, required } = schema;
@@ -193,7 +193,7 @@ function toField(name: string, given: unknown): JsonObject {
   return shown;
 }
 
-/** Some libraries describe a choice of words without saying that words are strings. */
+/** Some libraries describe a choice of strings without `type: "string"`. */
 function withType(field: unknown): unknown {
   if (!isJsonObject(field) || field['type'] !== undefined) return field;
   const choices = Array.isArray(field['enum']) ? field['enum'] : [field['const']];

@@ -34,22 +34,22 @@ export interface ServerOptions {
   readonly description?: string;
   readonly websiteUrl?: string;
   readonly icons?: Icon[];
-  /** What a model should know before it uses this server. */
+  /** Instructions for the model on how to use this server. */
   readonly instructions?: string;
   /** Entries per page of a list. Default 1000. */
   readonly pageSize?: number;
-  /** How long modern clients may keep each list, and the discovery result. Not at all by default. */
+  /** How long modern clients may cache each list, and the discovery result. Default: not at all. */
   readonly cache?: Partial<Record<'discover' | 'tools' | 'prompts' | 'resources' | 'templates', CacheHints>>;
-  /** Capabilities to announce from the start although nothing is registered yet. */
+  /** Capabilities to announce from the start, before anything is registered. */
   readonly announce?: ReadonlyArray<'tools' | 'prompts' | 'resources' | 'completions'>;
   /** Whether handlers may send log messages to clients that ask for them. Default true. */
   readonly logging?: boolean;
 }
 
-/** Wraps every call that reaches the server's own methods; `next` may be given another call in its place. */
+/** Wraps every call of the server's methods; it may pass another call to `next`. */
 export type Middleware = (call: Call, next: (call?: Call) => Promise<JsonObject>) => Promise<JsonObject>;
 
-/** One definition of tools, resources and prompts, for both eras and every transport. */
+/** Defines tools, resources and prompts once, for both eras and every transport. */
 export interface Server extends Service {
   tool<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined>(
     name: string,
@@ -57,7 +57,7 @@ export interface Server extends Service {
     handler: ToolHandler<I, O>,
   ): Registration;
   resource(uri: string, definition: ResourceDefinition, handler: ResourceHandler): Registration;
-  /** `uriTemplate` by RFC 6570; the handler gets its variables. */
+  /** `uriTemplate` is an RFC 6570 template; the handler gets its variables. */
   resourceTemplate(
     uriTemplate: string,
     definition: TemplateDefinition,
@@ -203,13 +203,13 @@ function implementation(options: ServerOptions): Implementation {
   };
 }
 
-/** Tells watchers what changed; many changes of one kind in one turn are told once. */
-export interface ChangeFeed {
+/** Tells watchers what has changed. Many changes of one kind in one turn of the event loop are told once. */
+interface ChangeFeed {
   publish(change: Change): void;
   watch(onChange: (change: Change) => void): () => void;
 }
 
-export function createChangeFeed(): ChangeFeed {
+function createChangeFeed(): ChangeFeed {
   const watchers = new Set<(change: Change) => void>();
   const due = new Map<string, Change>();
 
@@ -226,7 +226,7 @@ export function createChangeFeed(): ChangeFeed {
       due.set(change.kind === 'resource' ? `resource ${change.uri}` : change.kind, change);
     },
     watch(onChange) {
-      // A wrapper, so that the same function watching twice is two watchers.
+      // A wrapper, so that the same function can be added twice.
       const watcher = (change: Change) => onChange(change);
       watchers.add(watcher);
       return () => watchers.delete(watcher);

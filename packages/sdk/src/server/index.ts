@@ -1,4 +1,4 @@
-/** Writing and serving a server: `isthmus/server`. Transports come from `isthmus/stdio` and `isthmus/socket`. */
+/** Define and serve a server: `isthmus/server`. Transports are in `isthmus/stdio`, `isthmus/socket` and `isthmus/http`. */
 
 export { IsthmusError, ProtocolError } from '../errors.js';
 export type { Call, Change, Era, Peer, Service } from '../exchange/call.js';

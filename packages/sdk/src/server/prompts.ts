@@ -20,7 +20,7 @@ export interface PromptArgumentDefinition {
 export interface PromptDefinition<A extends Record<string, PromptArgumentDefinition>> {
   readonly title?: string;
   readonly description?: string;
-  /** In the order in which people are asked for them. */
+  /** In the order in which users are asked for them. */
   readonly arguments?: A & Record<string, PromptArgumentDefinition>;
   readonly icons?: Icon[];
   readonly _meta?: JsonObject;

@@ -3,21 +3,21 @@ import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { CacheHints } from '../wire/model.js';
 
-/** What the author of a server holds on to after registering something. */
+/** Controls a registered tool, prompt, resource or template. */
 export interface Registration {
   readonly name: string;
   readonly enabled: boolean;
   /** Shows it again in lists and lets it be used. */
   enable(): void;
-  /** Hides it; using it is answered as if it did not exist. */
+  /** Hides it; a call of it fails as if it did not exist. */
   disable(): void;
-  /** Takes it away for good; the name is free again. */
+  /** Removes it; the name can be registered again. */
   remove(): void;
 }
 
-/** The tools, prompts, resources or templates of a server: named, in order of registration, listed in pages. */
+/** The tools, prompts, resources or templates of a server by name, in the order of registration, listed in pages. */
 export interface Registry<T> {
-  /** True once anything was ever registered: the capability does not come and go. */
+  /** True once anything was registered, also if it was removed: a declared capability must not disappear. */
   readonly used: boolean;
   add(name: string, item: T): Registration;
   /** Enabled items only. */
@@ -33,7 +33,7 @@ export function createRegistry<T>(options: {
   readonly onChange: () => void;
 }): Registry<T> {
   const { kind, pageSize, onChange } = options;
-  // A Map has no inherited names: `constructor` and `__proto__` are ordinary here.
+  // A Map has no inherited names: `constructor` and `__proto__` are ordinary keys.
   const entries = new Map<string, Entry<T>>();
   let listed: Entry<T>[] | undefined;
   let lastOrder = 0;
@@ -107,7 +107,7 @@ export function createRegistry<T>(options: {
 
 interface Entry<T> {
   readonly item: T;
-  /** Never reused, so that a cursor keeps its place when neighbours come and go. */
+  /** Never reused, so that a cursor stays valid when other entries are added and removed. */
   readonly order: number;
   enabled: boolean;
 }
@@ -116,7 +116,7 @@ function writeCursor(kind: string, order: number): string {
   return Buffer.from(`${kind}:${order}`).toString('base64url');
 }
 
-/** PAGE-006: a cursor we did not write is refused. */
+/** PAGE-006: a cursor that this server did not create is refused. */
 function readCursor(kind: string, cursor: unknown, last: number): number {
   const text = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   const order = text.startsWith(`${kind}:`) ? Number(text.slice(kind.length + 1)) : Number.NaN;
@@ -126,14 +126,14 @@ function readCursor(kind: string, cursor: unknown, last: number): number {
   return order;
 }
 
-/** A definition without the members that are not set, ready for the wire. */
+/** A copy of a definition without its undefined members. */
 export function defined<T extends object>(definition: T): JsonObject {
   const copy: JsonObject = {};
   for (const [key, value] of Object.entries(definition)) if (value !== undefined) copy[key] = value;
   return copy;
 }
 
-/** CACHE-003, CACHE-004: found where the author wrote it, not by a client that refuses it. */
+/** CACHE-003, CACHE-004: the author gets the error, before a client refuses the result. */
 export function checkCacheHints(what: string, hints: CacheHints | undefined): void {
   const { ttlMs, cacheScope } = hints ?? {};
   if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0)) {
@@ -151,8 +151,7 @@ export function checkCacheHints(what: string, hints: CacheHints | undefined): vo
 }
 
 /**
- * A copy that has only its own members: names such as `constructor` are ordinary names, and one that the
- * client did not send must not seem to be there.
+ * A copy without a prototype: a name such as `constructor`, if the client did not send it, must not seem to be there.
  */
 export function withoutPrototype(values: JsonObject): JsonObject {
   return Object.assign(Object.create(null), values);

@@ -18,7 +18,7 @@ interface ResourceFacts {
   readonly annotations?: Annotations;
   readonly icons?: Icon[];
   readonly _meta?: JsonObject;
-  /** How long a modern client may keep what it read. Not at all by default. */
+  /** How long a modern client may cache the content. Default: not at all. */
   readonly cache?: CacheHints;
 }
 
@@ -84,7 +84,7 @@ export function addTemplate(
   });
 }
 
-/** An exact resource first, then the first template that fits. */
+/** Reads the resource with exactly this URI, otherwise the first template that matches. */
 export async function readResource(
   resources: Registry<RegisteredResource>,
   templates: Registry<RegisteredTemplate>,
@@ -107,7 +107,7 @@ export async function readResource(
   throw resourceNotFound(uri);
 }
 
-/** RES-004, ERR-022: throw it from a template's handler when a URI fits but names nothing. */
+/** RES-004, ERR-022: throw it from a template's handler if the URI matches but does not exist. */
 export function resourceNotFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
 }

@@ -30,12 +30,12 @@ export type Input<S> = S extends StandardSchemaV1
     ? T
     : unknown;
 
-/** Plain JSON Schema with the type it stands for: `jsonSchema<{ text: string }>({ … })`. */
+/** Plain JSON Schema with its TypeScript type: `jsonSchema<{ text: string }>({ … })`. */
 export function jsonSchema<T>(schema: JsonObject): JsonSchema<T> {
   return schema as JsonSchema<T>;
 }
 
-/** Gives a Standard Schema that cannot describe itself (valibot alone, for one) its JSON Schema. */
+/** Adds a JSON Schema to a Standard Schema that has none (plain valibot, for example). */
 export function withJsonSchema<S extends StandardSchemaV1>(schema: S, described: JsonObject): S {
   const standard = schema['~standard'];
   return {
@@ -43,13 +43,13 @@ export function withJsonSchema<S extends StandardSchemaV1>(schema: S, described:
   } as unknown as S;
 }
 
-/** A schema ready for use: what lists show, and a check that is synchronous whenever it can be. */
+/** A compiled schema: its JSON Schema for lists, and a check that is synchronous whenever possible. */
 export interface CompiledSchema {
   readonly json: JsonObject;
   check(value: unknown): Checked | Promise<Checked>;
 }
 
-/** `side`: a schema that transforms has one shape going in and another coming out. */
+/** `side`: a schema that transforms values has different shapes for its input and its output. */
 export function compileSchema(schema: AnySchema, side: 'input' | 'output', owner: string): CompiledSchema {
   if (isStandardSchema(schema)) return compileStandard(schema, side, owner);
   if (!isJsonObject(schema))
@@ -76,7 +76,7 @@ function compileStandard(schema: StandardSchemaV1, side: 'input' | 'output', own
   return {
     json,
     check(value) {
-      // Libraries read members by name, inherited ones too.
+      // Libraries read members by name, also inherited ones.
       const outcome = standard.validate(isJsonObject(value) ? withoutPrototype(value) : value);
       return outcome instanceof Promise ? outcome.then(toChecked) : toChecked(outcome);
     },
@@ -113,7 +113,7 @@ function toChecked(outcome: StandardSchemaV1.Result<unknown>): Checked {
 
 function toSentence(issue: StandardSchemaV1.Issue): string {
   const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
-  // Some libraries begin the message with the path themselves.
+  // Some libraries begin the message with the path.
   return path === '' || issue.message.startsWith(path) ? issue.message : `${path}: ${issue.message}`;
 }
 

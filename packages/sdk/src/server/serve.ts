@@ -12,34 +12,33 @@ import { ownProcess } from './own-process.js';
 
 export interface ServeOptions extends Partial<ServingSettings> {
   /**
-   * The process lives for this server: SIGTERM and SIGINT close it, SIGHUP is ignored unless it says that the terminal
-   * is gone, and when the server has ended the process exits with code 0. After a signal the process is gone within
-   * 1.5 s on stdio, and within 5 s elsewhere (with `graceMs`: that, and 2 s). True by default when serving stdio,
-   * false otherwise.
+   * Whether the process ends with this server: SIGTERM and SIGINT close the server, SIGHUP is ignored unless the terminal
+   * is gone, and when the server has ended, the process exits with code 0. After a signal the process exits within 1.5 s
+   * on stdio, and within 5 s elsewhere (with `graceMs`: within that plus 2 s). Default: true on stdio, false otherwise.
    */
   readonly ownsProcess?: boolean;
   /** Runs after the last connection has ended and before the process exits; bounded by `graceMs`. */
   readonly onClose?: () => void | Promise<void>;
 }
 
-/** A server at work. */
+/** A running server. */
 export interface Served extends AsyncDisposable {
-  /** Where it listens, in the order of the listeners, with real ports. */
+  /** The addresses, in the order of the listeners, with real ports. */
   readonly addresses: readonly string[];
   /** Connections open now. */
   readonly connections: number;
   /** Settles when everything has ended, never rejects. */
   readonly closed: Promise<void>;
   /**
-   * Stops accepting, finishes what runs within the grace, aborts the rest, closes all connections. With `abortMs`
-   * aborted handlers have that long for an answer of their own; without it they are answered with an error at once.
-   * Twice is harmless, and the second time may shorten both.
+   * Stops accepting, lets running calls finish within the grace, aborts the rest, and closes all connections. With
+   * `abortMs` aborted handlers have that long to answer; without it their requests are answered with an error at once. A
+   * second call is harmless, and may shorten both times.
    */
   close(options?: { graceMs?: number; abortMs?: number }): Promise<void>;
 }
 
 /**
- * Serves one definition to clients of both eras, on one listener or several.
+ * Serves a service to clients of both eras, on one listener or several.
  *
  * ```ts
  * await serve(server, stdio());
@@ -72,7 +71,7 @@ export async function serve(
     knows: (method) => isDeclared(method, service.capabilities()),
   };
   const listening = await listenOnAll(all, accept, facts).catch(async (error: unknown) => {
-    // What another listener accepted meanwhile must not outlive the failure.
+    // Connections that another listener accepted meanwhile must not outlive the failure.
     leaving = true;
     await Promise.all(open.values().map((served) => served.close(0)));
     runtime.close();
@@ -81,15 +80,15 @@ export async function serve(
 
   const closeAll = async (graceMs: number, abortMs = 0) => {
     leaving = true;
-    await Promise.all(listening.map((place) => place.stop()));
+    await Promise.all(listening.map((each) => each.stop()));
     await Promise.all(open.values().map((served) => served.close(graceMs, abortMs)));
-    await Promise.all(listening.map((place) => place.release?.()));
+    await Promise.all(listening.map((each) => each.release?.()));
     runtime.close();
   };
 
-  // A stream that is the process's own has no successor: its end ends the rest.
-  const lastWords = listening.filter((_, index) => all[index]!.ownsProcess).map((place) => place.ended);
-  const ended = Promise.race([...lastWords, Promise.all(listening.map((place) => place.ended))])
+  // The process's own stdin and stdout cannot be opened again: their end closes the other listeners, too.
+  const stdioEnds = listening.filter((_, index) => all[index]!.ownsProcess).map((each) => each.ended);
+  const ended = Promise.race([...stdioEnds, Promise.all(listening.map((each) => each.ended))])
     .then(() => closeAll(settings.graceMs))
     .then(async () => {
       if (options.onClose)
@@ -97,7 +96,7 @@ export async function serve(
     });
 
   const served: Served = {
-    addresses: listening.map((place) => place.address),
+    addresses: listening.map((each) => each.address),
     get connections() {
       return open.size;
     },
@@ -124,12 +123,12 @@ async function listenOnAll(
   facts: ServedFacts,
 ): Promise<Listening[]> {
   const listening = new Map<Listener, Listening>();
-  // The process's own streams come last: they are read as soon as they are opened, and cannot be given back.
+  // The process's own streams come last: they are read as soon as they are opened, which cannot be undone.
   const inOrder = [...listeners].sort((a, b) => Number(a.ownsProcess) - Number(b.ownsProcess));
   try {
     for (const listener of inOrder) listening.set(listener, await listener.listen(accept, facts));
   } catch (error) {
-    await Promise.all([...listening.values()].map((place) => place.stop()));
+    await Promise.all([...listening.values()].map((each) => each.stop()));
     throw error;
   }
   return listeners.map((listener) => listening.get(listener)!);

@@ -23,9 +23,9 @@ import {
 export interface ToolDefinition<I extends AnySchema | undefined, O extends AnySchema | undefined> {
   readonly title?: string;
   readonly description?: string;
-  /** What the tool takes; its root is an object. Without it the tool takes no arguments. */
+  /** The arguments; the root is an object. Without it the tool takes any arguments. */
   readonly input?: I;
-  /** What the tool gives back as structured content. */
+  /** The structured content of the result. */
   readonly output?: O;
   readonly annotations?: ToolAnnotations;
   readonly icons?: Icon[];
@@ -37,7 +37,7 @@ export type ToolHandler<I, O> = (
   ctx: Context,
 ) => ToolReturn<O> | Promise<ToolReturn<O>>;
 
-/** With an output schema: data that fits it. Without: a string, content, data, or nothing. */
+/** With an output schema: data that fits it. Without one: a string, content, data, or nothing. */
 export type ToolReturn<O> =
   | (O extends AnySchema
       ? Input<O>
@@ -45,12 +45,12 @@ export type ToolReturn<O> =
   | CallToolResult
   | InputRequired;
 
-/** A tool as it is kept: its public face, built once, and the way to run it. */
+/** A registered tool: its entry in lists, built once, and how to run it. */
 export interface RegisteredTool {
   readonly listed: Tool;
   readonly input: CompiledSchema | undefined;
   readonly output: CompiledSchema | undefined;
-  /** Arguments that travel in headers, too. */
+  /** Arguments that are repeated in headers. */
   readonly headerParams: readonly HeaderParam[];
   readonly run: (args: never, ctx: Context) => unknown;
 }
@@ -87,7 +87,7 @@ function headerParamsOf(owner: string, inputSchema: JsonObject): readonly Header
   return read.params;
 }
 
-/** Runs a tool. Promises appear only where the tool or its schema make one. */
+/** Runs a tool. Without a promise of the tool or of its schemas the result is synchronous. */
 export function callTool(registry: Registry<RegisteredTool>, call: Call): JsonObject | Promise<JsonObject> {
   const { name, arguments: args = {} } = call.params;
   if (typeof name !== 'string') throw invalidParams('params.name must be a string');
@@ -133,8 +133,8 @@ function conclude(tool: RegisteredTool, value: unknown): JsonObject | Promise<Js
 }
 
 /**
- * TOOL-012. What goes out is what the schema made of the data (defaults filled in, surplus removed). Data
- * that does not fit the promise is the server's fault, not the caller's.
+ * TOOL-012. The result has the data as the schema transforms it (defaults filled in, unknown members removed). Data that
+ * does not fit is an error of the server, not of the caller.
  */
 function conforming(tool: RegisteredTool, given: JsonObject, checked: Checked): JsonObject {
   if (checked.ok) return toToolResult({ ...given, structuredContent: checked.value });
@@ -145,7 +145,7 @@ function conforming(tool: RegisteredTool, given: JsonObject, checked: Checked): 
 }
 
 function failure(tool: RegisteredTool, error: unknown, call: Call): JsonObject {
-  // What an aborted tool throws says that it was aborted, and is not an outcome of the tool.
+  // The error of an aborted tool is not a result of the tool.
   if (error instanceof ProtocolError || call.cancellation?.aborted) throw error;
   if (events.handlerFailed.hasSubscribers) {
     events.handlerFailed.publish({ method: 'tools/call', tool: tool.listed.name, error });

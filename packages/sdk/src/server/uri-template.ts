@@ -1,9 +1,9 @@
 import { IsthmusError } from '../errors.js';
 
-/** Variables of a matched URI: a string, or a list where the template explodes (`{path*}`). */
+/** Variables of a matched URI: a string, or a list if the template explodes the variable (`{path*}`). */
 export type TemplateVariables = Record<string, string | string[]>;
 
-/** An RFC 6570 template read backwards: which values of its variables give this URI? */
+/** Matches an RFC 6570 template: finds the values of its variables that expand to a URI. */
 export interface UriTemplate {
   readonly variables: readonly string[];
   match(uri: string): TemplateVariables | undefined;
@@ -18,7 +18,7 @@ export function parseUriTemplate(text: string): UriTemplate {
       if (uri.length > MAX_URI) return undefined;
       const pieces = divide(parts, uri);
       if (!pieces) return undefined;
-      // No prototype: a variable that is named like an inherited member and not set must not seem to be there.
+      // No prototype: an unset variable with the name of an inherited member must not seem to be set.
       const values: TemplateVariables = Object.create(null);
       return expressions.every((expression, index) => readExpression(expression, pieces[index]!, values))
         ? values
@@ -27,7 +27,7 @@ export function parseUriTemplate(text: string): UriTemplate {
   };
 }
 
-/** Longer URIs match nothing: no template needs them, and a client could send 16 MiB. */
+/** Longer URIs never match: a client could send 16 MiB. */
 const MAX_URI = 64 * 1024;
 
 type Part = { readonly kind: 'literal'; readonly text: string } | Expression;
@@ -36,7 +36,7 @@ interface Expression {
   readonly kind: 'expression';
   readonly operator: Operator;
   readonly variables: readonly Variable[];
-  /** Where the text of this expression ends at the latest: its first character is exempt. */
+  /** The characters that end the text of this expression; its first character is exempt. */
   readonly stops: RegExp;
 }
 
@@ -108,7 +108,7 @@ function parseExpression(source: string, template: string, rest: string): Expres
   };
 }
 
-/** Characters that expansion would have percent-encoded, and the one with which the neighbour begins. */
+/** The characters that an expansion would percent-encode, and the first character of the next expression. */
 function stopsOf(symbol: string, variables: readonly Variable[], rest: string): RegExp {
   const neighbour = /^\{([.;&])/.exec(rest)?.[1] ?? '';
   switch (symbol) {
@@ -130,15 +130,15 @@ function anyOf(characters: string): RegExp {
 }
 
 /**
- * Cuts the URI into what each expression stands for, the earlier ones as long as possible. For each part,
- * from the last, it is known where the rest of the URI can be matched; so the work is parts × length,
- * whatever the URI (a regular expression would take length to the power of the variables).
+ * Cuts the URI into the text of each expression, the earlier ones as long as possible. For each part, beginning with the
+ * last, it computes where the rest of the URI can be matched. So the cost is parts × length for any URI; a regular
+ * expression would take length to the power of the number of variables.
  */
 function divide(parts: readonly Part[], uri: string): string[] | undefined {
   const length = uri.length;
-  /** Per part and position: where the part ends if it starts there, or -1. */
+  /** For each part and position: where the part ends if it starts there, or -1. */
   const ends: Int32Array[] = [];
-  /** The last position up to each one at which the parts behind match the rest. */
+  /** For each position: the last position up to it at which the later parts match the rest. */
   let reachable = new Int32Array(length + 1).fill(-1);
   reachable[length] = length;
   for (let index = parts.length - 1; index >= 0; index -= 1) {
@@ -180,7 +180,7 @@ function expressionEnds(expression: Expression, uri: string, reachable: Int32Arr
     const begins = first === '' || uri.startsWith(first, at);
     const furthest = begins && limits[at] !== -1 ? reachable[limits[at]!]! : -1;
     if (furthest > at) ends[at] = furthest;
-    else if (reachable[at] === at) ends[at] = at; // nothing at all: every variable is undefined or empty
+    else if (reachable[at] === at) ends[at] = at; // empty text: every variable is undefined or empty
   }
   return ends;
 }
@@ -191,14 +191,14 @@ function runLimits({ operator, stops }: Expression, uri: string): Int32Array {
   const stopAt = new Set([...uri.matchAll(stops)].map((found) => found.index));
   let limit = uri.length;
   for (let at = uri.length; at >= 0; at -= 1) {
-    // Its own first character does not stop it.
+    // The first character of the expression does not end it.
     limits[at] = operator.first === '' && stopAt.has(at) ? at : limit;
     if (stopAt.has(at)) limit = at;
   }
   return limits;
 }
 
-/** The same for `name=value` pairs: over as many pairs as bear a name of this expression, or -1. */
+/** The same for `name=value` pairs: up to the last pair in a row with a name of this expression, or -1. */
 function pairLimits({ operator, variables, stops }: Expression, uri: string): Int32Array {
   const names = new Set(variables.map(({ name }) => name));
   const limits = new Int32Array(uri.length + 1).fill(-1);
@@ -217,7 +217,7 @@ function pairLimits({ operator, variables, stops }: Expression, uri: string): In
   return limits;
 }
 
-/** Assigns one expression's text to its variables; false when no values expand to it. */
+/** Assigns the text of an expression to its variables; false if no values expand to it. */
 function readExpression(
   { operator, variables }: Expression,
   text: string,
@@ -264,7 +264,7 @@ function readList(
   for (const [index, { name, explode, maxLength }] of variables.entries()) {
     if (next >= pieces.length) break;
     const others = variables.length - index - 1;
-    // A lone or last value may contain the separator (`{.ext}` of "tar.gz"), except a path's.
+    // A single or last value may contain the separator (`{.ext}` of "tar.gz"), except in a path.
     const greedy = explode || (others === 0 && separator !== '/');
     const taken = pieces.slice(next, greedy ? Math.max(next + 1, pieces.length - others) : next + 1);
     next += taken.length;
@@ -280,7 +280,7 @@ function decode(text: string, maxLength: number | undefined): string | undefined
     const decoded = decodeURIComponent(text);
     return maxLength !== undefined && [...decoded].length > maxLength ? undefined : decoded;
   } catch {
-    return undefined; // not percent-encoded text: no expansion gives it
+    return undefined; // invalid percent-encoding: no values expand to it
   }
 }
 

@@ -133,20 +133,28 @@ describe('x-mcp-header', () => {
 
   const elsewhere = 'is not on a property that is reached through properties alone';
   it.each([
-    ['an empty name', object({ a: text('') }), 'x-mcp-header at a is no name for a header: ""'],
+    ['an empty name', object({ a: text('') }), 'x-mcp-header at a is not a valid header name: ""'],
     [
       'a name with a space',
       object({ a: text('My Region') }),
-      'x-mcp-header at a is no name for a header: "My Region"',
+      'x-mcp-header at a is not a valid header name: "My Region"',
     ],
-    ['a name with a colon', object({ a: text('a:b') }), 'x-mcp-header at a is no name for a header: "a:b"'],
+    [
+      'a name with a colon',
+      object({ a: text('a:b') }),
+      'x-mcp-header at a is not a valid header name: "a:b"',
+    ],
     [
       'a name beyond ASCII',
       object({ a: text('Größe') }),
-      'x-mcp-header at a is no name for a header: "Größe"',
+      'x-mcp-header at a is not a valid header name: "Größe"',
     ],
-    ['a control character', object({ a: text('a\n') }), 'x-mcp-header at a is no name for a header: "a\\n"'],
-    ['a name that is no text', object({ a: text(7) }), 'x-mcp-header at a is no name for a header: 7'],
+    [
+      'a control character',
+      object({ a: text('a\n') }),
+      'x-mcp-header at a is not a valid header name: "a\\n"',
+    ],
+    ['a name that is no text', object({ a: text(7) }), 'x-mcp-header at a is not a valid header name: 7'],
     [
       'two names that differ in case',
       object({ a: text('Region'), b: text('REGION') }),

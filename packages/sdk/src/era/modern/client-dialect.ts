@@ -30,7 +30,7 @@ import type { ModernRevision } from '../revisions.js';
 import { changeOf } from '../subscriptions.js';
 import { ModernTenantCaller } from './tenant-caller.js';
 
-/** What the voices on a modern connection share. */
+/** What the tenants of a modern connection share. */
 export interface SharedModernConnection {
   readonly revision: ModernRevision;
   readonly server: ServerFacts;
@@ -42,11 +42,11 @@ export interface SharedModernConnection {
   sendRequest(id: RequestId, method: string, params: JsonObject): void;
   cancel(id: RequestId, reason: string): void;
   left(caller: ModernTenantCaller): void;
-  /** A request that had asked for logs was given up, and may still be running over there. */
+  /** A request that had asked for logs was given up, and the server may still run it. */
   gaveUp(id: RequestId, caller: ModernTenantCaller): void;
 }
 
-/** The modern era, calling: nothing is remembered between requests, and the server sends none. */
+/** The client side of the modern era: requests are stateless, and the server sends none. */
 export class ModernClientDialect implements ClientDialect, SharedModernConnection {
   readonly era = 'modern';
   readonly revision: ModernRevision;
@@ -101,7 +101,7 @@ export class ModernClientDialect implements ClientDialect, SharedModernConnectio
     this.#side.connection.send(notificationMessage('notifications/cancelled', { requestId, reason }));
   }
 
-  /** JRPC-013: a modern server sends no requests. There is no way to answer one either (JRPC-014). */
+  /** JRPC-013: a modern server must not send requests, and a client cannot answer one (JRPC-014). */
   request(request: DecodedRequest): void {
     report(this.#side, 'a modern server sent a request', request);
   }
@@ -115,7 +115,7 @@ export class ModernClientDialect implements ClientDialect, SharedModernConnectio
       case 'notifications/message':
         return this.#log(params, about);
       case 'notifications/cancelled':
-        // The other way in which servers end a listen (wire sheet §17).
+        // Some servers end a subscription like this (wire sheet §17).
         if (isRequestId(params['requestId']) && this.listens.has(params['requestId'])) {
           this.requests.settle({ kind: 'result', id: params['requestId'], result: {} });
           return;
@@ -138,11 +138,11 @@ export class ModernClientDialect implements ClientDialect, SharedModernConnectio
   }
 
   /**
-   * A log names no request: it belongs to the only one that asked for logs. Where several did, but all for one
-   * voice, it is that voice's; otherwise it is nobody's.
+   * A log line names no request: it belongs to the only one that asked for logs. If several requests of one tenant did, it
+   * belongs to that tenant; otherwise it belongs to none.
    */
   #log(params: JsonObject, about: RequestId | undefined): void {
-    // Over HTTP it comes on the stream of the request that it belongs to.
+    // Over HTTP it comes on the stream of its request.
     const told = about === undefined ? undefined : this.requests.get(about);
     if (told?.onLog) return told.onLog(params);
     const wanting = this.requests.open().filter((open) => open.wantsLogs);
@@ -158,10 +158,10 @@ export class ModernClientDialect implements ClientDialect, SharedModernConnectio
   }
 }
 
-/** How long a call that was given up may still log. */
+/** How long a given-up call may still log. */
 const LINGER_MS = 60_000;
 
-/** The subscriptions this client has opened. Messages are matched by `subscriptionId` only (SUB-009). */
+/** The subscriptions that this client has opened. Messages are matched by `subscriptionId` only (SUB-009). */
 class ClientListens {
   readonly #open = new Map<RequestId, Listen>();
 
@@ -183,7 +183,7 @@ class ClientListens {
     return this.#open.has(id);
   }
 
-  /** True when the notification belonged to one of ours. */
+  /** True if the notification belongs to an open subscription. */
   deliver(method: string, params: JsonObject): boolean {
     const meta = params['_meta'];
     const id = isJsonObject(meta) ? meta[META.subscriptionId] : undefined;
@@ -209,7 +209,7 @@ class ClientListens {
     listen.acknowledged.reject(
       error ?? new IsthmusError('INVALID_RESULT', 'The subscription ended before it was acknowledged'),
     );
-    // The caller may have gone. Its rejection must not end the process.
+    // The caller may not await it any more; the rejection must not end the process.
     listen.acknowledged.promise.catch(() => {});
   }
 }

@@ -6,7 +6,7 @@ import { META } from '../meta-keys.js';
 import { isLoggingLevel } from '../reports.js';
 import { isModernRevision, MODERN_REVISIONS } from '../revisions.js';
 
-/** What a modern request says about itself. Read anew from every request (STATE-001). */
+/** The `_meta` of a modern request: version, client, capabilities. Read from every request (STATE-001). */
 export type Envelope = ValidEnvelope | RefusedEnvelope;
 
 export interface ValidEnvelope {
@@ -22,8 +22,8 @@ export interface RefusedEnvelope {
 }
 
 /**
- * Checks the version first: a request of a version we do not speak may follow other rules, and the client
- * needs the list of versions to correct itself (VER-001, META-004).
+ * Checks the version first: a request of an unsupported version may follow other rules, and the client needs the list of
+ * versions to correct itself (VER-001, META-004).
  */
 export function readEnvelope(
   params: JsonObject | undefined,
@@ -31,7 +31,7 @@ export function readEnvelope(
   remote?: string,
 ): Envelope {
   const meta = params?.['_meta'];
-  if (!isJsonObject(meta)) return refused('Missing params._meta with the keys every modern request carries');
+  if (!isJsonObject(meta)) return refused('Missing params._meta, which every modern request needs');
   const revision = meta[META.protocolVersion];
   if (revision === undefined) return missing(META.protocolVersion);
   if (typeof revision !== 'string') return malformed(META.protocolVersion, 'a string');
@@ -66,18 +66,18 @@ export function readEnvelope(
   };
 }
 
-/** The answer to a version we do not speak, and to `initialize` where only the modern era is served. */
+/** The answer to an unsupported version, and to `initialize` if only the modern era is served. */
 export function unsupportedVersion(requested: string): JsonRpcErrorBody {
   return {
     code: ErrorCode.UnsupportedProtocolVersion,
-    message: `Unsupported protocol version; this server speaks ${MODERN_REVISIONS.join(', ')}`,
+    message: `Unsupported protocol version; this server supports ${MODERN_REVISIONS.join(', ')}`,
     data: { supported: [...MODERN_REVISIONS], requested },
   };
 }
 
 /**
- * The answer to `initialize` on a connection that is modern already. The first accepted request decides, discovery
- * included, and changing the era later is undefined; so the client is told how it gets the session that it wants.
+ * The answer to `initialize` on a connection that is modern already. The first accepted request, discovery included,
+ * chooses the era, and the specification does not define a later change. So the answer says how to get a session.
  */
 export function tooLateForSession(requested: string): JsonRpcErrorBody {
   const versions = MODERN_REVISIONS.join(', ');
@@ -85,8 +85,8 @@ export function tooLateForSession(requested: string): JsonRpcErrorBody {
     ...unsupportedVersion(requested),
     message:
       'Unsupported protocol version: this connection is modern, because its first accepted request ' +
-      `(server/discover, for example) was modern. Go on with ${versions} requests here. For a session, open a ` +
-      'fresh connection whose first request is initialize',
+      `(server/discover, for example) was modern. Continue with ${versions} requests here. For a session, open a ` +
+      'new connection whose first request is initialize',
   };
 }
 

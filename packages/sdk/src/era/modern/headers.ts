@@ -4,32 +4,32 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
 export type { HeaderParam };
 
-/** What `Mcp-Name` repeats of a request (HTTP-030); `undefined` for methods that have none. */
+/** The value of `Mcp-Name` for a request (HTTP-030); `undefined` for methods without this header. */
 export function routingName(method: string, params: JsonObject | undefined): string | undefined {
   const member = NAMED_BY.get(method);
   const name = member === undefined ? undefined : params?.[member];
   return typeof name === 'string' ? name : undefined;
 }
 
-/** As it is where a header can hold it, else as Base64 between markers (HTTP-053, HTTP-054, HTTP-056). */
+/** Plain if a header can hold it, else Base64 between markers (HTTP-053, HTTP-054, HTTP-056). */
 export function encodeHeaderValue(value: string | number | boolean): string {
   const text = String(value);
   if (PLAIN.test(text) && !(text.startsWith(OPENING) && text.endsWith(CLOSING))) return text;
   return `${OPENING}${Buffer.from(text).toString('base64')}${CLOSING}`;
 }
 
-/** The other way. What a correct sender cannot have written is undecodable (HTTP-057, HTTP-059). */
+/** Decodes what `encodeHeaderValue` wrote. Anything else is undecodable (HTTP-057, HTTP-059). */
 export function decodeHeaderValue(text: string): HeaderValue {
   const trimmed = withoutBlanks(text);
   const encoded = SENTINEL.exec(trimmed)?.[1];
   if (encoded === undefined) return VISIBLE.test(trimmed) ? { kind: 'value', value: trimmed } : UNDECODABLE;
   const bytes = Buffer.from(encoded, 'base64');
-  // Node reads Base64 leniently; only what it would write itself is exact.
+  // Node decodes Base64 leniently; only text that it would write itself is valid.
   if (bytes.toString('base64') !== encoded || !isUtf8(bytes)) return UNDECODABLE;
   return { kind: 'value', value: bytes.toString() };
 }
 
-/** Without the blanks at both ends. A pattern with `+$` would take the square of a row of blanks. */
+/** Removes the blanks at both ends. A regular expression with `+$` takes quadratic time on many blanks. */
 function withoutBlanks(text: string): string {
   const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t';
   let start = 0;
@@ -47,11 +47,11 @@ export type HeaderParams =
   | { readonly kind: 'valid'; readonly params: readonly HeaderParam[] }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** The `x-mcp-header` annotations of an input schema. One that breaks the rules spoils the tool (HTTP-040 … HTTP-046). */
+/** The `x-mcp-header` annotations of an input schema. One invalid annotation makes the tool invalid (HTTP-040 … HTTP-046). */
 export function readHeaderParams(inputSchema: unknown): HeaderParams {
   const params: HeaderParam[] = [];
   const taken = new Set<string>();
-  // A list instead of recursion: the depth of a schema is for its author to choose, not our stack.
+  // A list instead of recursion: the depth of a schema must not exhaust the stack.
   const places: Place[] = [{ schema: inputSchema, path: [], straight: true }];
   for (let place = places.pop(); place; place = places.pop()) {
     const { schema, path } = place;
@@ -68,7 +68,7 @@ export function readHeaderParams(inputSchema: unknown): HeaderParams {
   return { kind: 'valid', params };
 }
 
-/** What stands in the arguments at that exact place; `undefined` means that there is no header (HTTP-049, HTTP-050). */
+/** The value of the argument; `undefined`: the request has no such header (HTTP-049, HTTP-050). */
 export function headerParamValue(param: HeaderParam, args: unknown): string | number | boolean | undefined {
   let value = args;
   for (const step of param.path) {
@@ -80,7 +80,7 @@ export function headerParamValue(param: HeaderParam, args: unknown): string | nu
     : undefined;
 }
 
-/** Whether a header says the same as the body; numbers are compared as numbers (HTTP-037, HTTP-058). */
+/** Whether a header matches the body; numbers are compared as numbers (HTTP-037, HTTP-058). */
 export function headerMatches(
   param: HeaderParam,
   value: string | number | boolean,
@@ -100,9 +100,9 @@ const NAMED_BY = new Map([
   ['resources/read', 'uri'],
 ]);
 
-/** Printable ASCII without blanks at its ends, which HTTP would take off. */
+/** Printable ASCII without blanks at its ends, which HTTP would remove. */
 const PLAIN = /^(?! )[ -~]*(?<! )$/;
-/** What may stand in a header at all. */
+/** The characters that a header may have. */
 const VISIBLE = /^[\t -~]*$/;
 const OPENING = '=?base64?';
 const CLOSING = '?=';
@@ -130,7 +130,7 @@ function readAnnotation(
   const { [ANNOTATION]: header, type } = schema;
   if (!straight || path.length === 0) return 'is not on a property that is reached through properties alone';
   if (typeof header !== 'string' || !TOKEN.test(header)) {
-    return `is no name for a header: ${JSON.stringify(header)}`;
+    return `is not a valid header name: ${JSON.stringify(header)}`;
   }
   if (!TYPES.has(type)) return `is on type ${JSON.stringify(type)} instead of string, integer or boolean`;
   if (taken.has(header.toLowerCase())) return `repeats the name ${header}`;
@@ -153,11 +153,11 @@ function placesIn({ path, straight }: Place, schema: JsonObject): Place[] {
       }
     }
   }
-  // The last is looked at first; in the schema's own order the complaint is about the second of two equal names.
+  // The list is read from its end. In the order of the schema, the error is about the second of two equal names.
   return places.reverse();
 }
 
-/** Where JSON Schema keeps schemas inside schemas; elsewhere (`default`, `const`, …) the annotation is mere data. */
+/** The keywords with subschemas; in other keywords (`default`, `const`, …) the annotation is plain data. */
 const SUBSCHEMAS = new Map<string, 'map' | 'schemas'>([
   ...(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'] as const).map(
     (keyword) => [keyword, 'map'] as const,

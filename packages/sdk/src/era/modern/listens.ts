@@ -9,8 +9,8 @@ import { META } from '../meta-keys.js';
 import { keepOverdue, urisProblem } from '../subscriptions.js';
 
 /**
- * The open `subscriptions/listen` requests of one connection. Each is acknowledged before anything else is
- * sent for it, gets only what it asked for and what the server has, and carries its own id on every message.
+ * The open `subscriptions/listen` requests of one connection. Each is acknowledged before anything else is sent for it,
+ * gets only the changes that it asked for and that the server has, and has its own id in every message.
  */
 export class Listens {
   readonly #connection: Connection;
@@ -20,7 +20,7 @@ export class Listens {
   readonly #onEnded: (inbound: InboundCall, result: Closing) => void;
   #unwatch: (() => void) | undefined;
 
-  /** `onEnded` is told of those that the service has ended by itself. */
+  /** `onEnded` is called for subscriptions that the service has ended. */
   constructor(
     connection: Connection,
     service: Service,
@@ -33,7 +33,7 @@ export class Listens {
     this.#onEnded = onEnded;
   }
 
-  /** At once; or, where the service has to ask somebody else, when that has answered. */
+  /** Opens a subscription: at once, or, if the service opens it upstream, when the upstream has answered. */
   open(inbound: InboundCall, params: JsonObject, peer: Peer): Promise<void> | undefined {
     const asked = readFilter(params['notifications']);
     if (this.#open.size >= this.#max) {
@@ -43,20 +43,20 @@ export class Listens {
     const listen: Listen = { inbound, filter, uris: new Set(), overdue: new Map(), stop: undefined };
     this.#open.add(listen);
     inbound.running = { cancel: () => this.#remove(listen) };
-    if (this.#service.listen) return this.#openElsewhere(listen, peer);
+    if (this.#service.listen) return this.#openUpstream(listen, peer);
     this.#acknowledge(listen, filter);
     this.#unwatch ??= this.#service.watch((change) => this.#publish(change));
     return undefined;
   }
 
-  async #openElsewhere(listen: Listen, peer: Peer): Promise<void> {
-    // What comes before the acknowledgement waits for it (SUB-005).
+  async #openUpstream(listen: Listen, peer: Peer): Promise<void> {
+    // Changes before the acknowledgement wait for it (SUB-005).
     let isAcknowledged = false;
     const early: Change[] = [];
     const onChange = (change: Change) => {
       if (!this.#open.has(listen)) return;
       if (!isAcknowledged) early.push(change);
-      // Resources are told apart where the news come from: an update may name a part of what was asked for (SUB-016).
+      // The upstream filters resources: an update may name a sub-resource of the subscribed one (SUB-016).
       else if (change.kind === 'resource' || wants(listen, change)) this.#deliver(listen, change);
     };
     let open: OpenListen;
@@ -89,7 +89,7 @@ export class Listens {
     );
   }
 
-  /** Output has room again: send the changes that were held back, each once. */
+  /** The output has room again: sends the changes that were held back, each once. */
   drained(): void {
     for (const listen of this.#open) {
       const overdue = [...listen.overdue.values()];
@@ -98,7 +98,7 @@ export class Listens {
     }
   }
 
-  /** Ends all of them; returns their requests and closing results, for the dialect to answer (SUB-012, SUB-013). */
+  /** Ends all subscriptions, and returns their requests and results for the dialect to answer (SUB-012, SUB-013). */
   closeAll(): { inbound: InboundCall; result: Closing }[] {
     const ended = [...this.#open].map((listen) => ({ inbound: listen.inbound, result: closing(listen) }));
     for (const listen of [...this.#open]) this.#remove(listen);
@@ -138,9 +138,9 @@ interface Listen {
   readonly inbound: InboundCall;
   filter: SubscriptionFilter;
   uris: ReadonlySet<string>;
-  /** Changes that wait for room, by what they are about, so that a stalled reader costs bounded memory. */
+  /** Changes that wait for room in the output, by what has changed, so that a stalled reader costs bounded memory. */
   readonly overdue: Map<string, Change>;
-  /** Ends it where the news come from. */
+  /** Ends the subscription upstream. */
   stop: (() => void) | undefined;
 }
 
@@ -176,7 +176,7 @@ function readFilter(value: unknown): SubscriptionFilter {
   return value as SubscriptionFilter;
 }
 
-/** SUB-006: the acknowledged subset; what the server cannot do is left out. */
+/** SUB-006: the acknowledged subset, without what the server does not support. */
 function honour(asked: SubscriptionFilter, has: ServerCapabilities): SubscriptionFilter {
   const uris = has.resources?.subscribe ? (asked.resourceSubscriptions ?? []) : [];
   return {

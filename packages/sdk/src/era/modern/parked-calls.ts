@@ -4,16 +4,16 @@ import { EvictingSlots } from '../../async/evicting-slots.js';
 import { IsthmusError } from '../../errors.js';
 
 /**
- * Handlers that sleep between two rounds: the promise stays alive here while the client collects answers.
- * Shared by all connections of a server, since the retry may arrive on another one (STATE-003).
+ * Calls that wait between two rounds: their handlers stay in memory here while the client collects answers. Shared by all
+ * connections of a server, since the next round may arrive on another one (STATE-003).
  */
-export class ParkedCalls<T extends Sleeper> {
+export class ParkedCalls<T extends Expirable> {
   readonly #clock: Clock;
   readonly #limits: ParkingLimits;
-  readonly #places = new Map<string, Place<T>>();
+  readonly #parked = new Map<string, Parked<T>>();
   /** The tickets, by client. */
   readonly #fair: EvictingSlots<string>;
-  /** Tickets of calls that had to make room, so that their clients can be told. */
+  /** Tickets of evicted calls, so that their clients get a better error. */
   readonly #displaced = new Set<string>();
 
   constructor(clock: Clock, limits: ParkingLimits) {
@@ -23,13 +23,13 @@ export class ParkedCalls<T extends Sleeper> {
   }
 
   get size(): number {
-    return this.#places.size;
+    return this.#parked.size;
   }
 
   /**
-   * Takes a place for the next round of `call`. Where none is free, the oldest call of the client that has most of
-   * them is ended: a client that leaves its rounds unanswered loses its own, and never those of others. Throws BUSY
-   * where no client has more than this one, and this one has no other.
+   * Parks `call` until its next round. If there is no room, the oldest call of the client that has most of them is ended:
+   * a client that does not answer its rounds loses its own calls, and never those of others. Throws BUSY if no client has
+   * more than this one, and this one has no other.
    */
   park(call: T, client = ''): Ticket {
     const id = randomUUID();
@@ -42,37 +42,37 @@ export class ParkedCalls<T extends Sleeper> {
       },
       { background: true },
     );
-    this.#places.set(id, { call, callOff });
-    const loser = this.#fair.add(client, id);
-    if (loser === id) {
+    this.#parked.set(id, { call, callOff });
+    const evicted = this.#fair.add(client, id);
+    if (evicted === id) {
       this.leave(id);
       const message = `${this.#limits.maxParked} calls already wait for input; try again when some of them are answered`;
       throw new IsthmusError('BUSY', message);
     }
-    if (loser !== undefined) this.#displace(loser);
+    if (evicted !== undefined) this.#displace(evicted);
     return { id, expiresAt };
   }
 
-  /** Whether the call of this ticket was ended to make room. */
+  /** Whether the call of this ticket was evicted. */
   wasDisplaced(id: string): boolean {
     return this.#displaced.has(id);
   }
 
-  /** Who sleeps under this ticket; the place stays taken. */
+  /** The call of this ticket; it stays parked. */
   find(id: string): T | undefined {
-    return this.#places.get(id)?.call;
+    return this.#parked.get(id)?.call;
   }
 
-  /** Wakes: the place is free and the ticket is spent, so a second use finds nothing. */
+  /** Removes the call; its ticket cannot be used again. */
   leave(id: string): void {
-    this.#places.get(id)?.callOff();
-    this.#places.delete(id);
+    this.#parked.get(id)?.callOff();
+    this.#parked.delete(id);
     this.#fair.delete(id);
   }
 
-  /** Ends all sleepers. */
+  /** Ends all parked calls. */
   close(reason: IsthmusError): void {
-    for (const [id, { call }] of [...this.#places]) {
+    for (const [id, { call }] of [...this.#parked]) {
       this.leave(id);
       call.expire(reason);
     }
@@ -92,15 +92,15 @@ export function tooManyParked(max: number): string {
   return `${max} calls wait for input, which is the limit; this was the oldest call of the client that has most of them. Answer its rounds, then call again`;
 }
 
-/** They are remembered for nothing but a better error. */
+/** Kept only for a better error message. */
 const MAX_DISPLACED = 1000;
 
-export interface Sleeper {
-  /** Nobody will come back: end the handler. */
+interface Expirable {
+  /** No next round will come: ends the handler. */
   expire(reason: IsthmusError): void;
 }
 
-export interface Ticket {
+interface Ticket {
   readonly id: string;
   readonly expiresAt: number;
 }
@@ -110,7 +110,7 @@ export interface ParkingLimits {
   readonly maxParked: number;
 }
 
-interface Place<T> {
+interface Parked<T> {
   readonly call: T;
   readonly callOff: () => void;
 }

@@ -3,26 +3,26 @@ import { IsthmusError } from '../../errors.js';
 import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
 /**
- * What travels in `requestState`, encrypted: the client carries it, but can neither read, change nor move it
- * to another request (MRTR-009 … MRTR-012).
+ * The content of `requestState`, encrypted: the client returns it, but can neither read nor change it, nor use it with
+ * another request (MRTR-009 … MRTR-012).
  */
 export type RequestState = ParkedState | ReplayState;
 
-/** Names a handler that sleeps in this process. Each round has a new id, so a state is good for one use (MRTR-013). */
+/** Names a call that is parked in a process. Each round has a new id, so a state can be used once (MRTR-013). */
 export interface ParkedState {
   readonly kind: 'parked';
   readonly id: string;
-  /** The server in which the handler sleeps: replicas open each other's states, and cannot wake each other's handlers. */
+  /** The server that parked the call: replicas can open each other's states, but cannot resume each other's calls. */
   readonly home: string;
 }
 
-/** The handler's own state; nothing is remembered here. */
+/** The handler's own state; the server keeps nothing. */
 export interface ReplayState {
   readonly kind: 'replay';
   readonly value: unknown;
 }
 
-/** What a state is bound to. All of it must match when it comes back. */
+/** What a state is bound to. All of it must match in the next round. */
 export interface StateBinding {
   readonly digest: string;
   readonly principal: string | undefined;
@@ -30,11 +30,11 @@ export interface StateBinding {
 
 export interface StateSeal {
   seal(state: RequestState, binding: StateBinding, expiresAt: number): Promise<string>;
-  /** `undefined` for anything forged, altered, foreign or expired; the caller says no more than that. */
+  /** `undefined` for a state that is forged, altered, foreign or expired; the client is told no more than that. */
   open(text: string, binding: StateBinding, now: number): Promise<RequestState | undefined>;
 }
 
-/** JWE, direct AES-256-GCM. Replicas that share a key can go on with each other's replay states. */
+/** JWE with direct AES-256-GCM. Replicas that share a key can continue each other's replay states. */
 export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSeal {
   const keys = createStateKeys(given);
   return {
@@ -67,8 +67,8 @@ export function createStateSeal(given?: StateKey | readonly StateKey[]): StateSe
 }
 
 /**
- * A digest of what must be the same in a retry: method and params without `_meta` and the round's own
- * members (MRTR-023). Key order does not matter.
+ * A digest of what must be the same in the next round: the method, and the params without `_meta` and the members of the
+ * round (MRTR-023). The order of keys does not matter.
  */
 export function digestRequest(method: string, params: JsonObject): string {
   const { _meta, inputResponses, requestState, ...rest } = params;
@@ -93,20 +93,20 @@ function secretOf(key: NamedKey | undefined): Uint8Array {
 /** 32 bytes, or the same as base64url text. */
 export type StateKey = string | Uint8Array;
 
-/** The keys of `requestState`: the first seals, all open. Several are for the time in which a key is replaced. */
-export interface StateKeys {
+/** The keys of `requestState`: the first seals, all open. Several are for a key rotation. */
+interface StateKeys {
   readonly sealing: NamedKey;
-  /** By its name; undefined where there is no such key. */
+  /** Undefined if there is no such key. */
   find(name: string | undefined): NamedKey | undefined;
 }
 
-export interface NamedKey {
-  /** Says which key it is, and nothing about it. */
+interface NamedKey {
+  /** Identifies the key without revealing it. */
   readonly name: string;
   readonly secret: Uint8Array;
 }
 
-export function createStateKeys(given: StateKey | readonly StateKey[] | undefined): StateKeys {
+function createStateKeys(given: StateKey | readonly StateKey[] | undefined): StateKeys {
   const list = given === undefined ? [randomBytes(32)] : isList(given) ? given : [given];
   const keys = list.map((key) => named(toSecret(key)));
   const [sealing] = keys;
@@ -132,7 +132,7 @@ function toSecret(key: StateKey): Uint8Array {
   if (bytes instanceof Uint8Array && bytes.length === 32) return bytes;
   throw new IsthmusError(
     'INVALID_OPTION',
-    `stateKey must be 32 bytes (as bytes, or base64url text), this is ${describeKey(bytes)}; ${HOW_TO_MAKE_ONE}`,
+    `stateKey must be 32 bytes (as bytes, or as base64url text), got ${describeKey(bytes)}; ${HOW_TO_MAKE_ONE}`,
   );
 }
 

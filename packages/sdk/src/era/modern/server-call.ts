@@ -25,29 +25,13 @@ import {
   missingCapability,
 } from '../input-rounds.js';
 import { reaches } from '../reports.js';
+import type { Attachment } from './attachment.js';
 import { digestRequest, type ParkedState, type ReplayState, type StateBinding } from './sealed-state.js';
 import type { ModernServerState } from './server-state.js';
 
-/** One request on the wire that a call currently answers to. After a round the call has none until the retry. */
-export interface Attachment {
-  readonly id: RequestId;
-  readonly peer: Peer;
-  /** True until the request is answered or cancelled. */
-  readonly live: boolean;
-  /** Gives the place among the running calls back; twice is harmless. */
-  release(): void;
-  answer(result: JsonObject): void;
-  refuse(thrown: unknown): void;
-  progress(update: ProgressUpdate): void;
-  /** `undefined` threshold: the request did not ask for logs (LOG-002). */
-  readonly logLevel: LoggingLevel | undefined;
-  readonly wantsProgress: boolean;
-  log(entry: LogEntry): void;
-}
-
 /**
- * A modern call as its handler sees it. It may outlive the request that began it: `ask` answers that request
- * with `input_required`, parks the handler, and a retry attaches the next request.
+ * A modern call as its handler sees it. It may outlive the request that began it: `ask` answers that request with
+ * `input_required` and parks the call; the request of the next round is attached to it.
  */
 export class ModernServerCall implements Call {
   readonly method: string;
@@ -93,7 +77,7 @@ export class ModernServerCall implements Call {
     return this.#abort;
   }
 
-  /** Of the request that it answers to at the moment. */
+  /** The level of the request that is attached at the moment. */
   get logLevel(): LoggingLevel | undefined {
     return this.#at?.logLevel;
   }
@@ -125,13 +109,13 @@ export class ModernServerCall implements Call {
     const key = `${keyNames[request.method]}-${this.#asked}`;
     this.#questions ??= new Map();
     this.#questions.set(key, { request, deferred });
-    signal?.addEventListener('abort', () => this.#takeBack(key, signal.reason), { once: true });
+    signal?.addEventListener('abort', () => this.#withdraw(key, signal.reason), { once: true });
     if (this.#at) this.#scheduleRound();
     return deferred.promise;
   }
 
-  /** What the client answers to it later is surplus, and ignored. */
-  #takeBack(key: string, reason: unknown): void {
+  /** Withdraws a question. A later answer of the client is ignored. */
+  #withdraw(key: string, reason: unknown): void {
     const question = this.#questions?.get(key);
     if (!question) return;
     this.#questions?.delete(key);
@@ -148,31 +132,31 @@ export class ModernServerCall implements Call {
     this.#settle({ kind: 'error', thrown });
   }
 
-  /** The client called off the request that this call answers to. */
+  /** The client cancelled the attached request. */
   cancel(reason: string): void {
     this.#end(new IsthmusError('CANCELLED', reason));
   }
 
-  /** The parked handler is not going to be woken: nobody came back, or it had to make room. */
+  /** The parked call is not resumed: no next round came, or it was evicted. */
   expire(reason: IsthmusError): void {
     this.#expired = reason;
     this.#end(reason);
   }
 
-  /** Refuses a retry that cannot bring the call further, before the round is spent. */
+  /** Refuses an invalid next round before the ticket is used up. */
   checkRetry(answers: InputResponses, capabilities: ClientCapabilities): void {
     for (const [key, { request }] of this.#questions ?? []) {
       if (Object.hasOwn(answers, key)) {
         checkedAnswer(key, request, answers[key]);
         continue;
       }
-      // It will be asked again, of a client that must still be able to answer (META-007).
+      // The question is asked again, so the client must still be able to answer it (META-007).
       const missing = missingCapability(request, capabilities);
       if (missing) throw capabilityRequired(missing);
     }
   }
 
-  /** A retry arrived: it is the request to answer from now on. Unanswered questions are asked again (MRTR-027). */
+  /** The next round arrived: its request is attached. Unanswered questions are asked again (MRTR-027). */
   resume(at: Attachment, answers: InputResponses): void {
     this.#at = at;
     this.#peer = at.peer;
@@ -211,13 +195,13 @@ export class ModernServerCall implements Call {
     const questions = [...(this.#questions?.values() ?? [])];
     this.#questions = undefined;
     for (const { deferred } of questions) {
-      // A handler may have stopped caring; its abandoned question must not become an unhandled rejection.
+      // The handler may not await it any more; that must not become an unhandled rejection.
       deferred.promise.catch(() => {});
       deferred.reject(reason);
     }
   }
 
-  /** Questions of one turn travel in one round. */
+  /** Questions of one turn of the event loop are sent in one round. */
   #scheduleRound(): void {
     if (this.#roundDue) return;
     this.#roundDue = true;
@@ -234,7 +218,7 @@ export class ModernServerCall implements Call {
       const ticket = this.#runtime.parked.park(this, clientKey(this.#peer));
       const state: ParkedState = { kind: 'parked', id: ticket.id, home: this.#runtime.home };
       const requestState = await this.#runtime.seal.seal(state, this.#binding(), ticket.expiresAt);
-      // Sealing takes a moment: meanwhile the handler may have finished or the client may have cancelled.
+      // Sealing is asynchronous: meanwhile the handler may have finished, or the client may have cancelled.
       if (!at.live || !this.#questions?.size) return this.#runtime.parked.leave(ticket.id);
       this.#at = undefined;
       at.release();

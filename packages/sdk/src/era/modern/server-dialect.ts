@@ -10,11 +10,8 @@ import {
   isJsonObject,
   isRequestId,
   type JsonObject,
-  type RequestId,
 } from '../../wire/json-rpc.js';
-import type { InputResponses, LogEntry, ProgressUpdate } from '../../wire/model.js';
-import { deriveText, hasText } from '../../wire/result-text.js';
-import { isInputRequired } from '../input-rounds.js';
+import type { InputResponses } from '../../wire/model.js';
 import { isLegacyOnly, type MethodFacts, methodFacts } from '../methods.js';
 import { MODERN_REVISIONS } from '../revisions.js';
 import {
@@ -26,26 +23,26 @@ import {
   type ServerDialect,
   type ServerDialectContext,
   sendError,
-  sendInPassing,
   sendResult,
   settleWith,
   toWireError,
 } from '../server-dialect-context.js';
+import { ConnectionAttachment } from './attachment.js';
 import { readEnvelope, tooLateForSession, unsupportedVersion, type ValidEnvelope } from './envelope.js';
 import { Listens } from './listens.js';
 import { tooManyParked } from './parked-calls.js';
 import { digestRequest } from './sealed-state.js';
-import { type Attachment, ModernServerCall } from './server-call.js';
+import { ModernServerCall } from './server-call.js';
 import type { ModernServerState } from './server-state.js';
 
-/** The modern era, serving: nothing is remembered from one request to the next but what the request names. */
+/** The server side of the modern era: requests are stateless, except that a request may name a parked call. */
 export class ModernServerDialect implements ServerDialect {
   readonly era = 'modern';
   readonly revision = undefined;
   readonly awaitsPeer = false;
   readonly #side: ServerDialectContext;
   readonly #runtime: ModernServerState;
-  /** Made by the first subscription; over HTTP most connections have none. */
+  /** Created by the first subscription; over HTTP most connections have none. */
   #listens: Listens | undefined;
 
   constructor(side: ServerDialectContext, runtime: ModernServerState) {
@@ -53,7 +50,7 @@ export class ModernServerDialect implements ServerDialect {
     this.#runtime = runtime;
   }
 
-  /** Almost every result carries just this. Built once, for as long as the service is what it was. */
+  /** The `_meta` of almost every result; built once per service. */
   get #resultMeta(): JsonObject {
     return this.#runtime.resultMeta(this.#side.service);
   }
@@ -71,7 +68,7 @@ export class ModernServerDialect implements ServerDialect {
     this.accepted(request, envelope);
   }
 
-  /** A request whose envelope was read and found valid. */
+  /** Handles a request whose envelope is valid. */
   accepted(request: DecodedRequest, envelope: ValidEnvelope): void {
     const inbound = acceptOnce(this.#side, request.id);
     if (!inbound) return;
@@ -83,7 +80,7 @@ export class ModernServerDialect implements ServerDialect {
     if (isLegacyOnly(method) || (facts && !this.#side.service.capabilities()[facts.capability])) {
       return sendError(this.#side, inbound, methodNotFound(method));
     }
-    const at = new StreamAttachment(this.#side, inbound, envelope, method, facts, this.#runtime);
+    const at = new ConnectionAttachment(this.#side, inbound, envelope, method, facts, this.#runtime);
     const admitted = this.#side.calls.admit(inbound, () => this.#run(method, params, facts, at));
     if (!admitted) sendError(this.#side, inbound, toWireError(busy(this.#side), method, 'modern'));
   }
@@ -96,7 +93,7 @@ export class ModernServerDialect implements ServerDialect {
     this.#side.calls.cancel(id, typeof reason === 'string' ? reason : undefined);
   }
 
-  /** JRPC-014: a modern client sends none; there is nothing it could answer. */
+  /** JRPC-014: a modern client must not send responses, since the server sends no requests. */
   response(response: DecodedResult | DecodedError): void {
     dropped(this.#side, 'unexpected response', response);
   }
@@ -118,7 +115,7 @@ export class ModernServerDialect implements ServerDialect {
     for (const inbound of this.#side.calls.pending()) this.#side.calls.cancel(inbound.id, reason);
   }
 
-  #run(method: string, params: JsonObject, facts: MethodFacts | undefined, at: StreamAttachment): void {
+  #run(method: string, params: JsonObject, facts: MethodFacts | undefined, at: ConnectionAttachment): void {
     const mayAsk = facts?.rounds ?? false;
     if (mayAsk && (params['requestState'] !== undefined || params['inputResponses'] !== undefined)) {
       void this.#retry(method, params, at);
@@ -127,7 +124,7 @@ export class ModernServerDialect implements ServerDialect {
     this.#start({ method, params, mayAsk, answers: undefined, state: undefined }, at);
   }
 
-  #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: StreamAttachment): void {
+  #start(request: ConstructorParameters<typeof ModernServerCall>[1], at: ConnectionAttachment): void {
     const call = new ModernServerCall(this.#runtime, request, at);
     at.inbound.running = call;
     settleWith(
@@ -137,8 +134,8 @@ export class ModernServerDialect implements ServerDialect {
     );
   }
 
-  /** The next round of an earlier request: wakes the parked handler, or runs a replaying one again. */
-  async #retry(method: string, params: JsonObject, at: StreamAttachment): Promise<void> {
+  /** The next round of an earlier request: resumes the parked call, or runs a replaying handler again. */
+  async #retry(method: string, params: JsonObject, at: ConnectionAttachment): Promise<void> {
     try {
       const answers = readAnswers(params['inputResponses']);
       const text = params['requestState'];
@@ -168,8 +165,8 @@ export class ModernServerDialect implements ServerDialect {
 
   #gone(id: string): ProtocolError {
     const { parked, settings } = this.#runtime;
-    if (!parked.wasDisplaced(id)) return badState('was used already, or its call is gone');
-    return badState(`is of no use any more: ${tooManyParked(settings.maxParked)}`);
+    if (!parked.wasDisplaced(id)) return badState('was used already, or its call has ended');
+    return badState(`is no longer valid: ${tooManyParked(settings.maxParked)}`);
   }
 
   #listen(inbound: InboundCall, params: JsonObject, peer: Peer): void {
@@ -205,104 +202,7 @@ export class ModernServerDialect implements ServerDialect {
   }
 }
 
-/** A call's hold on one request of a byte stream. */
-class StreamAttachment implements Attachment {
-  readonly inbound: InboundCall;
-  readonly #side: ServerDialectContext;
-  readonly #envelope: ValidEnvelope;
-  readonly #method: string;
-  readonly #facts: MethodFacts | undefined;
-  readonly #runtime: ModernServerState;
-  #released = false;
-
-  constructor(
-    side: ServerDialectContext,
-    inbound: InboundCall,
-    envelope: ValidEnvelope,
-    method: string,
-    facts: MethodFacts | undefined,
-    runtime: ModernServerState,
-  ) {
-    this.#side = side;
-    this.inbound = inbound;
-    this.#envelope = envelope;
-    this.#method = method;
-    this.#facts = facts;
-    this.#runtime = runtime;
-  }
-
-  get id(): RequestId {
-    return this.inbound.id;
-  }
-
-  get peer(): Peer {
-    return this.#envelope.peer;
-  }
-
-  get live(): boolean {
-    return this.inbound.live;
-  }
-
-  get logLevel(): LogEntry['level'] | undefined {
-    return this.#envelope.logLevel;
-  }
-
-  get wantsProgress(): boolean {
-    return this.#envelope.progressToken !== undefined;
-  }
-
-  release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#side.calls.release();
-  }
-
-  answer(result: JsonObject): void {
-    const meta = result['_meta'];
-    // Of whoever answers now: what stands behind a bridge may be another than when it was asked.
-    const own = this.#runtime.resultMeta(this.#side.service);
-    const _meta = isJsonObject(meta) ? { ...meta, ...own } : own;
-    // The literal comes before the spread: the other way round costs half as much again per request.
-    const complete = { resultType: 'complete', ...result, _meta };
-    // RTYPE-005: other values belong to extensions, and none is declared here.
-    if (!isInputRequired(complete)) complete.resultType = 'complete';
-    const sent =
-      this.#facts?.cacheable && complete.resultType === 'complete'
-        ? { ttlMs: 0, cacheScope: 'private', ...complete }
-        : complete;
-    if (hasText(result)) keepText(result, sent);
-    sendResult(this.#side, this.inbound, sent);
-  }
-
-  refuse(thrown: unknown): void {
-    sendError(this.#side, this.inbound, toWireError(thrown, this.#method, 'modern'));
-  }
-
-  progress(update: ProgressUpdate): void {
-    const { progressToken } = this.#envelope;
-    if (progressToken === undefined) return;
-    sendInPassing(this.#side, 'notifications/progress', { progressToken, ...update }, this.inbound.id);
-  }
-
-  /** LOG-001: only a server that declares logging logs. */
-  log(entry: LogEntry): void {
-    if (this.#side.service.capabilities().logging)
-      sendInPassing(this.#side, 'notifications/message', { ...entry }, this.inbound.id);
-  }
-}
-
-/** A large result that was handed on is not written anew. */
-function keepText(result: JsonObject, sent: JsonObject): void {
-  const { resultType, ttlMs, cacheScope, _meta } = sent;
-  const before = ttlMs === undefined ? { resultType } : { resultType, ttlMs, cacheScope };
-  deriveText(result, sent, {
-    left: ['resultType', 'ttlMs', 'cacheScope', '_meta'],
-    before,
-    after: { _meta },
-  });
-}
-
-/** MRTR-025: malformed answers are an error; surplus ones are ignored later. */
+/** MRTR-025: malformed answers are an error; superfluous ones are ignored later. */
 function readAnswers(value: unknown): InputResponses {
   if (value === undefined) return {};
   if (!isJsonObject(value))
@@ -317,9 +217,9 @@ function readAnswers(value: unknown): InputResponses {
   return value as InputResponses;
 }
 
-/** Where replicas share a key, and the one with the handler has not been asked (or has been started anew). */
+/** Replicas share the key, and the request reached another one than the replica with the call, or that was restarted. */
 const ELSEWHERE =
-  'belongs to a call that waits in another process. Only that one can go on with it: send all rounds of a call to the same replica, or make the call again';
+  'belongs to a call that waits in another process, and only that process can continue it: send all rounds of a call to the same replica, or make the call again';
 
 function badState(why: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `requestState ${why}`);

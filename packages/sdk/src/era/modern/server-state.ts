@@ -8,14 +8,14 @@ import { ParkedCalls } from './parked-calls.js';
 import { createStateSeal, type StateSeal } from './sealed-state.js';
 import type { ModernServerCall } from './server-call.js';
 
-/** What all modern connections of one server share: sleeping handlers and the key of their states. */
+/** What all modern connections of one server share: parked calls and the key of their states. */
 export interface ModernServerState {
   readonly settings: ServingSettings;
   readonly parked: ParkedCalls<ModernServerCall>;
   readonly seal: StateSeal;
   /** Names this server among replicas that share a key. */
   readonly home: string;
-  /** What every result of a service carries, built once. */
+  /** The `_meta` of every result of a service, built once. */
   resultMeta(service: Service): JsonObject;
   close(): void;
 }

@@ -19,12 +19,12 @@ import { toLog, toProgress } from '../reports.js';
 import type { ModernRevision } from '../revisions.js';
 import type { SharedModernConnection } from './client-dialect.js';
 
-/** One voice on a modern connection: its identity and capabilities travel with each of its requests. */
+/** Makes the calls of one tenant of a modern connection. Each request has its identity and capabilities. */
 export class ModernTenantCaller implements TenantCaller {
   readonly era = 'modern';
   readonly #tenant: Tenant;
   readonly #shared: SharedModernConnection;
-  /** Built once; a call adds its token or level. */
+  /** Built once; a call adds its progress token or log level. */
   readonly #meta: JsonObject;
   #logLevel: LoggingLevel | undefined;
   #left: IsthmusError | undefined;
@@ -112,17 +112,17 @@ export class ModernTenantCaller implements TenantCaller {
     this.#left = error.with({ sent: 'no' });
     this.#shared.left(this);
     for (const over of this.#answering) over.abort(error);
-    // In good order, before the rest is called off: somebody may be waiting for their end.
+    // Subscriptions stop before the other requests are abandoned, so that their end is a regular one.
     for (const open of this.#listens) open.stop();
     this.#shared.requests.abandon(this, error);
   }
 
-  /** Logs of this voice that belong to no call. */
+  /** Logs of this tenant that belong to no call. */
   log(entry: LogEntry): void {
     tell('onLog', this.#tenant.onLog, entry);
   }
 
-  /** Calls between two rounds have no request in flight; they end here. */
+  /** Calls between two rounds have no request in flight, so they are ended here. */
   ended(error: Error): void {
     for (const over of this.#answering) over.abort(error);
   }
@@ -145,7 +145,7 @@ export class ModernTenantCaller implements TenantCaller {
       signal: call.signal,
       send: (id) => shared.sendRequest(id, call.method, this.#withMeta(call, params, id)),
       giveUp: (id, reason) => {
-        // Where calls are made for others, one client must not keep the logs of all the others away.
+        // For calls on behalf of clients: one client must not withhold the logs of all the others.
         if (wantsLogs && !call.behalf) shared.gaveUp(id, this);
         shared.cancel(id, reason);
       },
@@ -157,7 +157,7 @@ export class ModernTenantCaller implements TenantCaller {
     return result;
   }
 
-  /** Whoever passes `onLog` wants logs; a level of its own, or of the client, says which. */
+  /** A call with `onLog` wants logs; its own level, or that of the tenant, says which. */
   #levelOf(call: OutgoingCall): LoggingLevel | undefined {
     return call.logLevel ?? this.#logLevel ?? (call.onLog ? 'info' : undefined);
   }
@@ -167,9 +167,9 @@ export class ModernTenantCaller implements TenantCaller {
     const wantsProgress = mayExtend(call);
     const { _meta: own } = params;
     const said = call.behalf ? this.#envelopeOf(call.behalf) : this.#meta;
-    // The literal member before the spread: the other way round costs several times as much per call.
+    // The literal member comes before the spread: the other order costs several times as much per call.
     if (!wantsProgress && level === undefined && own === undefined) return { _meta: said, ...params };
-    // The token is the id, and never one that the caller made up: it could be the id of another's request.
+    // The progress token is the id, never one from the params: that could be the id of another request.
     const { progressToken, ...rest } = isJsonObject(own) ? own : {};
     const _meta = {
       ...rest,
@@ -184,7 +184,7 @@ export class ModernTenantCaller implements TenantCaller {
     return envelope({ info, capabilities }, this.#shared.revision);
   }
 
-  /** MRTR-016 … MRTR-024: answers in parallel, echoes the state exactly, never carries an older one along. */
+  /** MRTR-016 … MRTR-024: answers in parallel, returns the state unchanged, and never sends an older one. */
   async #answerRounds(call: OutgoingCall, first: JsonObject, rests: Rests | undefined): Promise<JsonObject> {
     call.onRound?.();
     let round = first;
@@ -201,7 +201,7 @@ export class ModernTenantCaller implements TenantCaller {
     }
     throw new IsthmusError(
       'TOO_MANY_ROUNDS',
-      `${call.method} asked for input ${this.#shared.maxRounds} times without an end`,
+      `${call.method} asked for input ${this.#shared.maxRounds} times, which is the limit`,
       { sent: 'maybe' },
     );
   }
@@ -212,7 +212,7 @@ export class ModernTenantCaller implements TenantCaller {
     this.#answering.add(over);
     const abort = () =>
       over.abort(
-        new IsthmusError('CANCELLED', `${call.method} was called off`, {
+        new IsthmusError('CANCELLED', `${call.method} was cancelled`, {
           cause: call.signal?.reason,
           sent: 'maybe',
         }),
@@ -228,7 +228,7 @@ export class ModernTenantCaller implements TenantCaller {
       rests?.resume(call);
       return Object.fromEntries(entries);
     } catch (error) {
-      // The others need not go on.
+      // The other questions are not needed any more.
       over.abort(error);
       throw error;
     } finally {
@@ -238,7 +238,7 @@ export class ModernTenantCaller implements TenantCaller {
   }
 }
 
-/** What every modern request carries; also used by the probe. */
+/** The `_meta` of every modern request; also used by the probe. */
 export function envelope(
   who: { readonly info: Implementation; readonly capabilities: ClientCapabilities },
   revision: string,
@@ -250,7 +250,7 @@ export function envelope(
   };
 }
 
-/** Longer than any process lives; a listen has no deadline of its own. */
+/** Longer than any process lives: a subscription has no timeout. */
 const FOREVER_MS = 2 ** 40;
 
 /** RTYPE-003, RTYPE-004, MRTR-003. */

@@ -202,7 +202,7 @@ describe('tools with annotated arguments', () => {
     const client = await open(server.url, { onWarning: (warning) => warnings.push(warning) });
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['good']);
     expect(warnings).toEqual([
-      `${server.url}: the tool "bad" was left out: x-mcp-header at region is no name for a header: "My Region"`,
+      `${server.url}: the tool "bad" was left out: x-mcp-header at region is not a valid header name: "My Region"`,
       `${server.url}: the tool "odd" was left out: x-mcp-header at region is on type "number" instead of string, integer or boolean`,
     ]);
   });
