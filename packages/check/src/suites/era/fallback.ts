@@ -11,10 +11,10 @@ export const fallbackChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/initialize-asks-modern',
-    title: 'Never agrees to a modern version in a handshake',
+    title: 'Never accepts a modern version in initialize',
     level: 'MUST',
     rules: ['VER-008'],
-    hint: 'Answer initialize with the newest legacy revision that you speak, or with an error that names your versions.',
+    hint: 'Answer initialize with the newest legacy revision that you support, or with an error that names your versions.',
     async run(context) {
       const line = await openLine(context);
       const asked = await line.ask(helloMessage('legacy', LATEST_MODERN, { id: 1 }));
@@ -35,7 +35,7 @@ export const fallbackChecks: readonly Check[] = [
     title: 'Names its versions when it refuses initialize',
     level: 'SHOULD',
     rules: ['VER-009'],
-    hint: 'Answer initialize with -32022, the versions in data.supported and in the message: people will read it.',
+    hint: 'Answer initialize with -32022, with the versions in data.supported and in the message for users.',
     async run(context) {
       if (context.factsOf('legacy')) return context.skip('the target speaks the legacy era, too');
       const line = await openLine(context);
@@ -65,11 +65,10 @@ export const fallbackChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/no-accidental-service',
-    title: 'Does not serve a modern request without a handshake when it speaks the legacy era only',
+    title: 'Refuses a modern request without a handshake if it supports only the legacy era',
     level: 'SHOULD',
     rules: [],
-    reason:
-      'A modern client would take the accident for an answer, and expect modern behaviour from then on.',
+    reason: 'A modern client would conclude that the server supports the modern era.',
     hint: 'Refuse every request but ping before initialize.',
     async run(context) {
       if (context.factsOf('modern')) return context.skip('the target speaks the modern era');
@@ -83,12 +82,12 @@ export const fallbackChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/probe-is-answered',
-    title: 'Answers the probe of a modern client, be it with an error',
+    title: 'Answers the probe of a modern client, if only with an error',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client of both eras waits for its timeout otherwise, each time it is started.',
+    reason: 'Otherwise a client of both eras waits for its timeout at each start.',
     over: ['command', 'socket'],
-    hint: 'Answer methods that you do not know with an error, also before initialize.',
+    hint: 'Answer unknown methods with an error, also before initialize.',
     async run(context) {
       if (context.factsOf('modern')) return 'server/discover had a result';
       const verdict = context.verdicts.find(({ era }) => era === 'modern');

@@ -14,11 +14,11 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/initialize-after-modern',
-    title: 'Answers initialize after modern requests, and goes on by the rules that it says',
+    title: 'Answers initialize after modern requests, and serves the era that it then states',
     level: 'MUST',
     rules: ['VER-006', 'VER-005'],
     over: streams,
-    hint: 'Switch to the handshake, or refuse it with an error that names the versions; then go on in the era that holds.',
+    hint: 'Switch to the legacy era, or refuse initialize with an error that names the versions. Then serve the era that you chose.',
     async run(context) {
       needBothEras(context);
       const line = await openLine(context);
@@ -46,7 +46,7 @@ export const lockChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-005'],
     over: streams,
-    hint: 'Look for the modern version in _meta before anything else; serve the request without the session, or answer an error.',
+    hint: 'First look for the modern version in _meta. Serve the request without the session, or answer with an error.',
     async run(context) {
       needBothEras(context);
       const line = await openLine(context);
@@ -64,13 +64,13 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/modern-rules-after-initialize',
-    title: 'Serves a modern request after a handshake by the modern rules, or refuses it',
+    title: 'Serves a modern request after a handshake with the modern rules, or refuses it',
     level: 'SHOULD',
     rules: ['VER-005'],
     reason:
-      'The text gives the process to the handshake, and the request to its envelope; a mixture of both helps nobody.',
+      'The specification binds the process to the handshake, and a request to its envelope. A mixture of both is not defined.',
     over: streams,
-    hint: 'Look for the modern version in _meta first: serve the request without the session, or answer an error.',
+    hint: 'First look for the modern version in _meta. Serve the request without the session, or answer with an error.',
     async run(context) {
       needBothEras(context);
       const method = listMethodOf(context);
@@ -90,11 +90,11 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/beside-a-session',
-    title: 'Serves modern requests at the same URL beside a session',
+    title: 'Serves modern requests at the same URL as a session',
     level: 'MUST',
     rules: ['VER-005'],
     over: ['http'],
-    hint: 'Decide by the envelope of each request, not by what was said at this URL before.',
+    hint: 'Decide by the envelope of each request, not by earlier requests to this URL.',
     async run(context) {
       needBothEras(context);
       const session = await context.openTalk({ era: 'legacy' });
@@ -110,13 +110,12 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/failed-probe',
-    title: 'Takes the handshake on a connection on which a probe has failed',
+    title: 'Accepts the handshake on a connection after a failed probe',
     level: 'SHOULD',
     rules: [],
-    reason:
-      'It is how clients of both eras find out: they probe, and fall back to initialize in the same process.',
+    reason: 'Clients of both eras probe first, and fall back to initialize in the same process.',
     over: streams,
-    hint: 'Answer what you do not know with an error and forget it; it must not count as the opening.',
+    hint: 'Answer unknown methods with an error. They must not decide the era of the connection.',
     async run(context) {
       if (!context.factsOf('legacy')) return context.skip('the target does not speak the legacy era');
       const line = await openLine(context);
@@ -138,11 +137,11 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/unknown-version',
-    title: 'Refuses a version that it does not know with those that it does, and serves the next request',
+    title: 'Refuses an unknown version with the list of its versions, and serves the next request',
     level: 'MUST',
     rules: ['VER-001', 'ERR-011', 'DISC-008', 'STATE-001'],
     era: 'modern',
-    hint: 'Check the version of every request by itself; answer -32022 with data.supported and data.requested.',
+    hint: 'Check the version of every request, and answer -32022 with data.supported and data.requested.',
     async run(context) {
       const line = await openLine(context);
       const asked = await line.ask(helloMessage('modern', '1900-01-01', { id: 1 }));
@@ -162,13 +161,13 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/early-messages',
-    title: 'Takes the opening after a ping and notifications that came before it',
+    title: 'Accepts the first request after an early ping and early notifications',
     level: 'SHOULD',
     rules: [],
-    reason: 'A ping is allowed before the handshake, and what gets no answer cannot have opened anything.',
+    reason: 'A ping is allowed before the handshake, and a notification does not open a connection.',
     era: 'each',
     over: streams,
-    hint: 'Let only a request that you have accepted decide the era; ping and notifications decide nothing.',
+    hint: 'Only an accepted request decides the era, not ping and not a notification.',
     async run(context) {
       const line = await openLine(context);
       await line.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'nobody' } });
@@ -184,13 +183,13 @@ export const lockChecks: readonly Check[] = [
   {
     ...common,
     id: 'era/no-opening',
-    title: 'Does not serve a request without handshake and without a modern envelope',
+    title: 'Refuses a request without a handshake and without a modern envelope',
     level: 'SHOULD',
     rules: ['META-004'],
     // Over HTTP a server may take it for a client of 2025-03-26 without a session.
     over: streams,
     era: 'modern',
-    hint: 'Answer -32602: the request says neither which version it means nor what the client can do.',
+    hint: 'Answer -32602: the request has neither a version nor client capabilities.',
     async run(context) {
       const method = listMethodOf(context) ?? aliveMethod({ era: 'modern' });
       const line = await openLine(context);

@@ -13,10 +13,10 @@ export const matrixChecks: readonly Check[] = [
   {
     id: 'era/supported-is-true',
     suite: 'era',
-    title: 'Speaks every version that it says it supports',
+    title: 'Supports every version that it lists',
     level: 'MUST',
     rules: ['INIT-009', 'DISC-003'],
-    hint: 'List in supportedVersions only what you serve; agree to each legacy revision that you list.',
+    hint: 'List in supportedVersions only versions that you serve, and accept each listed legacy revision.',
     era: 'modern',
     lane: 'own',
     async run(context) {
@@ -47,8 +47,8 @@ export const matrixChecks: readonly Check[] = [
     title: 'Has the same name and version in both eras',
     level: 'SHOULD',
     rules: [],
-    reason: 'Hosts recognise a server by its name, whichever era they meet it in.',
-    hint: 'Take serverInfo of both eras from one place.',
+    reason: 'Hosts recognise a server by its name in both eras.',
+    hint: 'Use the same serverInfo in both eras.',
     era: 'none',
     async run(context) {
       needBothEras(context);
@@ -66,10 +66,10 @@ export const matrixChecks: readonly Check[] = [
   {
     id: 'era/no-rounds-in-legacy',
     suite: 'era',
-    title: 'Never asks a legacy client by an input_required result',
+    title: 'Never sends an input_required result to a legacy client',
     level: 'MUST',
     rules: ['VER-006'],
-    hint: 'In a session that began with initialize, send the question as a request of its own.',
+    hint: 'In a legacy session, send the question as a request.',
     era: 'legacy',
     lane: 'after',
     run(context) {
@@ -93,10 +93,10 @@ function speaks(revision: LegacyRevision): Check {
   return {
     id: `era/speaks-${revision}`,
     suite: 'era',
-    title: `Speaks ${revision} where it agrees to it`,
+    title: `Conforms to ${revision} if it accepts it`,
     level: 'MUST',
     rules: ['INIT-009', 'INIT-003'],
-    hint: `Send in a session of ${revision} what its schema has, or do not agree to it.`,
+    hint: `Send only messages that match the schema of ${revision} in such a session, or do not accept it.`,
     era: 'legacy',
     lane: 'own',
     async run(context) {
@@ -136,7 +136,7 @@ function sameOffers(kind: 'tools' | 'resources' | 'prompts'): Check {
     title: `Has the same ${kind} in both eras`,
     level: 'SHOULD',
     rules: [],
-    reason: 'What a server can do does not depend on the words in which it is asked.',
+    reason: 'The features of a server should not depend on the era of the client.',
     hint: `Register ${kind} once, for both eras.`,
     era: 'none',
     async run(context) {

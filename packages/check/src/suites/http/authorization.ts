@@ -12,7 +12,7 @@ export const authorizationChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-auth/token-required',
-    title: 'Answers missing and broken credentials with 401',
+    title: 'Answers missing and invalid credentials with 401',
     era: 'none',
     rules: ['AUTH-031'],
     hint: 'Answer requests without a valid token with HTTP 401.',
@@ -29,9 +29,9 @@ export const authorizationChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-auth/every-request',
-    title: 'Asks for credentials on every request, whatever came before it',
+    title: 'Requires credentials on every request',
     rules: ['AUTH-045', 'SESS-011', 'STATE-006'],
-    hint: 'Check the token of each request by itself; neither a connection nor a session id stands for one.',
+    hint: 'Check the token of each request. A connection or a session id does not replace it.',
     async run(context) {
       await refusal(context);
       const { answer, what } =
@@ -44,12 +44,12 @@ export const authorizationChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-auth/challenge',
-    title: 'Says with 401 what it asks for',
+    title: 'Sends WWW-Authenticate with a 401',
     era: 'none',
     level: 'SHOULD',
     rules: ['AUTH-005'],
     reason:
-      'A 401 has to have WWW-Authenticate (RFC 9110, 15.5.2); clients find the way to a token in it (AUTH-005, AUTH-007).',
+      'A 401 must have WWW-Authenticate (RFC 9110, 15.5.2). Clients use it to get a token (AUTH-005, AUTH-007).',
     hint: 'Add WWW-Authenticate: Bearer resource_metadata="…" to answers with 401.',
     async run(context) {
       const { http } = await refusal(context);
@@ -65,7 +65,7 @@ export const authorizationChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-auth/metadata-found',
-    title: 'Says where its tokens come from: resource_metadata, or a well-known address',
+    title: 'Publishes Protected Resource Metadata: by resource_metadata, or at a well-known address',
     era: 'none',
     level: 'SHOULD',
     rules: ['AUTH-001', 'AUTH-004'],
@@ -106,11 +106,11 @@ export const authorizationChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-auth/scope',
-    title: 'Says with 401 which scopes it takes',
+    title: 'Lists the required scopes in a 401',
     era: 'none',
     level: 'SHOULD',
     rules: ['AUTH-033'],
-    hint: 'Add scope="…" to WWW-Authenticate, with what the request needs.',
+    hint: 'Add scope="…" with the required scopes to WWW-Authenticate.',
     async run(context) {
       const answer = await refusal(context);
       const { document } = await metadata(context, answer);
@@ -129,11 +129,11 @@ export const authorizationChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-auth/no-offline-access',
-    title: 'Does not ask for offline_access',
+    title: 'Does not request offline_access',
     era: 'modern',
     level: 'SHOULD',
     rules: ['AUTH-041'],
-    hint: 'Leave offline_access out of challenges and of scopes_supported: refresh tokens are between client and authorization server.',
+    hint: 'Leave offline_access out of challenges and of scopes_supported: refresh tokens concern only the client and the authorization server.',
     async run(context) {
       const answer = await refusal(context);
       const { place, document } = await metadata(context, answer);

@@ -35,9 +35,9 @@ export const bodyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-body/not-a-message',
-    title: 'Answers JSON that is no message with 400 and -32600',
+    title: 'Answers JSON that is not a message with 400 and -32600',
     rules: ['ERR-018'],
-    hint: 'Answer a body that is no JSON-RPC message with HTTP 400 and a JSON-RPC error -32600.',
+    hint: 'Answer a body that is not a JSON-RPC message with HTTP 400 and a JSON-RPC error -32600.',
     async run(context) {
       // Modern headers do not say what such a body says, either, and it has no _meta.
       const alsoWrong = context.era === 'modern' ? [HEADER_MISMATCH, INVALID_PARAMS] : [];
@@ -52,10 +52,10 @@ export const bodyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-body/characters-in-pieces',
-    title: 'Puts characters of a body together that arrive in pieces',
+    title: 'Joins characters of a body that arrive in pieces',
     level: 'MUST',
     rules: ['JRPC-016', 'JRPC-006'],
-    hint: 'Gather the bytes of the whole body before you decode it; do not decode each chunk by itself.',
+    hint: 'Collect the bytes of the whole body before you decode it. Do not decode each chunk separately.',
     async run(context) {
       const id = 'isthmus-check é日🦀ß本'.repeat(8);
       const bytes = bytesOf(context, openingRequest(context, context.era, id), {
@@ -85,8 +85,7 @@ export const bodyChecks: readonly Check[] = [
     id: 'http-body/empty',
     title: 'Refuses an empty body',
     rules: [],
-    reason:
-      'A request without a body is a mistake of the client (4xx), and not a failure of the server (5xx).',
+    reason: 'A request without a body is an error of the client (4xx), not of the server (5xx).',
     hint: 'Answer a POST without a body with HTTP 400.',
     async run(context) {
       const answer = await (await openCourier(context)).post('');
@@ -97,10 +96,10 @@ export const bodyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-body/batch-refused',
-    title: 'Refuses a batch, which the protocol no longer has',
+    title: 'Refuses a batch',
     level: 'MUST',
     rules: ['JRPC-019'],
-    hint: 'Answer a body that is an array with HTTP 400 and error -32600 (in sessions of 2025-03-26, and only there, batches are served).',
+    hint: 'Answer an array with HTTP 400 and error -32600. Only 2025-03-26 has batches.',
     async run(context) {
       if (context.revision < '2025-06-18') return context.skip(`${context.revision} has batches`);
       const batch = ['one', 'two'].map((id) =>
@@ -118,12 +117,12 @@ export const bodyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-body/large',
-    title: 'Survives a body of 16 MiB: serves it, or refuses it',
+    title: 'Serves or refuses a body of 16 MiB, and continues',
     era: 'none',
     rules: [],
     reason:
-      'Somebody will send more than was thought of; the answer is 413 (or the connection is closed), and others notice nothing.',
-    hint: 'Bound the size of a body and answer what is longer with HTTP 413; do not collect it all first.',
+      'A server must survive very large bodies: it answers 413 or closes the connection, and other clients are not affected.',
+    hint: 'Limit the size of a body, and answer longer ones with HTTP 413 before you have read all of it.',
     async run(context) {
       const { body, headers } = openingRequest(context);
       const text = JSON.stringify({ ...body, padding: 'x'.repeat(16 * 1024 * 1024) });
@@ -138,11 +137,11 @@ export const bodyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-body/charset',
-    title: 'Takes application/json with a charset',
+    title: 'Accepts application/json with a charset',
     rules: [],
     reason:
-      'Many clients write application/json; charset=utf-8, and media types have no case (RFC 9110, 8.3.1).',
-    hint: 'Compare the media type without its parameters and without regard to case.',
+      'Many clients send application/json; charset=utf-8, and media types are case-insensitive (RFC 9110, 8.3.1).',
+    hint: 'Compare the media type without its parameters and without case.',
     async run(context) {
       const courier = await openCourier(context);
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
@@ -155,10 +154,10 @@ export const bodyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-body/other-type-refused',
-    title: 'Refuses bodies that do not say that they are JSON',
+    title: 'Refuses a body whose Content-Type is not JSON',
     rules: [],
     reason:
-      'A browser sends text/plain and form types to any address without asking first; a server that takes them for JSON can be used by any page.',
+      'A browser sends text/plain and form types to any address without a CORS preflight. A server that reads them as JSON can be used by any page.',
     hint: 'Answer a POST whose Content-Type is not application/json with HTTP 415.',
     async run(context) {
       const courier = await openCourier(context);
@@ -175,8 +174,8 @@ export const bodyChecks: readonly Check[] = [
     id: 'http-body/invalid-utf-8',
     title: 'Survives a body that is not UTF-8',
     rules: [],
-    reason: 'Messages are UTF-8 (JRPC-016); what is not must not be a failure of the server (5xx).',
-    hint: 'Decode bodies strictly and answer others with HTTP 400 and error -32700.',
+    reason: 'Messages are UTF-8 (JRPC-016). Other bytes must not cause a server error (5xx).',
+    hint: 'Decode bodies strictly, and answer invalid ones with HTTP 400 and error -32700.',
     async run(context) {
       const bytes = Buffer.from(
         '{"jsonrpc":"2.0","id":"\xff\xfe","method":"isthmus-check/unknown"}',

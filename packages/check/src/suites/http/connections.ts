@@ -18,9 +18,9 @@ export const connectionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-wire/unfinished-body',
-    title: 'Serves others while somebody does not finish a body',
+    title: 'Serves others while a client does not finish a body',
     reason: 'One slow client must not keep others waiting.',
-    hint: 'Read each body on its own, without blocking others, and bound the time that it may take.',
+    hint: 'Read each body without blocking others, and limit the time for it.',
     async run(context) {
       const raw = await openRaw(context);
       const bytes = bytesOf(context, openingRequest(context));
@@ -42,9 +42,9 @@ export const connectionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-wire/chunked-body',
-    title: 'Reads a body in chunks, also where a character lies in two of them',
+    title: 'Reads a chunked body, also if a character is split between two chunks',
     reason:
-      'Clients that do not know the length send chunks (RFC 9112, 7.1), cut anywhere; messages are UTF-8 (JRPC-016).',
+      'Clients that do not know the length send chunks of any size (RFC 9112, 7.1). Messages are UTF-8 (JRPC-016).',
     hint: 'Join the bytes of all chunks before decoding them as UTF-8.',
     async run(context) {
       const id = 'smörgås-🦞';
@@ -78,8 +78,7 @@ export const connectionChecks: readonly Check[] = [
     ...about,
     id: 'http-wire/expect-continue',
     title: 'Serves a request with Expect: 100-continue',
-    reason:
-      'Some clients wait for 100 before they send a body (RFC 9110, 10.1.1); they must not wait for ever.',
+    reason: 'Some clients wait for 100 before they send a body (RFC 9110, 10.1.1), and would wait forever.',
     hint: 'Answer Expect: 100-continue with HTTP 100, or with the final status.',
     async run(context) {
       const raw = await openRaw(context);
@@ -103,7 +102,7 @@ export const connectionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-wire/pipelined',
-    title: 'Answers two requests that were sent at once, in their order',
+    title: 'Answers two pipelined requests in their order',
     reason: 'Answers on a connection come in the order of the requests (RFC 9112, 9.3.2).',
     hint: 'Write the answers of a connection in the order of its requests.',
     async run(context) {
@@ -126,10 +125,10 @@ export const connectionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-wire/after-a-refusal',
-    title: 'Leaves a connection usable after a refusal, or closes it',
+    title: 'Keeps a connection usable after a refusal, or closes it',
     reason:
-      'A client that was refused sends its next request on the same connection; the bytes must not be mixed up.',
-    hint: 'Read the rest of a refused request before answering the next, or close the connection with Connection: close.',
+      'A client sends its next request on the same connection. The rest of the refused request must not be read as that request.',
+    hint: 'Read the rest of a refused request before you answer the next one, or close the connection with Connection: close.',
     async run(context) {
       const raw = await openRaw(context);
       raw.send(bytesOf(context, openingRequest(context), { body: '{"jsonrpc":' }));
@@ -148,8 +147,7 @@ export const connectionChecks: readonly Check[] = [
     ...about,
     id: 'http-wire/host-required',
     title: 'Refuses HTTP/1.1 without Host',
-    reason:
-      'A request without Host has to be refused (RFC 9112, 3.2), and slips past checks of Host otherwise.',
+    reason: 'A request without Host must be refused (RFC 9112, 3.2). Otherwise it bypasses checks of Host.',
     hint: 'Answer HTTP/1.1 requests without Host with HTTP 400.',
     async run(context) {
       const raw = await openRaw(context);
@@ -165,8 +163,7 @@ export const connectionChecks: readonly Check[] = [
     ...about,
     id: 'http-wire/old-http',
     title: 'Answers HTTP/1.0, and closes the connection',
-    reason:
-      'Simple proxies and health checks speak HTTP/1.0; an answer that does not end keeps them waiting.',
+    reason: 'Simple proxies and health checks use HTTP/1.0, and wait for the end of the connection.',
     hint: 'Answer HTTP/1.0 without chunks, and close the connection after the answer.',
     async run(context) {
       const raw = await openRaw(context);
@@ -187,8 +184,8 @@ export const connectionChecks: readonly Check[] = [
     id: 'http-wire/ambiguous-length',
     title: 'Refuses a body with two lengths',
     reason:
-      'Where two parties read the end of a body differently, a request can be hidden in it (RFC 9112, 6.3 and 11.2).',
-    hint: 'Answer requests with both Content-Length and Transfer-Encoding, or with two different Content-Length, with HTTP 400 and close the connection.',
+      'If two parties disagree on the length of a body, a request can be hidden in it (RFC 9112, 6.3 and 11.2).',
+    hint: 'Answer requests with both Content-Length and Transfer-Encoding, or with two different Content-Length headers, with HTTP 400 and close the connection.',
     async run(context) {
       for (const [what, extra] of [
         ['Content-Length and Transfer-Encoding', { 'transfer-encoding': 'chunked' }],
@@ -208,8 +205,8 @@ export const connectionChecks: readonly Check[] = [
     ...about,
     id: 'http-wire/not-http',
     title: 'Survives bytes that are not HTTP',
-    reason: 'Port scanners and clients that expect TLS will come by.',
-    hint: 'Answer what is not HTTP with 400, or close the connection; an error on one connection must not end the server.',
+    reason: 'Port scanners and clients that expect TLS connect to any port.',
+    hint: 'Answer other bytes with 400, or close the connection. An error on one connection must not end the server.',
     async run(context) {
       const raw = await openRaw(context);
       raw.send(Buffer.from('16030100c8010000c40303', 'hex'));

@@ -9,10 +9,10 @@ export const modernOnlyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-modern/no-session',
-    title: 'Gives no Mcp-Session-Id in the modern era',
+    title: 'Sends no Mcp-Session-Id in the modern era',
     level: 'MUST',
     rules: ['SESS-013'],
-    hint: 'Do not begin a session for modern requests, and leave Mcp-Session-Id out of their answers.',
+    hint: 'Do not start a session for modern requests, and leave Mcp-Session-Id out of their answers.',
     async run(context) {
       const peer = context.openHttp();
       for (const request of [modernRequest(context), modernRequest(context, 'tools/list')]) {
@@ -33,7 +33,7 @@ export const modernOnlyChecks: readonly Check[] = [
     id: 'http-modern/session-ignored',
     title: 'Ignores an Mcp-Session-Id on a modern request',
     rules: ['HTTP-070'],
-    hint: 'Serve modern requests whatever Mcp-Session-Id they carry, and do not repeat it.',
+    hint: 'Ignore the Mcp-Session-Id of modern requests, and do not return it.',
     async run(context) {
       const { body, headers } = modernRequest(context);
       const sent = 'isthmus-check-no-session';
@@ -53,7 +53,7 @@ export const modernOnlyChecks: readonly Check[] = [
     id: 'http-modern/last-event-id-ignored',
     title: 'Ignores Last-Event-ID on a modern request',
     rules: ['HTTP-071'],
-    hint: 'Serve modern requests as if there were no Last-Event-ID.',
+    hint: 'Ignore the Last-Event-ID of modern requests.',
     async run(context) {
       const { body, headers } = modernRequest(context);
       const answer = await ask(context, context.openHttp(), {
@@ -67,7 +67,7 @@ export const modernOnlyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-modern/get-and-delete',
-    title: 'Answers GET and DELETE with 405 where it speaks only the modern era',
+    title: 'Answers GET and DELETE with 405 if it supports only the modern era',
     rules: ['HTTP-069'],
     hint: 'Answer GET and DELETE at the endpoint with HTTP 405 and Allow: POST.',
     async run(context) {
@@ -89,10 +89,10 @@ export const modernOnlyChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-modern/initialize-refused',
-    title: 'Refuses initialize with 400 where it speaks only the modern era',
+    title: 'Refuses initialize with 400 if it supports only the modern era',
     level: 'MUST',
     rules: ['VER-026'],
-    hint: 'Answer POSTs without the modern headers with HTTP 400; for initialize, name the versions that are spoken.',
+    hint: 'Answer POSTs without the modern headers with HTTP 400. For initialize, name the supported versions.',
     async run(context) {
       if (context.factsOf('legacy')) return context.skip('the server also speaks the legacy era');
       const verdict = context.verdicts.find(({ era }) => era === 'legacy');

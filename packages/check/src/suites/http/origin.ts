@@ -13,9 +13,9 @@ export const originChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-origin/foreign-refused',
-    title: 'Refuses a request from a foreign page with 403',
+    title: 'Refuses a request from a foreign origin with 403',
     rules: ['HTTP-002', 'HTTP-003'],
-    hint: 'Compare the Origin header with a list of allowed origins on every request, before anything else, and answer others with HTTP 403.',
+    hint: 'Compare the Origin header with a list of allowed origins on every request, as the first step, and answer others with HTTP 403.',
     async run(context) {
       const answer = await askFrom(context, 'https://evil.example');
       needForbidden(context, answer, 'Origin: https://evil.example');
@@ -27,7 +27,7 @@ export const originChecks: readonly Check[] = [
     id: 'http-origin/lookalike-refused',
     title: 'Refuses origins that only begin like an allowed one',
     rules: ['HTTP-002', 'HTTP-003'],
-    hint: 'Compare the whole origin (scheme, host and port), not a beginning or a part of it.',
+    hint: 'Compare the whole origin (scheme, host and port), not only a part of it.',
     async run(context) {
       const { hostname } = urlOf(context);
       const origins = [
@@ -43,10 +43,10 @@ export const originChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-origin/every-method',
-    title: 'Refuses a foreign page whatever the HTTP method',
+    title: 'Refuses a foreign origin with every HTTP method',
     era: 'legacy',
     rules: ['HTTP-002'],
-    hint: 'Check Origin before looking at the method: GET opens streams, and DELETE ends sessions.',
+    hint: 'Check Origin before you look at the method: GET opens streams, and DELETE ends sessions.',
     async run(context) {
       const session = await openSession(context);
       const headers = {
@@ -74,7 +74,8 @@ export const originChecks: readonly Check[] = [
     title: 'Refuses the origin null',
     level: 'SHOULD',
     rules: [],
-    reason: 'Files, sandboxed frames and some redirects send Origin: null, and any page can be one of them.',
+    reason:
+      'Local files, sandboxed frames and some redirects send Origin: null, and any page can cause that.',
     hint: 'Do not allow the origin null unless it is on the list of allowed origins.',
     async run(context) {
       const answer = await askFrom(context, 'null');
@@ -85,12 +86,12 @@ export const originChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-origin/own-served',
-    title: 'Serves pages of its own address',
+    title: 'Serves requests from its own origin',
     level: 'SHOULD',
     rules: [],
     reason:
-      'A page that the same host serves on this machine, such as an inspector, is no stranger; refusing every Origin keeps browsers out altogether.',
-    hint: 'Allow the origin of the address that the request was sent to, at least on loopback addresses.',
+      'A page of the same host on this machine, such as an inspector, is trusted. A server that refuses every Origin cannot be used from browsers.',
+    hint: 'Allow the origin of the requested address, at least on loopback addresses.',
     async run(context) {
       const { origin } = urlOf(context);
       if (!isLoopback(context)) return context.skip('the target is not on this machine');
@@ -103,12 +104,12 @@ export const originChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-origin/not-reflected',
-    title: 'Does not allow a foreign page to read its answers',
+    title: 'Does not allow a foreign origin to read its answers',
     level: 'SHOULD',
     rules: [],
     reason:
-      'An answer with Access-Control-Allow-Origin for any page lets every page that a user opens read it.',
-    hint: 'Set Access-Control-Allow-Origin only for origins on a list, never from what the request says.',
+      'With Access-Control-Allow-Origin for any origin, every page that a user opens can read the answer.',
+    hint: 'Set Access-Control-Allow-Origin only for origins on a list. Never copy it from the request.',
     async run(context) {
       const origin = 'https://evil.example';
       const { http, said } = await askFrom(context, origin);
@@ -130,7 +131,7 @@ export const originChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason:
-      'With DNS rebinding a page reaches a server on this machine under a name of its own; the Host header then has that name, and no Origin may be sent.',
+      'With DNS rebinding, a page reaches a server on this machine under a foreign host name. The Host header has that name, and Origin may be missing.',
     hint: 'On a loopback address accept only localhost, 127.0.0.1 and [::1] (and configured names) in Host; answer others with HTTP 403.',
     async run(context) {
       if (!isLoopback(context)) return context.skip('the target is not on this machine');
@@ -148,7 +149,7 @@ export const originChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-origin/loopback-only',
-    title: 'Listens on the loopback address alone where it runs locally',
+    title: 'Listens only on the loopback address if it runs locally',
     era: 'none',
     level: 'SHOULD',
     rules: ['HTTP-004'],

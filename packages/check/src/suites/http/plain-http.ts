@@ -19,9 +19,9 @@ export const plainHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-plain/other-methods',
-    title: 'Serves requests by POST alone',
-    reason: 'PUT and PATCH have no meaning here; a server that serves them can be reached past filters.',
-    hint: 'Answer methods other than POST (and GET, DELETE, OPTIONS where they have a meaning) with HTTP 405.',
+    title: 'Serves requests only with POST',
+    reason: 'PUT and PATCH have no meaning here, and a server that serves them may bypass filters.',
+    hint: 'Answer methods other than POST (and GET, DELETE, OPTIONS if supported) with HTTP 405.',
     async run(context) {
       for (const method of ['PUT', 'PATCH']) {
         const answer = await askBy(context, method);
@@ -34,9 +34,9 @@ export const plainHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-plain/allow-with-405',
-    title: 'Says with 405 which methods it allows',
-    reason: 'A 405 has to have Allow (RFC 9110, 15.5.6).',
-    hint: 'Set Allow: POST (or what else is served) on answers with HTTP 405.',
+    title: 'Lists the allowed methods in a 405',
+    reason: 'A 405 must have Allow (RFC 9110, 15.5.6).',
+    hint: 'Set Allow: POST (and other supported methods) on answers with HTTP 405.',
     async run(context) {
       const { status, http, said } = await askBy(context, 'PUT');
       if (status !== 405) return context.skip(`PUT is answered with ${said}`);
@@ -49,8 +49,8 @@ export const plainHttpChecks: readonly Check[] = [
     ...about,
     id: 'http-plain/head-and-options',
     title: 'Survives HEAD and OPTIONS',
-    reason: 'Health checks send HEAD, browsers send OPTIONS; neither may be a failure of the server (5xx).',
-    hint: 'Answer HEAD and OPTIONS with HTTP 405, or with what they ask for.',
+    reason: 'Health checks send HEAD, and browsers send OPTIONS. Neither may cause a server error (5xx).',
+    hint: 'Answer HEAD and OPTIONS with HTTP 405, or serve them.',
     async run(context) {
       const seen: string[] = [];
       for (const method of ['HEAD', 'OPTIONS']) {
@@ -67,7 +67,7 @@ export const plainHttpChecks: readonly Check[] = [
     ...about,
     id: 'http-plain/trace-refused',
     title: 'Refuses TRACE',
-    reason: 'TRACE gives back the request, with its credentials, to whoever can make a browser send it.',
+    reason: 'TRACE returns the request with its credentials, which a foreign page may read.',
     hint: 'Answer TRACE with HTTP 405.',
     async run(context) {
       const answer = await ask(context, context.openHttp(), {
@@ -84,8 +84,8 @@ export const plainHttpChecks: readonly Check[] = [
     ...about,
     id: 'http-plain/unknown-path',
     title: 'Answers an unknown path with 404',
-    reason: 'A client with a wrong URL has to learn that it is wrong.',
-    hint: 'Answer paths that are not the endpoint with HTTP 404.',
+    reason: 'A client must learn that its URL is wrong.',
+    hint: 'Answer other paths than the endpoint with HTTP 404.',
     async run(context) {
       const answer = await askElsewhere(context);
       await forget(context, answer.http?.headers['mcp-session-id']);
@@ -98,8 +98,8 @@ export const plainHttpChecks: readonly Check[] = [
     ...about,
     id: 'http-plain/no-stack-traces',
     title: 'Keeps stack traces and file names out of its error pages',
-    reason: 'A stack trace tells strangers what runs where, and tells clients nothing.',
-    hint: 'Answer errors with a JSON-RPC error of one sentence; log the stack instead. Web frameworks often need NODE_ENV=production for that.',
+    reason: 'A stack trace reveals internals, and does not help clients.',
+    hint: 'Answer with a JSON-RPC error of one sentence, and log the stack. Web frameworks often need NODE_ENV=production for that.',
     async run(context) {
       const { headers } = openingRequest(context);
       const answers = [
@@ -125,9 +125,9 @@ export const plainHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-plain/no-header-injection',
-    title: 'Lets nobody write headers into its answers',
-    reason: 'Line breaks that come back from a request in a header of the answer split it in two.',
-    hint: 'Do not copy values of a request into headers of the answer; where it has to be, refuse control characters after decoding.',
+    title: 'Does not allow header injection',
+    reason: 'A line break that is copied from the request into a header of the answer adds headers to it.',
+    hint: 'Do not copy values of a request into headers of the answer. If you must, refuse control characters after decoding.',
     async run(context) {
       const line = '\r\nx-isthmus-injected: 1';
       const encoded = encodeURIComponent(line);
@@ -154,9 +154,9 @@ export const plainHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-plain/header-flood',
-    title: 'Survives 2,000 headers: serves the request, or refuses it',
-    reason: 'A header section has to have a bound; what is longer is answered with 431 or 400.',
-    hint: 'Bound the header section and answer what is longer with HTTP 431.',
+    title: 'Serves or refuses a request with 2,000 headers, and continues',
+    reason: 'A server must limit the header section, and answer a longer one with 431 or 400.',
+    hint: 'Limit the header section, and answer a longer one with HTTP 431.',
     async run(context) {
       const { body, headers } = openingRequest(context);
       const many = Object.fromEntries(

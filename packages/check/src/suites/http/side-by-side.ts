@@ -10,10 +10,10 @@ export const sideBySideChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-clients/concurrent',
-    title: 'Answers several requests at once, each with its own response',
+    title: 'Answers simultaneous requests, each with its own response',
     level: 'MUST',
     rules: ['JRPC-006', 'STATE-002'],
-    hint: 'Keep each request with its own connection, and answer it there.',
+    hint: 'Answer each request on its own connection.',
     async run(context) {
       const ids = Array.from({ length: 12 }, (_, each) => `at-once-${each}`);
       const session = context.era === 'legacy' ? await openSession(context) : undefined;
@@ -38,11 +38,11 @@ export const sideBySideChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-clients/eras-apart',
-    title: 'Serves a modern request that carries the id of a legacy session, and leaves the session alone',
+    title: 'Serves a modern request with the id of a legacy session, and does not change the session',
     era: 'none',
     level: 'MUST',
     rules: ['VER-006', 'SESS-013'],
-    hint: 'Choose the era for each request by what it holds; an initialize concerns its own session only.',
+    hint: 'Determine the era of each request by its content. An initialize affects only its own session.',
     async run(context) {
       if (!context.factsOf('modern') || !context.factsOf('legacy'))
         return context.skip('the server speaks one era only');
@@ -76,11 +76,12 @@ export const sideBySideChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-clients/accept-spellings',
-    title: 'Reads Accept as HTTP writes it: any order, any case, with weights',
+    title: 'Parses Accept as HTTP defines it: any order, any case, with weights',
     level: 'SHOULD',
     rules: [],
-    reason: 'Accept is a list of media types with parameters, without order and case (RFC 9110, 12.5.1).',
-    hint: 'Parse Accept as a list, and leave out parameters and case.',
+    reason:
+      'Accept is an unordered, case-insensitive list of media types with parameters (RFC 9110, 12.5.1).',
+    hint: 'Parse Accept as a list, and ignore parameters and case.',
     async run(context) {
       const spellings = [
         'text/event-stream, application/json',
@@ -98,11 +99,10 @@ export const sideBySideChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-clients/not-accepted',
-    title: 'Sends no events to a client that accepts only JSON',
+    title: 'Sends no event stream to a client that accepts only JSON',
     level: 'SHOULD',
     rules: [],
-    reason:
-      'A client that cannot read events is better told so (406), or served with JSON, than sent what it cannot read.',
+    reason: 'A client that cannot read events should get JSON or a 406, not a stream.',
     hint: 'Answer Accept: application/json with JSON or with HTTP 406.',
     async run(context) {
       const courier = await openCourier(context);

@@ -14,7 +14,7 @@ export const statusChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-status/unknown-method',
-    title: 'Answers a method that it does not know with 404 and -32601',
+    title: 'Answers an unknown method with 404 and -32601',
     era: 'modern',
     rules: ['ERR-016'],
     hint: 'Answer unknown methods with HTTP 404 and a JSON-RPC error -32601 in the body.',
@@ -32,7 +32,7 @@ export const statusChecks: readonly Check[] = [
     title: 'Sends -32021 (missing client capability) with 400',
     era: 'modern',
     rules: ['META-009'],
-    hint: 'Give answers with error -32021 the HTTP status 400.',
+    hint: 'Use the HTTP status 400 for error -32021.',
     async run(context) {
       const peer = context.openHttp();
       const until = context.clock.now() + 2 * context.patience.answerMs;
@@ -57,7 +57,7 @@ export const statusChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-status/one-endpoint',
-    title: 'Serves every method at the one endpoint',
+    title: 'Serves every method at one endpoint',
     era: 'modern',
     rules: ['HTTP-001'],
     hint: 'Accept POST for all methods at one path.',
@@ -105,7 +105,7 @@ export const statusChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-status/refusal-names-request',
-    title: 'Names the request in the error that refuses it',
+    title: 'Returns the id of a request in the error that refuses it',
     rules: ['JRPC-009', 'JRPC-006'],
     hint: 'Copy the id of the request, with its type, into the JSON-RPC error of a refusal.',
     async run(context) {
@@ -131,7 +131,7 @@ export const statusChecks: readonly Check[] = [
     id: 'http-status/notification-accepted',
     title: 'Answers a notification with 202 and no body, or refuses it with an HTTP error',
     rules: ['HTTP-011', 'HTTP-012', 'LHTTP-003', 'LHTTP-004', 'JRPC-012'],
-    hint: 'Answer an accepted notification with HTTP 202 and an empty body, and one that is not accepted with a 4xx status.',
+    hint: 'Answer an accepted notification with HTTP 202 and an empty body, and a refused one with a 4xx status.',
     async run(context) {
       const answer = await postNotification(context, {
         jsonrpc: '2.0',

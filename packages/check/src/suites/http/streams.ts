@@ -22,7 +22,7 @@ export const streamChecks: readonly Check[] = [
     title: 'Ends a stream with the response',
     level: 'SHOULD',
     rules: ['HTTP-017', 'LHTTP-006'],
-    hint: 'Close the event stream of a POST when the response has been written, and write nothing after it.',
+    hint: 'Close the event stream of a POST after you have written the response, and write nothing after it.',
     async run(context) {
       // Those of 2025-11-25 may end before their response, which is fetched later (LHTTP-012).
       const streams = streamsOf(context).filter(({ http }) => http.frames.some(isResponse));
@@ -86,7 +86,7 @@ export const streamChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-streams/not-buffered',
-    title: 'Says X-Accel-Buffering: no on its streams',
+    title: 'Sets X-Accel-Buffering: no on its streams',
     era: 'modern',
     level: 'SHOULD',
     rules: ['HTTP-019'],
@@ -108,7 +108,7 @@ export const streamChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-streams/not-resumable',
-    title: 'Replays nothing of a modern stream',
+    title: 'Does not replay a modern stream',
     era: 'modern',
     lane: 'own',
     rules: ['HTTP-022'],
@@ -135,7 +135,7 @@ export const streamChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-streams/own-notifications',
-    title: 'Sends on a stream only what concerns its own request',
+    title: 'Sends only notifications of its own request on a stream',
     lane: 'own',
     era: 'modern',
     rules: ['HTTP-015'],
@@ -169,7 +169,7 @@ export const streamChecks: readonly Check[] = [
     lane: 'own',
     era: 'modern',
     rules: ['HTTP-018', 'LOG-004'],
-    hint: 'Progress and logs belong to the stream of the request that caused them; a listen stream carries changes only.',
+    hint: 'Send progress and logs on the stream of their request. A listen stream carries only change notifications.',
     async run(context) {
       const { params, method } = reportingCall(context);
       const listen = await openListen(context);
@@ -190,7 +190,7 @@ export const streamChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-streams/hang-up',
-    title: 'Goes on after clients have hung up, and says no more about their requests',
+    title: 'Cancels the requests of clients that disconnect, and continues to serve others',
     lane: 'own',
     era: 'modern',
     rules: ['HTTP-024', 'HTTP-025', 'CANC-004'],

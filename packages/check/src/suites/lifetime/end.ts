@@ -16,8 +16,7 @@ const common = {
   lane: 'own',
 } as const satisfies Partial<Check>;
 
-const NO_HOST =
-  'The host has gone, and what goes on without one takes memory and locks until somebody finds it.';
+const NO_HOST = 'The host is gone. A process that stays uses memory and locks until a user finds it.';
 
 const atEndOfInput = sharedEnding(async (context) => {
   const talk = await context.openTalk();
@@ -38,7 +37,7 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/ends-with-input',
-    title: 'Exits by itself soon after its input has ended',
+    title: 'Exits soon after its input has ended',
     rules: ['LIFE-003'],
     hint: 'Exit when stdin ends. In Node: process.stdin.on("end", …), and close what keeps the event loop busy.',
     async run(context) {
@@ -50,8 +49,8 @@ export const endChecks: readonly Check[] = [
     id: 'lifetime/exit-code',
     title: 'Exits with code 0 when its input has ended',
     rules: [],
-    reason: 'The end of input is the ordinary end, and hosts report any other code as a crash.',
-    hint: 'Call process.exit(0), or let the event loop run empty, when stdin has ended.',
+    reason: 'The end of input is the normal end, and hosts report any other code as a crash.',
+    hint: 'Call process.exit(0) when stdin has ended, or let the event loop end.',
     async run(context) {
       const ending = await atEndOfInput(context);
       if (ending.afterMs === undefined) return context.skip('it does not exit when its input ends');
@@ -65,10 +64,10 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/stdout-is-pure',
-    title: 'Writes nothing but messages to stdout from its start to its end',
+    title: 'Writes only messages to stdout from start to exit',
     level: 'MUST',
     rules: ['STDIO-004'],
-    hint: 'Print banners and farewells to stderr.',
+    hint: 'Print banners and exit messages to stderr.',
     async run(context) {
       const { frames, wire } = await atEndOfInput(context);
       for (const frame of frames) {
@@ -84,16 +83,16 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/leaves-nobody',
-    title: 'Leaves no processes behind when its input has ended',
+    title: 'Leaves no child processes when its input has ended',
     rules: [],
     reason: NO_HOST,
-    hint: 'End what you have started before you exit, or start it so that it sees the end of its own input.',
+    hint: 'End your child processes before you exit, or start them so that their input ends, too.',
     run: async (context) => mustBeAlone(context, await atEndOfInput(context), 'its input ends'),
   },
   {
     ...common,
     id: 'lifetime/ends-unused',
-    title: 'Exits when its input ends before it was asked anything',
+    title: 'Exits when its input ends before the first request',
     rules: ['LIFE-003'],
     hint: 'Watch for the end of stdin from the start, not only after the handshake.',
     async run(context) {
@@ -105,7 +104,7 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/ends-with-subscription',
-    title: 'Exits when its input ends while somebody listens',
+    title: 'Exits when its input ends while a subscription is open',
     rules: ['LIFE-003'],
     era: 'modern',
     hint: 'End open subscriptions when stdin ends; a subscription must not keep the process alive.',
@@ -128,7 +127,7 @@ export const endChecks: readonly Check[] = [
     title: 'Exits when its input ends while a call is running',
     rules: ['LIFE-003'],
     era: 'each',
-    hint: 'When stdin ends, call off what is running, or let it finish, but only for a few seconds.',
+    hint: 'When stdin ends, cancel running calls, or let them finish within a few seconds.',
     async run(context) {
       const params = slowCall(context.facts);
       if (!params) return context.skip('no tool that may be called takes long, or asks something');
@@ -145,11 +144,10 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/sigterm',
-    title: 'Ends on SIGTERM',
+    title: 'Exits on SIGTERM',
     rules: [],
-    reason:
-      'It is what a host sends to a server that does not end by itself; then comes SIGKILL, and nothing is tidied up.',
-    hint: 'Leave SIGTERM alone, or exit soon in its handler.',
+    reason: 'A host sends SIGTERM to a server that does not exit, and then SIGKILL, which allows no cleanup.',
+    hint: 'Do not handle SIGTERM, or exit soon in its handler.',
     async run(context) {
       if (process.platform === 'win32') return context.skip('Windows has no SIGTERM');
       return mustEnd(context, await atSigterm(context), 'after SIGTERM');
@@ -158,19 +156,19 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/sigterm-leaves-nobody',
-    title: 'Leaves no processes behind after SIGTERM',
+    title: 'Leaves no child processes after SIGTERM',
     rules: [],
     reason: NO_HOST,
-    hint: 'Pass the signal on to what you have started, and wait for it.',
+    hint: 'Pass the signal on to your child processes, and wait for them.',
     run: async (context) => mustBeAlone(context, await atSigterm(context), 'it gets SIGTERM'),
   },
   {
     ...common,
     id: 'lifetime/sigint',
-    title: 'Ends on SIGINT',
+    title: 'Exits on SIGINT',
     rules: [],
-    reason: 'Ctrl-C in a terminal reaches a host and all its servers, and is meant for all of them.',
-    hint: 'Leave SIGINT alone, or exit soon in its handler.',
+    reason: 'Ctrl-C in a terminal reaches a host and all its servers, and should end all of them.',
+    hint: 'Do not handle SIGINT, or exit soon in its handler.',
     async run(context) {
       if (process.platform === 'win32') return context.skip('Windows has no SIGINT for others');
       const peer = peerOfProcess(context, await context.openTalk());
@@ -181,10 +179,10 @@ export const endChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/host-dies',
-    title: 'Exits when its host dies in the midst of it all',
+    title: 'Exits when its host crashes during calls',
     rules: ['LIFE-003'],
     reason: NO_HOST,
-    hint: 'Treat EPIPE on stdout as the end, and exit; do not retry a write that can never succeed.',
+    hint: 'Exit on EPIPE on stdout. Do not retry a write that can never succeed.',
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOfProcess(context, talk);

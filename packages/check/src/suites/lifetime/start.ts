@@ -21,9 +21,8 @@ export const startChecks: readonly Check[] = [
     ...common,
     id: 'lifetime/starts',
     title: 'Starts, and answers the first request within seconds',
-    reason:
-      'Hosts start their servers when they are started themselves, and give up on those that take long.',
-    hint: 'Answer first and load later: what a tool needs can be loaded at its first call.',
+    reason: 'Hosts start their servers when they start, and give up on slow ones.',
+    hint: 'Answer first and load later, for example at the first call of a tool.',
     async run(context) {
       const began = context.clock.now();
       const { answered, why } = await startAnother(context);
@@ -38,9 +37,9 @@ export const startChecks: readonly Check[] = [
   {
     ...common,
     id: 'lifetime/stays',
-    title: 'Stays while its input is open, whether it is asked something or not',
-    reason: 'A server that ends by itself is a crash to its host.',
-    hint: 'Keep the process alive until its input ends; in Node, keep reading stdin.',
+    title: 'Keeps running while its input is open',
+    reason: 'A host treats a server that exits on its own as crashed.',
+    hint: 'Keep the process alive until its input ends. In Node, keep reading stdin.',
     async run(context) {
       const talk = await context.openTalk();
       const { process } = peerOfProcess(context, talk);
@@ -60,8 +59,8 @@ export const startChecks: readonly Check[] = [
     ...common,
     id: 'lifetime/two-at-once',
     title: 'Runs twice at the same time',
-    reason: 'Each host, and often each window of it, starts a process of its own.',
-    hint: 'Hold no lock, fixed port or file that the second process would need; or share what must be shared.',
+    reason: 'Each host, and often each of its windows, starts its own process.',
+    hint: 'Do not hold a lock, a fixed port or a file that the second process needs.',
     async run(context) {
       const started = await Promise.all([startAnother(context), startAnother(context)]);
       const failed = started.find(({ answered }) => !answered);
@@ -73,8 +72,8 @@ export const startChecks: readonly Check[] = [
     ...common,
     id: 'lifetime/starts-after-kill',
     title: 'Starts again after it was killed',
-    reason: 'Processes are killed when memory is short or the machine goes down, and cannot tidy up before.',
-    hint: 'Do not trust a lock or pid file that is left: check whether its owner still lives.',
+    reason: 'Processes are killed when memory is short or the machine goes down, and cannot clean up first.',
+    hint: 'Do not trust an old lock or pid file: check whether its owner is still running.',
     async run(context) {
       const first = await startAnother(context);
       const pid = first.peer.process?.pid;

@@ -122,8 +122,7 @@ export function survives(
   };
 }
 
-export const GOES_ON =
-  'One bad line must not cost a host all the other calls that are under way on the same connection.';
+export const GOES_ON = 'One bad line must not end the other calls on the same connection.';
 
 /** News and questions may come at any time. */
 function isAnswer(frame: Frame): boolean {

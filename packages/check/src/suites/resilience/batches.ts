@@ -14,7 +14,7 @@ export const batchChecks: readonly Check[] = [
     title: 'Does not process an array as a batch',
     level: 'MUST',
     rules: ['JRPC-019', 'STDIO-002'],
-    hint: 'Refuse an array with -32600: since 2025-06-18 a line holds one message.',
+    hint: 'Refuse an array with -32600: since 2025-06-18 a line has one message.',
     over: ['command', 'socket'],
     lane: 'rough',
     async run(context) {
@@ -31,10 +31,10 @@ export const batchChecks: readonly Check[] = [
   {
     id: 'batch/empty',
     suite: 'resilience',
-    title: 'Goes on after an empty array, and does not answer it with a result',
+    title: 'Continues after an empty array, and does not answer it with a result',
     level: 'SHOULD',
     rules: ['ERR-018'],
-    hint: 'Refuse an empty array with -32600, and read on.',
+    hint: 'Refuse an empty array with -32600, and continue to read.',
     over: ['command', 'socket'],
     lane: 'rough',
     async run(context) {
@@ -53,7 +53,7 @@ export const batchChecks: readonly Check[] = [
     title: 'Accepts a batch in revision 2025-03-26',
     level: 'MUST',
     rules: ['JRPC-017'],
-    hint: 'Take an array apart and answer each request in it, or do not agree to 2025-03-26 in initialize.',
+    hint: 'Answer each request of the array, or do not accept 2025-03-26 in initialize.',
     era: 'legacy',
     lane: 'own',
     async run(context) {

@@ -23,7 +23,7 @@ export const byteChecks: readonly Check[] = [
     title: 'Answers a line that is not JSON with -32700',
     level: 'SHOULD',
     rules: ['ERR-018'],
-    hint: 'Catch what JSON.parse throws and answer {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}, with no id or id null.',
+    hint: 'Catch the error of JSON.parse and answer {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}, with no id or id null.',
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
@@ -43,8 +43,8 @@ export const byteChecks: readonly Check[] = [
   survives(
     {
       id: 'bytes/survives-text',
-      title: 'Goes on after lines that are not JSON',
-      hint: 'Catch what the JSON parser throws, for each line by itself, and read on.',
+      title: 'Continues after lines that are not JSON',
+      hint: 'Catch the error of the JSON parser for each line, and continue to read.',
     },
     () => [
       line('a line of text', 'hello, are you there?'),
@@ -58,8 +58,8 @@ export const byteChecks: readonly Check[] = [
   survives(
     {
       id: 'bytes/survives-invalid-utf8',
-      title: 'Goes on after bytes that are not UTF-8',
-      hint: 'Decode with replacement characters, or answer -32700; a decoder that throws must not end the loop that reads.',
+      title: 'Continues after bytes that are not UTF-8',
+      hint: 'Decode with replacement characters, or answer -32700. An error of the decoder must not end the read loop.',
     },
     (talk) => [
       line('bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0xc0, 0xaf, 0xf5, 0x80])),
@@ -73,8 +73,8 @@ export const byteChecks: readonly Check[] = [
   survives(
     {
       id: 'bytes/survives-control-bytes',
-      title: 'Goes on after NUL and other control bytes',
-      hint: 'Treat the line as text that is not JSON; do not stop at a NUL as C strings do.',
+      title: 'Continues after NUL and other control bytes',
+      hint: 'Treat the line as text that is not JSON. Do not end the line at a NUL byte.',
     },
     (talk) => [
       line('a NUL byte', Buffer.from([0])),
@@ -85,8 +85,8 @@ export const byteChecks: readonly Check[] = [
   survives(
     {
       id: 'bytes/survives-blank-lines',
-      title: 'Goes on after blank lines',
-      hint: 'Skip lines that hold nothing but white space.',
+      title: 'Continues after blank lines',
+      hint: 'Skip lines that have only white space.',
     },
     () => [
       line('an empty line', ''),
@@ -97,11 +97,11 @@ export const byteChecks: readonly Check[] = [
   {
     id: 'bytes/byte-order-mark',
     suite: 'resilience',
-    title: 'Bears a byte order mark before the first message',
+    title: 'Accepts a byte order mark before the first message, or continues after it',
     level: 'SHOULD',
     rules: [],
-    reason: 'Programs on Windows write one without being asked, and their server would seem dead.',
-    hint: 'Skip EF BB BF at the start of the stream, or answer -32700 and read on.',
+    reason: 'Some programs on Windows write one, and the server would seem dead.',
+    hint: 'Skip EF BB BF at the start of the stream, or answer -32700 and continue to read.',
     era: 'none',
     over: ['command', 'socket'],
     lane: 'own',
@@ -122,11 +122,11 @@ export const byteChecks: readonly Check[] = [
   {
     id: 'bytes/white-space',
     suite: 'resilience',
-    title: 'Understands a request with white space around it, as with CRLF line ends',
+    title: 'Accepts white space around a request, and CRLF line ends',
     level: 'SHOULD',
     rules: [],
-    reason: 'White space around JSON means nothing, and hosts on Windows may end lines with CRLF.',
-    hint: 'Take a trailing \\r off each line, and let the JSON parser skip the rest.',
+    reason: 'White space around JSON has no meaning, and hosts on Windows may end lines with CRLF.',
+    hint: 'Remove a trailing \\r from each line. The JSON parser skips the rest.',
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
@@ -153,11 +153,11 @@ export const byteChecks: readonly Check[] = [
   {
     id: 'bytes/any-writing',
     suite: 'resilience',
-    title: 'Understands a request however its JSON is written',
+    title: 'Accepts any member order and any escapes in the JSON of a request',
     level: 'SHOULD',
     rules: [],
-    reason: 'The order of members and the escapes in strings are free in JSON.',
-    hint: 'Use a real JSON parser for the whole message, also for finding its id and method.',
+    reason: 'JSON allows any order of members, and escapes in strings.',
+    hint: 'Use a JSON parser for the whole message, also to find its id and method.',
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
@@ -183,11 +183,11 @@ export const byteChecks: readonly Check[] = [
   {
     id: 'bytes/lone-surrogates',
     suite: 'resilience',
-    title: 'Answers a request that has half a character in it',
+    title: 'Answers a request with half a surrogate pair',
     level: 'SHOULD',
     rules: [],
-    reason: 'JSON can write half of a surrogate pair as an escape, and text that was cut in two has one.',
-    hint: 'Replace what cannot be encoded, or answer -32700; never let the exception end the reading.',
+    reason: 'JSON can contain half of a surrogate pair as an escape, for example in text that was cut.',
+    hint: 'Replace the character, or answer -32700. The error must not end the read loop.',
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',
@@ -209,10 +209,10 @@ export const byteChecks: readonly Check[] = [
   {
     id: 'bytes/utf-8',
     suite: 'resilience',
-    title: 'Reads and writes UTF-8, also when a character arrives in pieces',
+    title: 'Reads and writes UTF-8, also if a character arrives in pieces',
     level: 'MUST',
     rules: ['JRPC-016', 'JRPC-006'],
-    hint: 'Gather bytes up to the newline and decode the whole line; do not decode each chunk by itself.',
+    hint: 'Collect bytes up to the newline and decode the whole line. Do not decode each chunk separately.',
     era: 'none',
     over: ['command', 'socket'],
     lane: 'rough',

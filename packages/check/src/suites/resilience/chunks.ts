@@ -25,9 +25,9 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'chunks/single-bytes',
-    title: 'Understands a request that arrives byte by byte',
+    title: 'Accepts a request that arrives byte by byte',
     rules: ['STDIO-016'],
-    hint: 'A read is not a message: gather bytes until a newline comes.',
+    hint: 'A read is not a message: collect bytes up to a newline.',
     async run(context) {
       const talk = await context.roughTalk();
       const id = newId(talk);
@@ -41,9 +41,9 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'chunks/slow-line',
-    title: 'Waits for the rest of a line that comes late',
+    title: 'Waits for the rest of a line',
     rules: ['STDIO-016'],
-    hint: 'Keep the beginning of a line until its newline comes, however long that takes.',
+    hint: 'Keep the beginning of a line until its newline comes.',
     async run(context) {
       const talk = await context.roughTalk();
       const peer = peerOf(context, talk);
@@ -67,9 +67,9 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'chunks/many-lines',
-    title: 'Understands several lines that arrive at once, and a half one after them',
+    title: 'Accepts several lines, and half a line after them, in one read',
     rules: ['STDIO-001'],
-    hint: 'Split what has been read at every newline, and keep what comes after the last one.',
+    hint: 'Split the input at every newline, and keep the rest.',
     async run(context) {
       const talk = await context.roughTalk();
       const ids = ['a', 'b', 'c', 'd'].map((letter) => `${newId(talk)}-${letter}`);
@@ -92,10 +92,10 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'chunks/characters-in-pieces',
-    title: 'Puts characters together that arrive in pieces, with pauses between them',
+    title: 'Joins characters that arrive in pieces, with pauses between them',
     level: 'MUST',
     rules: ['JRPC-016', 'JRPC-006'],
-    hint: 'Gather bytes up to the newline and decode the whole line; do not decode each chunk by itself.',
+    hint: 'Collect bytes up to the newline and decode the whole line. Do not decode each chunk separately.',
     async run(context) {
       const talk = await context.roughTalk();
       const id = `${newId(talk)} ${WIDE.repeat(4)}`;
@@ -115,11 +115,11 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'chunks/characters-under-load',
-    title: 'Keeps every character of much text that comes at once',
+    title: 'Loses no character of a large amount of text',
     level: 'MUST',
     rules: ['JRPC-016', 'JRPC-006'],
     lane: 'own',
-    hint: 'A chunk may end in the middle of a character: decode whole lines, and write whole lines.',
+    hint: 'A chunk may end inside of a character: decode whole lines, and write whole lines.',
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOf(context, talk);
@@ -141,10 +141,10 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'size/megabyte',
-    title: 'Takes a request of one megabyte',
+    title: 'Accepts a request of one megabyte',
     rules: [],
-    reason: 'Files and pictures travel in arguments, and a megabyte is a small picture.',
-    hint: 'Do not limit a line to less than a few megabytes, and gather it in linear time.',
+    reason: 'Arguments can contain files and images, and an image often has a megabyte.',
+    hint: 'Allow lines of a few megabytes, and collect them in linear time.',
     async run(context) {
       const talk = await context.roughTalk();
       const text = 'abcdefgh'.repeat(1024 * 128);
@@ -177,10 +177,10 @@ export const chunkChecks: readonly Check[] = [
   {
     ...common,
     id: 'size/sixteen-megabytes',
-    title: 'Answers or refuses a line of 16 MiB, and goes on',
+    title: 'Answers or refuses a line of 16 MiB, and continues',
     rules: [],
-    reason: 'Somebody will send one, and a server that dies of it takes all other calls along.',
-    hint: 'Set a limit, answer what exceeds it with an error, and skip to the next newline.',
+    reason: 'A server that crashes on a long line ends all other calls.',
+    hint: 'Set a limit, answer longer lines with an error, and skip to the next newline.',
     lane: 'own',
     async run(context) {
       const talk = await context.openTalk();

@@ -20,10 +20,10 @@ export const endOfInputChecks: readonly Check[] = [
   {
     ...common,
     id: 'end-of-input/answers-first',
-    title: 'Answers what came before the end of input',
+    title: 'Answers requests that came before the end of input',
     reason:
-      'Scripts write their requests, close the pipe and read the answers; half-closed sockets are no different.',
-    hint: 'At the end of input wait for the calls that are under way and for the output to be written, then end.',
+      'Scripts write their requests, close the pipe and then read the answers. The same is true of half-closed sockets.',
+    hint: 'At the end of input, wait for running calls and for the output, and then exit.',
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOf(context, talk);
@@ -41,12 +41,11 @@ export const endOfInputChecks: readonly Check[] = [
   {
     ...common,
     id: 'end-of-input/answers-calls',
-    title: 'Answers a call that is under way when the input ends',
+    title: 'Answers a call that is running when the input ends',
     rules: ['LIFE-003'],
-    reason:
-      'Exiting promptly is no reason to lose an answer: a script that pipes its requests would never see it.',
+    reason: 'A script that pipes its requests would never see the answer of a server that exits too early.',
     era: 'each',
-    hint: 'At the end of input let calls finish for a moment, or answer them with an error; then exit.',
+    hint: 'At the end of input, give calls a moment to finish, or answer them with an error, and then exit.',
     async run(context) {
       const call = context.needTool(
         ({ tool }) => slowArguments(tool, UNDER_WAY_MS) !== undefined,
@@ -72,27 +71,26 @@ export const endOfInputChecks: readonly Check[] = [
   {
     ...common,
     id: 'end-of-input/half-line',
-    title: 'Bears the end of input in the middle of a line',
-    reason:
-      'A client that dies leaves half a line behind, and that is no reason to crash or to talk nonsense.',
-    hint: 'Drop what is left without a newline when it does not parse, and end as at any other end of input.',
+    title: 'Survives the end of input in the middle of a line',
+    reason: 'A client that crashes leaves half a line. The server must not crash or write garbage.',
+    hint: 'Drop an incomplete last line, and exit as usual.',
     run: (context) => endsWell(context, (text) => text.slice(0, 25)),
   },
   {
     ...common,
     id: 'end-of-input/no-newline',
-    title: 'Bears a last line without a newline',
-    reason: 'Some clients leave the last newline out; their line may be served or dropped, but does no harm.',
-    hint: 'Take the rest of the input as a last line, or drop it; then end as usual.',
+    title: 'Survives a last line without a newline',
+    reason: 'Some clients leave out the last newline. The server may serve or drop that line.',
+    hint: 'Treat the rest of the input as a last line, or drop it, and exit as usual.',
     run: (context) => endsWell(context, (text) => text),
   },
   {
     ...common,
     id: 'end-of-input/connection-ends',
-    title: 'Ends its side of a connection when the client has ended its own',
-    reason: 'Connections that are closed on one side only pile up until the server can take no more.',
+    title: 'Closes its side of a connection after the client has closed its own',
+    reason: 'Half-closed connections accumulate until the server accepts no more.',
     over: ['socket'],
-    hint: 'When input has ended and everything is answered, end the output, too.',
+    hint: 'When the input has ended and all requests are answered, end the output.',
     async run(context) {
       const peer = peerOf(context, await context.openTalk());
       peer.endInput();
@@ -106,10 +104,10 @@ export const endOfInputChecks: readonly Check[] = [
   {
     ...common,
     id: 'end-of-input/next-connection',
-    title: 'Serves the next client after one has gone in the middle of a line',
-    reason: 'Clients die at any moment, and the server is there for the others.',
+    title: 'Serves the next client after one has disconnected in the middle of a line',
+    reason: 'Clients can crash at any moment, and the server must serve the others.',
     over: ['socket'],
-    hint: 'Handle the errors of each connection by itself, ECONNRESET and EPIPE included.',
+    hint: 'Handle the errors of each connection separately, including ECONNRESET and EPIPE.',
     async run(context) {
       const rude = await context.openTalk();
       const peer = peerOf(context, rude);

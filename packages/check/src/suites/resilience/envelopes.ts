@@ -15,10 +15,10 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/invalid-request',
-    title: 'Answers JSON that is no message with -32600',
+    title: 'Answers JSON that is not a message with -32600',
     level: 'SHOULD',
     rules: ['ERR-018'],
-    hint: 'Check each message for jsonrpc, method and id before it is dispatched; answer -32600 where they are wrong, with the id where there is one to be read.',
+    hint: 'Check jsonrpc, method and id of each message before you dispatch it. If they are wrong, answer -32600, with the id if it can be read.',
     async run(context) {
       const talk = await context.roughTalk();
       const id = newId(talk);
@@ -43,10 +43,10 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/error-has-id',
-    title: 'Names the request that it refuses, where its id can be read',
+    title: 'Returns the id of a refused request, if it can be read',
     level: 'MUST',
     rules: ['JRPC-009'],
-    hint: 'Put the id of the request into the error, whatever else is wrong with it.',
+    hint: 'Put the id of the request into the error, even if the rest of the request is wrong.',
     async run(context) {
       const talk = await context.roughTalk();
       const id = newId(talk);
@@ -63,10 +63,10 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/wrong-version',
-    title: 'Does not act on a message that is not JSON-RPC 2.0',
+    title: 'Refuses a message that is not JSON-RPC 2.0',
     level: 'SHOULD',
     rules: ['JRPC-001', 'ERR-018'],
-    hint: 'Refuse with -32600 what does not say "jsonrpc":"2.0".',
+    hint: 'Answer -32600 to a message without "jsonrpc":"2.0".',
     run: (context) =>
       refusesAll(context, 'jsonrpc', (good) => [
         ['jsonrpc "1.0"', { ...good, jsonrpc: '1.0' }],
@@ -77,19 +77,19 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/id-null',
-    title: 'Does not act on a request whose id is null',
+    title: 'Refuses a request whose id is null',
     level: 'MUST',
     rules: ['JRPC-003'],
-    hint: 'Refuse a request with "id":null with -32600; unlike plain JSON-RPC, MCP does not allow it.',
+    hint: 'Refuse a request with "id":null with -32600. Unlike JSON-RPC, MCP does not allow it.',
     run: (context) => refusesAll(context, 'id', (good) => [['the id null', { ...good, id: null }]]),
   },
   {
     ...common,
     id: 'envelope/id-type',
-    title: 'Does not act on a request whose id is no string and no integer',
+    title: 'Refuses a request whose id is not a string or an integer',
     level: 'MUST',
     rules: ['JRPC-002'],
-    hint: 'Refuse with -32600 ids that are fractions, booleans, arrays or objects.',
+    hint: 'Answer -32600 to ids that are fractions, booleans, arrays or objects.',
     run: (context) =>
       refusesAll(context, 'id', (good) => [
         ['the id 1.5', { ...good, id: 1.5 }],
@@ -101,7 +101,7 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/params-type',
-    title: 'Does not act on a request whose params are no object',
+    title: 'Refuses a request whose params are not an object',
     level: 'SHOULD',
     rules: ['ERR-018'],
     hint: 'Refuse params that are an array, a string or a number with -32600 or -32602.',
@@ -115,10 +115,10 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/odd-ids',
-    title: 'Repeats ids of every allowed kind exactly',
+    title: 'Returns every allowed id unchanged',
     level: 'MUST',
     rules: ['JRPC-006'],
-    hint: 'Keep the id as it was parsed and write it back; do not use it as a key of a plain object, nor turn it into a string or a number.',
+    hint: 'Keep the parsed id and write it back. Do not use it as a key of a plain object, and do not convert it.',
     async run(context) {
       const talk = await context.roughTalk();
       for (const id of [0, -7, Number.MAX_SAFE_INTEGER, '', '0', '__proto__', 'constructor', 'a b\n"c"']) {
@@ -139,11 +139,11 @@ export const envelopeChecks: readonly Check[] = [
   {
     ...common,
     id: 'envelope/id-again',
-    title: 'Serves an id again that was used before and answered',
+    title: 'Accepts an id that was used before and answered',
     level: 'SHOULD',
     rules: ['JRPC-004'],
     era: 'modern',
-    hint: 'Forget an id when its request has been answered.',
+    hint: 'Forget an id when its request is answered.',
     async run(context) {
       const talk = await context.roughTalk();
       const id = newId(talk);

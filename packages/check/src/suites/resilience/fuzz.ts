@@ -30,10 +30,10 @@ export const fuzzChecks: readonly Check[] = [
   {
     ...common,
     id: 'fuzz/bytes',
-    title: 'Goes on, and talks sense, after any bytes',
-    reason: 'The bad input that brings a server down is the one that its author did not think of.',
+    title: 'Continues, and sends only messages, after any bytes',
+    reason: 'A server often fails on input that its author did not expect.',
     era: 'none',
-    hint: 'Try the input that is shown by itself; catch what is thrown for each line, not around the whole loop.',
+    hint: 'Send the shown input alone. Catch errors for each line, not around the whole loop.',
     run: (context) =>
       fuzz(context, {
         inputs(fc, talk) {
@@ -62,9 +62,9 @@ export const fuzzChecks: readonly Check[] = [
   {
     ...common,
     id: 'fuzz/messages',
-    title: 'Goes on, and talks sense, after JSON of any shape',
-    reason: 'What is JSON and no message gets past the parser, and is met by code that expects one.',
-    hint: 'Try the input that is shown by itself; check the shape of a message before its members are used.',
+    title: 'Continues, and sends only messages, after any JSON',
+    reason: 'JSON that is not a message passes the parser and reaches code that expects a message.',
+    hint: 'Send the shown input alone. Check the shape of a message before you use its members.',
     run: (context) =>
       fuzz(context, {
         inputs(fc) {
@@ -91,7 +91,7 @@ export const fuzzChecks: readonly Check[] = [
     id: 'fuzz/requests',
     title: 'Answers any well-formed request, whatever its params',
     reason: 'A request without an answer is a call that hangs.',
-    hint: 'Try the input that is shown by itself; turn what a handler throws into an error.',
+    hint: 'Send the shown input alone. Turn the exception of a handler into an error.',
     run(context) {
       const names = new Set(context.facts.tools.map(({ name }) => name));
       let count = 0;

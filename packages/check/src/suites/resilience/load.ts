@@ -24,10 +24,10 @@ export const floodChecks: readonly Check[] = [
   {
     ...common,
     id: 'flood/thousand',
-    title: 'Answers each of a thousand requests that come at once, exactly once',
+    title: 'Answers each of a thousand simultaneous requests exactly once',
     level: 'MUST',
     rules: ['PING-001', 'DISC-001', 'JRPC-006'],
-    hint: 'Queue what cannot be served at once; never drop a request, never answer one twice.',
+    hint: 'Queue requests that cannot be served at once. Never drop a request, and never answer one twice.',
     lane: 'own',
     async run(context) {
       const talk = await context.openTalk();
@@ -51,10 +51,10 @@ export const floodChecks: readonly Check[] = [
   {
     ...common,
     id: 'flood/mixed',
-    title: 'Answers every request among a flood of notifications and stray answers, and nothing else',
+    title: 'Answers every request, and nothing else, among many notifications and unexpected responses',
     level: 'SHOULD',
     rules: ['JRPC-012'],
-    hint: 'Drop what needs no answer without a trace, and read on.',
+    hint: 'Drop messages that need no answer, and continue to read.',
     era: 'none',
     lane: 'own',
     async run(context) {
@@ -93,11 +93,11 @@ export const floodChecks: readonly Check[] = [
   {
     ...common,
     id: 'flood/same-id',
-    title: 'Is not wedged by two requests with the same id at the same time',
+    title: 'Does not hang on two simultaneous requests with the same id',
     level: 'SHOULD',
     rules: [],
-    reason: 'It is the mistake of the client, and others on the connection should not pay for it.',
-    hint: 'Answer both, or refuse the second with -32600; do not let it replace the first in your tables.',
+    reason: 'The client made a mistake, but its other calls on the connection should not suffer.',
+    hint: 'Answer both, or refuse the second with -32600. The second must not replace the first.',
     lane: 'rough',
     async run(context) {
       const talk = await context.roughTalk();
@@ -126,10 +126,10 @@ export const stallChecks: readonly Check[] = [
   {
     ...stallCommon,
     id: 'stall/slow-reader',
-    title: 'Loses nothing when its answers are not read for a while',
-    reason: 'Hosts are busy now and then; what a server has promised to answer must arrive all the same.',
+    title: 'Loses no answers when the client does not read for a while',
+    reason: 'A busy host may read late, and the answers must still arrive.',
     over: ['command', 'socket'],
-    hint: 'Wait for drain when a write says that the pipe is full; do not drop, and do not give up.',
+    hint: 'Wait for drain when a write reports a full pipe. Do not drop answers.',
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOf(context, talk);
@@ -158,11 +158,11 @@ export const stallChecks: readonly Check[] = [
   {
     ...stallCommon,
     id: 'stall/bounded-memory',
-    title: 'Stops reading, or holds little, while its answers are not read',
+    title: 'Limits its memory while its answers are not read',
     reason:
-      'What nobody reads piles up; a server that takes more and more requests meanwhile grows until it dies.',
+      'Unread answers accumulate. A server that accepts more and more requests meanwhile runs out of memory.',
     over: ['command'],
-    hint: 'Read no more requests while answers wait for the pipe (backpressure), or put a limit on what waits.',
+    hint: 'Stop reading requests while answers wait for the pipe (backpressure), or limit the size of the queue.',
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOf(context, talk);
@@ -199,9 +199,9 @@ export const stallChecks: readonly Check[] = [
     ...stallCommon,
     id: 'stall/others-go-on',
     title: 'Serves other connections while one has sent half a line and another does not read',
-    reason: 'One client that hangs must not hang all others.',
+    reason: 'One client that hangs must not block the others.',
     over: ['socket'],
-    hint: 'Read and write each connection by itself; never wait for one in the loop that serves all.',
+    hint: 'Read and write each connection separately. Never wait for one connection in the loop that serves all.',
     async run(context) {
       const half = peerOf(context, await context.openTalk());
       await half.sendBytes('{"jsonrpc":"2.0","id":1,"meth');

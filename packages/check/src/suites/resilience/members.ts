@@ -28,12 +28,12 @@ export const memberChecks: readonly Check[] = [
   {
     ...common,
     id: 'members/unknown-meta',
-    title: 'Serves a request with _meta keys that it does not know',
+    title: 'Serves a request with unknown keys in _meta',
     level: 'MUST',
     rules: ['META-014'],
     over: ['command', 'socket', 'http'],
     lane: 'shared',
-    hint: 'Ignore what you do not know in _meta; whatever is there is not yours to judge.',
+    hint: 'Ignore unknown keys in _meta.',
     async run(context) {
       const talk = await context.talk();
       if (talk.revision < '2025-06-18') return context.skip(`_meta has no such rule in ${talk.revision}`);
@@ -48,12 +48,12 @@ export const memberChecks: readonly Check[] = [
   {
     ...common,
     id: 'members/unknown-params',
-    title: 'Serves a request with params that it does not know',
+    title: 'Serves a request with unknown params',
     rules: [],
-    reason: 'Later revisions add members, and older servers have to live with newer clients.',
+    reason: 'Later revisions add members, and older servers must work with newer clients.',
     over: ['command', 'socket', 'http'],
     lane: 'shared',
-    hint: 'Ignore members of params that you do not know instead of refusing the request.',
+    hint: 'Ignore unknown members of params. Do not refuse the request.',
     async run(context) {
       const talk = await context.talk();
       const method = talk.capabilities['tools'] === undefined ? aliveMethod(talk) : 'tools/list';
@@ -66,9 +66,9 @@ export const memberChecks: readonly Check[] = [
   {
     ...common,
     id: 'members/duplicate-keys',
-    title: 'Answers a request with a member twice in it once, and goes on',
+    title: 'Answers a request with a duplicate member at most once, and continues',
     rules: [],
-    reason: 'JSON leaves open which of two equal keys counts, and two answers would settle two calls.',
+    reason: 'JSON does not define which of two equal keys counts, and two answers would settle two calls.',
     hint: 'Parse the message once, with one parser, and dispatch it once.',
     async run(context) {
       const talk = await context.roughTalk();
@@ -85,9 +85,9 @@ export const memberChecks: readonly Check[] = [
   {
     ...common,
     id: 'members/inherited-names',
-    title: 'Answers a method or a tool that is called like a built-in property as unknown',
+    title: 'Treats a method or tool with the name of a built-in property as unknown',
     rules: ['ERR-014', 'ERR-017'],
-    hint: 'Look handlers up in a Map, or with Object.hasOwn: constructor, toString and __proto__ are found in every plain object.',
+    hint: 'Look up handlers in a Map or with Object.hasOwn: every plain object has constructor, toString and __proto__.',
     async run(context) {
       const talk = await context.roughTalk();
       for (const method of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
@@ -123,10 +123,10 @@ export const memberChecks: readonly Check[] = [
   {
     ...common,
     id: 'members/prototype-keys',
-    title: 'Is not changed by keys such as __proto__ in params',
+    title: 'Is not affected by keys like __proto__ in params',
     rules: [],
-    reason: 'A key that reaches the prototype of all objects changes what every later request does.',
-    hint: 'Do not merge what a client sends into your own objects; copy the members that you know.',
+    reason: 'A key that changes the prototype of all objects affects every later request.',
+    hint: 'Do not merge input of a client into your own objects. Copy the members that you know.',
     async run(context) {
       const talk = await context.roughTalk();
       const method = aliveMethod(talk);
@@ -148,8 +148,8 @@ export const memberChecks: readonly Check[] = [
   survives(
     {
       id: 'members/survives-deep-nesting',
-      title: 'Goes on after params that are nested very deeply',
-      hint: 'Limit the depth, or catch the overflow of the stack and answer an error.',
+      title: 'Continues after deeply nested params',
+      hint: 'Limit the depth, or catch the stack overflow and answer with an error.',
       level: 'SHOULD',
       era: 'each',
     },
@@ -163,8 +163,8 @@ export const memberChecks: readonly Check[] = [
   survives(
     {
       id: 'members/survives-numbers',
-      title: 'Goes on after numbers that no machine word holds',
-      hint: 'Let the JSON parser make of them what it can, or answer an error.',
+      title: 'Continues after numbers that do not fit into 64 bits',
+      hint: 'Accept the value that the JSON parser returns, or answer with an error.',
       level: 'SHOULD',
     },
     (talk) =>
@@ -176,8 +176,8 @@ export const memberChecks: readonly Check[] = [
   survives(
     {
       id: 'members/survives-huge-ids',
-      title: 'Goes on after ids that no machine word holds',
-      hint: 'Answer -32600 to an id that cannot be kept exactly.',
+      title: 'Continues after ids that do not fit into 64 bits, and very long ids',
+      hint: 'Answer -32600 to an id that cannot be represented exactly.',
       level: 'SHOULD',
     },
     (talk) =>
@@ -189,8 +189,8 @@ export const memberChecks: readonly Check[] = [
   survives(
     {
       id: 'members/survives-long-method',
-      title: 'Goes on after a method with a very long name',
-      hint: 'Answer -32601; where the name goes into a message or a log, shorten it.',
+      title: 'Continues after a method with a very long name',
+      hint: 'Answer -32601. Shorten the name in messages and logs.',
       level: 'SHOULD',
     },
     (talk) => [

@@ -48,10 +48,10 @@ export const noiseChecks: readonly Check[] = [
   {
     ...common,
     id: 'noise/responses',
-    title: 'Ignores answers to what it never asked',
+    title: 'Ignores responses to requests that it never sent',
     level: 'SHOULD',
     rules: ['JRPC-014'],
-    hint: 'Drop a response whose id is not among your own requests; to answer it would make two peers talk for ever.',
+    hint: 'Drop a response whose id does not belong to one of your own requests. Two peers that answer responses never stop.',
     async run(context) {
       const talk = await context.roughTalk();
       const id = newId(talk);
@@ -73,11 +73,11 @@ export const noiseChecks: readonly Check[] = [
   {
     ...common,
     id: 'noise/result-and-error',
-    title: 'Goes on after a response with both a result and an error',
+    title: 'Continues after a response with both a result and an error',
     level: 'SHOULD',
     rules: [],
-    reason: 'Some peer will send one, and everybody else on the connection should not notice.',
-    hint: 'Refuse or drop it, and read on.',
+    reason: 'A faulty message must not affect the other calls on the connection.',
+    hint: 'Refuse or drop it, and continue to read.',
     async run(context) {
       const talk = await context.roughTalk();
       const json = { jsonrpc: '2.0', id: newId(talk), result: {}, error: { code: 1, message: 'both' } };

@@ -9,10 +9,10 @@ export const purityChecks: readonly Check[] = [
   {
     id: 'stream/only-messages',
     suite: 'resilience',
-    title: 'Writes nothing to the stream but messages, one to a line',
+    title: 'Writes only messages to the stream, one per line',
     level: 'MUST',
     rules: ['STDIO-004', 'STDIO-001'],
-    hint: 'Send logs and banners to stderr; in Node, console.log writes to stdout and console.error does not.',
+    hint: 'Send logs and banners to stderr. In Node, console.log writes to stdout and console.error does not.',
     over: ['command', 'socket'],
     lane: 'after',
     run: (context) => judgeLines(context, context.transcripts),
@@ -20,10 +20,10 @@ export const purityChecks: readonly Check[] = [
   {
     id: 'stream/no-byte-order-mark',
     suite: 'resilience',
-    title: 'Begins its stream with a message, and not with a byte order mark',
+    title: 'Begins its stream without a byte order mark',
     level: 'MUST',
     rules: ['STDIO-004'],
-    hint: 'Write UTF-8 without a byte order mark: in .NET new UTF8Encoding(false), in Python utf-8 and not utf-8-sig.',
+    hint: 'Write UTF-8 without a byte order mark: in .NET new UTF8Encoding(false), in Python utf-8 instead of utf-8-sig.',
     over: ['command', 'socket'],
     lane: 'after',
     run(context) {
@@ -36,10 +36,10 @@ export const purityChecks: readonly Check[] = [
   {
     id: 'stream/only-messages-under-stress',
     suite: 'resilience',
-    title: 'Writes nothing but messages, whatever it is told',
+    title: 'Writes only messages after bad input',
     level: 'MUST',
     rules: ['STDIO-004'],
-    hint: 'Send stack traces and complaints to stderr, or answer with an error; never print them.',
+    hint: 'Send stack traces and error texts to stderr, or answer with an error. Never print them to stdout.',
     over: ['command', 'socket'],
     lane: 'after',
     async run(context) {

@@ -11,7 +11,7 @@ export const toolArgumentChecks: readonly Check[] = [
   {
     id: 'tools/unknown-tool',
     suite: 'tools',
-    title: 'Refuses a tool that it does not have with -32602',
+    title: 'Refuses an unknown tool with -32602',
     level: 'SHOULD',
     rules: ['TOOL-019'],
     hint: 'Answer with a JSON-RPC error -32602 that names the tool.',
@@ -27,7 +27,7 @@ export const toolArgumentChecks: readonly Check[] = [
     title: 'Refuses tools/call without a name with -32602',
     level: 'SHOULD',
     rules: ['TOOL-019'],
-    hint: 'Check the params before looking for the tool.',
+    hint: 'Check the params before you look up the tool.',
     async run(context) {
       context.needCapability('tools');
       const reply = await (await context.talk()).request('tools/call', { arguments: {} });
@@ -43,7 +43,7 @@ export const toolArgumentChecks: readonly Check[] = [
     title: 'Does not run a tool whose argument has the wrong type',
     level: 'MUST',
     rules: ['TOOL-026'],
-    hint: 'Validate the arguments with the inputSchema before calling the function.',
+    hint: 'Validate the arguments with the inputSchema before you call the function.',
     async run(context) {
       needTools(context);
       const { tool, name, args, why } = needWrongType(context);
@@ -55,10 +55,10 @@ export const toolArgumentChecks: readonly Check[] = [
   {
     id: 'tools/invalid-arguments-are-results',
     suite: 'tools',
-    title: 'Reports arguments that do not fit as a result with isError',
+    title: 'Reports invalid arguments as a result with isError',
     level: 'SHOULD',
     rules: ['TOOL-018'],
-    hint: 'Return `{ isError: true, content: [...] }` with what is wrong: a model sees results, and seldom errors.',
+    hint: 'Return `{ isError: true, content: [...] }` with the reason: a model sees results, and rarely errors.',
     async run(context) {
       needTools(context);
       if (context.era === 'legacy' && context.revision < '2025-11-25')
@@ -77,10 +77,10 @@ export const toolArgumentChecks: readonly Check[] = [
   {
     id: 'tools/missing-argument-refused',
     suite: 'tools',
-    title: 'Does not run a tool without an argument that it requires',
+    title: 'Does not run a tool without a required argument',
     level: 'MUST',
     rules: ['TOOL-026'],
-    hint: 'Validate the arguments with the inputSchema, required included.',
+    hint: 'Validate the arguments with the inputSchema, including required.',
     async run(context) {
       needTools(context);
       const tool = context.needTool(
@@ -99,7 +99,7 @@ export const toolArgumentChecks: readonly Check[] = [
     title: 'Refuses arguments that its schema excludes',
     level: 'MUST',
     rules: ['TOOL-026'],
-    hint: 'additionalProperties: false is a promise; validate with the schema that is published.',
+    hint: 'Validate with the published schema, including additionalProperties: false.',
     async run(context) {
       needTools(context);
       const tool = context.needTool(
@@ -119,11 +119,11 @@ export const toolArgumentChecks: readonly Check[] = [
   {
     id: 'tools/arguments-optional',
     suite: 'tools',
-    title: 'Runs a tool that requires nothing without the member arguments',
+    title: 'Runs a tool without required arguments if arguments is missing',
     level: 'SHOULD',
     rules: [],
     reason: 'arguments is optional in tools/call, and clients leave it out.',
-    hint: 'Take missing arguments for {}.',
+    hint: 'Treat missing arguments as {}.',
     async run(context) {
       needTools(context);
       const tool = context.needTool(

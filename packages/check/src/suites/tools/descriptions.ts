@@ -11,8 +11,8 @@ export const toolDescriptionChecks: readonly Check[] = [
     title: 'Describes every tool',
     level: 'SHOULD',
     rules: [],
-    reason: 'A model chooses a tool by its description; without one it has only the name.',
-    hint: 'Say in one or two sentences what the tool does and when to use it.',
+    reason: 'A model chooses a tool by its description. Without one, it has only the name.',
+    hint: 'Describe in one or two sentences what the tool does and when to use it.',
     run: (context) =>
       judgeEach(
         context,
@@ -24,11 +24,11 @@ export const toolDescriptionChecks: readonly Check[] = [
   {
     id: 'tools/descriptions-differ',
     suite: 'tools',
-    title: 'Describes no two tools in the same words',
+    title: 'Gives every tool a different description',
     level: 'SHOULD',
     rules: [],
-    reason: 'A model cannot tell two tools apart that are described in the same words.',
-    hint: 'Say what is different about each.',
+    reason: 'A model cannot distinguish two tools with the same description.',
+    hint: 'Describe how they differ.',
     run(context) {
       const groups = new Map<string, string[]>();
       for (const tool of needTools(context)) {
@@ -50,7 +50,7 @@ export const toolDescriptionChecks: readonly Check[] = [
     title: 'Keeps each tool definition below 16 KiB',
     level: 'SHOULD',
     rules: [],
-    reason: 'Every definition is sent to the model with every request; hosts cut or refuse what is longer.',
+    reason: 'Every definition is sent to the model with every request. Hosts truncate or refuse longer ones.',
     hint: 'Shorten the description, or move documentation into a resource or prompt.',
     run: (context) =>
       judgeEach(
@@ -65,11 +65,11 @@ export const toolDescriptionChecks: readonly Check[] = [
   {
     id: 'tools/no-hidden-text',
     suite: 'tools',
-    title: 'Hides no text in names and descriptions',
+    title: 'Has no invisible characters in names and descriptions',
     level: 'SHOULD',
     rules: [],
     reason:
-      'Invisible characters are read by models and not by the people who approve a tool: a way to smuggle instructions.',
+      'A model reads invisible characters, but the user who approves the tool does not see them. They can hide instructions.',
     hint: 'Remove control characters, zero-width characters, bidirectional overrides and tag characters.',
     run: (context) =>
       judgeEach(
@@ -93,8 +93,8 @@ export const toolDescriptionChecks: readonly Check[] = [
     title: 'Describes every argument',
     level: 'SHOULD',
     rules: [],
-    reason: 'A model that has to guess what an argument means guesses wrong.',
-    hint: 'Give every property a description (or a title, or an enum that speaks for itself).',
+    reason: 'A model that guesses the meaning of an argument often guesses wrong.',
+    hint: 'Give every property a description (or a title, or a clear enum).',
     run: (context) =>
       judgeEach(
         context,
@@ -117,10 +117,10 @@ export const toolDescriptionChecks: readonly Check[] = [
   {
     id: 'tools/annotations-agree',
     suite: 'tools',
-    title: 'Says nothing in one annotation that another one denies',
+    title: 'Has no contradicting annotations',
     level: 'SHOULD',
     rules: [],
-    reason: 'A tool that only reads cannot destroy anything; hosts that see both hints trust the wrong one.',
+    reason: 'A tool that only reads cannot destroy anything. A host with both hints may trust the wrong one.',
     hint: 'Set readOnlyHint or destructiveHint, not both.',
     run(context) {
       if (!context.facts.tools.some((tool) => isJsonObject(tool['annotations'])))
@@ -140,7 +140,7 @@ export const toolDescriptionChecks: readonly Check[] = [
   {
     id: 'tools/annotations-are-hints',
     suite: 'tools',
-    title: 'Gives annotations the types that they have',
+    title: 'Gives annotations the right types',
     level: 'MUST',
     rules: ['TOOL-006'],
     hint: 'The four hints are true or false, and the title is a string.',

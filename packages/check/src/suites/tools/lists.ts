@@ -8,10 +8,10 @@ export const toolListChecks: readonly Check[] = [
   {
     id: 'tools/declared',
     suite: 'tools',
-    title: 'Announces the capability tools when it has tools',
+    title: 'Announces the capability tools if it has tools',
     level: 'MUST',
     rules: ['TOOL-001'],
-    hint: 'Put `tools: {}` among the capabilities of server/discover and initialize.',
+    hint: 'Add `tools: {}` to the capabilities of server/discover and initialize.',
     async run(context) {
       if (context.facts.capabilities['tools'] !== undefined) return 'tools is announced';
       const reply = await (await context.talk()).request('tools/list');
@@ -25,7 +25,7 @@ export const toolListChecks: readonly Check[] = [
   {
     id: 'tools/list-answered',
     suite: 'tools',
-    title: 'Answers tools/list when it announces tools, if only with an empty list',
+    title: 'Answers tools/list when it announces tools, even if the list is empty',
     level: 'MUST',
     rules: ['TOOL-002', 'TOOL-001'],
     hint: 'Register a handler for tools/list that returns `{ tools: [] }` when there are none.',
@@ -44,7 +44,7 @@ export const toolListChecks: readonly Check[] = [
     rules: ['TOOL-003'],
     era: 'modern',
     lane: 'own',
-    hint: 'Do not build the list from what happened on a connection; a handle in the arguments can carry state.',
+    hint: 'Do not make the list depend on a connection. Use a handle in the arguments for state.',
     async run(context) {
       needTools(context);
       const [one, other] = [await context.openTalk(), await context.openTalk()];
@@ -64,7 +64,7 @@ export const toolListChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['TOOL-003'],
     era: 'modern',
-    hint: 'A call must not add, hide or rename tools for the connection that it came on.',
+    hint: 'A call must not add, hide or rename tools for its own connection only.',
     async run(context) {
       needTools(context);
       if (!context.facts.tour.some(({ method }) => method === 'tools/call'))
@@ -94,7 +94,7 @@ export const toolListChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['TOOL-005'],
     era: 'modern',
-    hint: 'Sort by name or keep the order of registration: prompt caches of models hang on it.',
+    hint: 'Sort by name or keep the order of registration: prompt caches of models depend on it.',
     async run(context) {
       needTools(context);
       const talk = await context.talk();
@@ -107,10 +107,10 @@ export const toolListChecks: readonly Check[] = [
   {
     id: 'tools/names-unique',
     suite: 'tools',
-    title: 'Gives every tool a name of its own',
+    title: 'Gives every tool a unique name',
     level: 'SHOULD',
     rules: ['TOOL-009'],
-    hint: 'Rename one of them: a client can call only one tool of a name.',
+    hint: 'Rename one of them: a client can call only one tool with a name.',
     async run(context) {
       const names = needTools(context).map(nameOf);
       const twice = names.filter((name, index) => names.indexOf(name) !== index);
@@ -124,7 +124,7 @@ export const toolListChecks: readonly Check[] = [
     title: 'Names its tools with 1 to 128 letters, digits, _, - and .',
     level: 'SHOULD',
     rules: ['TOOL-009'],
-    hint: 'Many models and hosts refuse other characters; put a nicer name into title.',
+    hint: 'Many models and hosts refuse other characters. Put a readable name into title.',
     run: (context) =>
       judgeEach(
         context,
@@ -138,12 +138,12 @@ export const toolListChecks: readonly Check[] = [
   {
     id: 'tools/read-only-is-honest',
     suite: 'tools',
-    title: 'Changes nothing that can be seen when a tool that only reads is called',
+    title: 'Changes no lists and resources in a tool with readOnlyHint',
     level: 'SHOULD',
     rules: [],
     reason:
-      'Hosts call tools with readOnlyHint without asking anybody; one that changes lists or resources misleads them.',
-    hint: 'Take readOnlyHint away from the tool, or the side effect.',
+      'Hosts call tools with readOnlyHint without asking the user. A tool that changes lists or resources misleads them.',
+    hint: 'Remove readOnlyHint from the tool, or remove the side effect.',
     async run(context) {
       const readers = needTools(context).filter((tool) => isReadOnly(tool));
       const called = context.facts.tour.filter(

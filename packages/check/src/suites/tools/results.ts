@@ -10,11 +10,11 @@ export const toolResultChecks: readonly Check[] = [
   {
     id: 'tools/calls-survived',
     suite: 'tools',
-    title: 'Is still there after its tools were called',
+    title: 'Keeps running after its tools were called',
     level: 'SHOULD',
     rules: ['TOOL-017'],
-    reason: 'A call that ends the server ends the work of every other client, and nobody is told why.',
-    hint: 'Catch what a tool throws, and answer with isError. A tool that ends the server on purpose says destructiveHint: true, and is not called.',
+    reason: 'A call that ends the server also ends the work of all other clients.',
+    hint: 'Catch the errors of a tool, and answer with isError. Set destructiveHint: true on a tool that ends the server on purpose. Then it is not called.',
     run(context) {
       const { killedBy, tour } = context.facts;
       const calls = tour.filter(({ method }) => method === 'tools/call');
@@ -35,7 +35,7 @@ export const toolResultChecks: readonly Check[] = [
     title: 'Answers tools/call with well-formed content',
     level: 'MUST',
     rules: ['TOOL-016'],
-    hint: 'A result has an array content of text, image, audio, resource_link and resource blocks, if only an empty one.',
+    hint: 'A result has an array content of text, image, audio, resource_link and resource blocks. It may be empty.',
     run(context) {
       const calls = needCalls(context);
       const wrong = calls.flatMap(({ tool, result }) =>
@@ -50,7 +50,7 @@ export const toolResultChecks: readonly Check[] = [
   {
     id: 'tools/output-matches-schema',
     suite: 'tools',
-    title: 'Gives structured results that fit the outputSchema of their tool',
+    title: 'Returns structuredContent that matches the outputSchema',
     level: 'MUST',
     rules: ['TOOL-012'],
     hint: 'Return structuredContent that validates, or correct the outputSchema.',
@@ -78,7 +78,7 @@ export const toolResultChecks: readonly Check[] = [
     title: 'Repeats a structured result as JSON in a text block',
     level: 'SHOULD',
     rules: ['TOOL-014'],
-    hint: 'Add `{ "type": "text", "text": JSON.stringify(structuredContent) }`: old clients see only that.',
+    hint: 'Add `{ "type": "text", "text": JSON.stringify(structuredContent) }`: old clients read only that.',
     run(context) {
       const calls = needCalls(context).filter(({ result }) => result['structuredContent'] !== undefined);
       if (calls.length === 0) context.skip('no result has structuredContent');
@@ -116,7 +116,7 @@ export const toolResultChecks: readonly Check[] = [
     title: 'Announces resources when its tools embed them',
     level: 'SHOULD',
     rules: ['TOOL-025'],
-    hint: 'Announce the capability resources, or give the content as text.',
+    hint: 'Announce the capability resources, or return the content as text.',
     run(context) {
       const embedding = needCalls(context).filter(({ result }) =>
         contentOf(result).some(({ type }) => type === 'resource'),
@@ -134,10 +134,10 @@ export const toolResultChecks: readonly Check[] = [
   {
     id: 'tools/errors-say-something',
     suite: 'tools',
-    title: 'Says in a result with isError what went wrong',
+    title: 'Explains the failure in a result with isError',
     level: 'SHOULD',
     rules: [],
-    reason: 'A model can correct itself only by what the error says.',
+    reason: 'A model needs the reason to correct its call.',
     hint: 'Put the reason into a text block.',
     run(context) {
       const failed = needCalls(context).filter(({ result }) => result['isError'] === true);
@@ -159,7 +159,7 @@ export const toolResultChecks: readonly Check[] = [
     title: 'Reports a tool that fails as a result with isError, not as a JSON-RPC error',
     level: 'SHOULD',
     rules: ['TOOL-017'],
-    hint: 'Catch what the tool throws and return `{ isError: true, content: [...] }`.',
+    hint: 'Catch the errors of the tool and return `{ isError: true, content: [...] }`.',
     run(context) {
       const calls = context.facts.tour.filter(({ method }) => method === 'tools/call');
       if (calls.length === 0)
@@ -183,10 +183,10 @@ export const toolResultChecks: readonly Check[] = [
   {
     id: 'tools/errors-leak-nothing',
     suite: 'tools',
-    title: 'Keeps stack traces out of what it tells clients',
+    title: 'Keeps stack traces out of errors and results',
     level: 'SHOULD',
     rules: [],
-    reason: 'A stack trace shows paths and code to whoever can call a tool, and helps no model.',
+    reason: 'A stack trace reveals paths and code to every caller, and does not help a model.',
     hint: 'Send the message of the error, and log the stack.',
     run(context) {
       const texts = context.facts.tour.flatMap(({ method, params, reply }) => {

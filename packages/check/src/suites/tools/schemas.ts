@@ -32,7 +32,7 @@ export const toolSchemaChecks: readonly Check[] = [
     title: 'Publishes schemas that are valid in their dialect',
     level: 'MUST',
     rules: ['JSCH-004', 'JSCH-001'],
-    hint: 'Validate the schema with its meta-schema; without $schema it is taken for JSON Schema 2020-12.',
+    hint: 'Validate the schema with its meta-schema. Without $schema, it is JSON Schema 2020-12.',
     run: (context) =>
       judgeEach(
         context,
@@ -49,10 +49,10 @@ export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/dialect-common',
     suite: 'tools',
-    title: 'Writes its schemas in JSON Schema 2020-12, or names draft-07',
+    title: 'Uses JSON Schema 2020-12, or draft-07 with $schema',
     level: 'SHOULD',
     rules: [],
-    reason: 'Clients have to support 2020-12 only; a tool in another dialect is refused by many of them.',
+    reason: 'Clients must support only 2020-12. Many refuse a tool with another dialect.',
     hint: 'Leave $schema out and use 2020-12.',
     run: (context) =>
       judgeEach(
@@ -70,10 +70,10 @@ export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/no-references-to-the-network',
     suite: 'tools',
-    title: 'Publishes schemas that refer to nothing outside of themselves',
+    title: 'Publishes schemas without external references',
     level: 'SHOULD',
     rules: ['JSCH-006', 'JSCH-009'],
-    hint: 'Put what is referred to under $defs: clients must not fetch it, and refuse the tool.',
+    hint: 'Put referenced schemas under $defs: clients must not fetch them, and refuse the tool.',
     run: (context) =>
       judgeEach(
         context,
@@ -94,11 +94,11 @@ export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/output-schema-is-object',
     suite: 'tools',
-    title: 'Gives legacy clients only output schemas with an object at the root',
+    title: 'Gives legacy clients only output schemas of type object',
     level: 'MUST',
     rules: ['TOOL-008'],
     era: 'legacy',
-    hint: 'Wrap the value in an object, or leave outputSchema out for clients of 2025-06-18 and 2025-11-25.',
+    hint: 'Wrap the value in an object, or leave out outputSchema for clients of 2025-06-18 and 2025-11-25.',
     run(context) {
       if (!context.facts.tools.some((tool) => tool['outputSchema'] !== undefined)) {
         context.skip('no tool has an outputSchema');
@@ -119,11 +119,11 @@ export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/header-annotations-valid',
     suite: 'tools',
-    title: 'Annotates only what can be a header with x-mcp-header',
+    title: 'Uses x-mcp-header only on arguments that can be headers',
     level: 'MUST',
     rules: ['HTTP-040', 'HTTP-041', 'HTTP-042', 'HTTP-043', 'HTTP-044', 'HTTP-045'],
     era: 'modern',
-    hint: 'Clients drop the whole tool; annotate string, integer or boolean properties, each with a header of its own.',
+    hint: 'Annotate only string, integer or boolean properties, each with a unique header. Otherwise clients drop the whole tool.',
     run(context) {
       if (
         !context.facts.tools.some((tool) =>
@@ -150,11 +150,11 @@ export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/required-are-described',
     suite: 'tools',
-    title: 'Requires only arguments that it describes',
+    title: 'Requires only arguments that the schema defines',
     level: 'SHOULD',
     rules: [],
-    reason: 'A model cannot guess an argument that is required and not among the properties.',
-    hint: 'Add the property, or take its name out of required.',
+    reason: 'A model cannot guess a required argument that is not in properties.',
+    hint: 'Add the property, or remove its name from required.',
     run: (context) =>
       judgeEach(
         context,
@@ -170,11 +170,11 @@ export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/defaults-fit',
     suite: 'tools',
-    title: 'Gives arguments only defaults that fit their own schema',
+    title: 'Gives arguments only defaults that match their own schema',
     level: 'SHOULD',
     rules: [],
-    reason: 'Clients fill in defaults; one that does not fit makes a call that cannot succeed.',
-    hint: 'Correct the default, or the type beside it.',
+    reason: 'Clients use the defaults, and a call with an invalid default fails.',
+    hint: 'Correct the default or the type.',
     run(context) {
       const has = context.facts.tools.some((tool) =>
         propertiesOf(tool).some(([, each]) => each['default'] !== undefined),

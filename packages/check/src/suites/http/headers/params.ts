@@ -15,9 +15,9 @@ export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-params/served',
-    title: 'Serves a call whose Mcp-Param header says what the argument says, plain and in Base64',
+    title: 'Serves a call whose Mcp-Param header matches the argument, plain and in Base64',
     rules: ['HTTP-034'],
-    hint: 'Decode Mcp-Param values of the form =?base64?…?= before comparing them with the arguments.',
+    hint: 'Decode Mcp-Param values of the form =?base64?…?= before you compare them with the arguments.',
     async run(context) {
       const call = mirroredCall(context);
       const encoded = `=?base64?${Buffer.from(String(call.value)).toString('base64')}?=`;
@@ -31,9 +31,9 @@ export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-params/required',
-    title: 'Refuses a call whose argument has no Mcp-Param header: 400 and -32020',
+    title: 'Refuses a call without the Mcp-Param header of an argument: 400 and -32020',
     rules: ['HTTP-052'],
-    hint: 'Where an argument with x-mcp-header has a value and its header is missing, answer with HTTP 400 and error -32020.',
+    hint: 'If an argument with x-mcp-header has a value and its header is missing, answer with HTTP 400 and error -32020.',
     async run(context) {
       const call = mirroredCall(context);
       const answer = await callMirrored(context, call, call.args, { [call.header]: undefined });
@@ -44,9 +44,9 @@ export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-params/match-body',
-    title: 'Refuses an Mcp-Param header that is not what the argument says: 400 and -32020',
+    title: 'Refuses an Mcp-Param header that differs from the argument: 400 and -32020',
     rules: ['HTTP-058', 'HTTP-033'],
-    hint: 'Compare every Mcp-Param header of the tool with its argument; where they differ, answer with HTTP 400 and error -32020.',
+    hint: 'Compare every Mcp-Param header of the tool with its argument. If they differ, answer with HTTP 400 and error -32020.',
     async run(context) {
       const call = mirroredCall(context);
       const other = typeof call.value === 'boolean' ? String(!call.value) : `${call.value}1`;
@@ -59,9 +59,9 @@ export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-params/none-for-null',
-    title: 'Asks for no Mcp-Param header where the argument is null or absent',
+    title: 'Requires no Mcp-Param header if the argument is null or absent',
     rules: ['HTTP-051'],
-    hint: 'Demand an Mcp-Param header only where the argument has a value; null and absent arguments have none.',
+    hint: 'Require an Mcp-Param header only if the argument has a value. Null and absent arguments have none.',
     async run(context) {
       const call = mirroredCall(context);
       const { path } = call.param;
@@ -87,7 +87,7 @@ export const paramHeaderChecks: readonly Check[] = [
     title: 'Compares Mcp-Param headers of integers as numbers: 7.0 is 7',
     level: 'SHOULD',
     rules: ['HTTP-037'],
-    hint: 'Parse the header of an integer argument and compare numbers, not texts.',
+    hint: 'Parse the header of an integer argument and compare numbers, not strings.',
     async run(context) {
       const call = mirroredCall(context, 'integer');
       const header = `${call.value}.0`;
@@ -99,9 +99,9 @@ export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-params/illegal-characters',
-    title: 'Refuses an Mcp-Param header with characters that have no place in one',
+    title: 'Refuses an Mcp-Param header with invalid characters',
     rules: ['HTTP-057'],
-    hint: 'Header values are printable ASCII; anything else has to come in Base64. Answer others with HTTP 400 and error -32020, also where some decoding would make them match.',
+    hint: 'Header values are printable ASCII, and other values are encoded in Base64. Answer others with HTTP 400 and error -32020, even if they match the body after decoding.',
     async run(context) {
       const call = mirroredCall(context, 'string');
       const args = withValue(call.args, call.param.path, 'caf\u00e9');
@@ -117,12 +117,12 @@ export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-params/unknown-ignored',
-    title: 'Ignores Mcp-Param headers that it does not know',
+    title: 'Ignores unknown Mcp-Param headers',
     level: 'SHOULD',
     rules: [],
     reason:
-      'Only recognised parameter headers are compared with the body; proxies pass on and add others (HTTP-060).',
-    hint: 'Look only at the Mcp-Param headers that the schema of the called tool names.',
+      'Only known parameter headers are compared with the body. Proxies pass on and add others (HTTP-060).',
+    hint: 'Read only the Mcp-Param headers that the schema of the called tool names.',
     async run(context) {
       const [{ method, params }] = namedRequests(context) as [{ method: string; params: object }];
       const { body, headers } = modernRequest(context, method, { ...params });
@@ -138,10 +138,10 @@ export const paramHeaderChecks: readonly Check[] = [
     ...about,
     id: 'http-params/no-secrets',
     lane: 'shared',
-    title: 'Does not put secrets into headers',
+    title: 'Does not mirror secrets in headers',
     level: 'SHOULD',
     rules: ['HTTP-068'],
-    hint: 'Take x-mcp-header off arguments that hold passwords, keys, tokens or personal data: proxies and logs see headers.',
+    hint: 'Remove x-mcp-header from arguments with passwords, keys, tokens or personal data: proxies and logs see headers.',
     run(context) {
       const params = context.facts.tools.flatMap((tool) => {
         const read = readHeaderParams(tool['inputSchema']);

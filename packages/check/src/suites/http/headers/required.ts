@@ -63,9 +63,9 @@ export const requiredHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/version-matches-body',
-    title: 'Refuses a version header that is not what the body says: 400 and -32020',
+    title: 'Refuses a version in the body that differs from the header: 400 and -32020',
     rules: ['HTTP-027', 'HTTP-028', 'HTTP-033'],
-    hint: 'Compare MCP-Protocol-Version with the protocolVersion in _meta; where they differ, answer with HTTP 400 and error -32020.',
+    hint: 'Compare MCP-Protocol-Version with the protocolVersion in _meta. If they differ, answer with HTTP 400 and error -32020.',
     async run(context) {
       const other = '2025-11-25';
       const request = modernRequest(
@@ -84,9 +84,9 @@ export const requiredHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/body-matches-version',
-    title: 'Refuses a request whose version header names another version than the body: 400',
+    title: 'Refuses a version header that differs from the body: 400',
     rules: ['HTTP-028', 'HTTP-033'],
-    hint: 'Read MCP-Protocol-Version on every modern request, and answer with HTTP 400 and error -32020 where it is not the protocolVersion in _meta.',
+    hint: 'Read MCP-Protocol-Version on every modern request. If it differs from the protocolVersion in _meta, answer with HTTP 400 and error -32020.',
     async run(context) {
       const methods = ['server/discover', ...listsOf(context).map(({ method }) => method)];
       for (const method of methods) {
@@ -111,9 +111,9 @@ export const requiredHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/method-matches-body',
-    title: 'Refuses an Mcp-Method that is not the method of the body: 400 and -32020',
+    title: 'Refuses an Mcp-Method that differs from the method in the body: 400 and -32020',
     rules: ['HTTP-033', 'ERR-013'],
-    hint: 'Compare Mcp-Method with the method in the body; where they differ, answer with HTTP 400 and error -32020.',
+    hint: 'Compare Mcp-Method with the method in the body. If they differ, answer with HTTP 400 and error -32020.',
     async run(context) {
       const answer = await askWith(context, modernRequest(context), { 'mcp-method': 'tools/list' });
       needRefusal(context, answer, 'server/discover with Mcp-Method: tools/list', {
@@ -125,9 +125,9 @@ export const requiredHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/name-matches-body',
-    title: 'Refuses an Mcp-Name that is not the name or URI of the body: 400 and -32020',
+    title: 'Refuses an Mcp-Name that differs from the name or URI in the body: 400 and -32020',
     rules: ['HTTP-033', 'ERR-013'],
-    hint: 'Compare Mcp-Name with params.name (tools/call, prompts/get) or params.uri (resources/read); where they differ, answer with HTTP 400 and error -32020.',
+    hint: 'Compare Mcp-Name with params.name (tools/call, prompts/get) or params.uri (resources/read). If they differ, answer with HTTP 400 and error -32020.',
     async run(context) {
       const named = namedRequests(context);
       for (const each of named) {
@@ -143,9 +143,9 @@ export const requiredHeaderChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/unsupported-version',
-    title: 'Answers a version that it does not speak with 400 and -32022',
+    title: 'Answers an unsupported version with 400 and -32022',
     rules: ['ERR-012'],
-    hint: 'Answer a request whose header and body name a version that is not spoken with HTTP 400 and error -32022, and list what is spoken in data.supported.',
+    hint: 'Answer a request with an unsupported version in header and body with HTTP 400 and error -32022, and list the supported versions in data.supported.',
     async run(context) {
       const version = '2999-01-01';
       const request = modernRequest(

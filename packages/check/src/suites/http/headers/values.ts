@@ -14,7 +14,7 @@ export const headerValueChecks: readonly Check[] = [
     id: 'http-headers/names-in-any-case',
     title: 'Reads header names in any case',
     rules: ['HTTP-035'],
-    hint: 'Compare header names without regard to case, as HTTP does.',
+    hint: 'Compare header names without case, as HTTP does.',
     async run(context) {
       const { body } = modernRequest(context);
       for (const spell of [(name: string) => name.toUpperCase(), (name: string) => name.toLowerCase()]) {
@@ -33,7 +33,7 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/values-keep-their-case',
-    title: 'Compares header values with regard to case: SERVER/DISCOVER is not server/discover',
+    title: 'Compares header values with case: SERVER/DISCOVER is not server/discover',
     rules: ['HTTP-036'],
     hint: 'Compare the values of Mcp-Method and Mcp-Name with the body exactly, case included.',
     async run(context) {
@@ -49,11 +49,11 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/blanks-around-values',
-    title: 'Takes blanks around a header value for nothing',
+    title: 'Ignores white space around a header value',
     level: 'SHOULD',
     rules: [],
     reason:
-      'Blanks around a field value are no part of it (RFC 9110, 5.5); proxies add and remove them at will.',
+      'White space around a field value is not part of it (RFC 9110, 5.5), and proxies may add or remove it.',
     hint: 'Trim spaces and tabs around header values before comparing them.',
     async run(context) {
       const { body, headers } = modernRequest(context);
@@ -72,9 +72,9 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/name-in-base64',
-    title: 'Decodes an Mcp-Name between =?base64? and ?= before comparing it',
+    title: 'Decodes an Mcp-Name of the form =?base64?…?= before it compares it',
     rules: ['HTTP-034'],
-    hint: 'Decode Mcp-Name when it has the form =?base64?…?= (Base64 of UTF-8), then compare it with the body.',
+    hint: 'Decode Mcp-Name if it has the form =?base64?…?= (Base64 of UTF-8), then compare it with the body.',
     async run(context) {
       const named = namedRequests(context);
       for (const each of named) {
@@ -87,9 +87,9 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/name-in-broken-base64',
-    title: 'Refuses an Mcp-Name whose Base64 cannot be decoded: 400 and -32020',
+    title: 'Refuses an Mcp-Name with invalid Base64: 400 and -32020',
     rules: ['HTTP-059'],
-    hint: 'Answer a header between =?base64? and ?= that is no Base64 with HTTP 400 and error -32020.',
+    hint: 'Answer a header of the form =?base64?…?= with invalid Base64 with HTTP 400 and error -32020.',
     async run(context) {
       const [each] = namedRequests(context);
       const answer = await askByName(context, each!, '=?base64?SGVs!!!?=');
@@ -100,10 +100,10 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/base64-is-exact',
-    title: 'Does not overlook characters in Base64 that have no place there',
+    title: 'Refuses characters outside of the Base64 alphabet in an encoded value',
     level: 'SHOULD',
     rules: ['HTTP-059'],
-    hint: 'Decode strictly: characters outside the Base64 alphabet make the value undecodable (RFC 4648, 3.3). Many decoders skip them unless told otherwise.',
+    hint: 'Decode strictly: a value with characters outside of the Base64 alphabet is invalid (RFC 4648, 3.3). Many decoders skip them by default.',
     async run(context) {
       const [each] = namedRequests(context);
       const encoded = base64(nameOf(each!));
@@ -116,9 +116,9 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/base64-marker-in-lower-case',
-    title: 'Takes =?BASE64?…?= for what it is, and not for Base64',
+    title: 'Does not decode =?BASE64?…?=, since the marker is lower case',
     rules: ['HTTP-055'],
-    hint: 'Only the marker =?base64? in lower case begins an encoded value; anything else is the value itself, and here does not match the body: HTTP 400 and error -32020.',
+    hint: 'Only the lower-case marker =?base64? begins an encoded value. Any other value is literal. Here it does not match the body: HTTP 400 and error -32020.',
     async run(context) {
       const [each] = namedRequests(context);
       const answer = await askByName(context, each!, `=?BASE64?${base64(nameOf(each!))}?=`);

@@ -14,10 +14,10 @@ export const resumptionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-resume/unique-ids',
-    title: 'Gives each event of a session an id of its own',
+    title: 'Gives each event of a session a unique id',
     lane: 'shared',
     rules: ['LHTTP-020'],
-    hint: 'Make event ids unique among all streams of a session, with the stream in the id for instance.',
+    hint: 'Make event ids unique among all streams of a session, for example with the stream in the id.',
     run(context) {
       const seen = new Map<string, string>();
       for (const { stop, http } of streamsOf(context)) {
@@ -63,11 +63,11 @@ export const resumptionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-resume/retry-before-early-end',
-    title: 'Says when to come back before it ends a stream without its response',
+    title: 'Sends retry before it ends a stream without its response',
     level: 'SHOULD',
     lane: 'shared',
     rules: ['LHTTP-013', 'LHTTP-008'],
-    hint: 'Send a retry field before closing a stream whose response is still to come; before 2025-11-25 do not close it at all.',
+    hint: 'Send a retry field before you close a stream without its response. Before 2025-11-25, do not close it.',
     async run(context) {
       const streams = context.facts.tour.flatMap((stop) => {
         const { http } = stop.reply;
@@ -99,7 +99,7 @@ export const resumptionChecks: readonly Check[] = [
     id: 'http-resume/own-stream-only',
     title: 'Replays only messages of the stream that is resumed',
     rules: ['LHTTP-023', 'LHTTP-021'],
-    hint: 'Find the stream by the event id, and replay what came after it on that stream alone.',
+    hint: 'Find the stream by the event id, and replay only later events of that stream.',
     async run(context) {
       const { session, first, call } = await twoStreams(context);
       const resumed = await resume(context, session, call[0], first);
@@ -117,10 +117,10 @@ export const resumptionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-resume/answer-survives',
-    title: 'Goes on with a call whose stream was lost, and brings the answer to whoever resumes it',
+    title: 'Continues a call whose stream was lost, and sends the response on the resumed stream',
     level: 'SHOULD',
     rules: ['LHTTP-009'],
-    hint: 'In the legacy era a lost connection is no cancellation: let the call go on, keep what it says, and replay it for Last-Event-ID.',
+    hint: 'In the legacy era a lost connection is not a cancellation. Continue the call, keep its messages, and replay them for Last-Event-ID.',
     async run(context) {
       const stop = reportingCall(context);
       const session = await openSession(context);
@@ -149,12 +149,12 @@ export const resumptionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-resume/unknown-event',
-    title: 'Survives a Last-Event-ID that it does not know',
+    title: 'Survives an unknown Last-Event-ID',
     level: 'SHOULD',
     rules: [],
     reason:
-      'After a restart or a long pause clients come back with ids of events that are gone; that is no failure of the server (5xx).',
-    hint: 'Answer a Last-Event-ID that is not known with HTTP 400 or 404, or with a stream without a replay.',
+      'After a restart or a long pause, clients send ids of events that no longer exist. That must not cause a server error (5xx).',
+    hint: 'Answer an unknown Last-Event-ID with HTTP 400 or 404, or with a stream without a replay.',
     async run(context) {
       const session = await openSession(context);
       const http = await session.get({ 'last-event-id': 'isthmus-check-none' }).catch(() => undefined);

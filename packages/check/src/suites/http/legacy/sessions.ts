@@ -11,9 +11,9 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/visible-ascii',
-    title: 'Gives session ids of visible ASCII characters',
+    title: 'Uses only visible ASCII characters in session ids',
     rules: ['SESS-003'],
-    hint: 'Make session ids of the characters 0x21 to 0x7E only; a UUID will do.',
+    hint: 'Use only the characters 0x21 to 0x7E in session ids, for example a UUID.',
     async run(context) {
       const { id } = await openNamedSession(context);
       if (!/^[\x21-\x7e]+$/.test(id))
@@ -24,10 +24,10 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/strong-ids',
-    title: 'Gives session ids that cannot be guessed',
+    title: 'Uses session ids that cannot be guessed',
     level: 'SHOULD',
     rules: ['SESS-002'],
-    hint: 'Make session ids with a cryptographic random number generator (128 bits or more), a UUID for instance.',
+    hint: 'Make session ids with a cryptographic random number generator (128 bits or more), for example a UUID.',
     async run(context) {
       const ids: string[] = [];
       for (let count = 0; count < 4; count++) ids.push((await openNamedSession(context)).id);
@@ -45,7 +45,7 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/required',
-    title: 'Answers requests without their session id with 400',
+    title: 'Answers requests without a session id with 400',
     level: 'SHOULD',
     rules: ['SESS-005'],
     hint: 'Answer requests other than initialize that have no Mcp-Session-Id with HTTP 400.',
@@ -64,8 +64,8 @@ export const sessionChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason:
-      'Clients begin a new session on 404, and on nothing else (SESS-007); after a restart all are unknown.',
-    hint: 'Answer requests whose Mcp-Session-Id is not known with HTTP 404.',
+      'Clients start a new session only on 404 (SESS-007), and after a restart all sessions are unknown.',
+    hint: 'Answer requests with an unknown Mcp-Session-Id with HTTP 404.',
     async run(context) {
       const session = await openNamedSession(context);
       const unknown = session.id.replace(/[0-9a-z]/gi, (each) => (each === '0' ? '1' : '0'));
@@ -78,7 +78,7 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/ended',
-    title: 'Ends a session with DELETE, and answers it with 404 from then on',
+    title: 'Ends a session on DELETE, and answers its later requests with 404',
     rules: ['SESS-006', 'SESS-009'],
     hint: 'Answer DELETE with a 2xx status and every later request of the session with HTTP 404, or refuse DELETE with 405.',
     async run(context) {
@@ -96,9 +96,9 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/isolated',
-    title: 'Keeps two sessions apart that use the same ids',
+    title: 'Separates two sessions that use the same request ids',
     rules: ['JRPC-006', 'LHTTP-019'],
-    hint: 'Keep what is under way by session and id, not by id alone; write messages only to streams of their own session.',
+    hint: 'Store running requests by session and id, not by id alone. Write messages only to streams of their own session.',
     async run(context) {
       const [one, other] = await Promise.all([openSession(context), openSession(context)]);
       const streams = await Promise.all([one, other].map(standing));
@@ -127,7 +127,7 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/own-notifications',
-    title: 'Tells a session nothing of the calls of another',
+    title: 'Sends a session no notifications of the calls of another session',
     rules: ['LHTTP-019'],
     hint: 'Write progress and logs only to streams of the session whose call caused them.',
     async run(context) {
@@ -151,9 +151,9 @@ export const sessionChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-session/same-ids-at-once',
-    title: 'Sends progress to the session of its call, also when another session uses the same request id',
+    title: 'Sends progress to the session of its call, also if another session uses the same request id',
     rules: ['LHTTP-019'],
-    hint: 'Find the stream of a call by its session and its id: two clients count their requests from the same number.',
+    hint: 'Find the stream of a call by its session and its id: two clients use the same ids.',
     async run(context) {
       const call = longestCall(context);
       const sessions = await Promise.all([openSession(context), openSession(context)]);

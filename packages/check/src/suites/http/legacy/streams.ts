@@ -16,7 +16,7 @@ export const legacyHttpChecks: readonly Check[] = [
     id: 'http-legacy/version-invalid',
     title: 'Answers an unsupported MCP-Protocol-Version with 400',
     rules: ['LHTTP-026'],
-    hint: 'Check MCP-Protocol-Version on every request of a session and answer versions that are not spoken with HTTP 400.',
+    hint: 'Check MCP-Protocol-Version on every request of a session, and answer unsupported versions with HTTP 400.',
     async run(context) {
       needSince(context, '2025-06-18', 'the header');
       const session = await openSession(context);
@@ -37,7 +37,7 @@ export const legacyHttpChecks: readonly Check[] = [
     title: 'Serves a session without MCP-Protocol-Version',
     level: 'SHOULD',
     rules: ['LHTTP-025'],
-    hint: 'Take the version from the session, or 2025-03-26, where MCP-Protocol-Version is missing.',
+    hint: 'If MCP-Protocol-Version is missing, use the version of the session, or 2025-03-26.',
     async run(context) {
       needSince(context, '2025-06-18', 'the header');
       const session = await openSession(context);
@@ -50,7 +50,7 @@ export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-legacy/get',
-    title: 'Answers GET with a stream of events or with 405',
+    title: 'Answers GET with an event stream or with 405',
     rules: ['LHTTP-001', 'LHTTP-016'],
     hint: 'Answer GET with text/event-stream, and send the headers at once, or with HTTP 405.',
     async run(context) {
@@ -76,7 +76,7 @@ export const legacyHttpChecks: readonly Check[] = [
     title: 'Opens no stream for a GET that does not accept events',
     level: 'SHOULD',
     rules: [],
-    reason: 'A browser or a health check that asks for a page must not hang on a stream that it cannot read.',
+    reason: 'A browser or a health check must not hang on a stream that it cannot read.',
     hint: 'Answer a GET whose Accept does not list text/event-stream with HTTP 406.',
     async run(context) {
       const session = await openSession(context);
@@ -93,9 +93,9 @@ export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-legacy/responses-where-asked',
-    title: 'Sends responses on the stream of their request, and nowhere else',
+    title: 'Sends a response only on the stream of its request',
     rules: ['LHTTP-006', 'LHTTP-017', 'LHTTP-019'],
-    hint: 'Write the response to the answer of the POST that asked; a standing GET stream carries no responses, and no message goes to two streams.',
+    hint: 'Write the response to the POST of its request. A GET stream carries no responses, and no message goes to two streams.',
     async run(context) {
       const session = await openSession(context);
       const streams = [];
@@ -120,7 +120,7 @@ export const legacyHttpChecks: readonly Check[] = [
     id: 'http-legacy/one-stream-each',
     title: 'Sends each message on one stream only',
     rules: ['LHTTP-019'],
-    hint: 'Choose one stream for each message; do not broadcast to the POST stream and to the standing ones.',
+    hint: 'Choose one stream for each message. Do not send it to the POST stream and to GET streams.',
     async run(context) {
       const call = reportingCall(context);
       const session = await openSession(context);
@@ -140,10 +140,10 @@ export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-legacy/standing-stream-unrelated',
-    title: 'Keeps what belongs to a running call off the standing stream',
+    title: 'Sends nothing of a running call on a GET stream',
     level: 'SHOULD',
     rules: ['LHTTP-018'],
-    hint: 'Write progress of a call to the stream of its POST; the stream of a GET is for news that belong to no call.',
+    hint: 'Write the progress of a call to the stream of its POST. A GET stream is for messages that belong to no call.',
     async run(context) {
       const call = reportingCall(context);
       const session = await openSession(context);
@@ -160,9 +160,9 @@ export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-legacy/stray-response',
-    title: 'Answers a response that nobody waits for with 202, or refuses it with an HTTP error',
+    title: 'Answers an unexpected response with 202, or refuses it with an HTTP error',
     rules: ['LHTTP-003', 'LHTTP-004'],
-    hint: 'Answer a POST that holds a response with HTTP 202 and no body, or with a 4xx status.',
+    hint: 'Answer a POST with a response with HTTP 202 and no body, or with a 4xx status.',
     async run(context) {
       const session = await openSession(context);
       const answer = await session.post({ jsonrpc: '2.0', id: 'isthmus-check-none', result: {} });
@@ -178,7 +178,7 @@ export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-sse/endpoint-first',
-    title: 'Begins an SSE stream of 2024-11-05 with the URL to post to',
+    title: 'Begins an SSE stream of 2024-11-05 with the URL for messages',
     rules: ['SSE-001', 'SSE-002', 'HTTP-074'],
     hint: 'Send an event of type endpoint with the URI for messages as its data before anything else.',
     async run(context) {
@@ -195,7 +195,7 @@ export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-sse/answers-on-stream',
-    title: 'Answers on the SSE stream of 2024-11-05, as message events',
+    title: 'Sends responses as message events on the SSE stream of 2024-11-05',
     rules: ['SSE-004'],
     hint: 'Send responses as events of type message on the SSE stream, and answer the POST with 202 and no message.',
     async run(context) {

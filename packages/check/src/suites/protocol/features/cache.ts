@@ -9,7 +9,7 @@ export const cacheChecks: readonly Check[] = [
   {
     id: 'cache/lifetime',
     suite: 'protocol',
-    title: 'Says of each cacheable result how long it stays fresh',
+    title: 'States how long each cacheable result stays fresh',
     level: 'MUST',
     rules: ['CACHE-001', 'CACHE-003'],
     era: 'modern',
@@ -25,12 +25,12 @@ export const cacheChecks: readonly Check[] = [
   {
     id: 'cache/scope',
     suite: 'protocol',
-    title: 'Says of each cacheable result for whom it is',
+    title: 'States who may share each cacheable result',
     level: 'MUST',
     rules: ['CACHE-001', 'CACHE-004'],
     era: 'modern',
     lane: 'after',
-    hint: 'Add cacheScope "private", or "public" where the answer is the same for everybody.',
+    hint: 'Add cacheScope "private", or "public" if the answer is the same for all users.',
     run: (context) =>
       eachCacheable(context, ({ cacheScope }) =>
         cacheScope === 'public' || cacheScope === 'private'
@@ -41,7 +41,7 @@ export const cacheChecks: readonly Check[] = [
   {
     id: 'cache/not-interim',
     suite: 'protocol',
-    title: 'Puts no hints for caches into a result that asks for input',
+    title: 'Puts no cache hints into a result that asks for input',
     level: 'MUST',
     rules: ['CACHE-002'],
     era: 'modern',
@@ -62,7 +62,7 @@ export const cacheChecks: readonly Check[] = [
   {
     id: 'cache/one-scope',
     suite: 'protocol',
-    title: 'Gives all pages of a list the same scope',
+    title: 'Gives all pages of a list the same cacheScope',
     level: 'MUST',
     rules: ['CACHE-020'],
     era: 'modern',

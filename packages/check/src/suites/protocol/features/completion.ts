@@ -9,10 +9,10 @@ export const completionChecks: readonly Check[] = [
   {
     id: 'completion/at-most-100',
     suite: 'protocol',
-    title: 'Suggests 100 values at most',
+    title: 'Suggests at most 100 values',
     level: 'MUST',
     rules: ['COMP-004'],
-    hint: 'Send the first 100 values, and set hasMore where there are more.',
+    hint: 'Send the first 100 values, and set hasMore if there are more.',
     async run(context) {
       const talk = await context.talk();
       const arguments_ = needArguments(context);
@@ -36,7 +36,7 @@ export const completionChecks: readonly Check[] = [
     title: 'Answers completion/complete with a well-formed result',
     level: 'MUST',
     rules: ['COMP-004'],
-    hint: 'The result has completion with values, which are strings, and perhaps total and hasMore.',
+    hint: 'The result has completion with values (strings), and optional total and hasMore.',
     async run(context) {
       const revision = knownRevision(context);
       const [first] = needArguments(context);
@@ -56,10 +56,10 @@ export const completionChecks: readonly Check[] = [
   {
     id: 'completion/unknown-prompt',
     suite: 'protocol',
-    title: 'Refuses to complete for a prompt that it does not have with -32602',
+    title: 'Refuses to complete an argument of an unknown prompt with -32602',
     level: 'SHOULD',
     rules: ['COMP-005'],
-    hint: 'Look the prompt up first, and answer -32602 where there is none.',
+    hint: 'Look up the prompt first, and answer -32602 if there is none.',
     async run(context) {
       context.needCapability('completions');
       const ref = { type: 'ref/prompt', name: 'isthmus_check_no_such_prompt' };
@@ -69,11 +69,11 @@ export const completionChecks: readonly Check[] = [
   {
     id: 'completion/unknown-template',
     suite: 'protocol',
-    title: 'Refuses to complete for a resource that it does not have with -32602',
+    title: 'Refuses to complete an argument of an unknown resource template with -32602',
     level: 'SHOULD',
     rules: [],
-    reason: 'An empty answer would tell the user that nothing fits, instead of that the template is gone.',
-    hint: 'Look the template up first, and answer -32602 where there is none.',
+    reason: 'An empty answer would mean that nothing matches, not that the template does not exist.',
+    hint: 'Look up the template first, and answer -32602 if there is none.',
     async run(context) {
       context.needCapability('completions');
       if (context.facts.templates.length === 0) context.skip('the server has no templates');
@@ -84,7 +84,7 @@ export const completionChecks: readonly Check[] = [
   {
     id: 'completion/missing-argument',
     suite: 'protocol',
-    title: 'Refuses to complete nothing in particular with -32602',
+    title: 'Refuses completion/complete without an argument with -32602',
     level: 'SHOULD',
     rules: ['COMP-005'],
     hint: 'Answer -32602 when `argument` is missing.',

@@ -8,11 +8,11 @@ export const iconChecks: readonly Check[] = [
   {
     id: 'icons/safe-source',
     suite: 'protocol',
-    title: 'Has its icons at https: or in data: URIs',
+    title: 'Uses https: or data: URIs for its icons',
     level: 'SHOULD',
     rules: ['ICON-003'],
-    reason: 'Clients have to reject all other schemes.',
-    hint: 'Serve icons over https, or write them into a data: URI.',
+    reason: 'Clients must reject all other schemes.',
+    hint: 'Serve icons over https, or embed them in a data: URI.',
     run(context) {
       const icons = needIcons(context);
       const bad = icons.filter(({ icon }) => !/^(https|data):/i.test(String(icon['src'])));
@@ -27,11 +27,11 @@ export const iconChecks: readonly Check[] = [
   {
     id: 'icons/known-type',
     suite: 'protocol',
-    title: 'Has an icon of a type that every client shows',
+    title: 'Has an icon of a type that clients can show',
     level: 'SHOULD',
     rules: ['ICON-001', 'ICON-002'],
-    reason: 'Clients have to show PNG and JPEG, and should show SVG and WebP.',
-    hint: 'Offer PNG, JPEG, SVG or WebP beside anything else.',
+    reason: 'Clients must support PNG and JPEG, and should support SVG and WebP.',
+    hint: 'Offer PNG, JPEG, SVG or WebP in addition to other types.',
     run(context) {
       const typed = needIcons(context).filter(({ icon }) => icon['mimeType'] !== undefined);
       if (typed.length === 0) context.skip('no icon says of which type it is');

@@ -9,10 +9,10 @@ export const pageChecks: readonly Check[] = [
   {
     id: 'pages/bad-cursor',
     suite: 'protocol',
-    title: 'Refuses a cursor that it never gave out with -32602',
+    title: 'Refuses an unknown cursor with -32602',
     level: 'SHOULD',
     rules: ['PAGE-006', 'ERR-017'],
-    hint: 'Check the cursor of every list, also where all fits on one page: answer -32602 to one you do not know.',
+    hint: 'Check the cursor of every list, even if it has only one page, and answer -32602 to an unknown one.',
     async run(context) {
       const talk = await context.talk();
       const lists = needLists(context);
@@ -26,10 +26,10 @@ export const pageChecks: readonly Check[] = [
   {
     id: 'pages/end',
     suite: 'protocol',
-    title: 'Comes to the end of a list',
+    title: 'Ends each list with a last page',
     level: 'SHOULD',
     rules: ['PAGE-001', 'PAGE-006'],
-    hint: 'Leave out nextCursor on the last page, and never give out a cursor twice in one walk.',
+    hint: 'Leave out nextCursor on the last page, and never repeat a cursor.',
     async run(context) {
       const lists = await pagesOf(context);
       for (const { list, pages, isEnded } of lists) {
@@ -45,8 +45,8 @@ export const pageChecks: readonly Check[] = [
     title: 'Lists each item on one page only',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client that puts the pages together would show an item twice.',
-    hint: 'Let a cursor point behind the last item of its page.',
+    reason: 'A client that joins the pages would show an item twice.',
+    hint: 'A cursor points to the first item after its page.',
     async run(context) {
       const lists = await pagesOf(context);
       for (const { list, pages } of lists) {
@@ -63,7 +63,7 @@ export const pageChecks: readonly Check[] = [
     title: 'Gives the same page for the same cursor',
     level: 'SHOULD',
     rules: ['PAGE-006'],
-    hint: 'Let a cursor say where its page begins; do not use it up.',
+    hint: 'A cursor states where its page begins. It can be used more than once.',
     async run(context) {
       const talk = await context.talk();
       const lists = await pagesOf(context);
@@ -79,11 +79,11 @@ export const pageChecks: readonly Check[] = [
   {
     id: 'pages/cursor-anywhere',
     suite: 'protocol',
-    title: 'Takes a cursor on another connection',
+    title: 'Accepts a cursor on another connection',
     level: 'SHOULD',
     rules: ['STATE-003', 'STATE-005'],
     era: 'modern',
-    hint: 'Keep what a cursor means in the cursor, not in the connection.',
+    hint: 'Keep the position in the cursor, not in the connection.',
     async run(context) {
       const [first] = await pagesOf(context);
       const talk = await context.openTalk();
@@ -98,8 +98,8 @@ export const pageChecks: readonly Check[] = [
     title: 'Lists no prompt, resource or template twice',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client asks for items by name or URI, and gets one of two that are called the same.',
-    hint: 'Give each prompt a name, and each resource a URI, of its own.',
+    reason: 'A client requests an item by its name or URI, and can reach only one of two equal ones.',
+    hint: 'Give each prompt a unique name, and each resource a unique URI.',
     run(context) {
       const named = [
         ['prompt', context.facts.prompts.map(({ name }) => name)],

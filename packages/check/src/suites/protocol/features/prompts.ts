@@ -10,10 +10,10 @@ export const promptChecks: readonly Check[] = [
   {
     id: 'prompts/unknown',
     suite: 'protocol',
-    title: 'Refuses a prompt that it does not have with -32602',
+    title: 'Refuses an unknown prompt with -32602',
     level: 'SHOULD',
     rules: ['PROMPT-006', 'ERR-017'],
-    hint: 'Look the prompt up first, and answer -32602 where there is none.',
+    hint: 'Look up the prompt first, and answer -32602 if there is none.',
     async run(context) {
       context.needCapability('prompts');
       const talk = await context.talk();
@@ -24,10 +24,10 @@ export const promptChecks: readonly Check[] = [
   {
     id: 'prompts/missing-argument',
     suite: 'protocol',
-    title: 'Refuses a prompt without an argument that it requires with -32602',
+    title: 'Refuses a prompt without a required argument with -32602',
     level: 'SHOULD',
     rules: ['PROMPT-006', 'PROMPT-009', 'ERR-017'],
-    hint: 'Check the required arguments before the prompt is made, and answer -32602.',
+    hint: 'Check the required arguments before you build the prompt, and answer -32602.',
     async run(context) {
       context.needCapability('prompts');
       const needy = context.facts.prompts.find((prompt) => required(prompt).length > 0);
@@ -44,7 +44,7 @@ export const promptChecks: readonly Check[] = [
     title: 'Refuses prompts/get without a name with -32602',
     level: 'SHOULD',
     rules: [],
-    reason: 'The schema demands it, and -32602 is the code for params that do not fit.',
+    reason: 'The schema requires it, and -32602 is the code for invalid params.',
     hint: 'Answer -32602 when name is missing.',
     async run(context) {
       context.needCapability('prompts');
@@ -59,11 +59,11 @@ export const promptChecks: readonly Check[] = [
   {
     id: 'prompts/listed-are-there',
     suite: 'protocol',
-    title: 'Has the prompts that it lists',
+    title: 'Can get every prompt that it lists',
     level: 'SHOULD',
     rules: [],
-    reason: 'A list is an offer: users pick from it.',
-    hint: 'List only prompts that can be had, with all arguments that they require.',
+    reason: 'Users pick from the list.',
+    hint: 'List only prompts that exist, and declare all required arguments.',
     run(context) {
       const stops = needGets(context);
       const failed = stops.find(({ reply }) => reply.kind !== 'result');
@@ -78,12 +78,12 @@ export const promptChecks: readonly Check[] = [
   {
     id: 'prompts/same-everywhere',
     suite: 'protocol',
-    title: 'Lists the same prompts and resources on every connection, whatever was read on it',
+    title: 'Lists the same prompts and resources on every connection',
     level: 'MUST',
     rules: ['PROMPT-003', 'RES-003'],
     era: 'modern',
     lane: 'own',
-    hint: 'Let lists depend on the server and on who asks, never on the connection.',
+    hint: 'A list may depend on the server and on the user, but not on the connection.',
     async run(context) {
       const lists = listsOf(context).filter(({ capability }) => capability !== 'tools');
       if (lists.length === 0) context.skip('the server announces no prompts and no resources');

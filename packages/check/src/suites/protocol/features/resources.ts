@@ -10,17 +10,17 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/missing',
     suite: 'protocol',
-    title: 'Refuses to read a resource that is not there with -32602',
+    title: 'Refuses to read a missing resource with -32602',
     level: 'MUST',
     rules: ['RES-004', 'RES-005', 'ERR-006'],
     era: 'modern',
-    hint: 'Answer -32602 with the URI in data; never an empty list of contents, and not -32002.',
+    hint: 'Answer -32602 with the URI in data. Do not answer with empty contents or with -32002.',
     run: async (context) => needRefusal(context, await readNothing(context), [-32602], `reading ${NOTHING}`),
   },
   {
     id: 'resources/legacy-missing',
     suite: 'protocol',
-    title: 'Refuses to read a resource that is not there with -32002',
+    title: 'Refuses to read a missing resource with -32002',
     level: 'SHOULD',
     rules: ['ERR-022'],
     era: 'legacy',
@@ -30,11 +30,11 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/missing-named',
     suite: 'protocol',
-    title: 'Names the resource that is not there in the data of the error',
+    title: 'Names the missing resource in the data of the error',
     level: 'SHOULD',
     rules: [],
     reason:
-      'The specification shows data.uri in its example, and a client with many reads has to tell them apart.',
+      'The example in the specification has data.uri, and a client with many reads must know which one failed.',
     hint: 'Put { uri } into error.data.',
     async run(context) {
       const reply = await readNothing(context);
@@ -48,10 +48,10 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/malformed-uri',
     suite: 'protocol',
-    title: 'Refuses to read what is no URI',
+    title: 'Refuses to read an invalid URI',
     level: 'MUST',
     rules: ['RES-016'],
-    hint: 'Parse the URI before you look for it, and answer -32602 where that fails.',
+    hint: 'Parse the URI before you look for the resource, and answer -32602 if that fails.',
     async run(context) {
       context.needCapability('resources');
       const talk = await context.talk();
@@ -65,7 +65,7 @@ export const resourceChecks: readonly Check[] = [
     title: 'Refuses to read without a URI with -32602',
     level: 'SHOULD',
     rules: [],
-    reason: 'The schema demands it, and -32602 is the code for params that do not fit.',
+    reason: 'The schema requires it, and -32602 is the code for invalid params.',
     hint: 'Answer -32602 when uri is missing.',
     async run(context) {
       context.needCapability('resources');
@@ -80,11 +80,11 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/listed-are-readable',
     suite: 'protocol',
-    title: 'Lets read what it lists',
+    title: 'Can read every resource that it lists',
     level: 'SHOULD',
     rules: [],
-    reason: 'A list is an offer: users pick from it.',
-    hint: 'List what is there now, and what the client may read.',
+    reason: 'Users pick from the list.',
+    hint: 'List only resources that exist and that the client may read.',
     run(context) {
       const reads = needReads(context);
       const failed = reads.filter(({ reply }) => reply.kind !== 'result');
@@ -99,11 +99,11 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/contents-named',
     suite: 'protocol',
-    title: 'Says in contents of which resource they are',
+    title: 'States in the contents which resource they belong to',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client files contents under their URI: what it asked for, or something within it.',
-    hint: 'Set uri of an item to the URI that was asked for, or to that of a part of it.',
+    reason: 'A client stores contents under their URI: the requested one, or a part of it.',
+    hint: 'Set uri of an item to the requested URI, or to the URI of a part of it.',
     run(context) {
       const reads = needReads(context).flatMap(({ uri, reply }) => {
         const contents = reply.kind === 'result' ? reply.result['contents'] : undefined;
@@ -121,10 +121,10 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/uris',
     suite: 'protocol',
-    title: 'Lists resources under sound URIs',
+    title: 'Lists resources with valid URIs',
     level: 'MUST',
     rules: ['RES-015', 'RES-016'],
-    hint: 'Percent-encode what RFC 3986 does not allow, and begin with a scheme.',
+    hint: 'Begin with a scheme, and percent-encode characters that RFC 3986 does not allow.',
     run(context) {
       if (context.revision < '2025-06-18')
         context.skip(`revision ${context.revision} is older than the rule`);
@@ -134,7 +134,7 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/templates',
     suite: 'protocol',
-    title: 'Lists templates that RFC 6570 knows',
+    title: 'Lists valid URI templates (RFC 6570)',
     level: 'MUST',
     rules: ['RES-010'],
     hint: 'Write {name}, {+path} or {?query}; balance the braces.',
@@ -144,11 +144,11 @@ export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/traversal',
     suite: 'protocol',
-    title: 'Lets nobody out of its folder through a file URI',
+    title: 'Serves no files outside of its folder for a file URI',
     level: 'MUST',
     rules: ['RES-017'],
     era: 'modern',
-    hint: 'Resolve the path, decoded, and compare it with the folder before you read.',
+    hint: 'Decode and resolve the path, and check that it is inside of the folder before you read it.',
     async run(context) {
       const file = context.facts.resources
         .map(({ uri }) => String(uri))

@@ -21,9 +21,9 @@ const EXTENSION = 'io.modelcontextprotocol/tasks';
 /** Tasks, as 2025-11-25 has them, and as the extension of the modern era has them. */
 export const taskChecks: readonly Check[] = [
   {
-    ...task('tasks/declared', 'Announces that it runs tools as tasks, if one of them wants it', ['TASK-001']),
+    ...task('tasks/declared', 'Announces tasks.requests.tools.call if a tool supports tasks', ['TASK-001']),
     lane: 'shared',
-    hint: 'Announce tasks.requests.tools.call, or take execution.taskSupport from the tools.',
+    hint: 'Announce tasks.requests.tools.call, or remove execution.taskSupport from the tools.',
     run(context) {
       needTasks(context);
       const wanting = context.facts.tools.filter(takesTasks).map(({ name }) => String(name));
@@ -38,9 +38,9 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/ignored', 'Ignores task in a call if it runs no tools as tasks', ['TASK-004']),
+    ...task('tasks/ignored', 'Ignores params.task if it does not run tools as tasks', ['TASK-004']),
     lane: 'shared',
-    hint: 'Leave params.task alone, and answer with the result.',
+    hint: 'Ignore params.task, and answer with the result.',
     async run(context) {
       needTasks(context);
       if (hasCapability(context.facts.capabilities, 'tasks.requests.tools.call'))
@@ -55,7 +55,7 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/created', 'Answers a call as a task with the task, which is working', [
+    ...task('tasks/created', 'Answers a call with params.task with a task whose status is working', [
       'TASK-005',
       'TASK-007',
     ]),
@@ -72,7 +72,7 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/unguessable', 'Gives tasks ids that nobody can guess', ['TASK-006']),
+    ...task('tasks/unguessable', 'Gives tasks ids that cannot be guessed', ['TASK-006']),
     hint: 'Use a random UUID.',
     async run(context) {
       const [one, other] = [(await storyOf(context)).taskId, (await cancelledTask(context)).taskId];
@@ -86,7 +86,7 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/state', 'Tells the state of a task when asked', ['TASK-007']),
+    ...task('tasks/state', 'Answers tasks/get with the state of the task', ['TASK-007']),
     hint: 'Answer tasks/get with taskId, status, createdAt, lastUpdatedAt and ttl (a number or null).',
     async run(context) {
       const { early, late, taskId } = await storyOf(context);
@@ -100,8 +100,8 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/result', 'Gives the result of a task when it is there', ['TASK-008']),
-    hint: 'Let tasks/result wait for the end, and answer what tools/call would have.',
+    ...task('tasks/result', 'Answers tasks/result with the result of the task', ['TASK-008']),
+    hint: 'Wait in tasks/result for the end of the task, and answer with the result of tools/call.',
     async run(context) {
       const { result, taskId, tool } = await storyOf(context);
       if (result.kind === 'silence')
@@ -117,7 +117,7 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/related', 'Says in a result of which task it is', ['TASK-010']),
+    ...task('tasks/related', 'Names the task in the result of tasks/result', ['TASK-010']),
     hint: `Add _meta["${RELATED_TASK}"] with the taskId to the result of tasks/result.`,
     async run(context) {
       const { result, taskId } = await storyOf(context);
@@ -133,8 +133,8 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/final', 'Lets a task that has ended rest', ['TASK-009', 'TASK-012']),
-    hint: 'Keep completed, failed and cancelled for good, and answer tasks/cancel then with -32602.',
+    ...task('tasks/final', 'Does not change the status of a task that has ended', ['TASK-009', 'TASK-012']),
+    hint: 'The states completed, failed and cancelled are final. Answer tasks/cancel with -32602 in these states.',
     async run(context) {
       const { result, late, cancelled } = await storyOf(context);
       if (result.kind === 'silence') context.skip('the task did not end in time');
@@ -148,8 +148,8 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/cancelled', 'Cancels a task before it says so', ['TASK-013']),
-    hint: 'Answer tasks/cancel with the task, whose status is then cancelled, and keep it so.',
+    ...task('tasks/cancelled', 'Has cancelled the task when it answers tasks/cancel', ['TASK-013']),
+    hint: 'Answer tasks/cancel with the task and the status cancelled. The status does not change after that.',
     async run(context) {
       const { cancelled, after } = await cancelledTask(context);
       if (cancelled.kind === 'error' && cancelled.error.code === -32602)
@@ -162,9 +162,9 @@ export const taskChecks: readonly Check[] = [
     },
   },
   {
-    ...task('tasks/unknown', 'Refuses a task that it does not know with -32602', ['TASK-012']),
+    ...task('tasks/unknown', 'Refuses an unknown task with -32602', ['TASK-012']),
     lane: 'shared',
-    hint: 'Look the task up first, and answer -32602 where there is none.',
+    hint: 'Look up the task first, and answer -32602 if there is none.',
     async run(context) {
       needTasks(context);
       context.needCapability('tasks');
@@ -184,7 +184,7 @@ export const taskChecks: readonly Check[] = [
   },
   {
     ...task('tasks/progress-ends', 'Reports no progress of a task that has ended', ['PROG-011']),
-    hint: 'Forget the progress token when the task is over.',
+    hint: 'Drop the progress token when the task has ended.',
     async run(context) {
       needTaskTool(context);
       const { progress, lateProgress, result } = await storyOf(context);
@@ -223,12 +223,12 @@ export const taskChecks: readonly Check[] = [
   {
     id: 'tasks/extension-ready',
     suite: 'protocol',
-    title: 'Knows a task as soon as it has answered with one, and tells its whole state',
+    title: 'Knows a task as soon as it has returned it, and returns its complete state',
     level: 'MUST',
     rules: ['TASK-018', 'TASK-019'],
     era: 'modern',
     lane: 'own',
-    hint: 'Store the task before you answer; tasks/get has resultType "complete", and what belongs to the status.',
+    hint: 'Store the task before you answer. The result of tasks/get has resultType "complete" and the members that the status requires.',
     async run(context) {
       needExtension(context);
       context.needTool();

@@ -20,22 +20,22 @@ export const errorChecks: readonly Check[] = [
   {
     id: 'errors/unknown-method',
     suite: 'protocol',
-    title: 'Answers a method that it does not know with -32601',
+    title: 'Answers an unknown method with -32601',
     level: 'MUST',
     rules: ['ERR-014', 'JRPC-020'],
     era: 'modern',
-    hint: 'Answer -32601 from the dispatcher, for every method without a handler.',
+    hint: 'Answer -32601 in the dispatcher for every method without a handler.',
     run: askUnknown,
   },
   {
     id: 'errors/legacy-unknown-method',
     suite: 'protocol',
-    title: 'Answers a method that it does not know with -32601',
+    title: 'Answers an unknown method with -32601',
     level: 'SHOULD',
     rules: [],
-    reason: 'JSON-RPC has this code for it, and clients tell by it that a feature is not there.',
+    reason: 'JSON-RPC defines this code for it, and clients use it to find out which features a server has.',
     era: 'legacy',
-    hint: 'Answer -32601 from the dispatcher, for every method without a handler.',
+    hint: 'Answer -32601 in the dispatcher for every method without a handler.',
     run: askUnknown,
   },
   removed('ping', 'ping', {}, ['PING-004', 'ERR-014']),
@@ -45,7 +45,7 @@ export const errorChecks: readonly Check[] = [
   {
     id: 'errors/shape',
     suite: 'protocol',
-    title: 'Gives every error an integer code, a message, and the data that belong to it',
+    title: 'Gives every error an integer code, a message, and the data that the code requires',
     level: 'MUST',
     rules: ['JRPC-009', 'ERR-011', 'META-008', 'ERR-020', 'ERR-021'],
     lane: 'after',
@@ -71,11 +71,11 @@ export const errorChecks: readonly Check[] = [
   {
     id: 'errors/message-short',
     suite: 'protocol',
-    title: 'Says in one short sentence what is wrong',
+    title: 'Explains an error in one short sentence',
     level: 'SHOULD',
     rules: ['JRPC-011'],
     lane: 'after',
-    hint: 'Keep error.message to one line; details belong into error.data.',
+    hint: 'Keep error.message to one line, and put details into error.data.',
     run(context) {
       const heard = needErrors(context);
       for (const each of heard) {
@@ -96,9 +96,9 @@ export const errorChecks: readonly Check[] = [
     },
   },
   {
-    ...coded('errors/reserved-codes', 'Sends no code of the range that MCP reserves but those it defines'),
+    ...coded('errors/reserved-codes', 'Sends only defined codes in the range that MCP reserves'),
     rules: ['ERR-004', 'ERR-008'],
-    hint: 'Of -32020 to -32099, send -32020, -32021 and -32022 alone; URL elicitation is input_required.',
+    hint: 'In the range -32020 to -32099, send only -32020, -32021 and -32022. Ask for URL elicitation with input_required.',
     run: (context) =>
       judgeCodes(context, '-32020, -32021 or -32022', (code) => {
         return code <= -32020 && code >= -32099 && ![-32020, -32021, -32022].includes(code);
@@ -107,14 +107,14 @@ export const errorChecks: readonly Check[] = [
   {
     ...coded('errors/old-resource-code', 'Does not send -32002'),
     rules: ['ERR-006'],
-    hint: 'Answer -32602 for a missing resource: -32002 is of earlier revisions.',
+    hint: 'Answer -32602 for a missing resource: -32002 belongs to earlier revisions.',
     run: (context) => judgeCodes(context, 'another code', (code) => code === -32002),
   },
   {
-    ...coded('errors/own-codes', 'Keeps its own codes out of the range of JSON-RPC'),
+    ...coded('errors/own-codes', 'Keeps its own error codes out of the range that JSON-RPC reserves'),
     level: 'SHOULD',
     rules: ['ERR-002', 'ERR-009'],
-    hint: 'Use -32603 for what went wrong inside, or a code outside of -32768 to -32000.',
+    hint: 'Use -32603 for internal errors, or a code outside of -32768 to -32000.',
     run: (context) =>
       judgeCodes(context, 'a code outside of -32768 to -32000', (code) => {
         const isFree = code > -32000 || code < -32768;
@@ -123,9 +123,12 @@ export const errorChecks: readonly Check[] = [
       }),
   },
   {
-    ...coded('errors/codes-mean-it', 'Sends -32020, -32021 and -32022 for what they mean and nothing else'),
+    ...coded(
+      'errors/codes-mean-it',
+      'Sends -32020, -32021 and -32022 only for the errors that they are defined for',
+    ),
     rules: ['ERR-005'],
-    hint: 'Use -32020 for HTTP headers, -32021 for missing client capabilities, -32022 for versions.',
+    hint: 'Use -32020 for HTTP headers, -32021 for missing client capabilities, and -32022 for versions.',
     run(context) {
       const heard = errorsIn(context.transcripts);
       for (const each of heard) {
@@ -156,11 +159,11 @@ function removed(
   return {
     id: `errors/no-${name}`,
     suite: 'protocol',
-    title: `Does not know ${method} in the modern era`,
+    title: `Answers ${method} with -32601 in the modern era`,
     level: 'MUST',
     rules,
     era: 'modern',
-    hint: `Answer ${method} with -32601 when the request is a modern one.`,
+    hint: `Answer ${method} with -32601 when the request is modern.`,
     async run(context) {
       const talk = await context.talk();
       return needRefusal(context, await talk.request(method, params), [-32601], method);

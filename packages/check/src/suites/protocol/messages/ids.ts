@@ -10,16 +10,16 @@ import { listsOf } from '../features/lists.js';
 export const idChecks: readonly Check[] = [
   echo('zero', 0, 'the id 0'),
   echo('large-integer', Number.MAX_SAFE_INTEGER, 'a very large id'),
-  echo('string', 'isthmus-check', 'a string for an id'),
-  echo('empty-string', '', 'an empty string for an id'),
-  echo('digits', '4711', 'a string of digits for an id'),
+  echo('string', 'isthmus-check', 'a string as its id'),
+  echo('empty-string', '', 'an empty string as its id'),
+  echo('digits', '4711', 'a string of digits as its id'),
   {
-    ...echo('unicode', 'ключ 鍵 𝄞 "\\', 'an id beyond ASCII'),
+    ...echo('unicode', 'ключ 鍵 𝄞 "\\', 'an id that is not ASCII'),
     rules: ['JRPC-006', 'JRPC-016'],
-    hint: 'Read and write UTF-8 throughout, and echo the id as it was.',
+    hint: 'Read and write UTF-8 everywhere, and return the id unchanged.',
   },
   {
-    ...echo('newlines', 'one\ntwo\r\nthree\u2028four', 'line breaks in an id'),
+    ...echo('newlines', 'one\ntwo\r\nthree\u2028four', 'line breaks in its id'),
     rules: ['JRPC-006', 'STDIO-001', 'HTTP-013'],
     hint: 'Encode messages with a JSON encoder on one line: a raw line break ends a line of stdio and a data field of SSE.',
   },
@@ -29,7 +29,7 @@ export const idChecks: readonly Check[] = [
     title: 'Keeps the ids 4712 and "4712" apart when both are in flight',
     level: 'MUST',
     rules: ['JRPC-006'],
-    hint: 'Key pending requests by value and type: in JavaScript a Map, not an object.',
+    hint: 'Key pending requests by value and type. In JavaScript use a Map, not an object.',
     async run(context) {
       const talk = await context.talk();
       const replies = await Promise.all([
@@ -51,11 +51,11 @@ export const idChecks: readonly Check[] = [
   {
     id: 'ids/every-method',
     suite: 'protocol',
-    title: 'Answers every method under the very id of the request, whatever its kind',
+    title: 'Answers every method with the id of the request, whatever the type of the id',
     level: 'MUST',
     rules: ['JRPC-006', 'JRPC-009'],
     lane: 'own',
-    hint: 'Echo the id in one place, for results and errors of all methods: do not convert it.',
+    hint: 'Copy the id in one place, for the results and errors of all methods, and do not convert it.',
     async run(context) {
       const talk = await context.openTalk();
       const asked = askable(context);
@@ -84,10 +84,10 @@ function echo(name: string, id: RequestId, what: string): Check {
   return {
     id: `ids/${name}`,
     suite: 'protocol',
-    title: `Answers a request with ${what} under that very id`,
+    title: `Answers a request with ${what} with the same id`,
     level: 'MUST',
     rules: ['JRPC-002', 'JRPC-006'],
-    hint: 'Echo the id as it came: do not convert it, and test for its absence, not for its truth.',
+    hint: 'Return the id unchanged. Do not convert it, and test whether it is present, not whether it is truthy.',
     run: (context) => judgeEcho(context, id),
   };
 }

@@ -9,7 +9,7 @@ export const messageChecks: readonly Check[] = [
   {
     id: 'messages/envelope',
     suite: 'protocol',
-    title: 'Sends nothing but sound JSON-RPC 2.0 messages',
+    title: 'Sends only valid JSON-RPC 2.0 messages',
     level: 'MUST',
     rules: ['JRPC-001', 'JRPC-002', 'JRPC-007', 'JRPC-008', 'JRPC-019'],
     lane: 'after',
@@ -38,11 +38,11 @@ export const messageChecks: readonly Check[] = [
   {
     id: 'messages/one-answer',
     suite: 'protocol',
-    title: 'Answers each request once, and nothing that was not asked',
+    title: 'Answers each request exactly once, and answers nothing else',
     level: 'MUST',
     rules: ['JRPC-006', 'JRPC-009'],
     lane: 'after',
-    hint: 'Send exactly one response for a request, under its id, and none under any other.',
+    hint: 'Send exactly one response to each request, with the id of that request.',
     run(context) {
       for (const { frame, request } of answersIn(context.transcripts)) {
         // An error to what could not be read has no id.
@@ -73,7 +73,7 @@ export const messageChecks: readonly Check[] = [
     title: 'Does not answer notifications, known or not',
     level: 'MUST',
     rules: ['JRPC-012'],
-    hint: 'A message without an id is a notification: take it or ignore it, but never answer it, not even with an error.',
+    hint: 'A message without an id is a notification. Process it or ignore it, but never answer it, not even with an error.',
     async run(context) {
       const talk = await context.talk();
       const from = talk.transcript.frames.length;
@@ -103,12 +103,12 @@ export const messageChecks: readonly Check[] = [
   {
     id: 'messages/over-sockets',
     suite: 'protocol',
-    title: 'Speaks MCP as it is over a transport of its own',
+    title: 'Uses the same messages on a custom transport as on stdio',
     level: 'MUST',
     rules: ['STDIO-016', 'STDIO-017', 'STDIO-019'],
     over: ['socket'],
     lane: 'own',
-    hint: 'Send the same lines as on stdio: the handshake in legacy revisions, _meta in every modern request.',
+    hint: 'Send the same lines as on stdio: the handshake in legacy revisions, and _meta in every modern request.',
     async run(context) {
       const talk = await context.openTalk();
       const method = listsOf(context)[0]?.method ?? harmless(context);
@@ -126,7 +126,7 @@ export const messageChecks: readonly Check[] = [
     rules: ['JRPC-013', 'JRPC-015', 'STDIO-010'],
     era: 'modern',
     lane: 'after',
-    hint: 'Ask the client within an input_required result, never by a request of your own.',
+    hint: 'Ask the client in an input_required result. Do not send a request.',
     run(context) {
       const [request] = saidByServer(context, ({ kind }) => kind === 'request');
       if (request) {
@@ -175,11 +175,11 @@ export const stateChecks: readonly Check[] = [
   {
     id: 'state/side-by-side',
     suite: 'protocol',
-    title: 'Serves several requests at once, and each with its own answer',
+    title: 'Serves several requests at once, each with its own answer',
     level: 'SHOULD',
     rules: ['STATE-002'],
     era: 'modern',
-    hint: 'Keep everything about a request with the request; answer in any order.',
+    hint: 'Keep the state of a request with the request. Answers may come in any order.',
     async run(context) {
       const talk = await context.talk();
       const lists = needLists(context);
@@ -202,11 +202,11 @@ export const stateChecks: readonly Check[] = [
   {
     id: 'state/after-errors',
     suite: 'protocol',
-    title: 'Goes on after errors as if nothing had been',
+    title: 'Serves requests after errors as before',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client that got something wrong tries again on the same connection.',
-    hint: 'Let an error end its request and nothing else.',
+    reason: 'A client that made a mistake tries again on the same connection.',
+    hint: 'An error must end only its own request.',
     async run(context) {
       const talk = await context.talk();
       await Promise.all(
@@ -230,7 +230,7 @@ export const pingChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['PING-001'],
     era: 'legacy',
-    hint: 'Answer ping at once with `{}`, whatever else is going on.',
+    hint: 'Answer ping at once with `{}`, whatever else is running.',
     async run(context) {
       const talk = await context.talk();
       const result = context.needResult(await talk.request('ping'), 'ping');

@@ -15,11 +15,11 @@ export const metaChecks: readonly Check[] = [
   {
     id: 'meta/client-info-optional',
     suite: 'protocol',
-    title: 'Serves a request that does not say who asks',
+    title: 'Serves a request without clientInfo',
     level: 'SHOULD',
     rules: ['META-003'],
     era: 'modern',
-    hint: 'Do without clientInfo: clients may be told not to send it.',
+    hint: 'Do not require clientInfo: a client may be configured not to send it.',
     async run(context) {
       const talk = await context.talk();
       const reply = await talk.request('server/discover', {}, { meta: { [META.clientInfo]: undefined } });
@@ -30,11 +30,11 @@ export const metaChecks: readonly Check[] = [
   {
     id: 'meta/client-info-changes-nothing',
     suite: 'protocol',
-    title: 'Answers the same whoever the client says it is',
+    title: 'Gives the same answer whatever clientInfo says',
     level: 'SHOULD',
     rules: ['META-011'],
     era: 'modern',
-    hint: 'Do not switch on clientInfo: it is what anybody says of himself.',
+    hint: 'Do not make decisions by clientInfo: any client can write anything there.',
     async run(context) {
       const talk = await context.talk();
       const [list] = listsOf(context);
@@ -59,7 +59,7 @@ export const metaChecks: readonly Check[] = [
     title: 'Answers a request whose clientInfo is malformed',
     level: 'SHOULD',
     rules: [],
-    reason: 'What a client says of itself may be wrong; whoever waits for an answer has to get one.',
+    reason: 'clientInfo may be wrong, but a request without an answer hangs.',
     era: 'modern',
     lane: 'rough',
     hint: 'Refuse it with -32602, or ignore it.',
@@ -84,7 +84,7 @@ function missing(name: string, what: string, leaveOut: (meta: JsonObject) => Jso
     rules: ['META-004'],
     era: 'modern',
     lane: 'rough',
-    hint: `Answer -32602 when ${what} is not in the request; never fall back on what an earlier request said.`,
+    hint: `Answer -32602 when the request lacks ${what}. Do not fall back on what an earlier request said.`,
     async run(context) {
       const method = listsOf(context)[0]?.method ?? 'server/discover';
       const _meta = leaveOut(modernMeta(context));

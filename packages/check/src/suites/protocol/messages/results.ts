@@ -19,12 +19,12 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/type',
     suite: 'protocol',
-    title: 'Says in every result of what type it is',
+    title: 'States the type of every result',
     level: 'MUST',
     rules: ['RTYPE-001'],
     era: 'modern',
     lane: 'after',
-    hint: 'Add resultType "complete" to every result, empty ones included.',
+    hint: 'Add resultType "complete" to every result, including empty ones.',
     run: (context) =>
       eachResult(context, 'has a resultType', ({ result }) =>
         typeof result['resultType'] === 'string'
@@ -35,7 +35,7 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/type-known',
     suite: 'protocol',
-    title: 'Uses no type of result but those of the core and of extensions that the client has',
+    title: 'Uses only result types of the core, or of extensions that the client declared',
     level: 'MUST',
     rules: ['RTYPE-005', 'VER-021', 'TASK-016'],
     era: 'modern',
@@ -51,12 +51,12 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/type-true',
     suite: 'protocol',
-    title: 'Says complete where it is, and input_required where it asks',
+    title: 'Uses resultType complete for final results and input_required for questions',
     level: 'MUST',
     rules: ['RTYPE-002'],
     era: 'modern',
     lane: 'after',
-    hint: 'Decide resultType where the result is made: inputRequests and requestState make it input_required.',
+    hint: 'Set resultType where the result is made: a result with inputRequests or requestState is input_required.',
     run: (context) =>
       eachResult(context, 'is what it says', ({ result, method }) => {
         const { resultType } = result;
@@ -71,7 +71,7 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/server-info',
     suite: 'protocol',
-    title: 'Says in every result who it is',
+    title: 'Identifies itself in every result',
     level: 'SHOULD',
     rules: ['META-010'],
     era: 'modern',
@@ -88,11 +88,11 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/meta-keys',
     suite: 'protocol',
-    title: 'Names what it puts into _meta by the grammar of its keys',
+    title: 'Uses valid keys in _meta',
     level: 'MUST',
     rules: ['META-015', 'META-016'],
     lane: 'after',
-    hint: 'A name begins and ends with a letter or digit; a prefix is dotted labels and a slash: com.example/name.',
+    hint: 'A name begins and ends with a letter or digit. A prefix is a series of labels with dots, then a slash: com.example/name.',
     run(context) {
       const revision = knownRevision(context);
       if (revision < '2025-06-18') context.skip(`revision ${revision} is older than the rule`);
@@ -115,11 +115,11 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/meta-reserved',
     suite: 'protocol',
-    title: 'Puts nothing of its own under the prefixes of MCP in _meta',
+    title: 'Does not use the reserved prefixes of MCP for its own keys in _meta',
     level: 'MUST',
     rules: ['META-018', 'META-019'],
     lane: 'after',
-    hint: 'Use a prefix of a domain that is yours: com.example/name.',
+    hint: 'Use a domain that you own as the prefix: com.example/name.',
     run(context) {
       const revision = knownRevision(context);
       if (revision < '2025-06-18') context.skip(`revision ${revision} is older than the rule`);
@@ -137,12 +137,12 @@ export const resultChecks: readonly Check[] = [
   {
     id: 'results/trace-context',
     suite: 'protocol',
-    title: 'Writes traceparent, tracestate and baggage as W3C has it',
+    title: 'Writes traceparent, tracestate and baggage in the formats of W3C',
     level: 'MUST',
     rules: ['META-020'],
     era: 'modern',
     lane: 'after',
-    hint: 'Pass on what a tracing library gives you, unchanged.',
+    hint: 'Pass on the values of a tracing library unchanged.',
     run(context) {
       const revision = knownRevision(context);
       const heard = resultsIn(context.transcripts).filter(({ frame }) => TRACES.test(frame.text));

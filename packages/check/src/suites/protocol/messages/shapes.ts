@@ -13,12 +13,12 @@ import {
 } from '../answers.js';
 import { isTrace } from './results.js';
 
-const SCHEMA = 'The schema of a revision is part of its specification: clients parse what they get by it.';
+const SCHEMA = 'The schema of a revision is part of its specification, and clients parse results with it.';
 
 /** Everything that was heard, held against the schema of its revision. */
 export const shapeChecks: readonly Check[] = [
-  family('server/discover', ['DISC-003'], 'supportedVersions, capabilities and, if any, instructions'),
-  family('initialize', ['INIT-003'], 'protocolVersion, capabilities, serverInfo and, if any, instructions'),
+  family('server/discover', ['DISC-003'], 'supportedVersions, capabilities and optional instructions'),
+  family('initialize', ['INIT-003'], 'protocolVersion, capabilities, serverInfo and optional instructions'),
   family('tools/list', ['TOOL-006'], 'tools with a name and an inputSchema of type object'),
   family('prompts/list', [], 'prompts with a name, and arguments with names'),
   family('prompts/get', ['PROMPT-007'], 'messages with a role and one block of content'),
@@ -28,7 +28,7 @@ export const shapeChecks: readonly Check[] = [
   {
     id: 'shapes/notifications',
     suite: 'protocol',
-    title: 'Sends well-formed notifications, of its revision',
+    title: 'Sends well-formed notifications of the negotiated revision',
     level: 'MUST',
     rules: ['LOG-006', 'META-013'],
     lane: 'after',
@@ -53,10 +53,10 @@ export const shapeChecks: readonly Check[] = [
   {
     id: 'shapes/media-types',
     suite: 'protocol',
-    title: 'Writes media types as they are written',
+    title: 'Writes valid media types',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client decides by the media type how to show something.',
+    reason: 'A client decides by the media type how to show content.',
     lane: 'after',
     hint: 'Write type/subtype: "text/plain", "image/png".',
     run(context) {
@@ -89,7 +89,7 @@ function family(method: string, rules: readonly string[], parts: string): Check 
     lane: 'after',
     ...(method === 'server/discover' && { era: 'modern' as const }),
     ...(method === 'initialize' && { era: 'legacy' as const }),
-    hint: `The result has ${parts}; compare it with the schema of the revision.`,
+    hint: `The result has ${parts}. Compare it with the schema of the revision.`,
     run(context) {
       const revision = knownRevision(context);
       const heard = resultsIn(context.transcripts).filter((answer) => answer.method === method);

@@ -10,7 +10,7 @@ import { needNotification, needSlowTool, SHORT_MS, SLOW_MS, startSlow } from './
 export const cancellationIgnoredChecks: readonly Check[] = [
   ignored(
     'unknown',
-    'a cancellation of a request that never was',
+    'a cancellation of an unknown request',
     'SHOULD',
     ['CANC-008', 'CANC-011'],
     [{ requestId: 987_654_321 }, { requestId: 'isthmus-check: nobody', reason: 'for no reason' }],
@@ -33,11 +33,11 @@ export const cancellationIgnoredChecks: readonly Check[] = [
   {
     id: 'cancellation/finished-ignored',
     suite: 'protocol',
-    title: 'Ignores the cancellation of a request that was answered already',
+    title: 'Ignores the cancellation of a request that it has answered',
     level: 'MUST',
     rules: ['CANC-010'],
     lane: 'rough',
-    hint: 'Forget a request when it is answered, and ignore cancellations of what is not there.',
+    hint: 'Forget a request when it is answered, and ignore cancellations of unknown requests.',
     async run(context) {
       needNotification(context);
       const talk = await talkInUse(context);
@@ -49,11 +49,11 @@ export const cancellationIgnoredChecks: readonly Check[] = [
   {
     id: 'cancellation/race-survived',
     suite: 'protocol',
-    title: 'Survives cancellations that cross the answer',
+    title: 'Survives cancellations that arrive while it answers',
     level: 'MUST',
     rules: ['CANC-010'],
     lane: 'rough',
-    hint: 'Settle each request once: with the answer, or with the cancellation, whichever is first.',
+    hint: 'Settle each request once: with the answer or with the cancellation, whichever comes first.',
     async run(context) {
       const talk = await talkInUse(context);
       for (let count = 0; count < RACES; count++) {
@@ -72,7 +72,7 @@ export const cancellationIgnoredChecks: readonly Check[] = [
   {
     id: 'cancellation/disconnect-survived',
     suite: 'protocol',
-    title: 'Takes it well when clients go away in the middle of a request',
+    title: 'Survives clients that disconnect during a request',
     level: 'MUST',
     rules: ['CANC-004', 'CANC-010', 'HTTP-024'],
     era: 'modern',
@@ -101,7 +101,7 @@ export const cancellationIgnoredChecks: readonly Check[] = [
   {
     id: 'cancellation/server-cancels-only-its-own',
     suite: 'protocol',
-    title: 'Sends notifications/cancelled only for subscriptions (legacy: for its own requests)',
+    title: 'Sends notifications/cancelled only for subscriptions (legacy: only for its own requests)',
     level: 'MUST',
     rules: ['CANC-002', 'CANC-016'],
     lane: 'after',
@@ -168,7 +168,7 @@ function ignored(
     level,
     rules,
     lane: 'rough',
-    hint: 'Do nothing and say nothing when requestId is not the id of a request that is running.',
+    hint: 'Do nothing and answer nothing if requestId is not the id of a running request.',
     async run(context) {
       needNotification(context);
       const talk = await talkInUse(context);

@@ -22,7 +22,7 @@ export const cancellationChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['CANC-007', 'STDIO-015'],
     lane: 'own',
-    hint: 'Hand a signal to the work, stop when it fires, and drop what it returns.',
+    hint: 'Pass an abort signal to the work, stop when it fires, and drop the result.',
     async run(context) {
       const talk = await openForCancelling(context);
       for (const ms of TRIES_MS) {
@@ -45,13 +45,13 @@ export const cancellationChecks: readonly Check[] = [
   {
     id: 'cancellation/no-progress-after',
     suite: 'protocol',
-    title: 'Reports no progress of a request that was cancelled',
+    title: 'Reports no progress for a cancelled request',
     level: 'SHOULD',
     rules: ['CANC-007', 'STDIO-014', 'PROG-007'],
     reason:
-      'The page on stdio forbids any further message; the page on cancellation recommends it (so does CANC-007), and so does this check.',
+      'The page on stdio forbids any further message. The page on cancellation (CANC-007) and this check only recommend it.',
     lane: 'own',
-    hint: 'Send nothing for a request once its cancellation has been read, whatever the work still does.',
+    hint: 'Send nothing for a request after you have read its cancellation, even if the work still runs.',
     async run(context) {
       const talk = await openForCancelling(context);
       let prompted = 0;
@@ -88,11 +88,11 @@ export const cancellationChecks: readonly Check[] = [
   {
     id: 'cancellation/others-go-on',
     suite: 'protocol',
-    title: 'Goes on with other requests when one is cancelled',
+    title: 'Continues other requests when one is cancelled',
     level: 'MUST',
     rules: ['CANC-010'],
     lane: 'own',
-    hint: 'Cancel the request that is named by requestId, and no other.',
+    hint: 'Cancel only the request that requestId names.',
     async run(context) {
       needSlowTool(context);
       const talk = await context.openTalk();
@@ -108,10 +108,10 @@ export const cancellationChecks: readonly Check[] = [
   {
     id: 'cancellation/keeps-types-apart',
     suite: 'protocol',
-    title: 'Does not take the string "8801" for the id 8801',
+    title: 'Distinguishes the id "8801" from the id 8801',
     level: 'SHOULD',
     rules: ['CANC-008', 'CANC-011'],
-    reason: 'Ids are equal only with their type (JRPC-006): another id is that of another request.',
+    reason: 'Ids are equal only if their types are equal (JRPC-006).',
     lane: 'own',
     hint: 'Compare requestId with the ids of requests as JSON values.',
     async run(context) {

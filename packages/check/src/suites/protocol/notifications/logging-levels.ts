@@ -15,7 +15,7 @@ export const loggingLevelsChecks: readonly Check[] = [
   {
     id: 'logging/none-without-level',
     suite: 'protocol',
-    title: 'Sends no logs for a request that does not ask for them',
+    title: 'Sends no logs for a request without logLevel',
     level: 'MUST',
     rules: ['LOG-002'],
     era: 'modern',
@@ -34,10 +34,10 @@ export const loggingLevelsChecks: readonly Check[] = [
   {
     id: 'logging/from-the-level-on',
     suite: 'protocol',
-    title: 'Sends logs only from the level on that the request asks for',
+    title: 'Sends only logs of the requested level and above',
     level: 'SHOULD',
     rules: ['LOG-003'],
-    reason: 'Whoever asks for errors does not want to read everything.',
+    reason: 'A client that requests errors does not want all messages.',
     era: 'modern',
     hint: 'Compare the level of each message with logLevel of the request.',
     async run(context) {
@@ -53,12 +53,12 @@ export const loggingLevelsChecks: readonly Check[] = [
   {
     id: 'logging/before-the-answer',
     suite: 'protocol',
-    title: 'Sends no logs for a request after its answer, and none on other streams',
+    title: 'Sends the logs of a request only before its answer, and only on its own stream',
     level: 'MUST',
     rules: ['LOG-004'],
     era: 'modern',
     lane: 'own',
-    hint: 'Send logs on the response stream of their request, and drop what comes after its answer.',
+    hint: 'Send logs on the response stream of their request, and drop later ones.',
     async run(context) {
       const stop = loggingStops(context)[0]!;
       const talk = await context.openTalk();
@@ -85,11 +85,11 @@ export const loggingLevelsChecks: readonly Check[] = [
   {
     id: 'logging/refuses-unknown-levels',
     suite: 'protocol',
-    title: 'Refuses levels that there are not with -32602',
+    title: 'Refuses unknown log levels with -32602',
     level: 'SHOULD',
     rules: ['LOG-005', 'LOG-012', 'ERR-017'],
     lane: 'rough',
-    hint: 'Check the level against the eight that there are, and answer with -32602.',
+    hint: 'Accept only the eight levels, and answer others with -32602.',
     async run(context) {
       context.needCapability('logging');
       const talk = await context.roughTalk();
@@ -107,10 +107,10 @@ export const loggingLevelsChecks: readonly Check[] = [
   {
     id: 'logging/knows-all-levels',
     suite: 'protocol',
-    title: 'Takes each of the eight levels',
+    title: 'Accepts each of the eight log levels',
     level: 'SHOULD',
     rules: ['LOG-006'],
-    reason: 'A client may ask for any of them.',
+    reason: 'A client may request any of them.',
     lane: 'rough',
     hint: 'Accept debug, info, notice, warning, error, critical, alert and emergency.',
     async run(context) {
@@ -132,13 +132,13 @@ export const loggingLevelsChecks: readonly Check[] = [
   {
     id: 'logging/from-the-set-level-on',
     suite: 'protocol',
-    title: 'After logging/setLevel, sends logs only from that level on, to this session alone',
+    title: 'Applies logging/setLevel to the session that set it, and sends only logs of that level and above',
     level: 'SHOULD',
     rules: ['LOG-010'],
-    reason: 'The level is the minimum of the session that set it.',
+    reason: 'The level is a minimum for the session that set it.',
     era: 'legacy',
     lane: 'own',
-    hint: 'Keep the level with the session, and compare each message with it.',
+    hint: 'Store the level in the session, and compare each message with it.',
     async run(context) {
       context.needCapability('logging');
       const likely = likelyToLog(context);

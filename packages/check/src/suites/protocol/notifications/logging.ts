@@ -11,7 +11,7 @@ export const loggingChecks: readonly Check[] = [
   {
     id: 'logging/announced',
     suite: 'protocol',
-    title: 'A server that logs announces logging',
+    title: 'Announces logging if it sends log messages',
     level: 'MUST',
     rules: ['LOG-001'],
     lane: 'after',
@@ -30,11 +30,11 @@ export const loggingChecks: readonly Check[] = [
   {
     id: 'logging/message-shape',
     suite: 'protocol',
-    title: 'A log message has one of the eight levels, and data',
+    title: 'Gives each log message one of the eight levels, and data',
     level: 'MUST',
     rules: ['LOG-006'],
     lane: 'after',
-    hint: 'Send {level, data}, and logger as a string; levels are those of RFC 5424 by name.',
+    hint: 'Send {level, data} and optionally a string logger. The levels are the names of RFC 5424.',
     run(context) {
       const logs = heardLogs(context);
       for (const frame of logs) {
@@ -59,7 +59,7 @@ export const loggingChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['LOG-008'],
     lane: 'after',
-    hint: 'Limit how often you log for one client.',
+    hint: 'Limit the rate of log messages for each client.',
     run(context) {
       const logs = heardLogs(context);
       const flood = context.transcripts.some(({ frames }) => {
@@ -77,7 +77,7 @@ export const loggingChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['LOG-007'],
     lane: 'after',
-    hint: 'Leave keys, tokens and passwords out of what is logged, or mask them.',
+    hint: 'Remove or mask keys, tokens and passwords in log messages.',
     run(context) {
       const logs = heardLogs(context);
       const own = context.target.transport === 'http' ? Object.entries(context.target.headers) : [];

@@ -36,11 +36,11 @@ export const progressChecks: readonly Check[] = [
   {
     id: 'progress/of-running-requests',
     suite: 'protocol',
-    title: 'Reports progress only under tokens of requests that are running',
+    title: 'Reports progress only with tokens of running requests',
     level: 'MUST',
     rules: ['PROG-007', 'PROG-008'],
     lane: 'after',
-    hint: 'Stop reporting before the answer is sent, and use the token of the request as it is.',
+    hint: 'Stop reporting before you send the answer, and use the token of the request unchanged.',
     run(context) {
       const all = heardProgress(context);
       for (const { frame, request, isAnswered } of all) {
@@ -60,10 +60,10 @@ export const progressChecks: readonly Check[] = [
   {
     id: 'progress/keeps-the-token',
     suite: 'protocol',
-    title: 'Reports progress under the token that was given, with its type',
+    title: 'Reports progress with the token of the request, with the same type',
     level: 'MUST',
     rules: ['PROG-007'],
-    hint: 'Echo _meta.progressToken as it is: a string stays a string, and 0 is a token.',
+    hint: 'Return _meta.progressToken unchanged. A string stays a string, and 0 is a valid token.',
     async run(context) {
       const stop = reportingStops(context)[0]!;
       const talk = await context.talk();
@@ -84,7 +84,7 @@ export const progressChecks: readonly Check[] = [
   {
     id: 'progress/none-without-token',
     suite: 'protocol',
-    title: 'Reports no progress of requests without a token',
+    title: 'Reports no progress for requests without a token',
     level: 'MUST',
     rules: ['PROG-007'],
     hint: 'Send notifications/progress only when the request has _meta.progressToken.',
@@ -102,11 +102,11 @@ export const progressChecks: readonly Check[] = [
   {
     id: 'progress/two-at-once',
     suite: 'protocol',
-    title: 'Keeps the progress of requests that run at the same time apart',
+    title: 'Reports the progress of concurrent requests separately',
     level: 'MUST',
     rules: ['PROG-004', 'PROG-007', 'HTTP-015'],
     lane: 'own',
-    hint: 'Keep the token with its request, and send progress where its answer goes.',
+    hint: 'Keep the token with its request, and send progress on the same stream as the answer.',
     async run(context) {
       const stop = reportingStops(context)[0]!;
       const talk = await context.openTalk();
@@ -143,9 +143,9 @@ export const progressChecks: readonly Check[] = [
     title: 'Progress does not exceed its total',
     level: 'SHOULD',
     rules: [],
-    reason: 'Clients draw a bar from it.',
+    reason: 'Clients show a progress bar.',
     lane: 'after',
-    hint: 'Leave total out where it is not known, and correct it where it grows.',
+    hint: 'Leave out total if it is unknown, and correct it if it grows.',
     run(context) {
       const all = heardProgress(context);
       for (const { frame } of all) {
@@ -159,11 +159,11 @@ export const progressChecks: readonly Check[] = [
   {
     id: 'progress/says-something',
     suite: 'protocol',
-    title: 'The message of progress is text that people can read',
+    title: 'The message of a progress notification is readable text',
     level: 'SHOULD',
     rules: ['PROG-006'],
     lane: 'after',
-    hint: 'Say in message what is being done, or leave it out.',
+    hint: 'State in message what the server does, or leave it out.',
     run(context) {
       if (context.revision < '2025-03-26') context.skip(`${context.revision} has no messages in progress`);
       const said = heardProgress(context).filter(({ frame }) => paramsOf(frame)['message'] !== undefined);
@@ -187,7 +187,7 @@ export const progressChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['PROG-009'],
     lane: 'after',
-    hint: 'Send progress a few times a second, however often the work has something to report.',
+    hint: 'Send progress at most a few times per second.',
     run(context) {
       const times = new Map<string, number[]>();
       for (const { frame, key } of heardProgress(context))

@@ -17,7 +17,7 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'A server that announces resources.subscribe has both methods.',
-    hint: 'Remember the URI for this session and answer {}; forget it and answer {}.',
+    hint: 'Store the URI for this session and answer {}. For unsubscribe, remove it and answer {}.',
     async run(context) {
       const uri = subscribable(context);
       const talk = await context.talk();
@@ -32,10 +32,10 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/updates-after-subscribe',
-    title: 'Tells updates of a resource to those who have subscribed, as long as they are',
+    title: 'Sends updates of a resource only between subscribe and unsubscribe',
     level: 'SHOULD',
     rules: [],
-    reason: 'A subscription that nobody serves is worse than none, and so is one that cannot be ended.',
+    reason: 'A client relies on updates after it has subscribed, and on silence after it has unsubscribed.',
     lane: 'own',
     hint: 'Send notifications/resources/updated for the URIs of this session between subscribe and unsubscribe.',
     async run(context) {
@@ -67,7 +67,7 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/tells-list-changes',
-    title: 'Tells every client when a list has changed',
+    title: 'Notifies every client when a list has changed',
     level: 'SHOULD',
     rules: ['SUB-019', 'TOOL-022'],
     lane: 'own',
@@ -91,11 +91,11 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/list-changed-only-if-announced',
-    title: 'Tells changes of lists only with the capability listChanged',
+    title: 'Sends list_changed only if it announces listChanged',
     level: 'MUST',
     rules: ['INIT-012'],
     lane: 'after',
-    hint: 'Announce listChanged for each list whose changes you tell.',
+    hint: 'Announce listChanged for each list that you send list_changed for.',
     run(context) {
       if (context.revision < '2025-06-18')
         context.skip(`${context.revision} only recommends to keep to the capabilities (INIT-013)`);

@@ -27,10 +27,10 @@ export const subscriptionsNewsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/tells-updates',
-    title: 'Tells subscribers when a resource has changed',
+    title: 'Notifies subscribers when a resource has changed',
     level: 'SHOULD',
     rules: ['RES-012'],
-    hint: 'Send notifications/resources/updated to every subscription whose resourceSubscriptions hold the URI.',
+    hint: 'Send notifications/resources/updated to every subscription whose resourceSubscriptions has the URI.',
     async run(context) {
       context.needCapability('resources.subscribe');
       const trigger = needTrigger(context, 'uri');
@@ -51,10 +51,10 @@ export const subscriptionsNewsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/tells-nothing-else',
-    title: 'Tells a subscription only what its filter asks for',
+    title: 'Sends only notifications that the filter of a subscription requests',
     level: 'MUST',
     rules: ['SUB-002', 'RES-013'],
-    hint: 'Compare each change with the filter of each subscription before it is told.',
+    hint: 'Compare each change with the filter of a subscription before you send it.',
     async run(context) {
       needNews(context);
       const cause = CAUSES.find((each) => isAnnounced(context, each) && findTrigger(context, each));
@@ -83,7 +83,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/news-name-their-subscription',
-    title: 'News name the subscription that they belong to',
+    title: 'Change notifications name their subscription',
     level: 'MUST',
     rules: ['META-013', 'SUB-008'],
     hint: 'Put _meta["io.modelcontextprotocol/subscriptionId"] into every notification of a subscription.',
@@ -118,10 +118,10 @@ export const subscriptionsNewsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/quiet-after-cancel',
-    title: 'Says nothing more on a subscription that was cancelled, and goes on with the others',
+    title: 'Sends nothing more on a cancelled subscription, and continues the others',
     level: 'MUST',
     rules: ['STDIO-014', 'HTTP-025'],
-    hint: 'End a subscription at once when its request is cancelled, and no other.',
+    hint: 'End a subscription as soon as its request is cancelled, and end no other.',
     async run(context) {
       needNews(context);
       const { talk, first, second, name } = await twoWitnesses(context);
@@ -148,7 +148,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/no-progress-and-no-logs',
-    title: 'Carries neither progress nor logs on a subscription',
+    title: 'Sends no progress and no logs on a subscription',
     level: 'MUST',
     rules: ['HTTP-018'],
     over: ['http'],
@@ -174,7 +174,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/no-news-outside',
-    title: 'Tells no news to those who have not subscribed',
+    title: 'Sends change notifications only on subscriptions',
     level: 'MUST',
     rules: ['META-013', 'RES-013', 'SUB-017'],
     lane: 'after',
@@ -211,7 +211,7 @@ function told(list: 'tools' | 'prompts' | 'resources', rule: string): Check {
   return {
     ...common,
     id: `subscriptions/tells-${list}`,
-    title: `Tells subscribers when the list of ${list} has changed`,
+    title: `Notifies subscribers when the list of ${list} has changed`,
     level: 'SHOULD',
     rules: [rule],
     hint: `Send notifications/${list}/list_changed to every subscription with ${list}ListChanged.`,

@@ -26,10 +26,10 @@ export const subscriptionsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/acknowledged-first',
-    title: 'Acknowledges a subscription before anything else is said about it',
+    title: 'Acknowledges a subscription before it sends anything else on it',
     level: 'MUST',
     rules: ['SUB-003', 'SUB-004'],
-    hint: 'Send notifications/subscriptions/acknowledged as soon as the subscription is open, and only then news.',
+    hint: 'Send notifications/subscriptions/acknowledged as the first message of a subscription.',
     async run(context) {
       needNews(context);
       const listening = await listenWell(context, await context.roughTalk(), wholeFilter(context));
@@ -45,7 +45,7 @@ export const subscriptionsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/promises-what-it-announces',
-    title: 'Acknowledges only what was asked for and what the server announces',
+    title: 'Acknowledges only notifications that the client requested and the server announces',
     level: 'MUST',
     rules: ['SUB-006'],
     hint: 'Acknowledge the part of the filter for which you announce listChanged or resources.subscribe.',
@@ -86,10 +86,10 @@ export const subscriptionsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/keeps-the-id',
-    title: 'Names a subscription by the id of its request, with its type',
+    title: 'Identifies a subscription by the id of its request, with the same type',
     level: 'MUST',
     rules: ['SUB-008', 'META-013'],
-    hint: 'Put the JSON-RPC id of the listen request as it is into _meta["io.modelcontextprotocol/subscriptionId"].',
+    hint: 'Put the JSON-RPC id of the listen request unchanged into _meta["io.modelcontextprotocol/subscriptionId"].',
     async run(context) {
       needNews(context);
       const talk = await context.roughTalk();
@@ -109,10 +109,10 @@ export const subscriptionsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/several-at-once',
-    title: 'Keeps several subscriptions at once, each with its own filter',
+    title: 'Allows several subscriptions at once, each with its own filter',
     level: 'SHOULD',
     rules: [],
-    reason: 'A filter is changed by opening a second subscription before the first is ended.',
+    reason: 'A client changes its filter by opening a second subscription before it ends the first.',
     hint: 'Keep subscriptions by their request id, and acknowledge each.',
     async run(context) {
       needNews(context);
@@ -135,7 +135,7 @@ export const subscriptionsChecks: readonly Check[] = [
     title: 'Answers other requests while a subscription is open',
     level: 'MUST',
     rules: ['JRPC-020'],
-    hint: 'Do not wait for the end of a subscription before the next request is read.',
+    hint: 'Do not wait for the end of a subscription before you read the next request.',
     async run(context) {
       needNews(context);
       const talk = await context.roughTalk();
@@ -155,7 +155,7 @@ export const subscriptionsChecks: readonly Check[] = [
     title: 'Opens a new subscription after others were cancelled',
     level: 'SHOULD',
     rules: [],
-    reason: 'Clients cancel and listen again whenever their filter changes.',
+    reason: 'Clients cancel and listen again when their filter changes.',
     hint: 'Free a subscription when its request is cancelled, or when its stream is closed.',
     async run(context) {
       needNews(context);
@@ -177,8 +177,8 @@ export const subscriptionsChecks: readonly Check[] = [
     title: 'Refuses subscriptions/listen without a filter',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client that forgot its filter would wait for news that never come.',
-    hint: 'Answer with -32602 when params.notifications is missing or no object.',
+    reason: 'A client that forgot its filter would wait for notifications that never come.',
+    hint: 'Answer with -32602 if params.notifications is missing or not an object.',
     async run(context) {
       needNews(context);
       const talk = await context.roughTalk();
@@ -201,7 +201,7 @@ export const subscriptionsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/closing-result',
-    title: 'Ends a subscription with a complete result that names it and holds nothing else',
+    title: 'Ends a subscription with a complete result that has only the subscription id',
     level: 'MUST',
     rules: ['SUB-013', 'SUB-008'],
     lane: 'own',
@@ -233,14 +233,14 @@ export const subscriptionsChecks: readonly Check[] = [
   {
     ...common,
     id: 'subscriptions/says-when-it-ends',
-    title: 'Says so when it ends a subscription itself, by a closing result or notifications/cancelled',
+    title: 'Sends a closing result or notifications/cancelled when it ends a subscription',
     level: 'SHOULD',
     rules: ['SUB-012', 'CANC-003'],
     reason:
-      'One page asks for the closing result (SHOULD), another for notifications/cancelled (MUST): either counts, and neither is a loss that the client cannot tell from a crash.',
+      'One page of the specification asks for a closing result (SHOULD), another for notifications/cancelled (MUST). Either counts. Without both, the client cannot distinguish the end from a crash.',
     lane: 'own',
     over: ['command', 'socket'],
-    hint: 'On SIGTERM and at the end of input, answer each open subscriptions/listen with a complete result before you go.',
+    hint: 'On SIGTERM and at the end of input, answer each open subscriptions/listen with a complete result before you exit.',
     async run(context) {
       needNews(context);
       const talk = await context.openTalk();

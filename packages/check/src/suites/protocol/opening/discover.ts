@@ -15,7 +15,7 @@ export const discoverChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['DISC-001', 'STATE-001'],
     era: 'modern',
-    hint: 'Treat server/discover as a plain request: it opens nothing, and may come at any time.',
+    hint: 'Treat server/discover as an ordinary request: it opens nothing, and may come at any time.',
     async run(context) {
       const talk = await context.talk();
       const ask = async () =>
@@ -42,12 +42,12 @@ export const discoverChecks: readonly Check[] = [
   {
     id: 'discover/not-needed',
     suite: 'protocol',
-    title: 'Serves a client that never asks server/discover',
+    title: 'Serves a client that never sends server/discover',
     level: 'MUST',
     rules: ['STATE-001', 'VER-003', 'DISC-006'],
     era: 'modern',
     lane: 'own',
-    hint: 'Everything about a request is in the request: do not wait for a greeting.',
+    hint: 'A request carries everything that it needs: do not wait for server/discover.',
     async run(context) {
       const method = listsOf(context)[0]?.method;
       if (method === undefined) return context.skip('there is nothing else to ask this server for');
@@ -58,7 +58,7 @@ export const discoverChecks: readonly Check[] = [
   {
     id: 'discover/identity-in-meta',
     suite: 'protocol',
-    title: 'Says who it is in _meta of server/discover, and nowhere else',
+    title: 'Identifies itself in _meta of server/discover, and nowhere else',
     level: 'SHOULD',
     rules: ['DISC-004', 'META-010'],
     era: 'modern',
@@ -79,7 +79,7 @@ export const discoverChecks: readonly Check[] = [
   {
     id: 'discover/extension-names',
     suite: 'protocol',
-    title: 'Names its extensions with a prefix, and gives each an object of settings',
+    title: 'Names its extensions with a prefix, and gives each a settings object',
     level: 'MUST',
     rules: ['VER-020', 'VER-023'],
     era: 'modern',
@@ -117,12 +117,12 @@ export const capabilityChecks: readonly Check[] = [
   {
     id: 'capabilities/legacy-lists-answered',
     suite: 'protocol',
-    title: 'Answers the lists of what it announces',
+    title: 'Answers the list methods of the capabilities that it announces',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client asks for what a server says it has, and shows an error where there should be a list.',
+    reason: 'A client requests every list that a server announces, and shows an error instead of the list.',
     era: 'legacy',
-    hint: 'Answer with an empty list where there is nothing, or do not announce the capability.',
+    hint: 'Answer with an empty list if there is nothing to list, or do not announce the capability.',
     async run(context) {
       const talk = await context.talk();
       const lists = listsOf(context).filter(({ method }) => method !== 'resources/templates/list');
@@ -138,8 +138,8 @@ export const capabilityChecks: readonly Check[] = [
     title: 'Answers resources/templates/list when it announces resources',
     level: 'SHOULD',
     rules: [],
-    reason: 'The capability resources covers it, and clients ask for templates as a matter of course.',
-    hint: 'Answer with an empty list where there are no templates.',
+    reason: 'The capability resources includes it, and clients request the templates.',
+    hint: 'Answer with an empty list if there are no templates.',
     async run(context) {
       context.needCapability('resources');
       const talk = await context.talk();
@@ -154,10 +154,10 @@ export const capabilityChecks: readonly Check[] = [
   {
     id: 'capabilities/completions-answered',
     suite: 'protocol',
-    title: 'Knows completion/complete when it announces completions',
+    title: 'Implements completion/complete when it announces completions',
     level: 'SHOULD',
     rules: ['COMP-001'],
-    reason: 'A client asks for suggestions with every key, and would get an error each time.',
+    reason: 'A client requests suggestions with every key stroke, and would get an error each time.',
     hint: 'Implement completion/complete, or do not announce completions.',
     async run(context) {
       context.needCapability('completions');
@@ -182,7 +182,7 @@ function gated(capability: string, method: string, params: JsonObject, rules: re
   return {
     id: `capabilities/${capability}-gated`,
     suite: 'protocol',
-    title: `Has no ${method} unless it announces ${capability}`,
+    title: `Refuses ${method} unless it announces ${capability}`,
     level: 'MUST',
     rules: [...rules, 'ERR-015', 'DISC-009'],
     hint: `Announce ${capability}, or answer ${method} with -32601.`,
@@ -203,11 +203,11 @@ function answered(capability: string, method: string, rules: readonly string[]):
   return {
     id: `capabilities/${capability}-answered`,
     suite: 'protocol',
-    title: `Answers ${method} when it announces ${capability}, be it with nothing`,
+    title: `Answers ${method} when it announces ${capability}, even if the list is empty`,
     level: 'MUST',
     rules,
     era: 'modern',
-    hint: `Answer ${method} with an empty list where there is nothing to list.`,
+    hint: `Answer ${method} with an empty list if there is nothing to list.`,
     async run(context) {
       context.needCapability(capability);
       const talk = await context.talk();

@@ -15,12 +15,12 @@ export const initializeChecks: readonly Check[] = [
   {
     id: 'initialize/version-echoed',
     suite: 'protocol',
-    title: 'Answers initialize with the version that was asked for, if it speaks it',
+    title: 'Answers initialize with the requested version, if it supports it',
     level: 'MUST',
     rules: ['INIT-009'],
     era: 'legacy',
     lane: 'own',
-    hint: 'Look the version up among those you speak, and answer with that one; do not always answer with the newest.',
+    hint: 'If you support the requested version, answer with it. Do not always answer with the newest.',
     async run(context) {
       const chosen = new Map<string, string>();
       for (const asked of LEGACY_REVISIONS)
@@ -42,12 +42,12 @@ export const initializeChecks: readonly Check[] = [
   {
     id: 'initialize/unknown-version',
     suite: 'protocol',
-    title: 'Answers initialize in a version that it does not know with one that it does',
+    title: 'Answers initialize with an unknown version with a version that it supports',
     level: 'MUST',
     rules: ['INIT-010'],
     era: 'legacy',
     lane: 'own',
-    hint: 'Negotiate: answer with your newest version, and let the client decide; it is no error.',
+    hint: 'Answer with your newest version and let the client decide. Do not answer with an error.',
     async run(context) {
       const answer = await versionForNobody(context);
       if (!isLegacyRevision(answer))
@@ -58,12 +58,12 @@ export const initializeChecks: readonly Check[] = [
   {
     id: 'initialize/newest-offered',
     suite: 'protocol',
-    title: 'Offers its newest version to a client with one that it does not know',
+    title: 'Offers its newest version to a client that requests an unknown one',
     level: 'SHOULD',
     rules: ['INIT-010'],
     era: 'legacy',
     lane: 'own',
-    hint: 'Answer with the newest version you speak, not with the oldest.',
+    hint: 'Answer with the newest version that you support, not with the oldest.',
     async run(context) {
       const answer = await versionForNobody(context);
       if (answer < context.revision)
@@ -79,7 +79,7 @@ export const initializeChecks: readonly Check[] = [
     rules: ['PING-001'],
     era: 'legacy',
     lane: 'own',
-    hint: 'Answer ping from the first message on.',
+    hint: 'Answer ping before notifications/initialized, too.',
     async run(context) {
       const greeting = await greet(context);
       context.needResult(await greeting.ask('ping'), 'ping before notifications/initialized');
@@ -89,13 +89,13 @@ export const initializeChecks: readonly Check[] = [
   {
     id: 'initialize/nothing-asked-early',
     suite: 'protocol',
-    title: 'Asks nothing but ping before initialized',
+    title: 'Sends no request but ping before initialized',
     level: 'SHOULD',
     rules: ['INIT-006'],
     era: 'legacy',
     lane: 'own',
     over: ['command', 'socket'],
-    hint: 'Wait for notifications/initialized before you ask for roots or anything else.',
+    hint: 'Wait for notifications/initialized before you request roots or anything else.',
     async run(context) {
       const { peer } = await greet(context);
       await context.pause(context.patience.quietMs);
@@ -116,14 +116,14 @@ export const initializeChecks: readonly Check[] = [
   {
     id: 'initialize/request-before',
     suite: 'protocol',
-    title: 'Can be greeted after a request that came too early',
+    title: 'Accepts initialize after a request that came too early',
     level: 'SHOULD',
     rules: [],
-    reason: 'One client in a hurry should not make a server useless.',
+    reason: 'One early request should not make a server unusable.',
     era: 'legacy',
     lane: 'own',
     over: ['command', 'socket'],
-    hint: 'Refuse what comes before initialize, and go on listening.',
+    hint: 'Refuse requests before initialize, and continue to read.',
     async run(context) {
       const greeting = await greet(context, (peer) => {
         peer.send({ jsonrpc: '2.0', id: 'early', method: 'tools/list' });
@@ -137,13 +137,13 @@ export const initializeChecks: readonly Check[] = [
   {
     id: 'initialize/twice',
     suite: 'protocol',
-    title: 'Answers a second initialize, and goes on',
+    title: 'Answers a second initialize, and continues to serve the session',
     level: 'SHOULD',
     rules: [],
-    reason: 'The specification does not say what it means; whoever waits for an answer has to get one.',
+    reason: 'The specification does not define it, but a request without an answer hangs.',
     era: 'legacy',
     lane: 'own',
-    hint: 'Refuse it with -32600, or answer it like the first.',
+    hint: 'Refuse it with -32600, or answer it like the first one.',
     async run(context) {
       const talk = await context.openTalk();
       const params = {

@@ -15,12 +15,12 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/unknown-refused',
     suite: 'protocol',
-    title: 'Refuses server/discover in a version that it does not know with -32022',
+    title: 'Refuses server/discover with an unknown version with -32022',
     level: 'MUST',
     rules: ['VER-001', 'DISC-008', 'ERR-011'],
     era: 'modern',
     lane: 'own',
-    hint: 'Check the version of every request, server/discover included, before anything else.',
+    hint: 'Check the version of every request first, including server/discover.',
     async run(context) {
       return needRefusal(context, await refusalOf(context), [-32022], 'server/discover as 1900-01-01');
     },
@@ -28,12 +28,12 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/future-refused',
     suite: 'protocol',
-    title: 'Refuses a version of the future with -32022',
+    title: 'Refuses a future version with -32022',
     level: 'MUST',
     rules: ['VER-001'],
     era: 'modern',
     lane: 'own',
-    hint: 'Compare versions for equality with those you implement; a later date is not a superset.',
+    hint: 'Accept only the exact versions that you implement. A later version is not a superset.',
     async run(context) {
       return needRefusal(
         context,
@@ -46,12 +46,12 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/old-refused',
     suite: 'protocol',
-    title: 'Refuses an older revision in _meta with -32022 if it speaks none of them',
+    title: 'Refuses a legacy revision in _meta with -32022 if it does not support the legacy era',
     level: 'MUST',
     rules: ['VER-001'],
     era: 'modern',
     lane: 'own',
-    hint: 'A revision that knows no _meta is as unsupported as any other, unless you speak it.',
+    hint: 'Treat a legacy revision in _meta as unsupported, unless you support it.',
     async run(context) {
       if (context.factsOf('legacy')) context.skip('the server speaks the legacy era, too');
       if (namesOf(context.facts.hello['supportedVersions']).includes('2025-06-18'))
@@ -67,12 +67,12 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/refusal-tells',
     suite: 'protocol',
-    title: 'Says in the refusal of a version which it speaks, and which was asked for',
+    title: 'Lists the supported versions and the requested one when it refuses a version',
     level: 'MUST',
     rules: ['ERR-011', 'VER-001'],
     era: 'modern',
     lane: 'own',
-    hint: 'Put `supported` (all versions you accept) and `requested` (the one that came) into error.data.',
+    hint: 'Put `supported` (all versions that you accept) and `requested` (the version of the request) into error.data.',
     async run(context) {
       const reply = await refusalOf(context);
       if (reply.kind !== 'error' || reply.error.code !== -32022)
@@ -91,11 +91,11 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/every-request',
     suite: 'protocol',
-    title: 'Judges the version of each request by itself',
+    title: 'Checks the version of each request separately',
     level: 'MUST',
     rules: ['STATE-001', 'VER-001'],
     era: 'modern',
-    hint: 'Read the version from the request in hand; do not remember it for the connection.',
+    hint: 'Read the version from each request. Do not remember it for the connection.',
     async run(context) {
       const method = listsOf(context)[0]?.method ?? 'server/discover';
       const talk = await context.talk();
@@ -112,12 +112,12 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/malformed-refused',
     suite: 'protocol',
-    title: 'Refuses a version that is no string',
+    title: 'Refuses a version that is not a string',
     level: 'MUST',
     rules: ['VER-001', 'META-004'],
     era: 'modern',
     lane: 'rough',
-    hint: 'Answer -32602, or -32022: a version that is not a string is none that you speak.',
+    hint: 'Answer -32602 or -32022 to a version that is not a string.',
     async run(context) {
       const params = modernParams({}, context.revision, { meta: { [META.protocolVersion]: 20260728 } });
       const reply = await askExactly(context, { id: 'number', method: 'server/discover', params });
@@ -150,10 +150,10 @@ export const versionChecks: readonly Check[] = [
   {
     id: 'versions/lists-agree',
     suite: 'protocol',
-    title: 'Names the same versions in server/discover and when it refuses one',
+    title: 'Lists the same versions in server/discover and when it refuses one',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client picks its version from either list, and has to come to the same one.',
+    reason: 'A client picks its version from either list, and must find the same one.',
     era: 'modern',
     lane: 'own',
     hint: 'Fill supportedVersions and error.data.supported from the same place.',

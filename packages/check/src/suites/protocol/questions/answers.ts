@@ -28,11 +28,11 @@ export const roundsAnswersChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/answers-lead-to-a-result',
-    title: 'A request that comes again with the answers is completed',
+    title: 'Completes a request that is repeated with the answers',
     level: 'SHOULD',
     rules: ['MRTR-002', 'MRTR-015'],
-    reason: 'A question whose answer leads nowhere was asked in vain.',
-    hint: 'Read inputResponses by the keys of inputRequests, and complete the request when all of them are there.',
+    reason: 'A server that asks a question should use the answer.',
+    hint: 'Read inputResponses by the keys of inputRequests, and complete the request when all answers are present.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       const talk = await context.talk();
@@ -52,10 +52,10 @@ export const roundsAnswersChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/asks-again-for-what-is-missing',
-    title: 'Asks again when the answers are missing',
+    title: 'Asks again when answers are missing',
     level: 'SHOULD',
     rules: ['MRTR-027'],
-    hint: 'When inputResponses lacks an answer that is needed, answer with a new input_required that asks for it.',
+    hint: 'If a required answer is missing in inputResponses, answer with a new input_required that asks for it.',
     async run(context) {
       const stops = variety(
         askingStops(context).filter((stop) => questionsAt(stop).length > 0),
@@ -74,10 +74,10 @@ export const roundsAnswersChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/asks-for-the-rest',
-    title: 'Asks for the rest when only one of several answers came',
+    title: 'Asks for the missing answers when only one of several came',
     level: 'SHOULD',
     rules: ['MRTR-027'],
-    hint: 'Keep or ask again for the answers that are there, and ask for those that are missing.',
+    hint: 'Ask for the missing answers. You may keep the others or ask for them again.',
     async run(context) {
       const several = askingStops(context).filter((stop) => questionsAt(stop).length > 1);
       const stop = several[0] ?? context.skip('nothing that may be called asks several questions at once');
@@ -97,10 +97,10 @@ export const roundsAnswersChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/ignores-surplus-answers',
-    title: 'Ignores answers to what it did not ask',
+    title: 'Ignores answers to questions that it did not ask',
     level: 'SHOULD',
     rules: ['MRTR-026'],
-    hint: 'Read only the keys of inputResponses that were asked for.',
+    hint: 'Read only those keys of inputResponses that are in inputRequests.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       const talk = await context.talk();
@@ -119,11 +119,11 @@ export const roundsAnswersChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/refuses-answers-of-no-shape',
-    title: 'Refuses inputResponses that are no object',
+    title: 'Refuses inputResponses that are not an object',
     level: 'SHOULD',
     rules: ['MRTR-025'],
     lane: 'rough',
-    hint: 'Check that inputResponses is an object before it is read, and answer with -32602 otherwise.',
+    hint: 'Check that inputResponses is an object before you read it, and answer with -32602 otherwise.',
     async run(context) {
       const stop = variety(askingStops(context), 1)[0]!;
       const talk = await context.roughTalk();
@@ -141,11 +141,11 @@ export const roundsAnswersChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/takes-no-wrong-answer-for-one',
-    title: 'Does not take an answer without any shape for an answer',
+    title: 'Does not accept malformed answers in inputResponses',
     level: 'SHOULD',
     rules: ['MRTR-025'],
     lane: 'rough',
-    hint: 'Parse each value of inputResponses as the result of its question; answer with -32602, or ask again.',
+    hint: 'Validate each value of inputResponses as the result of its question. If it is invalid, answer with -32602 or ask again.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       const talk = await context.roughTalk();

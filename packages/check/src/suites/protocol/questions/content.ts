@@ -16,25 +16,25 @@ import { askingStops, isForm, nameOf, type Question, questionsAt } from './askin
 export const questionsChecks: readonly Check[] = [
   shape({
     id: 'questions/elicitation-has-a-message',
-    title: 'Every question to the user has a message',
+    title: 'Every elicitation has a message',
     rules: ['ELIC-005'],
-    hint: 'Say in message what is asked for and why.',
+    hint: 'State in message what you ask for, and why.',
     about: ({ method }) => method === 'elicitation/create',
     ours: (path) => path === 'params.message',
     what: 'asks the user anything',
   }),
   shape({
     id: 'questions/form-is-flat',
-    title: 'A form is an object of plain fields: text, numbers, yes or no, and choices',
+    title: 'A form is an object of primitive fields: strings, numbers, booleans and enums',
     rules: ['ELIC-006'],
-    hint: 'Make requestedSchema {type: "object", properties} with fields of type string, number, integer, boolean or an enum; nothing nested.',
+    hint: 'Make requestedSchema {type: "object", properties} with fields of type string, number, integer, boolean or an enum, without nesting.',
     about: isForm,
     ours: (path) => path.startsWith('params.requestedSchema') || path === 'params.mode',
     what: 'asks for a form',
   }),
   shape({
     id: 'questions/url-is-one',
-    title: 'A visit to a page has a valid url (and an elicitationId in 2025-11-25)',
+    title: 'An elicitation in mode url has a valid url (and an elicitationId in 2025-11-25)',
     rules: ['ELIC-007'],
     hint: 'Give mode "url", message and an absolute url; for clients of 2025-11-25 also elicitationId.',
     about: isVisit,
@@ -43,9 +43,9 @@ export const questionsChecks: readonly Check[] = [
   }),
   shape({
     id: 'questions/sampling-has-messages',
-    title: 'A question to the model has messages with roles and contents, and maxTokens',
+    title: 'A sampling request has messages with roles and contents, and maxTokens',
     rules: ['SAMP-006'],
-    hint: 'Give messages [{role: "user" or "assistant", content}] and a whole number in maxTokens.',
+    hint: 'Give messages [{role: "user" or "assistant", content}] and an integer maxTokens.',
     about: isSampling,
     ours: (path, { expected }) =>
       /^params\.(messages|maxTokens)/.test(path) && !/tool_result|results of tools/.test(expected),
@@ -53,9 +53,9 @@ export const questionsChecks: readonly Check[] = [
   }),
   shape({
     id: 'questions/sampling-answers-tool-uses',
-    title: 'Tool uses in a question to the model are answered in the next message, and by nothing else there',
+    title: 'In a sampling request, the message after tool uses has their tool results and nothing else',
     rules: ['SAMP-007', 'SAMP-008'],
-    hint: 'After an assistant message with tool_use, send one user message that holds only the tool_result of each id.',
+    hint: 'After an assistant message with tool_use, send one user message with the tool_result of each id and nothing else.',
     about: (question) => isSampling(question) && JSON.stringify(question.params).includes('"tool_'),
     ours: (_path, { expected }) => /tool_result|results of tools/.test(expected),
     what: 'asks the model with tool uses in the history',
@@ -63,7 +63,7 @@ export const questionsChecks: readonly Check[] = [
   {
     id: 'questions/no-foreign-context',
     suite: 'protocol',
-    title: 'Does not ask for the context of servers when the client does not offer it',
+    title: 'Does not ask for the context of servers if the client does not declare it',
     level: 'SHOULD',
     rules: ['SAMP-005'],
     hint: 'Leave includeContext out, or set it to "none", unless the client declared sampling.context.',
@@ -84,10 +84,10 @@ export const questionsChecks: readonly Check[] = [
   {
     id: 'questions/no-secrets-in-forms',
     suite: 'protocol',
-    title: 'Asks for no secrets in a form',
+    title: 'Does not ask for secrets in a form',
     level: 'MUST',
     rules: ['ELIC-010', 'ELIC-011'],
-    hint: 'Send the user to a page of yours (mode "url") to type passwords, keys, tokens and card numbers.',
+    hint: 'Ask for passwords, keys, tokens and card numbers on your own web page (mode "url").',
     run(context) {
       const asked = collect(context, isForm, 'asks for a form');
       for (const { question, where } of asked) {
@@ -107,10 +107,10 @@ export const questionsChecks: readonly Check[] = [
   {
     id: 'questions/no-secrets-in-urls',
     suite: 'protocol',
-    title: 'Puts no credentials into the URL that the user is sent to',
+    title: 'Puts no credentials into the URL of an elicitation',
     level: 'MUST',
     rules: ['ELIC-017'],
-    hint: 'Name the elicitation in the URL, and let the page identify the user by itself.',
+    hint: 'Put only an identifier of the elicitation into the URL. The page authenticates the user.',
     run(context) {
       const asked = collect(context, isVisit, 'sends the user to a page');
       for (const { question, where } of asked) {
@@ -131,7 +131,7 @@ export const questionsChecks: readonly Check[] = [
   {
     id: 'questions/url-is-https',
     suite: 'protocol',
-    title: 'Sends users to pages over HTTPS',
+    title: 'Uses HTTPS in the URL of an elicitation',
     level: 'SHOULD',
     rules: ['ELIC-018'],
     hint: 'Use an https: URL outside of development.',
@@ -148,10 +148,10 @@ export const questionsChecks: readonly Check[] = [
   {
     id: 'questions/no-links-in-forms',
     suite: 'protocol',
-    title: 'Has no links in the fields of a form',
+    title: 'Puts no links into the fields of a form',
     level: 'SHOULD',
     rules: ['ELIC-018'],
-    hint: 'Send the user to a page with mode "url" instead of writing its address into a form.',
+    hint: 'Use mode "url" to send the user to a web page.',
     run(context) {
       const asked = collect(context, isForm, 'asks for a form');
       for (const { question, where } of asked) {
@@ -175,7 +175,7 @@ export const questionsChecks: readonly Check[] = [
     rules: ['ELIC-025', 'ERR-008'],
     era: 'modern',
     lane: 'after',
-    hint: 'Put what has to come back into requestState; the client retries when the user is done.',
+    hint: 'Put the state into requestState. The client retries when the user is done.',
     run(context) {
       const wrong = saidByServer(
         context,

@@ -23,11 +23,11 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'questions/none-to-a-client-without-capabilities',
     suite: 'protocol',
-    title: 'Asks nothing of a client that declares no capabilities',
+    title: 'Asks no questions of a client without capabilities',
     level: 'MUST',
     rules: ['MRTR-007', 'META-006', 'META-007', 'INIT-018', 'ROOT-005'],
     lane: 'rough',
-    hint: 'Look into the capabilities of this request (legacy: of initialize) before anything is asked.',
+    hint: 'Check the capabilities of this request (legacy: of initialize) before you ask.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       await expectNone(context, stops, {}, 'no capabilities');
@@ -37,11 +37,11 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'questions/only-declared-kinds',
     suite: 'protocol',
-    title: 'Asks only the kinds of questions that the client declares',
+    title: 'Asks only questions that the client declares a capability for',
     level: 'MUST',
     rules: ['MRTR-007', 'META-006', 'INIT-018'],
     lane: 'rough',
-    hint: 'Check elicitation, sampling and roots one by one, each before its own question.',
+    hint: 'Check elicitation, sampling and roots separately, before each question.',
     async run(context) {
       const stops = askingStops(context);
       const tried: string[] = [];
@@ -65,7 +65,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['ELIC-003', 'MRTR-007'],
     lane: 'rough',
-    hint: 'Take {"elicitation": {}} for forms only, and send no url question without elicitation.url.',
+    hint: '{"elicitation": {}} means forms only. Do not use mode url without elicitation.url.',
     async run(context) {
       if (context.revision < '2025-11-25') context.skip(`${context.revision} has no modes`);
       const stops = askingStops(context);
@@ -87,7 +87,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'questions/sampling-tools-only-if-declared',
     suite: 'protocol',
-    title: 'Offers tools to the model only where the client declares sampling.tools',
+    title: 'Uses tools in sampling requests only if the client declares sampling.tools',
     level: 'MUST',
     rules: ['SAMP-003'],
     lane: 'rough',
@@ -106,12 +106,12 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'questions/none-undeclared-in-old-revisions',
     suite: 'protocol',
-    title: 'Asks nothing of a client of 2025-03-26 that declares no capabilities',
+    title: 'Asks no questions of a client of 2025-03-26 without capabilities',
     level: 'SHOULD',
     rules: ['INIT-013'],
     era: 'legacy',
     lane: 'own',
-    hint: 'Keep to the capabilities of initialize in every revision.',
+    hint: 'Respect the capabilities of initialize in every revision.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       const talk = await context.openTalk({ revision: '2025-03-26', capabilities: {} });
@@ -124,11 +124,11 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'rounds/names-the-missing-capability',
     suite: 'protocol',
-    title: 'Refuses with -32021 what cannot be done without a capability, and names it',
+    title: 'Answers -32021 and names the capability if a request needs one that the client lacks',
     level: 'MUST',
     rules: ['META-008'],
     era: 'modern',
-    hint: 'Answer with -32021 and data.requiredCapabilities, for example {"elicitation":{}}, when the client lacks what you need.',
+    hint: 'Answer with -32021 and data.requiredCapabilities, for example {"elicitation":{}}, if the client lacks a capability.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       const talk = await context.talk();

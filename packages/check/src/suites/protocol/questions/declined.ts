@@ -27,12 +27,12 @@ export const roundsDeclinedChecks: readonly Check[] = [
   {
     id: 'rounds/bears-no-answer',
     suite: 'protocol',
-    title: 'Goes on when questions are never answered',
+    title: 'Continues to serve requests when questions are never answered',
     level: 'MUST',
     rules: ['MRTR-014', 'ELIC-024'],
     era: 'modern',
     lane: 'own',
-    hint: 'Let a round that nobody answers expire by itself; hold no lock and no worker for it.',
+    hint: 'Let an unanswered round expire, and hold no lock and no worker for it.',
     async run(context) {
       const stops = variety(askingStops(context), 6);
       const talk = await context.openTalk();
@@ -60,11 +60,11 @@ export const roundsDeclinedChecks: readonly Check[] = [
   {
     id: 'questions/judges-the-form',
     suite: 'protocol',
-    title: 'Does not accept a form whose fields are of another type than it asked for',
+    title: 'Does not accept a form whose fields have the wrong type',
     level: 'SHOULD',
     rules: ['ELIC-023'],
     lane: 'rough',
-    hint: 'Validate content against requestedSchema; ask again, or answer with an error, when it does not fit.',
+    hint: 'Validate content with requestedSchema. If it does not match, ask again or answer with an error.',
     async run(context) {
       const forms = askingStops(context).filter((stop) => questionsAt(stop).some(hasFields));
       if (forms.length === 0) context.skip('nothing that may be called asks for a form with fields');
@@ -103,13 +103,13 @@ function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | '
   return {
     id: `${isModern ? 'rounds' : 'questions'}/bears-${action}`,
     suite: 'protocol',
-    title: `Ends the request in good order when the user ${words}`,
+    title: `Completes the request or answers with an error when the user ${words}`,
     level: isModern ? 'MUST' : 'SHOULD',
     rules: isModern ? ['ELIC-024'] : [],
-    ...(!isModern && { reason: 'A user who does not want to answer must not leave a request hanging.' }),
+    ...(!isModern && { reason: 'A request must not hang when the user does not want to answer.' }),
     era,
     lane: 'rough',
-    hint: `Handle {"action":"${action}"}: complete without the answer, or say so in the result.`,
+    hint: `Handle {"action":"${action}"}: complete the request without the answer, or report it in the result.`,
     async run(context) {
       const asking = askingStops(context).filter((stop) => questionsAt(stop).some(isElicitation));
       if (asking.length === 0) context.skip('nothing that may be called asks the user anything');

@@ -12,11 +12,11 @@ export const questionsLegacyChecks: readonly Check[] = [
   {
     ...common,
     id: 'questions/ids-are-never-reused',
-    title: 'Requests of the server have ids that were never used before',
+    title: 'Never reuses the id of one of its own requests',
     level: 'MUST',
     rules: ['JRPC-005', 'JRPC-002', 'JRPC-003'],
     lane: 'after',
-    hint: 'Count the requests of a session, and never begin anew.',
+    hint: 'Use a counter for each session, and never reset it.',
     run(context) {
       let count = 0;
       for (const transcript of context.transcripts) {
@@ -48,11 +48,11 @@ export const questionsLegacyChecks: readonly Check[] = [
   {
     ...common,
     id: 'questions/of-its-revision',
-    title: 'Sends only requests that servers of the negotiated revision have, in their shape',
+    title: 'Sends only requests that the negotiated revision defines',
     level: 'MUST',
     rules: ['INIT-012'],
     lane: 'after',
-    hint: 'Keep to what the negotiated revision knows: elicitation since 2025-06-18, its modes since 2025-11-25.',
+    hint: 'Use only features of the negotiated revision: elicitation since 2025-06-18, its modes since 2025-11-25.',
     run(context) {
       const requests = saidByServer(context, ({ kind }) => kind === 'request');
       if (requests.length === 0) context.skip('the server has sent no request');
@@ -73,12 +73,12 @@ export const questionsLegacyChecks: readonly Check[] = [
   {
     ...common,
     id: 'questions/answers-lead-to-a-result',
-    title: 'Completes a request when its questions have been answered',
+    title: 'Completes a request when its questions were answered',
     level: 'SHOULD',
     rules: [],
-    reason: 'A question whose answer leads nowhere was asked in vain.',
+    reason: 'A server that asks a question should use the answer.',
     lane: 'rough',
-    hint: 'Match the answer by its id with the question, and go on.',
+    hint: 'Match the answer to the question by its id, and continue the request.',
     async run(context) {
       const stops = variety(askingStops(context), 6);
       const talk = await talkToAnswer(context);
@@ -96,9 +96,9 @@ export const questionsLegacyChecks: readonly Check[] = [
     title: 'Ends the request when the client answers its question with an error',
     level: 'SHOULD',
     rules: [],
-    reason: 'A client that cannot answer must not leave its own request hanging.',
+    reason: 'A request must not hang when the client cannot answer a question.',
     lane: 'rough',
-    hint: 'Take an error for an answer: end the request with isError, or with an error.',
+    hint: 'Treat an error as an answer: end the request with isError, or with an error.',
     async run(context) {
       const stops = variety(askingStops(context), 3);
       const talk = await talkToAnswer(context);

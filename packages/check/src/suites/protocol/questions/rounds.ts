@@ -12,17 +12,17 @@ export const roundsChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/asks-or-carries-state',
-    title: 'An answer that asks back holds inputRequests, requestState or both',
+    title: 'An input_required result has inputRequests, requestState or both',
     level: 'MUST',
     rules: ['MRTR-004'],
-    hint: 'Give every result of type input_required questions in inputRequests, or a requestState to come back with.',
+    hint: 'Give every input_required result questions in inputRequests, or a requestState.',
     run: (context) =>
       judgeRounds(context, ({ path, expected }) => path === 'result' && expected.includes('both')),
   },
   {
     ...common,
     id: 'rounds/questions-are-requests-without-envelope',
-    title: 'Each question of a round is a method with params, without jsonrpc and id',
+    title: 'Each input request is a method with params, without jsonrpc and id',
     level: 'MUST',
     rules: ['MRTR-006'],
     hint: 'Make each value of inputRequests an object {method, params} of elicitation/create, sampling/createMessage or roots/list.',
@@ -31,10 +31,10 @@ export const roundsChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/keys-are-unique',
-    title: 'No key occurs twice among the questions of a round',
+    title: 'The keys of inputRequests are unique',
     level: 'MUST',
     rules: ['MRTR-005'],
-    hint: 'Choose a key of its own for each question of a round.',
+    hint: 'Give each question of a round a unique key.',
     run(context) {
       const rounds = heardRounds(context);
       for (const { method, frame } of rounds) {
@@ -55,14 +55,14 @@ export const roundsChecks: readonly Check[] = [
     title: 'requestState is a string',
     level: 'SHOULD',
     rules: ['MRTR-008'],
-    reason: 'Clients carry the state back as it is, and take it for a string.',
-    hint: 'Encode what has to come back into one string.',
+    reason: 'Clients return the state unchanged, and expect a string.',
+    hint: 'Encode the state as one string.',
     run: (context) => judgeRounds(context, ({ path }) => path === 'result.requestState'),
   },
   {
     ...common,
     id: 'rounds/not-cacheable',
-    title: 'An answer that asks back has no caching hints',
+    title: 'An input_required result has no cache hints',
     level: 'MUST',
     rules: ['CACHE-002'],
     hint: 'Leave ttlMs and cacheScope out of results of type input_required.',
@@ -75,7 +75,7 @@ export const roundsChecks: readonly Check[] = [
     title: 'Only tools/call, prompts/get and resources/read are answered with input_required',
     level: 'MUST',
     rules: ['MRTR-003'],
-    hint: 'Ask back only in answers to tools/call, prompts/get and resources/read.',
+    hint: 'Use input_required only in answers to tools/call, prompts/get and resources/read.',
     run(context) {
       const all = answeredRequests(context);
       const wrong = all.find(({ method, result }) => asksBack(result) && !MAY_ASK.includes(method));
@@ -91,10 +91,10 @@ export const roundsChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/type-tells-what-it-is',
-    title: 'A result is of type input_required exactly when it asks back',
+    title: 'A result has the type input_required if and only if it asks for input',
     level: 'MUST',
     rules: ['RTYPE-002'],
-    hint: 'Set resultType to input_required when the result has inputRequests or requestState, and to complete when it is the answer.',
+    hint: 'Set resultType to input_required if the result has inputRequests or requestState, and to complete otherwise.',
     run(context) {
       const all = resultsIn(context.transcripts);
       for (const { method, result, frame } of all) {
@@ -119,7 +119,7 @@ export const roundsChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/no-requests-from-the-server',
-    title: 'What a server wants to know is in its results: it sends no requests',
+    title: 'Asks for input in results, and sends no requests',
     level: 'MUST',
     rules: ['MRTR-001', 'JRPC-013'],
     hint: 'Answer with resultType input_required instead of sending elicitation/create, sampling/createMessage, roots/list or ping.',

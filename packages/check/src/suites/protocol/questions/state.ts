@@ -12,12 +12,11 @@ export const roundsStateChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/refuses-changed-state',
-    title: 'Does not go on with a requestState that was changed',
+    title: 'Refuses a requestState that was changed',
     level: 'SHOULD',
     rules: ['MRTR-010', 'MRTR-009'],
-    reason:
-      'Whether the state decides anything cannot be seen from outside; where it does, this is a MUST (MRTR-010, MRTR-011).',
-    hint: 'Sign or encrypt the state (HMAC, AEAD), and refuse with -32602 what does not verify.',
+    reason: 'A client cannot see whether the state matters. If it does, this is a MUST (MRTR-010, MRTR-011).',
+    hint: 'Sign or encrypt the state (HMAC, AEAD), and answer -32602 if verification fails.',
     async run(context) {
       const stops = withState(context).slice(0, 3);
       const talk = await context.roughTalk();
@@ -39,10 +38,10 @@ export const roundsStateChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/bears-any-state',
-    title: 'Answers a request with any requestState, and lives on',
+    title: 'Answers a request with any requestState, and keeps running',
     level: 'MUST',
     rules: ['MRTR-009'],
-    hint: 'Treat the state as hostile input: catch what fails while it is decoded, and answer with -32602.',
+    hint: 'Treat the state as untrusted input: catch errors while you decode it, and answer with -32602.',
     async run(context) {
       const stop = askingStops(context)[0]!;
       const talk = await context.roughTalk();
@@ -64,10 +63,10 @@ export const roundsStateChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/state-belongs-to-its-request',
-    title: 'Does not go on with a requestState of another request',
+    title: 'Refuses a requestState of another request',
     level: 'SHOULD',
     rules: ['MRTR-012'],
-    hint: 'Put a digest of method, name and arguments into the protected state, and compare it when it comes back.',
+    hint: 'Put a digest of method, name and arguments into the protected state, and compare it with the request.',
     async run(context) {
       const stops = withState(context);
       const pairs = stops.flatMap((stop) => {
@@ -92,10 +91,10 @@ export const roundsStateChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/state-belongs-to-its-arguments',
-    title: 'Does not go on with a requestState when the arguments have changed',
+    title: 'Refuses a requestState when the arguments have changed',
     level: 'SHOULD',
     rules: ['MRTR-012'],
-    hint: 'Bind the state to the arguments of the request that it was made for.',
+    hint: 'Bind the state to the arguments of its request.',
     async run(context) {
       const found = withState(context).flatMap((stop) => {
         const args = otherArguments(context, stop);
@@ -117,12 +116,12 @@ export const roundsStateChecks: readonly Check[] = [
   {
     ...common,
     id: 'rounds/answers-a-replay',
-    title: 'Answers a retry that comes a second time',
+    title: 'Answers a retry that is sent twice',
     level: 'SHOULD',
     rules: [],
     reason:
-      'A client that lost the answer sends the retry again. Refusing it is fine, and needed where it may count only once (MRTR-013); leaving it without an answer is not.',
-    hint: 'Remember which states were used where it matters, and refuse the second use with -32602.',
+      'A client that lost the answer sends the retry again. The server may refuse it, and must refuse it if the state is valid only once (MRTR-013), but it must answer.',
+    hint: 'If a state is valid only once, remember that it was used, and answer -32602 to the second use.',
     async run(context) {
       const stop = withState(context)[0]!;
       const talk = await context.roughTalk();
@@ -140,8 +139,8 @@ export const roundsStateChecks: readonly Check[] = [
     title: 'Completes two rounds of the same request in any order',
     level: 'SHOULD',
     rules: [],
-    reason: 'Clients make requests in parallel, and their users answer when they like.',
-    hint: 'Keep what a round needs in its own state, not in one place for all.',
+    reason: 'Clients send requests in parallel, and users answer in any order.',
+    hint: 'Keep the state of each round separately.',
     async run(context) {
       const stop = askingStops(context)[0]!;
       const talk = await context.roughTalk();
