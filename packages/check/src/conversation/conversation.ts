@@ -5,7 +5,7 @@ import type { PeerHttpAnswer } from '../wire/http-peer.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import { type Frame, membersOf, type WireTranscript } from '../wire/transcript.js';
 
-/** A polite conversation with a server, of one era, over any transport. */
+/** A well-behaved conversation with a server, in one era, over any transport. */
 export interface CheckConversation {
   readonly era: Era;
   readonly revision: string;
@@ -14,18 +14,18 @@ export interface CheckConversation {
   readonly hello: JsonObject;
   readonly capabilities: JsonObject;
   request(method: string, params?: JsonObject, options?: CheckRequestOptions): Promise<Reply>;
-  /** The same, for those who want to do something meanwhile. */
+  /** Like `request`, but does not wait for the reply. */
   start(method: string, params?: JsonObject, options?: CheckRequestOptions): Pending;
   notify(method: string, params?: JsonObject): Promise<void>;
-  /** How requests of a legacy server are answered from now on: with what it returns, or an error it throws. */
+  /** Sets the function that answers requests of a legacy server. If it throws, the answer is an error. */
   answerWith(answer: (request: Frame) => ServerAnswer | Promise<ServerAnswer>): void;
-  /** Settles when it is clear whether news that nobody asked for would be heard: over legacy HTTP they need a stream. */
+  /** Whether unsolicited notifications can arrive. Legacy HTTP needs a GET stream for them. */
   readonly hearsNews: Promise<boolean>;
-  /** Set on streams: the connection beneath. */
+  /** The underlying connection, on streams only. */
   readonly peer: StreamPeer | undefined;
-  /** Over HTTP with SSE, as of 2024-11-05. */
+  /** True over HTTP with SSE (2024-11-05). */
   readonly isSse?: boolean;
-  /** Set on legacy HTTP where the server gave one. */
+  /** Legacy HTTP only, if the server sent one. */
   readonly sessionId: string | undefined;
   readonly isOpen: boolean;
   close(): Promise<void>;
@@ -36,31 +36,31 @@ export type ServerAnswer =
   | { readonly error: { code: number; message: string } };
 
 export interface CheckRequestOptions {
-  /** Default: the next whole number. */
+  /** Default: the next integer. */
   readonly id?: RequestId;
-  /** On top of what the era asks for; `undefined` takes a member away. */
+  /** Added to the required `_meta`. The value `undefined` removes a member. */
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Client capabilities of a modern request. Default: all that there are. */
+  /** Client capabilities of a modern request. Default: all. */
   readonly capabilities?: JsonObject;
   readonly progressToken?: RequestId;
-  /** Modern only: the level from which on logs are wanted. */
+  /** Modern only: the minimum log level. */
   readonly logLevel?: string;
   /** How long the answer may take. */
   readonly ms?: number;
-  /** HTTP only, on top of ours; `undefined` leaves one out. */
+  /** HTTP only: added to the usual headers. The value `undefined` removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
 export type Reply = (
   | { readonly kind: 'result'; readonly result: JsonObject }
   | { readonly kind: 'error'; readonly error: { code: number; message: string; data?: unknown } }
-  /** No answer: not in time, or the connection, the stream or the process has ended. */
+  /** No answer in time, or the connection, the stream or the process has ended. */
   | { readonly kind: 'silence'; readonly why: string }
 ) & {
   readonly id: RequestId;
-  /** What the answer looked like on the wire. */
+  /** The answer on the wire. */
   readonly frame?: Frame;
-  /** Notifications that came for it, or, where that cannot be told, while it ran. */
+  /** Notifications of this request. If they carry no id, all that came while it ran. */
   readonly notifications: readonly Frame[];
   readonly ms: number;
   /** HTTP only. */
@@ -72,13 +72,13 @@ export interface Pending {
   readonly reply: Promise<Reply>;
   /** So far. */
   readonly notifications: readonly Frame[];
-  /** Waits for a notification of its own. */
+  /** Waits for a notification of this request. */
   waitFor(match: (frame: Frame) => boolean, ms?: number): Promise<Frame | undefined>;
-  /** By a notification, or where that is how it is done, by closing the stream. */
+  /** Cancels by a notification, or over modern HTTP by closing the stream. */
   cancel(reason?: string): Promise<void>;
 }
 
-/** What an answer says, whatever else may be wrong with it. */
+/** The reply in a frame, even if the frame has other faults. */
 export function replyOf(
   frame: Frame,
   about: { readonly id: RequestId; readonly notifications: readonly Frame[]; readonly ms: number },
@@ -98,15 +98,15 @@ export function replyOf(
       ...about,
     };
   }
-  return { kind: 'silence', why: `the answer is none: ${frame.text.slice(0, 200)}`, frame, ...about };
+  return { kind: 'silence', why: `the answer has neither a result nor an error: ${frame.text.slice(0, 200)}`, frame, ...about };
 }
 
-/** No answer at all: the request itself failed. */
+/** The reply for a request that failed before any answer. */
 export function silenceOf(error: unknown, id: RequestId, ms: number): Reply {
   return { kind: 'silence', why: messageOf(error), id, notifications: [], ms };
 }
 
-/** The request that every server of the era answers, and that changes nothing. */
+/** The request that every server of the era must answer, without side effects. */
 export function aliveMethod({ era }: Pick<CheckConversation, 'era'>): 'ping' | 'server/discover' {
   return era === 'modern' ? 'server/discover' : 'ping';
 }
@@ -115,26 +115,26 @@ export function askAlive(talk: CheckConversation, ms?: number): Promise<Reply> {
   return talk.request(aliveMethod(talk), {}, ms === undefined ? {} : { ms });
 }
 
-/** Whether it still answers, be it with an error. */
+/** Whether the server still answers. An error counts as an answer. */
 export async function isAlive(talk: CheckConversation): Promise<boolean> {
   return talk.isOpen && (await askAlive(talk)).kind !== 'silence';
 }
 
 export type AnswerServer = (request: Frame) => ServerAnswer | Promise<ServerAnswer>;
 
-/** Nobody is there to be asked; a `ping` is answered by itself. */
+/** Answers every request of the server with an error, except `ping`. */
 export const refuseAll: AnswerServer = () => ({
-  error: { code: -1, message: 'Nobody is there to be asked' },
+  error: { code: -1, message: 'isthmus-check does not answer this request' },
 });
 
 export interface AnsweringSide {
   isOver(): boolean;
-  /** Who answers at the moment. */
+  /** The current answer function. */
   answer: AnswerServer;
   send(message: JsonObject): unknown;
 }
 
-/** Answers the questions of a legacy server as they come, until the conversation is over. */
+/** Answers the requests of a legacy server until the conversation is over. */
 export async function answerRequests(transcript: WireTranscript, side: AnsweringSide): Promise<void> {
   const seen = new Set<Frame>();
   while (!side.isOver()) {
@@ -143,7 +143,7 @@ export async function answerRequests(transcript: WireTranscript, side: Answering
     seen.add(frame);
     void answerServer(side.answer, frame)
       .then((message) => (side.isOver() ? undefined : side.send(message)))
-      // Whoever asked has gone meanwhile, and does not want to know.
+      // The connection has closed, so the answer is not needed any more.
       .catch(() => {});
   }
 }
@@ -162,13 +162,13 @@ async function answerServer(answer: AnswerServer, request: Frame): Promise<JsonO
 }
 
 /**
- * Faults of a server that would spoil every conversation, found on the way in. What is known of them is judged once; the
- * other checks get round them, so that they can judge what they are about and do not wait in vain.
+ * Known faults of a server that would affect every conversation. The survey finds them, one check reports each of them,
+ * and all other checks work around them.
  */
 export interface RequestDefaults {
-  /** Eras in which errors come without the id of their request: the only request under way is the one they are for. */
+  /** Eras in which errors lack the id of their request. Such an error then belongs to the only running request. */
   readonly looseErrors: Set<Era>;
-  /** Methods that were not answered at all, as `era method`: nobody waits long for them again. */
+  /** Methods that the server did not answer, as `era method`. Later requests for them have a short timeout. */
   readonly silent: Set<string>;
 }
 

@@ -3,7 +3,7 @@ import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckRequestOptions } from './conversation.js';
 
-/** What the referee says it can do: everything, so that servers show all they have. */
+/** The referee declares all capabilities, so that servers use all their features. */
 export const EVERY_CAPABILITY: JsonObject = {
   roots: {},
   sampling: { tools: {} },
@@ -19,7 +19,7 @@ export function legacyCapabilities(revision: string): JsonObject {
 
 export const CLIENT_INFO = { name: 'isthmus-check', version: '1.0.0' };
 
-/** The params of a modern request: what it is about and who asks. */
+/** The params of a modern request, with the required `_meta`. */
 export function modernParams(params: JsonObject, revision: string, options: CheckRequestOptions): JsonObject {
   const meta: Record<string, unknown> = {
     ...(params['_meta'] as JsonObject | undefined),
@@ -33,7 +33,7 @@ export function modernParams(params: JsonObject, revision: string, options: Chec
   return { ...params, _meta: withoutUndefined(meta) };
 }
 
-/** The params of a legacy request; none where there is nothing to say. */
+/** The params of a legacy request; undefined if they would be empty. */
 export function legacyParams(
   params: JsonObject | undefined,
   options: CheckRequestOptions,
@@ -51,7 +51,7 @@ function withoutUndefined(record: Readonly<Record<string, unknown>>): JsonObject
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-/** The greeting of an era: `server/discover`, or `initialize`. */
+/** The first request of an era: `server/discover` or `initialize`. */
 export function helloMessage(
   era: Era,
   revision: string,

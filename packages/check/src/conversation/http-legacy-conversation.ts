@@ -17,7 +17,7 @@ import {
 import { legacyParams } from './envelope.js';
 import type { HttpConversationOptions } from './http-modern-conversation.js';
 
-/** A session of the legacy era over Streamable HTTP: its POSTs, and a standing GET where the server offers one. */
+/** A legacy session over Streamable HTTP: its POSTs, and a GET stream if the server offers one. */
 export function createHttpLegacyConversation(
   options: HttpConversationOptions & { readonly sessionId: string | undefined },
 ): CheckConversation {
@@ -55,7 +55,7 @@ export function createHttpLegacyConversation(
       else http.close();
       return isStanding;
     } catch {
-      // Some servers say nothing until there is something to say; then there is no standing stream.
+      // Some servers send no headers before the first event. They count as servers without a GET stream.
       return false;
     }
   }
@@ -76,7 +76,7 @@ export function createHttpLegacyConversation(
         const rest = Math.max(1, ms - (clock.now() - began));
         const isWanted = (each: Frame) => isAnswerTo(each, id) || isBodyError(http, each);
         const frame =
-          // What answers a POST on its own stream is its answer, under whatever id it comes.
+          // The response on the stream of a POST is its answer, whatever id it has.
           (await http.waitFor(isAnswer, rest)) ??
           (await fetchRest(http, isWanted, { peer, clock, headers, until: began + ms, onStream: keep }));
         const about = { id, notifications: notifications(), ms: clock.now() - began, http };
@@ -145,7 +145,7 @@ export function createHttpLegacyConversation(
   };
 }
 
-/** What every request of a session has; `initialize` has no revision and no session yet. */
+/** The headers of every request of a session. `initialize` has no revision and no session id yet. */
 export function legacyHeaders(
   revision: string | undefined,
   sessionId: string | undefined,
@@ -166,7 +166,7 @@ function isAnswerTo(frame: Frame, id: RequestId): boolean {
   return isAnswer(frame) && membersOf(frame)['id'] === id;
 }
 
-/** A refusal of the whole request may come without an id. */
+/** A refusal of the whole POST may have no id. */
 function isBodyError(http: PeerHttpAnswer, frame: Frame): boolean {
   return !http.isStream && frame.kind === 'error';
 }
@@ -181,17 +181,17 @@ function ownNotifications(token: RequestId | undefined): (frame: Frame) => boole
 export interface RestOptions {
   readonly peer: HttpPeer;
   readonly clock: Clock;
-  /** What every request of the session has. */
+  /** The headers of every request of the session. */
   readonly headers: Readonly<Record<string, string>>;
-  /** When to give up. */
+  /** The time at which to give up, by `clock`. */
   readonly until: number;
-  /** Told of every stream that is opened on the way. */
+  /** Called with every stream that is opened. */
   readonly onStream?: (http: PeerHttpAnswer) => void;
 }
 
 /**
- * What is missing of a stream of the legacy era that was let go, or lost, before its response: asked for with
- * Last-Event-ID as often as it takes, after `retry` (LHTTP-012, LHTTP-014).
+ * Resumes a legacy stream that ended before its response: repeats GET with Last-Event-ID, after the `retry` time, until
+ * the wanted frame comes (LHTTP-012, LHTTP-014).
  */
 export async function fetchRest(
   first: PeerHttpAnswer,
@@ -214,7 +214,7 @@ export async function fetchRest(
       },
       ms: Math.max(1, until - clock.now()),
     });
-    // Where there is no answer, there is no rest, either.
+    // The server cannot be reached, so there is nothing to resume.
     const resumed = await asked.catch(() => undefined);
     if (!resumed) return undefined;
     http = resumed;

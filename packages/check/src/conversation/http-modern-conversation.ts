@@ -29,7 +29,7 @@ export interface HttpConversationOptions {
   readonly manners: RequestDefaults;
 }
 
-/** Requests of the modern era over HTTP: each is a POST of its own. */
+/** Modern requests over HTTP: one POST for each request. */
 export function createHttpModernConversation(options: HttpConversationOptions): CheckConversation {
   const { peer, revision, hello, answerMs, clock, manners } = options;
   const schemas = new Map<string, unknown>();
@@ -101,9 +101,9 @@ export function createHttpModernConversation(options: HttpConversationOptions): 
       });
       await http.whole(answerMs);
     },
-    // A modern server asks nothing.
+    // A modern server sends no requests.
     answerWith() {},
-    // They come on listen streams.
+    // Modern notifications come on listen streams.
     hearsNews: Promise.resolve(false),
     peer: undefined,
     sessionId: undefined,
@@ -118,7 +118,7 @@ export function createHttpModernConversation(options: HttpConversationOptions): 
   };
 }
 
-/** The headers that a modern request has to have, by the names that servers read. */
+/** The required headers of a modern request. */
 export function modernHeaders(
   body: { readonly method: string; readonly params?: JsonObject | undefined },
   revision: string,
@@ -152,7 +152,7 @@ function paramHeaders(
   );
 }
 
-/** Which arguments of a tool are headers, too, is in its schema. */
+/** Remembers the schemas of tools: a schema says which arguments are also headers. */
 function learnTools(method: string, reply: Reply, schemas: Map<string, unknown>): void {
   if (method !== 'tools/list' || reply.kind !== 'result' || !Array.isArray(reply.result['tools'])) return;
   for (const tool of reply.result['tools']) {

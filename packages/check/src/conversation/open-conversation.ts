@@ -22,20 +22,20 @@ export interface OpenConversationOptions {
   readonly era: Era;
   readonly revision: string;
   readonly clock: Clock;
-  /** How long the greeting may take: the server may have to start first. */
+  /** The timeout of the first request. The server may have to start first. */
   readonly helloMs: number;
   readonly answerMs: number;
-  /** What the client says it can do, where that is not everything. Legacy only. */
+  /** Client capabilities, legacy only. Default: all. */
   readonly capabilities?: JsonObject;
-  /** Settles when there is no more point in waiting for the greeting. Streams only. */
+  /** Streams only: settles when it is useless to wait any longer for the first answer. */
   readonly giveUp?: Promise<void>;
-  /** What is known to spoil conversations. */
+  /** Known faults of the server. */
   readonly manners?: RequestDefaults;
-  /** Another connection than the target would open. */
+  /** Opens the connection, instead of `target.open`. */
   readonly openStream?: () => Promise<StreamPeer>;
 }
 
-/** A greeting that was not returned: `reply` is what came instead. */
+/** `server/discover` or `initialize` failed. `reply` is the answer of the server. */
 export class NoHello extends Error {
   override readonly name = 'NoHello';
   readonly reply: Reply;
@@ -46,7 +46,7 @@ export class NoHello extends Error {
   }
 }
 
-/** Opens a conversation of that era: `server/discover`, or `initialize` and `notifications/initialized`. */
+/** Opens a conversation: `server/discover`, or `initialize` and `notifications/initialized`. */
 export function openConversation(
   target: CheckTarget,
   options: OpenConversationOptions,
@@ -73,7 +73,7 @@ async function openOnPeer(peer: StreamPeer, options: OpenConversationOptions): P
       ...(options.giveUp ? [options.giveUp.then(() => undefined)] : []),
     ]);
     const about = { id: body.id, notifications: [], ms: helloMs };
-    const silence = `${await describeSilence(peer)}${lastWords(peer)}`;
+    const silence = `${await describeSilence(peer)}${lastStderrLine(peer)}`;
     const hello = accept(frame ? replyOf(frame, about) : { kind: 'silence', why: silence, ...about }, era);
     if (era === 'legacy') peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return createStreamConversation({
@@ -125,7 +125,7 @@ async function openHttpTalk(
   }
 }
 
-/** What a server of 2024-11-05 says to a POST at the address of its stream. */
+/** How a server of 2024-11-05 answers a POST to the URL of its stream. */
 const SSE_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
 
 async function greet(
@@ -153,7 +153,7 @@ function accept(reply: Reply, era: Era): JsonObject {
   throw new NoHello(describeRefusal(reply, era), reply);
 }
 
-/** A server written to a draft names its one version in the way of `initialize`. It is judged, and fails for it. */
+/** A server of a draft has `protocolVersion`, as in `initialize`. It is accepted here, and a check reports it. */
 function namesModern({ supportedVersions, protocolVersion }: JsonObject): boolean {
   return supportedVersions !== undefined || isModernRevision(protocolVersion);
 }
@@ -178,7 +178,7 @@ function revisionOf(hello: JsonObject, asked: string): string {
 async function describeSilence({ hasEnded, process }: StreamPeer): Promise<string> {
   if (!hasEnded) return 'no answer';
   if (!process) return 'the connection ended';
-  // Its pipes are closed, so it is about to end or has ended.
+  // Its pipes are closed, so the process has exited or is about to.
   const exit = await Promise.race([
     process.exited,
     new Promise<void>((resolve) => setTimeout(resolve, 1000)),
@@ -186,8 +186,8 @@ async function describeSilence({ hasEnded, process }: StreamPeer): Promise<strin
   return exit ? `the process exited with ${exit.signal ?? `code ${exit.code}`}` : 'it closed its output';
 }
 
-/** What a process said last: the line that names an error, or else the very last. */
-function lastWords(peer: StreamPeer): string {
+/** The last line of stderr that mentions an error, or else the last line. */
+function lastStderrLine(peer: StreamPeer): string {
   const lines = (peer.process?.stderr() ?? '').split('\n').map((line) => line.trim());
   const told = lines.filter((line) => line !== '' && !line.startsWith('at ') && !/^[{}]$/.test(line));
   const words = told.findLast((line) => /error|cannot|failed|denied|not found/i.test(line)) ?? told.at(-1);
@@ -195,8 +195,8 @@ function lastWords(peer: StreamPeer): string {
 }
 
 /**
- * A connection over HTTP with SSE, as of 2024-11-05: all that the server says comes on one stream, whose first event
- * names the address for what it hears. Undefined where there is no such stream.
+ * A connection over HTTP with SSE (2024-11-05): all messages of the server come on one stream, whose first event names
+ * the URL for messages of the client. Undefined if there is no such stream.
  */
 export async function openSsePeer(peer: HttpPeer, ms: number, clock: Clock): Promise<StreamPeer | undefined> {
   let named: (event: HttpEvent) => void = () => {};
@@ -227,7 +227,7 @@ export async function openSsePeer(peer: HttpPeer, ms: number, clock: Clock): Pro
       await answer.whole(ms);
       return answer.status < 300;
     } catch {
-      // What is not answered is missed by whoever waits for it.
+      // The waiting request reports the missing answer.
       return false;
     }
   };

@@ -28,12 +28,12 @@ export interface StreamConversationOptions {
   /** How long an answer may take. */
   readonly answerMs: number;
   readonly clock: Clock;
-  /** The first id that is free. */
+  /** The first unused request id. */
   readonly nextId: number;
   readonly manners?: RequestDefaults;
 }
 
-/** A conversation on a stream whose era has been found out already. */
+/** A conversation on a stream of a known era. */
 export function createStreamConversation(options: StreamConversationOptions): CheckConversation {
   const { peer, era, revision, hello, answerMs, clock, manners = createRequestDefaults() } = options;
   const underWay = new Set<RequestId>();
@@ -89,8 +89,8 @@ export function createStreamConversation(options: StreamConversationOptions): Ch
   }
 
   /**
-   * An error that names no request, of a server that is known to send them. A sign of life is asked for after all kinds of
-   * input, and what comes first is the answer to that.
+   * An error without an id, from a server that is known to send such errors. It does not count as the answer to the
+   * aliveness request: that one follows bad input, whose error comes first.
    */
   function isLoose(method: string, frame: Frame): boolean {
     if (!manners.looseErrors.has(era) || method === aliveMethod({ era })) return false;
@@ -128,12 +128,12 @@ function orNone(params: JsonObject): JsonObject | undefined {
   return Object.keys(params).length === 0 ? undefined : params;
 }
 
-/** An error without an id may be for anyone: it is not taken for an answer. */
+/** An error without an id may belong to any request, so it is not an answer. */
 function isAnswerTo(frame: Frame, id: RequestId): boolean {
   return (frame.kind === 'result' || frame.kind === 'error') && membersOf(frame)['id'] === id;
 }
 
-/** By token or subscription where the message has one; others may belong to anybody. */
+/** Matches by progress token or subscription id. A notification without both may belong to any request. */
 function ownNotifications(id: RequestId, token: RequestId | undefined): (frame: Frame) => boolean {
   return (frame) => {
     if (frame.kind !== 'notification') return false;

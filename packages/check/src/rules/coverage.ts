@@ -1,18 +1,18 @@
-/** Which rule is held by which check, and why not by any. */
+/** Which checks cover which rule, why a rule has no check, and docs/check-rules.md. */
 import { addressOf, pagesOf, RULES, type Rule } from './index.js';
-import { type Beyond, OUT_OF_SIGHT } from './unobservable.js';
+import { type UnobservableKind, UNOBSERVABLE_RULES } from './unobservable.js';
 
-/** What is needed of a check, be it of servers or of clients. */
+/** A check of servers or of clients. */
 export interface Citing {
   readonly id: string;
   readonly rules: readonly string[];
 }
 
 /**
- * `covered` by the checks of a server; otherwise whose matter it is: a client's (which `check-client` may cover), a
- * host's, an intermediary's, nobody's since it is `optional`. `open`: it could be watched, and is not.
+ * `covered`: a check of servers covers it. `client`, `host` and `intermediary`: it binds that party (`check-client` may
+ * cover rules for clients). `optional`: it is a MAY. `open`: it could be checked, but no check does.
  */
-export type RuleStanding = 'covered' | 'open' | 'optional' | 'host' | 'intermediary' | Beyond;
+export type RuleStanding = 'covered' | 'open' | 'optional' | 'host' | 'intermediary' | UnobservableKind;
 
 export interface Row {
   readonly rule: Rule;
@@ -36,13 +36,13 @@ function standingOf(
   { id, actor, level }: Rule,
   checks: readonly string[],
 ): { standing: RuleStanding; why?: string } {
-  // A check of servers that cites such a rule looks at the other side of it, and holds nobody to it.
+  // A check of servers that cites such a rule judges only the part of the server.
   if (actor === 'host' || actor === 'intermediary') return { standing: actor };
-  // The scripted servers of `check-client` have no authorization server behind them.
+  // The scripted servers of `check-client` have no authorization server.
   if (actor === 'client') return { standing: id.startsWith('AUTH-') ? 'authorization server' : 'client' };
   if (checks.length > 0) return { standing: 'covered' };
   if (level === 'MAY') return { standing: 'optional' };
-  const beyond = OUT_OF_SIGHT.get(id);
+  const beyond = UNOBSERVABLE_RULES.get(id);
   return beyond === undefined ? { standing: 'open' } : { standing: beyond.kind, why: beyond.why };
 }
 
@@ -74,26 +74,26 @@ const INTRODUCTION = `# Rules and checks
 
 <!-- Written by \`node scripts/check-rules.js\`. Change packages/check/rules.json or the checks, not this page. -->
 
-What the specification demands, rule by rule, in our words, and which checks of \`isthmus check\` and
-\`isthmus check-client\` hold a server or a client to it. A rule without a check says why: it is for somebody else, it
-is optional, or it cannot be seen from outside.`;
+The requirements of the specification, rule by rule, in our words, and which checks of \`isthmus check\` and
+\`isthmus check-client\` cover them. A rule without a check has a reason: it binds another party, it is optional, or it
+cannot be observed by a client.`;
 
-/** A rule for clients that none of the checks of clients holds is told apart. */
+/** Distinguishes rules for clients with and without a check of clients. */
 type Word = RuleStanding | 'client held';
 
 const WORDS: Readonly<Record<Word, string>> = {
-  covered: 'held by a check of servers',
-  'client held': 'for clients, held by a check of clients',
+  covered: 'covered by a check of servers',
+  'client held': 'for clients, covered by a check of clients',
   client: 'for clients, without a check',
   host: 'for hosts',
   intermediary: 'for intermediaries',
   'authorization server': 'needs an authorization server',
-  unobservable: 'cannot be seen from outside',
+  unobservable: 'cannot be observed by a client',
   optional: 'optional',
   open: 'open',
 };
 
-const HEAD = ['rule', 'level', 'for', 'what it says', 'held by'];
+const HEAD = ['id', 'level', 'for', 'rule', 'covered by'];
 
 function cells(row: Row): string[] {
   const { rule, checks, clientChecks, why } = row;
@@ -120,7 +120,7 @@ function counts(rows: readonly Row[], word: Word): string[] {
   );
 }
 
-/** Pages of the specification have an address. */
+/** Links pages of the specification. */
 function title(page: string): string {
   const [, revision, path] = /^(\d{4}-\d\d-\d\d)\/(.+?)(?:\/index)?\.mdx$/.exec(page) ?? [];
   if (revision === undefined) return page.replace(/^docs\/docs\//, '');

@@ -1,16 +1,16 @@
-/** The rule book: what the specification demands, by id. It is data: packages/check/rules.json, read once. */
+/** The rule book: the requirements of the specification, by id, from packages/check/rules.json. */
 
 import { readFileSync } from 'node:fs';
 import type { LegacyRevision, ModernRevision } from '@isthmus/sdk/internal/era/revisions.js';
 
 const FILE = new URL('../../rules.json', import.meta.url);
 
-/** In the order of the specification, more or less. */
+/** Roughly in the order of the specification. */
 export const RULES: ReadonlyMap<string, Rule> = new Map(
   (JSON.parse(readFileSync(FILE, 'utf8')) as Rule[]).map((rule) => [rule.id, rule]),
 );
 
-/** Throws for an unknown id: a check that cites it has a mistake. */
+/** Throws for an unknown id: the check that cites it is wrong. */
 export function ruleOf(id: string): Rule {
   const rule = RULES.get(id);
   if (rule === undefined) throw new Error(`There is no rule ${id}`);
@@ -21,26 +21,26 @@ export function ruleOf(id: string): Rule {
 export interface Rule {
   readonly id: string;
   readonly era: 'legacy' | 'modern' | 'both';
-  /** Where it does not hold in all revisions of its era. */
+  /** Set if the rule holds only in some revisions of its era. */
   readonly versions?: readonly (LegacyRevision | ModernRevision)[];
   readonly level: 'MUST' | 'MUST NOT' | 'SHOULD' | 'SHOULD NOT' | 'MAY';
-  /** Who has to keep it. */
+  /** The party that the rule binds. */
   readonly actor: 'server' | 'client' | 'both' | 'host' | 'intermediary';
   readonly rule: string;
-  /** Pages of the specification and their sections; the first says it best. */
+  /** Pages of the specification and their sections, the most relevant one first. */
   readonly source: string;
 }
 
-/** What a rule says, and where the specification says it. */
+/** The text of a rule, and its place in the specification. */
 export interface Citation {
   readonly id: string;
   readonly level: string;
   readonly says: string;
-  /** Absent for what has no page at a stable address. */
+  /** Absent if the source has no page with a stable address. */
   readonly url?: string;
 }
 
-/** The rules that are known of these ids, in their order. */
+/** Citations for these ids, in the same order. Unknown ids are left out. */
 export function cite(ids: readonly string[]): Citation[] {
   return ids.flatMap((id) => {
     const rule = RULES.get(id);
@@ -52,12 +52,12 @@ export function cite(ids: readonly string[]): Citation[] {
   });
 }
 
-/** The pages that a rule is from, the best one first. */
+/** The source pages of a rule, the most relevant one first. */
 export function pagesOf({ source }: Rule): string[] {
   return source.split(';').map((part) => part.split('§')[0]!.trim());
 }
 
-/** The address of a page that a rule is from. */
+/** The URL of a source page. */
 export function addressOf(page: string): string | undefined {
   const [, revision, path] = /^(\d{4}-\d\d-\d\d)\/(.+?)(?:\/index)?\.mdx$/.exec(page) ?? [];
   if (revision !== undefined) return `${SITE}/specification/${revision}/${path}`;
@@ -72,14 +72,14 @@ export function addressOf(page: string): string | undefined {
 const SITE = 'https://modelcontextprotocol.io';
 
 /**
- * Whether no rule of the specification demands it: then it is our opinion, for which there is a reason. It counts as a
- * SHOULD, which only the letter A+ needs, and it is marked wherever it is shown.
+ * Whether a check cites no rule of the specification. Then it is an opinion of the referee, with a reason. It counts as a
+ * SHOULD, which only the grade A+ needs, and reports mark it.
  */
 export function isOpinion({ rules }: { readonly rules: readonly string[] }): boolean {
   return rules.length === 0;
 }
 
-/** The level as readers see it. */
+/** The level as reports show it. */
 export function levelInWords(about: { readonly level: string; readonly rules: readonly string[] }): string {
   return isOpinion(about) ? `${about.level} (opinion)` : about.level;
 }

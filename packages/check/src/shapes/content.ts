@@ -43,7 +43,7 @@ export const resource: Shape = object({
   '_meta?': itemMeta,
 });
 
-/** Text or blob, and not both (RES-007). */
+/** Exactly one of text and blob (RES-007). */
 const eitherTextOrBlob: Shape = (value, path, { complaints }) => {
   if (!isJsonObject(value)) return;
   const given = ['text', 'blob'].filter((member) => value[member] !== undefined);
@@ -62,7 +62,7 @@ export const textBlock: Shape = object({
   '_meta?': itemMeta,
 });
 
-/** Images and sounds. */
+/** Images and audio. */
 export const mediaBlock: Shape = object({
   data: base64,
   mimeType: mediaType,
@@ -72,7 +72,7 @@ export const mediaBlock: Shape = object({
 
 const embedded = object({ resource: resourceContents, 'annotations?': annotations, '_meta?': itemMeta });
 
-/** On the page about prompts, an embedded resource also has a media type (PROMPT-007). */
+/** The page on prompts also requires a media type (PROMPT-007). */
 const embeddedInPrompt = all(embedded, (value, path, ground) => {
   if (!isJsonObject(value) || !isJsonObject(value['resource'])) return;
   if (value['resource']['mimeType'] !== undefined) return;
@@ -83,7 +83,7 @@ const embeddedInPrompt = all(embedded, (value, path, ground) => {
   });
 });
 
-/** What tools give back. */
+/** Content of tool results. */
 export const contentBlock: Shape = by('type', (revision) => blocks(revision, embedded));
 
 export const promptBlock: Shape = by('type', (revision) => blocks(revision, embeddedInPrompt));
@@ -98,5 +98,5 @@ function blocks(revision: Revision, resource_: Shape): Record<string, Shape> {
   };
 }
 
-/** An object of a tool's output: any JSON value from 2026-07-28 on. */
+/** `structuredContent`: an object, and any JSON value since 2026-07-28. */
 export const structured: Shape = since('2026-07-28', () => {}, since('2025-06-18', anyObject));

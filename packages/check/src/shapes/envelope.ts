@@ -1,4 +1,4 @@
-/** JSON-RPC around it all. */
+/** The JSON-RPC envelope, and errors. */
 
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
@@ -49,7 +49,7 @@ function judgeOne(json: unknown, at: string): Complaint[] {
   return complaints;
 }
 
-/** A request, or a notification, which has no id at all. */
+/** A request, or a notification, which has no id. */
 function saying(json: JsonObject, look: Look): string[] {
   look('method', string);
   if (json['id'] !== undefined) look('id', stringOrInteger);
@@ -69,7 +69,7 @@ function answer(json: JsonObject, look: Look): string[] {
   return ['error'];
 }
 
-/** Absent where none could be read. JSON-RPC itself writes null then, which is borne where nothing was understood. */
+/** The id is absent if it could not be read. JSON-RPC uses null then, which is allowed for these two codes. */
 function hasNoId(json: JsonObject): boolean {
   const code = isJsonObject(json['error']) ? json['error']['code'] : undefined;
   const unread = code === ErrorCode.ParseError || code === ErrorCode.InvalidRequest;
@@ -117,7 +117,7 @@ const data: Shape = (value, path, ground) => {
 
 export const error: Shape = all(members, code, data);
 
-/** What should have been there instead, if a code may not be sent. Codes outside of JSON-RPC's range are free. */
+/** The expected code, if this one is not allowed. Codes outside of the range of JSON-RPC are always allowed. */
 function wrongCode(given: unknown, revision: Revision): string | undefined {
   if (!Number.isInteger(given)) return undefined;
   const number = given as number;

@@ -1,7 +1,7 @@
-/** Strings with a grammar of their own. */
+/** Strings with a defined format. */
 import { text } from './shape.js';
 
-/** RFC 3986: a scheme, then characters that a URI may hold; everything else is percent-encoded. */
+/** RFC 3986: a scheme, then allowed or percent-encoded characters. */
 export const uri = text('a URI (RFC 3986)', isUri);
 
 export const uriTemplate = text('a URI template (RFC 6570)', isUriTemplate);
@@ -46,8 +46,8 @@ function isWithin(part: string | undefined, most: number): boolean {
 /** The grammar of RFC 6570: literals, and expressions in braces. */
 const OPERATOR = /^[+#./;?&=,!@|]/;
 const VARIABLE = /^(?:\w|%[0-9a-f]{2})(?:\.?(?:\w|%[0-9a-f]{2}))*(?::[1-9]\d{0,3}|\*)?$/i;
-/** Not in literals: controls, space, `"`, `'`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`, and `%` but in `%41`. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Forbidden in literals: controls, space, `"`, `'`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`, and a lone `%`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them
 const BAD_LITERAL = /[\x00-\x20"'<>\\^`{|}\x7f]|%(?![0-9a-f]{2})/i;
 
 export function isUriTemplate(value: string): boolean {
@@ -55,7 +55,7 @@ export function isUriTemplate(value: string): boolean {
   return parts.every((part, index) => (index % 2 === 0 ? !BAD_LITERAL.test(part) : isExpression(part)));
 }
 
-/** `{a}`, `{+a,b*}`, `{?q:3}`. The operators `=`, `,`, `!`, `@` and `|` are reserved, and mean nothing yet. */
+/** `{a}`, `{+a,b*}`, `{?q:3}`. The operators `=`, `,`, `!`, `@` and `|` are reserved. */
 function isExpression(inside: string): boolean {
   const operator = OPERATOR.exec(inside)?.[0] ?? '';
   if ('=,!@|'.includes(operator) && operator !== '') return false;

@@ -56,7 +56,7 @@ const KEY = new RegExp(`^(?:${PREFIX})?${NAME}$`);
 export const extensionId = text('keys with a prefix such as "com.example/name"', (key) => ID.test(key));
 const ID = new RegExp(`^${PREFIX}${NAME}$`);
 
-/** The key of 2025-11-25 that ties a message to a task. */
+/** The key of 2025-11-25 that links a message to a task. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
 /** W3C Trace Context and Baggage (META-020). */
@@ -78,7 +78,7 @@ export function meta(members: Readonly<Record<string, Shape>> = {}): Shape {
   );
 }
 
-/** Of a tool, a content block and so on, where it came with 2025-06-18. */
+/** `_meta` of a tool, a content block and so on, which came with 2025-06-18. */
 export const itemMeta = since('2025-06-18', meta());
 
 export const resultMeta = meta({
@@ -96,7 +96,7 @@ export const requestMeta = meta({
   [`${RELATED_TASK}?`]: only('2025-11-25', object({ taskId: string })),
 });
 
-/** Of whatever belongs to a listen stream (META-013, SUB-008). */
+/** `_meta` of messages on a listen stream (META-013, SUB-008). */
 export const streamMeta = meta({ [META.subscriptionId]: stringOrInteger });
 
 function isTraceparent(value: string): boolean {
@@ -118,7 +118,7 @@ function isListOf(value: string, member: RegExp): boolean {
   return parts.every((part) => part === '' || (part.length <= MAX_MEMBER && member.test(part)));
 }
 
-/** By extension id; each value holds its settings (VER-020, VER-023). */
+/** Settings by extension id (VER-020, VER-023). */
 const extensions = since('2026-07-28', map(anyObject, extensionId));
 
 export const serverCapabilities: Shape = object({
@@ -139,7 +139,7 @@ export const serverCapabilities: Shape = object({
   'extensions?': extensions,
 });
 
-/** What `-32021` asks of a client. */
+/** In the data of error `-32021`. */
 export const clientCapabilities: Shape = object({
   'experimental?': map(anyObject),
   'roots?': anyObject,

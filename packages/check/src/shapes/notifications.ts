@@ -1,4 +1,4 @@
-/** What a server says unasked, or on the way to an answer. */
+/** Notifications of a server. */
 import { isLoggingLevel } from '@isthmus/sdk/internal/era/reports.js';
 import { uri } from './formats.js';
 import { notificationMeta, streamMeta } from './meta.js';
@@ -27,7 +27,7 @@ interface Known {
 
 const logLevel = is('a log level such as "info"', isLoggingLevel);
 
-/** Params may be absent in legacy; in modern they name the listen stream (META-013). */
+/** Legacy: params may be absent. Modern: they name the listen stream (META-013). */
 const news = since('2026-07-28', object({ _meta: streamMeta }), optional(object({})));
 
 const KNOWN: Readonly<Record<string, Known>> = {
@@ -80,10 +80,10 @@ const KNOWN: Readonly<Record<string, Known>> = {
   'notifications/tasks': { since: '2026-07-28', params: extensionTaskState },
 };
 
-/** What only clients send. */
+/** Notifications that only clients send. */
 const OF_CLIENTS: readonly string[] = ['notifications/initialized', 'notifications/roots/list_changed'];
 
-/** Of a method that nobody knows, the common members alone. */
+/** Of an unknown method, only the common members are judged. */
 export function notificationShape(method: string): Shape {
   const known = Object.hasOwn(KNOWN, method) ? KNOWN[method] : undefined;
   return (value, path, ground) => {

@@ -29,7 +29,7 @@ const anySchema = object({
   'required?': list(string),
 });
 
-/** A JSON Schema of an object. Whether it is sound in its dialect is for others to say. */
+/** A JSON Schema of an object. `tools/schemas-valid` checks it against its meta-schema. */
 const objectSchema = all(object({ type: oneOf('object') }), anySchema);
 
 export const tool: Shape = object({

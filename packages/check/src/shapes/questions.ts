@@ -31,7 +31,7 @@ import {
 const named = { 'title?': string, 'description?': string };
 const titledChoices = list(object({ const: string, title: string }));
 
-/** Free text, or a choice of one. Titles moved from `enumNames` to `oneOf` with 2025-11-25. */
+/** Free text, or a single choice. Titles moved from `enumNames` to `oneOf` with 2025-11-25. */
 const stringField = object({
   ...named,
   'minLength?': count,
@@ -52,7 +52,7 @@ const numberField = object({
 
 const booleanField = object({ ...named, 'default?': boolean });
 
-/** A choice of several. */
+/** A multiple choice. */
 const arrayField = object({
   ...named,
   'minItems?': count,
@@ -85,7 +85,7 @@ const form = object({
   }),
 });
 
-/** The id was 2025-11-25's alone. */
+/** `elicitationId` exists only in 2025-11-25. */
 const visit: Shape = all(object({ message: string, url: uri }), (value, path, ground) => {
   if (ground.revision === '2025-11-25') object({ elicitationId: string })(value, path, ground);
 });
@@ -147,7 +147,7 @@ export const samplingParams: Shape = object({
   'toolChoice?': since('2025-11-25', object({ 'mode?': oneOf('auto', 'required', 'none') })),
 });
 
-/** Results of tools come in a message of their own (SAMP-007), at once and for every use (SAMP-008). */
+/** The message after tool uses has a result for each of them (SAMP-008) and nothing else (SAMP-007). */
 function toolTurns(messages: unknown, path: string, { complaints }: Ground): void {
   if (!Array.isArray(messages)) return;
   messages.forEach((each, index) => {
@@ -188,7 +188,7 @@ export const inputRequests: Shape = map(all(inputRequest, noEnvelope));
 
 const anyParams: Shape = () => {};
 const ofTask = object({ taskId: string });
-/** Asking for a task instead of an answer. */
+/** A request that asks for a task instead of a result. */
 const augmented = only('2025-11-25', object({ 'task?': object({ 'ttl?': count }) }));
 
 const KNOWN: Readonly<Record<string, { readonly since: Revision; readonly params: Shape }>> = {
@@ -202,7 +202,7 @@ const KNOWN: Readonly<Record<string, { readonly since: Revision; readonly params
   'tasks/list': { since: '2025-11-25', params: anyParams },
 };
 
-/** What clients ask servers, never the other way round. */
+/** Requests that only clients send. */
 const OF_CLIENTS =
   /^(?:initialize|server\/discover|subscriptions\/listen|completion\/complete|logging\/setLevel|(?:tools|prompts|resources)\/.*)$/;
 

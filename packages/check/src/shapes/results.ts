@@ -1,4 +1,4 @@
-/** What a server answers, method by method. */
+/** Results of a server, by method. */
 
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { contentBlock, promptBlock, resource, resourceContents, role, structured } from './content.js';
@@ -23,7 +23,7 @@ import { extensionTask, extensionTaskState, task } from './tasks.js';
 
 const base = object({ '_meta?': resultMeta });
 
-/** How long and for whom it stays fresh (CACHE-001, CACHE-003, CACHE-004). */
+/** Cache hints (CACHE-001, CACHE-003, CACHE-004). */
 const cacheable = since('2026-07-28', object({ ttlMs: count, cacheScope: oneOf('public', 'private') }));
 
 const page = (members: Readonly<Record<string, Shape>>) => {
@@ -36,7 +36,7 @@ const callResult = object({
   'isError?': boolean,
 });
 
-/** A final answer. */
+/** Complete results. */
 const COMPLETE: Readonly<Record<string, Shape>> = {
   'server/discover': all(
     cacheable,
@@ -71,7 +71,7 @@ const COMPLETE: Readonly<Record<string, Shape>> = {
   'tasks/result': object({ _meta: meta({ [RELATED_TASK]: object({ taskId: string }) }) }),
 };
 
-/** An answer on the way to one (MRTR-004); it is not to be kept (CACHE-002). */
+/** An `input_required` result (MRTR-004). It is not cacheable (CACHE-002). */
 const interim: Shape = all(
   object({ 'inputRequests?': inputRequests, 'requestState?': string }),
   (value, path, { complaints }) => {
@@ -86,7 +86,7 @@ const interim: Shape = all(
 
 const MAY_ASK: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
 
-/** Of a method that nobody knows, the common members alone. */
+/** Of an unknown method, only the common members are judged. */
 export function resultShape(method: string, revision: Revision): Shape {
   const complete = named(COMPLETE, method) ?? anyObject;
   if (revision < '2026-07-28') return all(complete, base);

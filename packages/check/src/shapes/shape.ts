@@ -1,4 +1,4 @@
-/** Small parts that shapes are made of. A shape looks at a value and complains; it never throws. */
+/** The building blocks of shapes. A shape judges a value and collects complaints. It never throws. */
 import type { LegacyRevision, ModernRevision } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
@@ -12,11 +12,11 @@ export type Shape = (value: unknown, path: string, ground: Ground) => void;
 export function judge(shape: Shape, value: unknown, path: string, revision: Revision): Complaint[] {
   const ground: Ground = { revision, complaints: [] };
   shape(value, path, ground);
-  // Shapes that look at the same value say the same of it when it is missing.
+  // Two shapes of the same value report a missing value twice.
   return [...new Map(ground.complaints.map((each) => [complaintText(each), each])).values()];
 }
 
-/** A value in a few words: `nothing`, `"abc"`, `3`, `an array`. */
+/** A short description of a value: `nothing`, `"abc"`, `3`, `an array`. */
 export function inWords(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
@@ -54,7 +54,7 @@ export const stringOrInteger = is('a string or an integer', (value) => {
 });
 export const anyObject = is('an object', isJsonObject);
 
-/** A string of some grammar. */
+/** A string with a format. */
 export function text(expected: string, test: (value: string) => boolean): Shape {
   return is(expected, (value) => typeof value === 'string' && test(value));
 }
@@ -77,7 +77,7 @@ export function list(item: Shape, atMost = Number.POSITIVE_INFINITY): Shape {
   };
 }
 
-/** An object whose members are all alike. `name` judges the names, each by itself. */
+/** An object whose members all have the same shape. `name` judges each key. */
 export function map(item: Shape, name?: Shape): Shape {
   return (value, path, ground) => {
     anyObject(value, path, ground);
@@ -89,7 +89,7 @@ export function map(item: Shape, name?: Shape): Shape {
   };
 }
 
-/** `{ name: string, 'title?': string }`: a name with a question mark may be absent. Others are let be. */
+/** `{ name: string, 'title?': string }`: a member with a question mark is optional. Other members are allowed. */
 export function object(members: Readonly<Record<string, Shape>>): Shape {
   const parts = Object.entries(members).map(([name, shape]) => {
     const optional = name.endsWith('?');
@@ -111,21 +111,21 @@ export function all(...shapes: readonly Shape[]): Shape {
   };
 }
 
-/** Known from this revision on: before, the value may be anything, or what `before` says. */
+/** Applies since this revision. Before it, `before` applies, or any value is allowed. */
 export function since(revision: Revision, shape: Shape, before?: Shape): Shape {
   return (value, path, ground) => {
     (ground.revision >= revision ? shape : before)?.(value, path, ground);
   };
 }
 
-/** Known in this one revision only. */
+/** Applies only in this revision. */
 export function only(revision: Revision, shape: Shape): Shape {
   return (value, path, ground) => {
     if (ground.revision === revision) shape(value, path, ground);
   };
 }
 
-/** Decided by a member: `kinds` gives the shape of each of its values in a revision. */
+/** The value of a member selects the shape: `kinds` has a shape for each value in a revision. */
 export function by(member: string, kinds: (revision: Revision) => Readonly<Record<string, Shape>>): Shape {
   return (value, path, ground) => {
     anyObject(value, path, ground);
@@ -137,9 +137,9 @@ export function by(member: string, kinds: (revision: Revision) => Readonly<Recor
   };
 }
 
-/** What is wrong with one place of a message. */
+/** A fault at one path of a message. */
 export interface Complaint {
-  /** From the top of what was judged: `result.tools[3].inputSchema.type`. */
+  /** From the root of the judged value: `result.tools[3].inputSchema.type`. */
   readonly path: string;
   /** `"object"`, `a string`, `an integer of 0 or more`. */
   readonly expected: string;

@@ -16,11 +16,11 @@ const common = {
 
 export const task: Shape = object({ ...common, ttl: integerOrNull, 'pollInterval?': integer });
 
-/** As `tools/call` of the extension answers it. */
+/** In the result of `tools/call`. */
 const extensionMembers = { ...common, ttlMs: integerOrNull, 'pollIntervalMs?': integer };
 export const extensionTask: Shape = object(extensionMembers);
 
-/** As `tasks/get` of the extension answers it: with what belongs to its status (TASK-019). */
+/** In the result of `tasks/get`, with the members that its status requires (TASK-019). */
 export const extensionTaskState: Shape = by('status', () => ({
   working: extensionTask,
   cancelled: extensionTask,

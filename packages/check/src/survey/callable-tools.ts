@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
-/** Which tools of a server may be called: somebody's files may hang on it. */
+/** Which tools of a server may be called. A tool may change or delete data of the user. */
 export interface Consent {
-  /** All that do not say that they destroy something. */
+  /** All tools without `destructiveHint`. */
   readonly callTools: boolean;
-  /** These, whatever they say. */
+  /** These tools, whatever their annotations say. */
   readonly allow: readonly string[];
-  /** None but those of `allow`, not even tools that say that they only read: they may reach out, or cost money. */
+  /** Only the tools of `allow`. Even a tool with `readOnlyHint` may use the network or cost money. */
   readonly noTools: boolean;
 }
 
-/** Why a tool is not called; undefined when it may be. */
+/** Why a tool is not called; undefined if it may be called. */
 export function objectionTo(tool: JsonObject, { callTools, allow, noTools }: Consent): string | undefined {
   const name = String(tool['name']);
   if (allow.includes(name)) return undefined;
@@ -18,15 +18,15 @@ export function objectionTo(tool: JsonObject, { callTools, allow, noTools }: Con
   const annotations = isJsonObject(tool['annotations']) ? tool['annotations'] : {};
   if (annotations['readOnlyHint'] === true) return undefined;
   if (annotations['destructiveHint'] === true)
-    return `${name} says that it destroys something; --allow ${name} calls it`;
+    return `${name} has destructiveHint; --allow ${name} calls it`;
   if (callTools) return undefined;
-  return `${name} does not say that it only reads; --call-tools or --allow ${name} calls it`;
+  return `${name} has no readOnlyHint; --call-tools or --allow ${name} calls it`;
 }
 
 interface KnownTool {
-  /** To see what it does, without waiting long. */
+  /** Arguments for a quick call that shows what the tool does. */
   readonly quick?: JsonObject;
-  /** To keep it busy for so long. */
+  /** Arguments for a call that takes so long. */
   readonly slow?: (ms: number) => JsonObject;
   /** What changes when it is called. */
   readonly changes?: ListChanges;
@@ -49,22 +49,22 @@ const KNOWN: Readonly<Record<string, KnownTool>> = {
   test_trigger_tool_change: { changes: { lists: ['tools'], uris: [] } },
   test_trigger_prompt_change: { changes: { lists: ['prompts'], uris: [] } },
   test_trigger_resource_change: { changes: { lists: ['resources'], uris: [] } },
-  // server-everything, now and before
+  // server-everything, current and older versions
   'trigger-long-running-operation': { quick: longRunning(300), slow: longRunning },
   longRunningOperation: { quick: longRunning(300), slow: longRunning },
 };
 
-/** Arguments that show more than those made from the schema; undefined where the tool is another one. */
+/** Arguments that show more than arguments made from the schema; undefined for an unknown tool. */
 export function quickArguments(tool: JsonObject): JsonObject | undefined {
   return fitting(tool, knownTool(tool)?.quick);
 }
 
-/** Arguments with which the tool takes so long. */
+/** Arguments for a call that takes `ms`; undefined for an unknown tool. */
 export function slowArguments(tool: JsonObject, ms: number): JsonObject | undefined {
   return fitting(tool, knownTool(tool)?.slow?.(ms));
 }
 
-/** What changes when it is called; those that are known need no arguments. */
+/** What changes when the tool is called. The known tools need no arguments. */
 export function changesOf(tool: JsonObject): ListChanges | undefined {
   const schema = tool['inputSchema'];
   const required = isJsonObject(schema) ? schema['required'] : undefined;
@@ -76,7 +76,7 @@ function knownTool(tool: JsonObject): KnownTool | undefined {
   return Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
 }
 
-/** Another tool may have the same name: then its arguments have others. */
+/** Another tool may have the same name, but then it has other arguments. */
 function fitting(tool: JsonObject, args: JsonObject | undefined): JsonObject | undefined {
   const schema = tool['inputSchema'];
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;
@@ -84,13 +84,13 @@ function fitting(tool: JsonObject, args: JsonObject | undefined): JsonObject | u
   return Object.keys(args).every((name) => isJsonObject(properties[name])) ? args : undefined;
 }
 
-/** Arguments that fit an input schema, as small as it allows: the required ones and nothing else. */
+/** The smallest arguments that match an input schema: only the required ones. */
 export function sampleArguments(schema: unknown): JsonObject {
   const value = sampleOf(schema, schema, 0);
   return isJsonObject(value) ? value : {};
 }
 
-/** A value that fits, as far as a glance can tell. */
+/** A value that probably matches. */
 function sampleOf(schema: unknown, root: unknown, depth: number): unknown {
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return {};
   const ref = resolve(schema['$ref'], root);
@@ -143,7 +143,7 @@ function sampleObject(schema: JsonObject, root: unknown, depth: number): JsonObj
   );
 }
 
-/** A text for an address is one, even where its schema does not say so. */
+/** An argument named like an address gets a URL, even if its schema has no format. */
 function sampleNamed(name: string, schema: unknown, root: unknown, depth: number): unknown {
   const value = sampleOf(schema, root, depth);
   return value === 'hello' && /ur[il]$/i.test(name) ? 'https://example.com/' : value;

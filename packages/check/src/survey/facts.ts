@@ -3,32 +3,32 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Reply } from '../conversation/conversation.js';
 import type { Frame } from '../wire/transcript.js';
 
-/** What a server is in one era, as found on the way in. */
+/** The properties of a server in one era, as the survey found them. */
 export interface Facts {
   readonly era: Era;
   readonly revision: string;
-  /** Over HTTP with SSE, as of 2024-11-05, and not over Streamable HTTP. */
+  /** True over HTTP with SSE (2024-11-05) instead of Streamable HTTP. */
   readonly isSse: boolean;
   /** The result of `server/discover` or `initialize`. */
   readonly hello: JsonObject;
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject | undefined;
-  /** All pages, as the server sent them; empty where it has none. */
+  /** All pages, as the server sent them. */
   readonly tools: readonly JsonObject[];
   readonly resources: readonly JsonObject[];
   readonly templates: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
-  /** Lists that are announced and cannot be had, with what was answered instead. */
+  /** Announced lists that failed, with the answer of the server. */
   readonly failedLists: readonly { readonly method: string; readonly said: string }[];
-  /** An error came without the id of its request. */
+  /** An error lacked the id of its request. */
   readonly hasLooseErrors: boolean;
   /** Tools that may be called, with arguments to call them with. */
   readonly callable: readonly CallableTool[];
   /** The tool whose call ended the server, or the connection. */
   readonly killedBy: string | undefined;
-  /** Why the others are not. */
+  /** Why the other tools may not be called. */
   readonly objections: readonly string[];
-  /** Ordinary requests that were made, and what came of them. */
+  /** The ordinary requests of the survey, with their replies. */
   readonly tour: readonly WalkthroughStop[];
 }
 
@@ -42,13 +42,13 @@ export interface WalkthroughStop {
   readonly method: string;
   readonly params: JsonObject;
   readonly reply: Reply;
-  /** The token it was asked to report progress under. */
+  /** The progress token of the request. */
   readonly progressToken: number;
-  /** Legacy: what the server asked meanwhile, where nothing else was under way. */
+  /** Legacy: the requests of the server during this request. */
   readonly questions: readonly Frame[];
 }
 
-/** `resources.subscribe`, say: whether a capability was announced. */
+/** Whether a capability was announced, for example `resources.subscribe`. */
 export function hasCapability(capabilities: JsonObject, path: string): boolean {
   let place: unknown = capabilities;
   for (const step of path.split('.')) {

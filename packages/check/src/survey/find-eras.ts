@@ -11,19 +11,19 @@ import {
 } from '../conversation/open-conversation.js';
 import type { CheckTarget } from '../wire/targets.js';
 
-/** Whether a target speaks an era: with an open conversation, or with what it said instead. */
+/** Whether a target supports an era: an open conversation, or the reason why not. */
 export type SurveyedEra =
   | { readonly era: Era; readonly speaks: true; readonly talk: CheckConversation }
   | { readonly era: Era; readonly speaks: false; readonly why: string; readonly reply: Reply | undefined };
 
-/** Asks for both eras at once, each on a connection of its own: a failed probe must not spoil the other. */
+/** Tries both eras at once, each on its own connection, so that a failed probe does not affect the other era. */
 export async function findEras(
   target: CheckTarget,
   wanted: readonly Era[],
   options: Omit<OpenConversationOptions, 'era' | 'revision'>,
 ): Promise<SurveyedEra[]> {
   const legacy = wanted.includes('legacy') ? askFor(target, 'legacy', options) : undefined;
-  // An old server may say nothing at all to a question that it does not know.
+  // A legacy server may not answer an unknown method.
   const giveUp = legacy?.then(({ speaks }) =>
     speaks ? pause(options, SILENCE_MS) : pause(options, options.helloMs),
   );

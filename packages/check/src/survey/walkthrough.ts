@@ -11,19 +11,19 @@ import { type Consent, objectionTo, quickArguments, sampleArguments } from './ca
 import { type CallableTool, type Facts, hasCapability, type WalkthroughStop } from './facts.js';
 
 export interface WalkthroughOptions extends Consent {
-  /** Arguments for tools whose schema does not tell enough. */
+  /** Arguments by tool name, for tools whose schema is not enough. */
   readonly args: Readonly<Record<string, JsonObject>>;
-  /** Of the tools that may be called, those that are called on the way. Default: all. */
+  /** The callable tools that the survey calls. Default: all. */
   readonly visit?: readonly string[] | undefined;
-  /** How long one request of the tour may take before it is called off. */
+  /** The timeout of one request of the survey, which is then cancelled. */
   readonly stopMs: number;
-  /** What spoils every conversation is noted here. */
+  /** Receives the known faults of the server. */
   readonly manners: RequestDefaults;
-  /** Looks whether the server is gone, after a call that was not answered. */
+  /** Checks whether the server is gone, after a call without an answer. */
   readonly isGone: (after: string) => Promise<boolean>;
 }
 
-/** Looks around: all lists, and one of everything that is harmless. What it hears, all checks may judge. */
+/** Requests all lists, resources and prompts, and calls the permitted tools. All checks may judge the replies. */
 export async function walkThrough(talk: CheckConversation, options: WalkthroughOptions): Promise<Facts> {
   talk.answerWith(answerPolitely);
   const failedLists: { method: string; said: string }[] = [];
@@ -59,7 +59,7 @@ export async function walkThrough(talk: CheckConversation, options: WalkthroughO
     await visit('tools/call', { name, arguments: args });
     const { reply } = tour.at(-1)!;
     if (reply.kind !== 'silence' && talk.isOpen) continue;
-    // A call that found nobody there did not end the server: the one before it did.
+    // If the connection was refused, the call before this one ended the server.
     const before = tour.at(-2);
     const isLate =
       reply.kind === 'silence' && /ECONNREFUSED/.test(reply.why) && before?.method === 'tools/call';
@@ -82,7 +82,7 @@ export async function walkThrough(talk: CheckConversation, options: WalkthroughO
     prompts,
     failedLists,
     hasLooseErrors,
-    // What has ended the server once is not called again.
+    // A tool that ended the server is not called again.
     callable: callable.filter(({ name }) => name !== killedBy),
     killedBy,
     objections: [
@@ -93,7 +93,7 @@ export async function walkThrough(talk: CheckConversation, options: WalkthroughO
   };
 }
 
-/** All pages, up to a bound: a server may go round in circles. */
+/** All pages, up to a limit: a list of the server may never end. */
 async function listAll(
   talk: CheckConversation,
   capability: string,
@@ -106,7 +106,7 @@ async function listAll(
   let cursor: unknown;
   for (let page = 0; page < MOST_PAGES; page++) {
     const reply = await talk.request(method, cursor === undefined ? {} : { cursor });
-    // Some servers announce resources and have no templates: clients put up with it.
+    // Some servers announce resources and do not implement templates. Clients tolerate it.
     if (reply.kind !== 'result' && page === 0 && !isUnknownMethod(reply)) failed(method, reply);
     if (reply.kind !== 'result' || !Array.isArray(reply.result[member])) break;
     items.push(...reply.result[member].filter(isJsonObject));
@@ -125,7 +125,7 @@ function describe(reply: Reply): string {
   return reply.kind === 'silence' ? reply.why : 'a result';
 }
 
-/** Asks for what no server has: silence, and an error without that id instead, is the error of a server that loses ids. */
+/** Requests an unknown method. If only an error without the id of the request comes, the server loses ids. */
 async function findLooseErrors(talk: CheckConversation): Promise<boolean> {
   if (!talk.peer || !talk.isOpen) return false;
   const from = talk.transcript.frames.length;
@@ -152,7 +152,7 @@ async function stopAt(
   const reply = await pending.reply;
   if (reply.kind === 'silence' && talk.isOpen) await pending.cancel('it takes too long').catch(() => {});
   const answers = politeAnswers(reply);
-  // What waits for an answer is not left waiting.
+  // The server may hold resources for a round until it is answered.
   if (answers) await talk.request(method, { ...params, ...answers }, { ms });
   const questions = talk.transcript.frames
     .slice(from)
@@ -160,7 +160,7 @@ async function stopAt(
   return { method, params, reply, progressToken, questions };
 }
 
-/** What a modern request comes back with when it was answered with questions. */
+/** The additional params of a modern retry that answers the questions of the server. */
 function politeAnswers(reply: Reply): JsonObject | undefined {
   if (reply.kind !== 'result' || reply.result['resultType'] !== 'input_required') return undefined;
   const { inputRequests, requestState } = reply.result;
@@ -176,7 +176,7 @@ function politeAnswers(reply: Reply): JsonObject | undefined {
   };
 }
 
-/** A user who wants nothing, a model with little to say, and no roots. */
+/** A user who declines, a model with a short answer, and no roots. */
 function answerPolitely({ method }: Pick<Frame, 'method'>): ServerAnswer {
   switch (method) {
     case 'elicitation/create':
@@ -186,7 +186,7 @@ function answerPolitely({ method }: Pick<Frame, 'method'>): ServerAnswer {
     case 'roots/list':
       return { result: { roots: [] } };
     default:
-      return { error: { code: -32601, message: `${method} is not known here` } };
+      return { error: { code: -32601, message: `Unknown method: ${method}` } };
   }
 }
 

@@ -7,12 +7,12 @@ export interface ExcerptLimits {
   readonly chars: number;
 }
 
-/** What a finding keeps: all of it in most cases, and never more than this. */
+/** The limits of the transcript in a finding. */
 export const KEPT: ExcerptLimits = { lines: 400, bytes: 64 * 1024, chars: 8000 };
 
 /**
- * The lines that explain a failure, within limits: those around the place that shows it (the end, unless told), how it
- * began, errors and everything that is not a message, then the rest. A note stands where lines are left out.
+ * The lines that explain a failure, within limits. Lines near the failure (`at`, by default the end) come first, then the
+ * beginning, errors and everything that is not a message, and then the rest. A note replaces omitted lines.
  */
 export function excerptOf(
   lines: readonly WireLine[],
@@ -32,7 +32,7 @@ export function excerptOf(
   return inOrder(lines, kept);
 }
 
-/** What a reader is shown at first. */
+/** The lines that a report shows first. */
 export function fewerLines(lines: readonly WireLine[], most: number): WireLine[] {
   return excerptOf(lines, { lines: most, bytes: Number.POSITIVE_INFINITY, chars: Number.POSITIVE_INFINITY });
 }
@@ -50,7 +50,7 @@ const AFTER = 2;
 const NEAR = 12;
 const FIRST = 6;
 
-/** An error, an exit, a status, or something of the peer that is not a message. */
+/** An error, a note (such as an exit or a status), or output of the peer that is not a message. */
 function isTelling({ from, text }: WireLine): boolean {
   return from === 'note' || /"error"\s*:/.test(text) || (from !== 'check' && !/^\s*[[{]/.test(text));
 }

@@ -6,11 +6,11 @@ import { createParser } from 'eventsource-parser';
 import type { HttpTarget } from './targets.js';
 import { createTranscript, type Frame, type WireTranscript } from './transcript.js';
 
-/** Requests to a server at a URL, exactly as they are given. */
+/** Sends unmodified requests to a server at a URL. */
 export interface HttpPeer {
   readonly transcript: WireTranscript;
   readonly url: URL;
-  /** Headers in `headers` replace ours, `undefined` leaves one out. Rejects only where there is no answer at all. */
+  /** `headers` replace those of the target; `undefined` removes one. Rejects only if there is no answer. */
   request(request: PeerHttpRequest): Promise<PeerHttpAnswer>;
   close(): void;
 }
@@ -20,12 +20,12 @@ export interface PeerHttpRequest {
   readonly method?: string;
   /** Default: the URL of the target. */
   readonly url?: URL;
-  /** What is no text and no bytes is sent as JSON. */
+  /** Strings and buffers are sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** How long the status may take. */
+  /** The timeout of the status. */
   readonly ms: number;
-  /** Told of every event of a stream as it comes. */
+  /** Called with every event of a stream. */
   readonly onEvent?: (event: HttpEvent) => void;
 }
 
@@ -35,11 +35,11 @@ export interface HttpEvent {
   readonly data: string;
 }
 
-/** The status has come; the body may still be coming. */
+/** An answer whose status has come. The body may be incomplete. */
 export interface PeerHttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Without its parameters, in lower case; empty where there is none. */
+  /** Without parameters, in lower case; empty if there is none. */
   readonly contentType: string;
   readonly isStream: boolean;
   /** Messages of the body, or of the events, so far. */
@@ -50,11 +50,11 @@ export interface PeerHttpAnswer {
   /** The body so far. */
   readonly text: string;
   waitFor(match: (frame: Frame) => boolean, ms: number): Promise<Frame | undefined>;
-  /** `end` when the server ended it in good order. */
+  /** `end` if the body ended normally. */
   readonly ended: Promise<'end' | 'broken' | 'closed by us'>;
-  /** Waits for the whole body, at most `ms`; false when there is more. */
+  /** Waits at most `ms` for the whole body. False if the time was not enough. */
   whole(ms: number): Promise<boolean>;
-  /** Goes away: the connection is closed. */
+  /** Closes the connection. */
   close(): void;
 }
 
@@ -104,7 +104,7 @@ export function createHttpPeer(target: HttpTarget, clock: Clock, label = target.
       });
       outgoing.end(bytes);
     });
-    // A check that ends early has nobody left to be told of it, and that must not end everything.
+    // A check that ended early does not wait for this promise, and an unhandled rejection would end the process.
     answer.catch(() => {});
     return answer;
   }
@@ -143,7 +143,7 @@ function readAnswer(
     onEvent({ id, event, data }) {
       const got = { id, event, data };
       events.push(got);
-      // An event with another name is no message.
+      // Events with another name are not messages.
       if (data !== '' && (event === undefined || event === 'message')) say(data);
       else if (data !== '') transcript.note(`${exchange} event ${event}: ${data}`);
       tell?.(got);

@@ -4,26 +4,26 @@ import { createLineReader } from '@isthmus/sdk/internal/wire/lines.js';
 import type { Pipe, PipeProcess, StreamTarget } from './targets.js';
 import { createTranscript, type WireTranscript } from './transcript.js';
 
-/** One connection to a server on a stream, with every freedom to misbehave. */
+/** One connection to a server on a stream. It can send anything, also invalid input. */
 export interface StreamPeer {
   readonly transcript: WireTranscript;
   readonly process: PipeProcess | undefined;
   /** One line. */
   send(message: unknown): void;
-  /** A line as it stands; the newline is added. */
+  /** Sends a line unchanged, and adds the newline. */
   sendLine(text: string | Buffer): void;
-  /** Bytes as they are. Resolves when they have been taken, false when they were not within `ms`. */
+  /** Sends bytes unchanged. Resolves with true when they are written, or with false after `ms`. */
   sendBytes(bytes: Buffer | string, ms?: number): Promise<boolean>;
-  /** The same in pieces of `size` bytes, each written by itself, with a pause of `pauseMs` after each. */
+  /** Sends bytes in separate writes of `size` bytes, with a pause of `pauseMs` after each. */
   sendInPieces(bytes: Buffer, size: number, pauseMs?: number): Promise<void>;
-  /** Says that nothing more comes, and goes on listening. */
+  /** Ends the input of the server, and continues to read. */
   endInput(): void;
-  /** Goes away without a word, as a client does that is killed: nothing is sent or read any more. */
+  /** Closes both directions at once, like a client that was killed. */
   vanish(): void;
-  /** Stops taking what the server says, until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
-  /** Settles when the server has ended its side: for a process, when it has closed stdout. */
+  /** Settles when the server has ended its output. */
   readonly ended: Promise<void>;
   readonly hasEnded: boolean;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
   };
   let first = Buffer.alloc(0);
   pipe.input.on('data', (chunk: Buffer) => {
-    // The reader overlooks a byte order mark, as a client should; a server is to blame for it all the same.
+    // The line reader skips a byte order mark, as a client should. It is still a fault of the server.
     if (first.length < BYTE_ORDER_MARK.length) {
       first = Buffer.concat([first, chunk.subarray(0, BYTE_ORDER_MARK.length)]);
       transcript.hasByteOrderMark ||= first.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
@@ -60,7 +60,7 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
   });
   pipe.input.once('end', end);
   pipe.input.once('close', end);
-  // What broke is told by the end that follows.
+  // The end of the stream follows an error, and is handled.
   pipe.input.on('error', () => {});
   pipe.output.on('error', () => {});
   void pipe.process?.exited.then(({ code, signal }) => {
@@ -110,7 +110,7 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
       pipe.output.end();
     },
     vanish() {
-      transcript.note('goes away without a word');
+      transcript.note('disconnects abruptly');
       pipe.output.destroy();
       pipe.input.destroy();
     },
@@ -125,7 +125,7 @@ export function streamPeerOn(pipe: Pipe, clock: Clock, label: string): StreamPee
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Servers under test may say what they like, but not fill our memory. */
+/** A server under test must not fill the memory of the referee. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 function describeBytes(bytes: Buffer | string): string {

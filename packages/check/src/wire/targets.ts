@@ -13,14 +13,14 @@ import type { ChildExit } from '@isthmus/sdk/internal/process/child.js';
 import { type ChildOptions, spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
 
-/** Whom to judge. */
+/** The server to judge. */
 export type CheckTarget = StreamTarget | HttpTarget;
 
-/** A server behind a stream of lines: the pipes of a command, a socket, or streams within this process. */
+/** A server on a stream of lines: the pipes of a command, a socket, or streams in this process. */
 export interface StreamTarget {
   readonly transport: 'command' | 'socket';
   readonly label: string;
-  /** A new connection; for a command a new process. Rejects when there is none to be had. */
+  /** Opens a new connection; for a command, starts a new process. Rejects if that fails. */
   readonly open: () => Promise<Pipe>;
 }
 
@@ -28,19 +28,19 @@ export interface HttpTarget {
   readonly transport: 'http';
   readonly label: string;
   readonly url: URL;
-  /** For every request: what lets us in. */
+  /** Sent with every request, for example credentials. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The bytes of one connection. */
 export interface Pipe {
-  /** What the server says. */
+  /** From the server. */
   readonly input: Readable;
-  /** What it hears. */
+  /** To the server. */
   readonly output: Writable;
-  /** Set where the server is a process of ours. */
+  /** Set if the referee started the server as a process. */
   readonly process?: PipeProcess;
-  /** Ends it, and the process with all that it started. */
+  /** Ends the connection, and the process with its children. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface PipeProcess {
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
   readonly isGone: boolean;
-  /** The end of what it wrote to stderr. */
+  /** The tail of its stderr. */
   stderr(): string;
 }
 
@@ -60,7 +60,7 @@ export function targetOfSpec(spec: ServerSpec, options: { readonly label?: strin
     : socketTarget(spec.address);
 }
 
-/** A command, started anew for every connection. */
+/** A command that is started for every connection. */
 export function commandTarget(options: ChildOptions & { readonly label?: string }): StreamTarget {
   const { command, args = [] } = options;
   return {
@@ -91,7 +91,7 @@ async function openCommand(options: ChildOptions): Promise<Pipe> {
   };
 }
 
-/** `unix:PATH` or `tcp://HOST:PORT`, connected to anew each time. */
+/** `unix:PATH` or `tcp://HOST:PORT`, with a new connection each time. */
 export function socketTarget(address: string): StreamTarget {
   return { transport: 'socket', label: address, open: () => openSocket(address) };
 }
@@ -112,7 +112,7 @@ function openSocket(address: string): Promise<Pipe> {
   });
 }
 
-/** Streams within this process, or made elsewhere: `open` gives the client's end of a connection. */
+/** Any duplex streams, for example in this process: `open` returns the client's end of a connection. */
 export function streamTarget(label: string, open: () => Duplex | Promise<Duplex>): StreamTarget {
   return { transport: 'socket', label, open: async () => pipeOf(await open()) };
 }
@@ -141,13 +141,13 @@ export function httpTarget(
 }
 
 export interface ServerTargetOptions extends Partial<ServingSettings> {
-  /** What reports call it. Default: its name. */
+  /** The name in reports. Default: the name of the server. */
   readonly label?: string;
 }
 
 /**
- * A server object of this process, served over streams in memory: no port, no child, and a breakpoint in a tool is hit.
- * Every byte goes the way that it goes over a socket. It lives from the first connection to the last.
+ * A server object of this process, served over streams in memory: no port, no child, and breakpoints in tools work. The
+ * bytes are the same as over a socket. The server state exists from the first connection to the last.
  */
 export function serverTarget(service: Service, options: ServerTargetOptions = {}): StreamTarget {
   const { label = `${service.info.name}, in this process`, ...serving } = options;
@@ -183,7 +183,7 @@ export function duplexPair(): [Duplex, Duplex] {
       allowHalfOpen: true,
       read() {
         const action = wanted;
-        // Forgotten before it is called: what it writes may have to wait again.
+        // Cleared before the call, since the write may have to wait again.
         wanted = undefined;
         action?.();
       },

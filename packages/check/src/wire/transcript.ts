@@ -7,40 +7,40 @@ import {
 } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { WireLine } from '../model.js';
 
-/** Something that went over the wire, as it was: a line, the data of an event, or a body. */
+/** One unit on the wire: a line, the data of an event, or a body. */
 export interface Frame {
   readonly from: 'check' | 'server';
   readonly atMs: number;
   readonly text: string;
-  /** `undefined` where the text is not JSON. */
+  /** `undefined` if the text is not JSON. */
   readonly json: unknown;
-  /** What it claims to be. A `batch` is an array; `other` is no message. */
+  /** What it claims to be. A `batch` is an array; `other` is not a message. */
   readonly kind: 'request' | 'notification' | 'result' | 'error' | 'batch' | 'other';
   readonly id: RequestId | undefined;
   readonly method: string | undefined;
-  /** The HTTP exchange that it belongs to, or `get` for a standing stream. */
+  /** The HTTP exchange of the frame. */
   readonly exchange?: string | undefined;
-  /** The data of an event of a stream. */
+  /** The frame is the data of an event. */
   readonly isEvent?: boolean;
 }
 
-/** Everything that was said on one connection, in order, and a way to wait for more. */
+/** Everything on one connection, in order, and a way to wait for more. */
 export interface WireTranscript {
-  /** Of what, for people: `stdio, modern`. */
+  /** For reports: `stdio, modern`. */
   readonly label: string;
   readonly frames: readonly Frame[];
   readonly lines: readonly WireLine[];
   add(from: Frame['from'], text: string, exchange?: string, isEvent?: boolean): Frame;
-  /** Says something that is no frame, such as a status or an exit. */
+  /** Adds a line that is not a frame, such as a status or an exit. */
   note(text: string): void;
   /**
-   * The first frame of the server that fits, of what came (after the first `from` frames) or comes; undefined when time
+   * The first matching frame of the server, past (after the first `from` frames) or future. Undefined when the time is up
    * or the connection ends.
    */
   waitFor(match: (frame: Frame) => boolean, ms: number, from?: number): Promise<Frame | undefined>;
   /** The stream of the server began with a byte order mark. */
   hasByteOrderMark: boolean;
-  /** Nothing comes any more. */
+  /** Marks the end: no more frames will come. */
   end(): void;
   readonly hasEnded: boolean;
   readonly ended: Promise<void>;
@@ -72,7 +72,7 @@ export function createTranscript(label: string, clock: Clock): WireTranscript {
     frames.pop();
     lines.pop();
   };
-  /** A server that floods must not fill the memory (S11): past the bound only what is waited for is kept. */
+  /** A server must not fill the memory (S11): beyond the limit, only frames with a waiter are kept. */
   const hasRoomFor = (frame: Frame): boolean => {
     const shelf = shelfOf(frame);
     if (kept[shelf] < MAX_KEPT[shelf]) return true;
@@ -92,7 +92,7 @@ export function createTranscript(label: string, clock: Clock): WireTranscript {
     add(from, text, exchange, isEvent) {
       const frame = toFrame(from, text, since(), exchange, isEvent);
       const hasPlace = hasRoomFor(frame);
-      // Those who wait may ask where it is among the others.
+      // A waiter may look for the index of the frame, so it is added first.
       keep(frame);
       let isAwaited = from === 'check';
       if (from === 'server') {
@@ -120,7 +120,7 @@ export function createTranscript(label: string, clock: Clock): WireTranscript {
             resolve(frame);
           },
         };
-        // When this process was kept busy, timers are late, and come before what has arrived meanwhile.
+        // After a busy phase, late timers fire before input that has already arrived. Two turns let the input come first.
         const callOff = clock.after(ms, () => setImmediate(() => setImmediate(() => waiter.settle())));
         waiting.add(waiter);
       });
@@ -134,15 +134,15 @@ export function createTranscript(label: string, clock: Clock): WireTranscript {
   };
 }
 
-/** Answers are counted apart: checks ask for megabytes at once, to see whether all of it comes. */
+/** Answers have their own limit: some checks request megabytes of answers. */
 function shelfOf({ kind }: Frame): 'answers' | 'others' {
   return kind === 'result' || kind === 'error' || kind === 'batch' ? 'answers' : 'others';
 }
 
-/** Characters, with a rough cost for each frame around its text. */
+/** In characters, with an estimated overhead for each frame. */
 const MAX_KEPT = { answers: 16 * 1024 * 1024, others: 2 * 1024 * 1024 };
 const FRAME_COST = 400;
-const FULL = 'the server has sent so much that from here on only what is waited for is kept';
+const FULL = 'the server has sent too much: from here on, only awaited messages are recorded';
 
 function toFrame(
   from: Frame['from'],
@@ -184,7 +184,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The members of a frame that is an object; none otherwise. */
+/** The members of a frame; none if it is not an object. */
 export function membersOf(frame: Frame): JsonObject {
   return isJsonObject(frame.json) ? frame.json : {};
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CLIENT_CHECKS } from '../../src/client/catalogue.js';
 import { coverage, type Row, rulesPage } from '../../src/rules/coverage.js';
 import { RULES, ruleOf } from '../../src/rules/index.js';
-import { OUT_OF_SIGHT } from '../../src/rules/unobservable.js';
+import { UNOBSERVABLE_RULES } from '../../src/rules/unobservable.js';
 import { CHECKS } from '../../src/suites/index.js';
 
 const rows = coverage(CHECKS, CLIENT_CHECKS);
@@ -23,7 +23,7 @@ describe('the rule book', () => {
   });
 
   it('excuses only rules that bind servers', () => {
-    const odd = [...OUT_OF_SIGHT.keys()].filter((id) => {
+    const odd = [...UNOBSERVABLE_RULES.keys()].filter((id) => {
       const { actor, level } = ruleOf(id);
       return level === 'MAY' || !['server', 'both'].includes(actor);
     });
@@ -67,7 +67,7 @@ describe('the checks', () => {
   });
 
   it('cover no rule that cannot be seen', () => {
-    const seen = rows.filter(({ rule, checks }) => checks.length > 0 && OUT_OF_SIGHT.has(rule.id));
+    const seen = rows.filter(({ rule, checks }) => checks.length > 0 && UNOBSERVABLE_RULES.has(rule.id));
     expect(seen.map(({ rule, checks }) => `${rule.id} is held by ${checks.join(', ')}`)).toEqual([]);
   });
 

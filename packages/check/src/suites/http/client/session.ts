@@ -11,7 +11,7 @@ export interface RawSession {
   /** Undefined where the server gave none. */
   readonly id: string | undefined;
   readonly revision: string;
-  /** What every request of the session has. */
+  /** The headers of every request of the session. */
   readonly headers: Readonly<Record<string, string>>;
   /** The answer to `initialize`. */
   readonly hello: Answer;
