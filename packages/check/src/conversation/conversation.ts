@@ -98,7 +98,12 @@ export function replyOf(
       ...about,
     };
   }
-  return { kind: 'silence', why: `the answer has neither a result nor an error: ${frame.text.slice(0, 200)}`, frame, ...about };
+  return {
+    kind: 'silence',
+    why: `the answer has neither a result nor an error: ${frame.text.slice(0, 200)}`,
+    frame,
+    ...about,
+  };
 }
 
 /** The reply for a request that failed before any answer. */

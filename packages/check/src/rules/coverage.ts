@@ -1,6 +1,6 @@
 /** Which checks cover which rule, why a rule has no check, and docs/check-rules.md. */
 import { addressOf, pagesOf, RULES, type Rule } from './index.js';
-import { type UnobservableKind, UNOBSERVABLE_RULES } from './unobservable.js';
+import { UNOBSERVABLE_RULES, type UnobservableKind } from './unobservable.js';
 
 /** A check of servers or of clients. */
 export interface Citing {

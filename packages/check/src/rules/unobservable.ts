@@ -27,8 +27,7 @@ const LIST: Readonly<Record<string, string | UnobservableRule>> = {
   'JSCH-007': READS_SCHEMAS,
   'JSCH-008': READS_SCHEMAS,
   'JSCH-010': READS_SCHEMAS,
-  'ERR-001':
-    'A code does not show whether it is new. ERR-002 covers the use of the range.',
+  'ERR-001': 'A code does not show whether it is new. ERR-002 covers the use of the range.',
   'ERR-003': {
     kind: 'client',
     why: 'A modern server receives no errors, so the receiver is always the client.',

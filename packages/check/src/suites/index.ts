@@ -1,4 +1,4 @@
-/** The catalogue: every check there is. */
+/** The catalogue of all checks. */
 import type { Check } from '../model.js';
 import { eraChecks } from './era/index.js';
 import { httpChecks } from './http/index.js';

@@ -1,6 +1,6 @@
 /**
- * The first line of a stack trace in a text of the server: of Node and browsers, Python, Java, Go, Rust or PHP. The
- * text is read line by line, each by its beginning and its end, so that no text takes longer than its length.
+ * The first line of a stack trace in a text of the server: of Node and browsers, Python, Java, Go, Rust or PHP. Only the
+ * beginning of each line is matched, so that the time stays linear in the length of the text.
  */
 export function stackTraceIn(text: string): string | undefined {
   // JSON writes a line break as `\\n`, and error pages as `<br>`.
@@ -16,7 +16,7 @@ function isFrame(line: string): boolean {
   if (MARKS.some((mark) => line.includes(mark)) || /^goroutine \d{1,9} \[/.test(head)) return true;
   if (/^#\d{1,4} \//.test(head)) return /\.php\(\d{1,9}\)/.test(head);
   if (!head.startsWith('at ')) return false;
-  // `at f (/app/x.js:1:2)`, with what JSON or HTML puts behind it; `at com.acme.F.run(F.java:12)`.
+  // `at f (/app/x.js:1:2)`, possibly followed by JSON or HTML; `at com.acme.F.run(F.java:12)`.
   return /[/\\]/.test(head) ? /:\d{1,9}:\d{1,9}\b/.test(head) : /\.java:\d{1,9}\)/.test(head);
 }
 

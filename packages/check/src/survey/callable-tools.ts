@@ -17,8 +17,7 @@ export function objectionTo(tool: JsonObject, { callTools, allow, noTools }: Con
   if (noTools) return `${name} is not called because of --no-tools`;
   const annotations = isJsonObject(tool['annotations']) ? tool['annotations'] : {};
   if (annotations['readOnlyHint'] === true) return undefined;
-  if (annotations['destructiveHint'] === true)
-    return `${name} has destructiveHint; --allow ${name} calls it`;
+  if (annotations['destructiveHint'] === true) return `${name} has destructiveHint; --allow ${name} calls it`;
   if (callTools) return undefined;
   return `${name} has no readOnlyHint; --call-tools or --allow ${name} calls it`;
 }

@@ -6,7 +6,7 @@ import { listMethodOf, modernRequest } from './lock.js';
 
 const common = { suite: 'era', lane: 'own', era: 'none' } as const satisfies Partial<Check>;
 
-/** What a server says to those of the other era. */
+/** How a server of one era answers a client of the other era. */
 export const fallbackChecks: readonly Check[] = [
   {
     ...common,

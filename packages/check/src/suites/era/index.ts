@@ -3,5 +3,5 @@ import { fallbackChecks } from './fallback.js';
 import { lockChecks } from './lock.js';
 import { matrixChecks } from './matrix.js';
 
-/** The two eras beside each other, and each revision that a server agrees to. */
+/** Both eras on one server, and each revision that a server accepts. */
 export const eraChecks: readonly Check[] = [...lockChecks, ...fallbackChecks, ...matrixChecks];

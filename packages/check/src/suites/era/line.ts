@@ -6,19 +6,19 @@ import { modernHeaders } from '../../conversation/http-modern-conversation.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 
-/** A connection on which nothing has been said, over any transport: over HTTP, requests without a session. */
+/** A connection without a handshake, over any transport. Over HTTP: requests without a session. */
 export interface RawLine {
   ask(message: JsonObject, ms?: number): Promise<HeardLine>;
   say(message: JsonObject): Promise<void>;
 }
 
-/** What came back. Neither result nor error where nothing did. */
+/** The answer. It has neither result nor error if there was none. */
 export interface HeardLine {
   readonly result?: JsonObject;
   readonly error?: { readonly code: number; readonly message: string; readonly data: unknown };
   /** HTTP only. */
   readonly status?: number;
-  /** In words. */
+  /** A description for reports. */
   readonly seen: string;
 }
 
@@ -66,7 +66,7 @@ function httpLine(context: CheckContext): RawLine {
   };
 }
 
-/** A modern request says in headers what it says in `_meta`; a legacy one has no session to speak of. */
+/** The headers of a modern request repeat its `_meta`. A legacy request has no session here. */
 function headersFor(body: JsonObject): Record<string, string> {
   const params = isJsonObject(body['params']) ? body['params'] : {};
   const meta = isJsonObject(params['_meta']) ? params['_meta'] : {};
@@ -85,13 +85,13 @@ function heardIn(frame: Frame | undefined, otherwise: string): HeardLine {
   return { error: { code: Number(code), message: String(message), data }, seen };
 }
 
-/** Whether the target speaks both eras; skips where it does not. */
+/** Skips unless the target supports both eras. */
 export function needBothEras(context: CheckContext): void {
   for (const era of ['modern', 'legacy'] as const)
     if (!context.factsOf(era)) context.skip(`the target does not speak the ${era} era`);
 }
 
-/** Dates that look like revisions, wherever they are. */
+/** All dates in the value that look like revisions. */
 export function versionsIn(value: unknown): readonly string[] {
   return [...(JSON.stringify(value) ?? '').matchAll(/\b20\d\d-\d\d-\d\d\b/g)].map(([date]) => date);
 }

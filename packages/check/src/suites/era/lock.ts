@@ -9,7 +9,7 @@ import { needBothEras, openLine } from './line.js';
 const common = { suite: 'era', lane: 'own', era: 'none' } as const satisfies Partial<Check>;
 const streams = ['command', 'socket'] as const;
 
-/** Both eras on one connection: the first that is accepted may decide, and what is said must be true. */
+/** Both eras on one connection. The first accepted request may decide the era. */
 export const lockChecks: readonly Check[] = [
   {
     ...common,
@@ -120,7 +120,7 @@ export const lockChecks: readonly Check[] = [
       if (!context.factsOf('legacy')) return context.skip('the target does not speak the legacy era');
       const line = await openLine(context);
       const version = context.factsOf('modern') ? '2099-12-31' : LATEST_MODERN;
-      // Some say nothing to what they do not know, so nobody waits for long.
+      // Some servers do not answer unknown methods, so the check does not wait for the probe.
       const probe = line.ask(helloMessage('modern', version, { id: 'probe' }));
       const asked = await line.ask(
         helloMessage('legacy', LATEST_LEGACY, { id: 1 }),
@@ -186,7 +186,7 @@ export const lockChecks: readonly Check[] = [
     title: 'Refuses a request without a handshake and without a modern envelope',
     level: 'SHOULD',
     rules: ['META-004'],
-    // Over HTTP a server may take it for a client of 2025-03-26 without a session.
+    // Over HTTP a server may treat it as a client of 2025-03-26 without a session.
     over: streams,
     era: 'modern',
     hint: 'Answer -32602: the request has neither a version nor client capabilities.',
@@ -206,7 +206,7 @@ async function greetLegacy(context: CheckContext, line: Awaited<ReturnType<typeo
   await line.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
 }
 
-/** A list that the server has; undefined where it has none. */
+/** A list method of the server; undefined if it has none. */
 export function listMethodOf({ facts }: CheckContext): string | undefined {
   const found = (['tools', 'resources', 'prompts'] as const).find(
     (each) => facts.capabilities[each] !== undefined,

@@ -7,7 +7,7 @@ import { complaintText, judgeResult } from '../../shapes/index.js';
 import { membersOf } from '../../wire/transcript.js';
 import { needBothEras, openLine } from './line.js';
 
-/** Each revision that a server agrees to is one that it speaks. */
+/** A server conforms to each revision that it accepts, and is the same server in both eras. */
 export const matrixChecks: readonly Check[] = [
   ...LEGACY_REVISIONS.map(speaks),
   {

@@ -7,7 +7,7 @@ import { openSession } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** What can be seen from outside of a server that asks for a token. */
+/** Authorization, as far as a client can observe it. */
 export const authorizationChecks: readonly Check[] = [
   {
     ...about,
@@ -17,7 +17,7 @@ export const authorizationChecks: readonly Check[] = [
     rules: ['AUTH-031'],
     hint: 'Answer requests without a valid token with HTTP 401.',
     async run(context) {
-      const without = await stranger(context);
+      const without = await askWithoutCredentials(context);
       if (without.status !== 401)
         context.fail(`a request without credentials was answered with ${without.said}`, 'HTTP 401');
       const answer = await askAs(context, spoiled(context));
@@ -149,18 +149,18 @@ export const authorizationChecks: readonly Check[] = [
   },
 ];
 
-/** The answer to somebody without credentials. Skips where anybody may come in. */
-async function stranger(context: CheckContext): Promise<Answer> {
+/** The answer to a request without credentials. Skips if the server needs none. */
+async function askWithoutCredentials(context: CheckContext): Promise<Answer> {
   const { target } = context;
   if (target.transport !== 'http' || Object.keys(target.headers).length === 0)
-    return context.skip('the server lets anybody in, as far as is known: no credentials were given');
+    return context.skip('no credentials were given, so the server probably needs none');
   const answer = await askAs(context, none(context));
-  return answer.status === 200 ? context.skip('the server lets anybody in') : answer;
+  return answer.status === 200 ? context.skip('the server does not require credentials') : answer;
 }
 
-/** The same, for those who judge what the 401 says. */
+/** The 401 for a request without credentials. Skips if the server answers otherwise. */
 async function refusal(context: CheckContext): Promise<Answer> {
-  const answer = await stranger(context);
+  const answer = await askWithoutCredentials(context);
   return answer.status === 401
     ? answer
     : context.skip(`a request without credentials is answered with ${answer.said}, not with 401`);
@@ -193,7 +193,7 @@ async function askOnSameConnection(context: CheckContext): Promise<{ answer: Ans
   return { answer, what: 'the next request on the same connection' };
 }
 
-/** Takes away what lets us in. */
+/** Headers that remove the credentials. */
 function none({ target }: CheckContext): Record<string, undefined> {
   const names = target.transport === 'http' ? Object.keys(target.headers) : [];
   return Object.fromEntries(names.map((name) => [name, undefined]));
@@ -204,7 +204,7 @@ function spoiled({ target }: CheckContext): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, spoil(value)]));
 }
 
-/** The same scheme, and something else after it. */
+/** The same scheme with other credentials. */
 function spoil(value: string): string {
   const [scheme, credentials] = /^(\S+) (.+)$/.exec(value)?.slice(1) ?? ['', value];
   const other = [...(credentials ?? '')].map((each) => (each === 'x' ? 'y' : 'x')).join('');
@@ -215,7 +215,7 @@ function isBearer({ http }: Answer): boolean {
   return /^bearer\b/i.test(http?.headers['www-authenticate'] ?? '');
 }
 
-/** Where the metadata is, by the challenge or at the addresses that clients try (AUTH-006). */
+/** The metadata, from the URL in the challenge or from the addresses that clients try (AUTH-006). */
 async function metadata(
   context: CheckContext,
   { http }: Answer,

@@ -3,19 +3,19 @@ import type { CheckContext } from '../../run/check-context.js';
 import { type Answer, ask, isRefused, needServed } from './client/answer.js';
 import { bytesOf, openRaw } from './client/raw.js';
 import { modernRequest, openingRequest } from './client/requests.js';
-import { forget, needAlive, openCourier } from './client/session.js';
+import { forget, needAlive, openBodyPoster } from './client/session.js';
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
 const HEADER_MISMATCH = -32020;
 
-/** An odd number, so that characters of two and four bytes are cut. */
+/** An odd number, so that pieces end inside of characters of two and four bytes. */
 const PIECE_BYTES = 47;
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'SHOULD' } as const;
 
-/** Bodies that are not what they should be. */
+/** Invalid, large and unusual bodies. */
 export const bodyChecks: readonly Check[] = [
   {
     ...about,
@@ -24,9 +24,9 @@ export const bodyChecks: readonly Check[] = [
     rules: ['ERR-018'],
     hint: 'Catch the error of the JSON parser and answer with HTTP 400 and a JSON-RPC error -32700.',
     async run(context) {
-      const courier = await openCourier(context);
+      const poster = await openBodyPoster(context);
       for (const body of ['{"jsonrpc":"2.0","id":1,', 'hello', '{]']) {
-        const answer = await courier.post(body);
+        const answer = await poster.post(body);
         needCode(context, answer, `the body ${JSON.stringify(body)}`, PARSE_ERROR);
       }
       return 'three bodies that are not JSON: 4xx and -32700';
@@ -39,11 +39,11 @@ export const bodyChecks: readonly Check[] = [
     rules: ['ERR-018'],
     hint: 'Answer a body that is not a JSON-RPC message with HTTP 400 and a JSON-RPC error -32600.',
     async run(context) {
-      // Modern headers do not say what such a body says, either, and it has no _meta.
+      // Such a body also differs from the modern headers, and has no _meta.
       const alsoWrong = context.era === 'modern' ? [HEADER_MISMATCH, INVALID_PARAMS] : [];
-      const courier = await openCourier(context);
+      const poster = await openBodyPoster(context);
       for (const body of ['{"hello":1}', '42', 'null', '{"jsonrpc":"1.0","id":1,"method":"ping"}']) {
-        const answer = await courier.post(body);
+        const answer = await poster.post(body);
         needCode(context, answer, `the body ${body}`, INVALID_REQUEST, alsoWrong);
       }
       return 'four bodies that are no messages: 4xx and -32600';
@@ -88,7 +88,7 @@ export const bodyChecks: readonly Check[] = [
     reason: 'A request without a body is an error of the client (4xx), not of the server (5xx).',
     hint: 'Answer a POST without a body with HTTP 400.',
     async run(context) {
-      const answer = await (await openCourier(context)).post('');
+      const answer = await (await openBodyPoster(context)).post('');
       if (!isRefused(answer)) context.fail(`an empty body was answered with ${answer.said}`, 'HTTP 400');
       return `was answered with ${answer.said}`;
     },
@@ -107,7 +107,7 @@ export const bodyChecks: readonly Check[] = [
           ? modernRequest(context, 'server/discover', {}, { id }).body
           : { jsonrpc: '2.0', id, method: 'ping' },
       );
-      const answer = await (await openCourier(context)).post(JSON.stringify(batch));
+      const answer = await (await openBodyPoster(context)).post(JSON.stringify(batch));
       const isServed = answer.http?.frames.some(({ text }) => text.includes('"result"'));
       if (isServed || !isRefused(answer))
         context.fail(`an array of two requests was answered with ${answer.said}`, 'HTTP 400');
@@ -143,9 +143,9 @@ export const bodyChecks: readonly Check[] = [
       'Many clients send application/json; charset=utf-8, and media types are case-insensitive (RFC 9110, 8.3.1).',
     hint: 'Compare the media type without its parameters and without case.',
     async run(context) {
-      const courier = await openCourier(context);
+      const poster = await openBodyPoster(context);
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
-        const answer = await courier.post(courier.body, { 'content-type': type });
+        const answer = await poster.post(poster.body, { 'content-type': type });
         needServed(context, answer, `Content-Type: ${type}`);
       }
       return 'served with charset=utf-8, in either case';
@@ -160,9 +160,9 @@ export const bodyChecks: readonly Check[] = [
       'A browser sends text/plain and form types to any address without a CORS preflight. A server that reads them as JSON can be used by any page.',
     hint: 'Answer a POST whose Content-Type is not application/json with HTTP 415.',
     async run(context) {
-      const courier = await openCourier(context);
+      const poster = await openBodyPoster(context);
       for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
-        const answer = await courier.post(courier.body, { 'content-type': type });
+        const answer = await poster.post(poster.body, { 'content-type': type });
         if (!isRefused(answer))
           context.fail(`Content-Type: ${type} was answered with ${answer.said}`, 'HTTP 415');
       }
@@ -181,7 +181,7 @@ export const bodyChecks: readonly Check[] = [
         '{"jsonrpc":"2.0","id":"\xff\xfe","method":"isthmus-check/unknown"}',
         'latin1',
       );
-      const answer = await (await openCourier(context)).post(bytes);
+      const answer = await (await openBodyPoster(context)).post(bytes);
       if (answer.status === 0 || answer.status >= 500)
         context.fail(`a body with the bytes ff fe was answered with ${answer.said}`, 'HTTP 400, or service');
       await needAlive(context, 'a body that is not UTF-8');

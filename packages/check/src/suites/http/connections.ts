@@ -13,7 +13,7 @@ const about = {
   rules: [],
 } as const;
 
-/** Connections, byte by byte. */
+/** HTTP at the level of bytes and connections. */
 export const connectionChecks: readonly Check[] = [
   {
     ...about,
@@ -114,7 +114,7 @@ export const connectionChecks: readonly Check[] = [
       for (const id of ['first', 'second']) {
         const answer = await finalAnswer(context, raw);
         await forget(context, answer?.headers.get('mcp-session-id'));
-        // Whoever closes says so, and the rest may be sent again.
+        // A server may close the connection after an answer. Then the client repeats the other request.
         if (!answer && id === 'second' && raw.hasEnded) return 'it answers one and closes the connection';
         if (!answer?.body.includes(`"${id}"`))
           context.fail(`in place of the answer to ${id} came ${describe(answer)}`, 'both answers, in order');
@@ -223,7 +223,7 @@ export const connectionChecks: readonly Check[] = [
   },
 ];
 
-/** The next answer that is not an interim one. */
+/** The next final answer. */
 async function finalAnswer(context: CheckContext, raw: RawConnection): Promise<RawAnswer | undefined> {
   for (;;) {
     const answer = await raw.next(context.patience.answerMs);

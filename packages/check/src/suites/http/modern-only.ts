@@ -4,7 +4,7 @@ import { modernRequest } from './client/requests.js';
 
 const about = { suite: 'http', era: 'modern', over: ['http'], lane: 'own', level: 'SHOULD' } as const;
 
-/** What the modern era has left behind: sessions, GET and DELETE, resumption. */
+/** Features that the modern era has removed: sessions, GET and DELETE, resumption. */
 export const modernOnlyChecks: readonly Check[] = [
   {
     ...about,

@@ -8,7 +8,7 @@ import { forget, openSession } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** Pages of others, and names that are not ours: what keeps a browser from being turned against a server. */
+/** Origin and Host: protection against requests from foreign web pages. */
 export const originChecks: readonly Check[] = [
   {
     ...about,
@@ -175,7 +175,7 @@ async function askFrom(context: CheckContext, origin: string): Promise<Answer> {
   return answer;
 }
 
-/** Before 2025-11-25 no rule said with what status. */
+/** Revisions before 2025-11-25 do not define the status. */
 function needForbidden(context: CheckContext, { status, said }: Answer, what: string): void {
   const isRefused = context.revision >= '2025-11-25' ? status === 403 : status >= 400 && status < 500;
   if (!isRefused) context.fail(`${what} was answered with ${said}`, 'HTTP 403');
@@ -189,7 +189,7 @@ function isLoopback(context: CheckContext): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(context).hostname);
 }
 
-/** Addresses at which a server that listens everywhere is found. Linux answers at all of 127.0.0.0/8. */
+/** Addresses that reach a server on all interfaces. Linux answers at all of 127.0.0.0/8. */
 function otherAddresses(): readonly string[] {
   const outer = Object.values(networkInterfaces()).flatMap((each = []) =>
     each.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),

@@ -14,7 +14,7 @@ const about = {
   rules: [],
 } as const;
 
-/** What any web server should get right: methods, paths, and error pages that keep their counsel. */
+/** Basics of any web server: methods, paths, and error pages without internals. */
 export const plainHttpChecks: readonly Check[] = [
   {
     ...about,

@@ -1,11 +1,11 @@
 import type { Check } from '../../model.js';
 import { ask, isRefused, needServed } from './client/answer.js';
 import { modernRequest } from './client/requests.js';
-import { openCourier, openSession } from './client/session.js';
+import { openBodyPoster, openSession } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], lane: 'own' } as const;
 
-/** Several clients at once, of either era, and what they accept. */
+/** Several clients at once, of either era, and the Accept header. */
 export const sideBySideChecks: readonly Check[] = [
   {
     ...about,
@@ -88,9 +88,9 @@ export const sideBySideChecks: readonly Check[] = [
         'application/json;q=1.0,text/event-stream;q=0.9',
         'Application/JSON, Text/Event-Stream, */*;q=0.1',
       ];
-      const courier = await openCourier(context);
+      const poster = await openBodyPoster(context);
       for (const accept of spellings) {
-        const answer = await courier.post(courier.body, { accept });
+        const answer = await poster.post(poster.body, { accept });
         needServed(context, answer, `Accept: ${accept}`);
       }
       return `${spellings.length} spellings: served`;
@@ -105,8 +105,8 @@ export const sideBySideChecks: readonly Check[] = [
     reason: 'A client that cannot read events should get JSON or a 406, not a stream.',
     hint: 'Answer Accept: application/json with JSON or with HTTP 406.',
     async run(context) {
-      const courier = await openCourier(context);
-      const answer = await courier.post(courier.body, { accept: 'application/json' });
+      const poster = await openBodyPoster(context);
+      const answer = await poster.post(poster.body, { accept: 'application/json' });
       if (answer.http?.isStream || (answer.status !== 200 && !isRefused(answer)))
         context.fail(
           `Accept: application/json was answered with ${answer.said}${answer.http?.isStream ? ', as a stream of events' : ''}`,

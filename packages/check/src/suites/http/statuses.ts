@@ -9,7 +9,7 @@ const MISSING_CAPABILITY = -32021;
 
 const about = { suite: 'http', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** Which status an answer comes with, and in what form. */
+/** The status and content type of answers. */
 export const statusChecks: readonly Check[] = [
   {
     ...about,
@@ -164,7 +164,7 @@ export const statusChecks: readonly Check[] = [
   },
 ];
 
-/** A request that a sound server of the era refuses once it has read it. */
+/** A request that a correct server refuses. */
 async function refusedRequest(context: CheckContext, id: string): Promise<Answer> {
   const method = 'isthmus-check/unknown';
   if (context.era === 'modern')
@@ -185,7 +185,7 @@ async function postNotification(
   return settled(context, answer);
 }
 
-/** With its whole body. */
+/** Waits for the whole body. */
 async function settled(context: CheckContext, answer: Answer): Promise<Answer> {
   await answer.http?.whole(context.patience.answerMs);
   return answer;

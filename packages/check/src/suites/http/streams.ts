@@ -14,7 +14,7 @@ import { needAlive } from './client/session.js';
 
 const about = { suite: 'http', over: ['http'], level: 'MUST' } as const;
 
-/** Answers that are streams of events. */
+/** Event streams as answers. */
 export const streamChecks: readonly Check[] = [
   {
     ...about,
@@ -24,7 +24,7 @@ export const streamChecks: readonly Check[] = [
     rules: ['HTTP-017', 'LHTTP-006'],
     hint: 'Close the event stream of a POST after you have written the response, and write nothing after it.',
     async run(context) {
-      // Those of 2025-11-25 may end before their response, which is fetched later (LHTTP-012).
+      // A stream of 2025-11-25 may end before its response, which the client fetches later (LHTTP-012).
       const streams = streamsOf(context).filter(({ http }) => http.frames.some(isResponse));
       if (streams.length === 0) return context.skip('no stream has its response in it');
       for (const { stop, http } of streams) {
@@ -203,7 +203,7 @@ export const streamChecks: readonly Check[] = [
           id: `gone-${round}`,
           progressToken: 'gone',
         });
-        // In the middle of the stream, and before it has begun.
+        // Every second request is aborted before its stream begins, the others during it.
         const ms = round % 2 === 0 ? context.patience.answerMs : 1;
         const http = await context
           .openHttp()
@@ -231,7 +231,7 @@ export const streamChecks: readonly Check[] = [
   },
 ];
 
-/** A listen stream with everything that the server announces. Skips where there is nothing to listen to. */
+/** A listen stream with all announced changes. Skips if there are none. */
 async function openListen(context: CheckContext): Promise<NonNullable<Answer['http']>> {
   const { capabilities } = context.facts;
   const has = (name: string) =>

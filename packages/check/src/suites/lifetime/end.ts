@@ -4,7 +4,7 @@ import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { slowArguments } from '../../survey/callable-tools.js';
 import type { Facts } from '../../survey/facts.js';
-import { requestOf, weightyRequest } from '../resilience/bad-input.js';
+import { requestOf, requestWithLongAnswer } from '../resilience/bad-input.js';
 import { complaintOf } from '../resilience/purity.js';
 import { type EndingCheck, endedHow, peerOfProcess, sharedEnding, watchEnd } from './endings.js';
 
@@ -21,7 +21,7 @@ const NO_HOST = 'The host is gone. A process that stays uses memory and locks un
 const atEndOfInput = sharedEnding(async (context) => {
   const talk = await context.openTalk();
   const peer = peerOfProcess(context, talk);
-  // A server that asks something first has its answer by then.
+  // By then, requests of the server, such as roots/list, are answered.
   await askAlive(talk);
   await context.pause(context.patience.quietMs);
   return watchEnd(context, peer, () => peer.endInput());
@@ -32,7 +32,7 @@ const atSigterm = sharedEnding(async (context) => {
   return watchEnd(context, peer, (pid) => process.kill(pid, 'SIGTERM'));
 });
 
-/** Processes that are told to end, in all the ways in which a host does it. */
+/** Exit of a process: end of input, signals, and a crash of the host. */
 export const endChecks: readonly Check[] = [
   {
     ...common,
@@ -186,7 +186,7 @@ export const endChecks: readonly Check[] = [
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOfProcess(context, talk);
-      const { method, params } = weightyRequest(context, talk, 16 * 1024);
+      const { method, params } = requestWithLongAnswer(context, talk, 16 * 1024);
       peer.pause();
       const ending = await watchEnd(context, peer, async () => {
         const lines = Array.from({ length: 50 }, (_, index) =>
@@ -205,10 +205,10 @@ export const endChecks: readonly Check[] = [
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const SLOW_MS = 300;
-/** A server may finish what it is doing. */
+/** A server may finish running calls. */
 const CALL_MS = 2000;
 
-/** A call that is still under way when the input ends. */
+/** The params of a call that still runs when the input ends. */
 function slowCall({ callable, tour }: Facts): JsonObject | undefined {
   for (const { name, tool } of callable) {
     const args = slowArguments(tool, CALL_MS);

@@ -7,22 +7,22 @@ import type { CheckContext } from '../../run/check-context.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
 import type { Frame } from '../../wire/transcript.js';
 
-/** How a process ended that was given a reason to. */
+/** How a process exited after a reason to exit. */
 export interface EndingCheck {
-  /** Since the reason; undefined when it goes on. */
+  /** Time since the reason; undefined if the process still runs. */
   readonly afterMs: number | undefined;
   readonly waitedMs: number;
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it had started and left behind; undefined where the system does not tell. */
+  /** Children that still run; undefined if the system cannot list them. */
   readonly orphans: readonly ProcStat[] | undefined;
-  /** Everything on its stdout, from its start to its end. */
+  /** Its complete stdout. */
   readonly frames: readonly Frame[];
   readonly wire: readonly WireLine[];
   readonly stderr: string;
 }
 
-/** Waits for the end of a process after `reason`, at most `ms`, and looks for what it has left behind. */
+/** Waits at most `ms` for the exit of a process after `reason`, and looks for remaining children. */
 export async function watchEnd(
   context: CheckContext,
   peer: StreamPeer,
@@ -33,7 +33,7 @@ export async function watchEnd(
   const family = descendantsOf(process.pid);
   const began = context.clock.now();
   await reason(process.pid);
-  // Looks, since `exited` waits for the pipes, which those that are left behind may hold.
+  // Polls, since `exited` waits for the pipes, and remaining children may hold them open.
   while (!process.isGone && context.clock.now() - began < ms) await context.pause(LOOK_MS);
   const afterMs = process.isGone ? context.clock.now() - began : undefined;
   const orphans = process.isGone ? await leftBehind(context, family, process.pid) : [];
@@ -51,7 +51,7 @@ export async function watchEnd(
   };
 }
 
-/** One process for all that is to be seen of one kind of end: starting them takes the most time. */
+/** Shares one process between all checks of one kind of exit, since starting a process is slow. */
 export function sharedEnding(
   make: (context: CheckContext) => Promise<EndingCheck>,
 ): (context: CheckContext) => Promise<EndingCheck> {
@@ -65,7 +65,7 @@ export function sharedEnding(
   };
 }
 
-/** How it went, for a sentence. */
+/** For a sentence of a report. */
 export function endedHow({ afterMs, code, signal }: EndingCheck): string {
   if (afterMs === undefined) return 'it went on';
   return `it ended after ${afterMs} ms with ${signal ?? `code ${code}`}`;
@@ -75,19 +75,19 @@ export function peerOfProcess(context: CheckContext, talk: CheckConversation): S
   return talk.peer?.process ? talk.peer : context.skip('the target is not a process of ours');
 }
 
-/** Whoever it has started, and whom they have, in /proc of Linux; undefined elsewhere. */
+/** All descendants of a process, from /proc. Undefined on other systems than Linux. */
 function descendantsOf(pid: number): readonly ProcStat[] | undefined {
   if (process.platform !== 'linux') return undefined;
-  const everybody = readAllStats();
+  const all = readAllStats();
   const family = new Set([pid]);
   for (let before = 0; before < family.size; ) {
     before = family.size;
-    for (const each of everybody) if (family.has(each.parent)) family.add(each.pid);
+    for (const each of all) if (family.has(each.parent)) family.add(each.pid);
   }
-  return everybody.filter((each) => each.pid !== pid && family.has(each.pid));
+  return all.filter((each) => each.pid !== pid && family.has(each.pid));
 }
 
-/** Gives them a moment to follow, and then looks; what is found is ended. */
+/** The descendants that still run after a moment. They are killed. */
 async function leftBehind(
   context: CheckContext,
   family: readonly ProcStat[] | undefined,
@@ -102,7 +102,7 @@ async function leftBehind(
     try {
       process.kill(each.pid, 'SIGKILL');
     } catch {
-      // It has just gone.
+      // The process has exited meanwhile.
     }
   }
   return all;

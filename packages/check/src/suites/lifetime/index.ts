@@ -2,5 +2,5 @@ import type { Check } from '../../model.js';
 import { endChecks } from './end.js';
 import { startChecks } from './start.js';
 
-/** How a process comes and goes. */
+/** Start and exit of a process. */
 export const lifetimeChecks: readonly Check[] = [...startChecks, ...endChecks];

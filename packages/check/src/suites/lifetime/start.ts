@@ -15,7 +15,7 @@ const common = {
   lane: 'own',
 } as const satisfies Partial<Check>;
 
-/** Processes that start, alone, together and again. */
+/** Start of a process: once, twice at a time, and after a kill. */
 export const startChecks: readonly Check[] = [
   {
     ...common,
@@ -89,7 +89,7 @@ export const startChecks: readonly Check[] = [
   },
 ];
 
-/** A process that was not there before, greeted; with what is known where it did not answer. */
+/** Starts a new process and sends the first request. `why` explains a missing answer. */
 async function startAnother(
   context: CheckContext,
 ): Promise<{ readonly peer: StreamPeer; readonly answered: boolean; readonly why: string }> {
@@ -98,7 +98,7 @@ async function startAnother(
   context.atEnd(() => peer.close());
   peer.send(helloMessage(context.era, context.revision));
   const frame = await peer.transcript.waitFor(({ kind }) => kind === 'result', context.patience.helloMs);
-  // Its last words may still be in the pipe.
+  // The last stderr lines may still be in the pipe.
   if (!frame && peer.process) await within(context.clock, context.patience.quietMs, peer.process.exited);
   const said = peer.process?.stderr().trim().split('\n').at(-1);
   return { peer, answered: frame !== undefined, why: said ? `; last stderr: ${said}` : '' };

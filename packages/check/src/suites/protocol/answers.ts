@@ -1,4 +1,4 @@
-/** What came back, in words, and the judgements that many checks share. */
+/** Answers: their descriptions, their requests, and judgements that many checks share. */
 
 import { isLegacyRevision, isModernRevision, shapesOf } from '@isthmus/sdk/internal/era/revisions.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
@@ -16,7 +16,7 @@ export function inWords(reply: Reply): string {
   return members.length === 0 ? 'an empty result' : `a result with ${members.join(', ')}`;
 }
 
-/** Fails unless the answer is an error of one of these codes; of any, where none is named. */
+/** Fails unless the answer is an error with one of these codes. An empty list allows any code. */
 export function needRefusal(
   context: CheckContext,
   reply: Reply,
@@ -33,20 +33,20 @@ export function short(text: string, most = 120): string {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
-/** The first few of them, and how many more there are. */
+/** The first few items, and the number of the others. */
 export function several(items: readonly string[], most = 3): string {
   const rest = items.length - most;
   return items.slice(0, most).join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
 
-/** A request that every server of an era answers, and that changes nothing. */
+/** The method of a request that every server of the era must answer, without side effects. */
 export function harmless(context: CheckContext): string {
   return context.era === 'modern' ? 'server/discover' : 'ping';
 }
 
 export interface HeardAnswer {
   readonly frame: Frame;
-  /** Absent where nobody had asked. */
+  /** Absent for an answer without a request. */
   readonly request: Frame | undefined;
   readonly method: string;
   /** Empty for errors. */
@@ -83,7 +83,7 @@ export function errorsIn(transcripts: readonly WireTranscript[]): HeardAnswer[] 
   return answersIn(transcripts).filter(({ frame }) => frame.kind === 'error');
 }
 
-/** The messages that a failure is about, as they were on the wire. */
+/** The messages that show a failure, as they were on the wire. */
 export function evidence(...frames: readonly (Frame | undefined)[]): { readonly wire: readonly WireLine[] } {
   return {
     wire: frames.flatMap((frame) => {
@@ -94,14 +94,14 @@ export function evidence(...frames: readonly (Frame | undefined)[]): { readonly 
   };
 }
 
-/** `tools/call echo`, `resources/read demo://clock`: what was asked for. */
+/** The request in a few words: `tools/call echo`, `resources/read demo://clock`. */
 export function nameOf({ method, request }: HeardAnswer): string {
   const { name, uri } = request ? paramsOf(request) : {};
   const about = name ?? uri;
   return typeof about === 'string' ? `${method} ${short(about, 60)}` : method;
 }
 
-/** The revision, where its shapes are known; skips otherwise. */
+/** The revision. Skips if its shapes are unknown. */
 export function knownRevision(context: CheckContext): Revision {
   const { revision } = context;
   if (isLegacyRevision(revision)) return shapesOf(revision);
@@ -111,7 +111,7 @@ export function knownRevision(context: CheckContext): Revision {
 
 const MOST_CHARS = 2000;
 
-/** The last that was asked under this id; over HTTP, in the same exchange if there is one. */
+/** The last request with this id, over HTTP preferably of the same exchange. */
 function requestOf(before: readonly Frame[], answer: Frame): Frame | undefined {
   const id = membersOf(answer)['id'];
   const asked = before.filter((frame) => frame.from === 'check' && frame.kind === 'request');
@@ -119,7 +119,7 @@ function requestOf(before: readonly Frame[], answer: Frame): Frame | undefined {
   return own.findLast((frame) => frame.id === id) ?? asked.findLast((frame) => frame.id === id);
 }
 
-/** Everything of one kind that the server has said in polite conversations of this era. */
+/** All matching messages of the server in the well-behaved conversations of this era. */
 export function saidByServer(context: CheckContext, match: (frame: Frame) => boolean): Frame[] {
   return context.transcripts.flatMap((transcript) =>
     transcript.frames.filter((frame) => frame.from === 'server' && match(frame)),

@@ -1,4 +1,4 @@
-/** Modern requests that are sent as they stand. */
+/** Modern requests that are sent without changes. */
 
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
@@ -17,18 +17,18 @@ interface Body {
 }
 
 /**
- * After a good request of the same method, for checks of lane `rough`. Over HTTP with the headers that
- * belong to it.
+ * Sends a request after a valid request of the same method, for checks of lane `rough`. Over HTTP with the matching
+ * headers.
  */
-export async function askExactly(context: CheckContext, body: Body): Promise<Reply> {
+export async function askUnchanged(context: CheckContext, body: Body): Promise<Reply> {
   if (context.target.transport === 'http') return post(context, body);
   const talk = await context.roughTalk();
-  // Until then, a server of both eras may still take it for the first word of a legacy client.
+  // Without it, a server of both eras may treat the request as the first message of a legacy client.
   await talk.request(body.method);
   return say(context, talk.peer!, body);
 }
 
-/** The very first message of a connection. */
+/** Sends a request as the first message of a connection. */
 export async function askFirst(
   context: CheckContext,
   method: string,

@@ -6,36 +6,36 @@ import type { CheckContext } from '../../run/check-context.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 
-/** Something that a server may not bear. `what` is for people: `an empty line`. */
+/** Input that may break a server. `what` is for reports: `an empty line`. */
 export interface BadInput {
   readonly what: string;
   readonly send: (peer: StreamPeer) => unknown;
 }
 
-export interface StrikeOptions {
-  /** Waits a little for a frame like that. */
+export interface AliveOptions {
+  /** Waits a moment for such a frame. */
   readonly until?: (frame: Frame) => boolean;
-  /** Waits a little for whatever may come. */
+  /** Waits a moment for any frame. */
   readonly listens?: boolean;
-  /** How long the next request may take. */
+  /** The timeout of the next request. */
   readonly ms?: number;
 }
 
-/** Strikes, and fails unless the server answers the next request. Gives what it said besides, news left out. */
-export async function strike(
+/** Sends bad input, and fails unless the server answers the next request. Returns its other answers. */
+export async function sendAndExpectAlive(
   context: CheckContext,
   talk: CheckConversation,
-  blow: BadInput,
-  { until, listens = false, ms }: StrikeOptions = {},
+  badInput: BadInput,
+  { until, listens = false, ms }: AliveOptions = {},
 ): Promise<readonly Frame[]> {
   const peer = peerOf(context, talk);
   const { transcript } = peer;
   const from = transcript.frames.length;
-  await blow.send(peer);
+  await badInput.send(peer);
   const alive = await askAlive(talk, ms);
   if (alive.kind === 'silence') {
     context.fail(
-      `after ${blow.what}, ${aliveMethod(talk)} was not answered: ${alive.why}${describeEnd(peer)}`,
+      `after ${badInput.what}, ${aliveMethod(talk)} was not answered: ${alive.why}${describeEnd(peer)}`,
       'the server answers the next request as if nothing had happened',
     );
   }
@@ -54,12 +54,12 @@ export function peerOf(context: CheckContext, talk: CheckConversation): StreamPe
   return talk.peer ?? context.skip('the target is not behind a stream');
 }
 
-/** A line, as it is. */
+/** Bad input of one line. */
 export function line(what: string, text: string | Buffer): BadInput {
   return { what, send: (peer) => peer.sendLine(text) };
 }
 
-/** A request of the era of the talk, to be sent as it is or spoiled before. */
+/** A valid request, which a check may then change. */
 export function requestOf(
   talk: CheckConversation,
   id: RequestId,
@@ -70,14 +70,14 @@ export function requestOf(
   return { jsonrpc: '2.0', id, method, ...(Object.keys(all).length > 0 && { params: all }) };
 }
 
-/** The one that can do no harm. */
+/** A request without side effects. */
 export function harmless(talk: CheckConversation, id: RequestId): JsonObject {
   return requestOf(talk, id, aliveMethod(talk));
 }
 
-/** An id that nobody has used on this connection. */
+/** An unused id. */
 export function newId(talk: CheckConversation): string {
-  return `blow-${talk.transcript.frames.length}-${talk.transcript.lines.length}`;
+  return `input-${talk.transcript.frames.length}-${talk.transcript.lines.length}`;
 }
 
 export function codeOf(frame: Frame): unknown {
@@ -89,20 +89,20 @@ export function answers(id: unknown): (frame: Frame) => boolean {
   return (frame) => isAnswer(frame) && membersOf(frame)['id'] === id;
 }
 
-/** An error that belongs to no request. */
+/** An error without an id. */
 export function isLooseError(frame: Frame): boolean {
   return frame.kind === 'error' && frame.id === undefined;
 }
 
-/** A frame in a few words. */
+/** The beginning of a frame. */
 export function inShort(frame: Frame): string {
   return frame.text.length > 160 ? `${frame.text.slice(0, 160)}…` : frame.text;
 }
 
-/** A check that is all about going on. */
+/** A check that only expects the server to continue. */
 export function survives(
   check: Pick<Check, 'id' | 'title' | 'hint'> & Partial<Check>,
-  blows: (talk: CheckConversation) => readonly BadInput[],
+  inputsOf: (talk: CheckConversation) => readonly BadInput[],
 ): Check {
   return {
     suite: 'resilience',
@@ -115,8 +115,8 @@ export function survives(
     ...check,
     async run(context) {
       const talk = await context.roughTalk();
-      const all = blows(talk);
-      for (const blow of all) await strike(context, talk, blow);
+      const all = inputsOf(talk);
+      for (const badInput of all) await sendAndExpectAlive(context, talk, badInput);
       return `went on after ${all.map(({ what }) => what).join(', ')}`;
     },
   };
@@ -124,12 +124,12 @@ export function survives(
 
 export const GOES_ON = 'One bad line must not end the other calls on the same connection.';
 
-/** News and questions may come at any time. */
+/** Notifications and requests of the server may come at any time. */
 function isAnswer(frame: Frame): boolean {
   return frame.from === 'server' && frame.kind !== 'notification' && frame.kind !== 'request';
 }
 
-/** How a process ended, where there is one that did. */
+/** The exit code and the last stderr line of a process. Empty for other targets. */
 export function describeEnd(peer: StreamPeer): string {
   const notes = peer.transcript.lines.filter(({ from, text }) => from === 'note' && /exited with/.test(text));
   const last = notes.at(-1)?.text;
@@ -137,19 +137,19 @@ export function describeEnd(peer: StreamPeer): string {
   return (last === undefined ? '' : `; ${last}`) + (words ? `; last stderr: ${words.slice(0, 200)}` : '');
 }
 
-/** Which of many requests were answered, and how often. */
-export interface Gathered {
+/** Which of many requests have no answer, and which have two. */
+export interface CollectedAnswers {
   readonly missing: readonly string[];
   readonly twice: readonly string[];
 }
 
-/** Waits until each of the ids has been answered, the connection has ended, or nothing has come for `ms`. */
-export async function gather(
+/** Waits until all ids are answered, the connection has ended, or nothing has come for `ms`. */
+export async function collectAnswers(
   context: CheckContext,
   { transcript }: StreamPeer,
   ids: readonly string[],
   { from = 0, ms = context.patience.answerMs }: { readonly from?: number; readonly ms?: number } = {},
-): Promise<Gathered> {
+): Promise<CollectedAnswers> {
   const counts = new Map(ids.map((id) => [id, 0]));
   let read = from;
   const isComplete = () => {
@@ -180,19 +180,23 @@ export async function gather(
 
 const LOOK_MS = 10;
 
-/** A request with a long answer, and about how long that is. */
-export interface Weighty {
+/** A request with a long answer, and the approximate length. */
+export interface LongAnswer {
   readonly method: string;
   readonly params: JsonObject;
   readonly answerBytes: number;
 }
 
-/** The longest answer to be had without harm: what an echo gives back, or the longest list. */
-export function weightyRequest({ facts }: CheckContext, talk: CheckConversation, echoBytes: number): Weighty {
+/** The harmless request with the longest answer: an echo, or the longest list. */
+export function requestWithLongAnswer(
+  { facts }: CheckContext,
+  talk: CheckConversation,
+  echoBytes: number,
+): LongAnswer {
   const echo = facts.callable.find(({ name }) => /echo/i.test(name));
   const key = echo && Object.entries(echo.args).find(([, value]) => typeof value === 'string')?.[0];
   const text = 'echo'.repeat(echoBytes / 4);
-  const echoed: Weighty[] =
+  const echoed: LongAnswer[] =
     echo && key !== undefined
       ? [
           {

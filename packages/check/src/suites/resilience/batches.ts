@@ -4,9 +4,9 @@ import { legacyHeaders } from '../../conversation/http-legacy-conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
-import { answers, codeOf, harmless, inShort, line, newId, peerOf, strike } from './bad-input.js';
+import { answers, codeOf, harmless, inShort, line, newId, peerOf, sendAndExpectAlive } from './bad-input.js';
 
-/** Arrays of messages, which only one revision has. */
+/** Batches, which only 2025-03-26 has. */
 export const batchChecks: readonly Check[] = [
   {
     id: 'batch/not-processed',
@@ -22,7 +22,7 @@ export const batchChecks: readonly Check[] = [
       if (talk.revision < '2025-06-18') return context.skip(`batches were not forbidden in ${talk.revision}`);
       const ids = [`${newId(talk)}-a`, `${newId(talk)}-b`];
       const batch = line('a batch', JSON.stringify(ids.map((id) => harmless(talk, id))));
-      const said = await strike(context, talk, batch, { until: isProcessed(ids) });
+      const said = await sendAndExpectAlive(context, talk, batch, { until: isProcessed(ids) });
       const result = said.find(isProcessed(ids));
       if (result) context.fail(`a batch of two was processed: ${inShort(result)}`, 'an error, or no answer');
       return said[0] ? `the batch got ${String(codeOf(said[0]) ?? inShort(said[0]))}` : 'no answer';
@@ -39,7 +39,7 @@ export const batchChecks: readonly Check[] = [
     lane: 'rough',
     async run(context) {
       const talk = await context.roughTalk();
-      const said = await strike(context, talk, line('an empty array', '[]'), {
+      const said = await sendAndExpectAlive(context, talk, line('an empty array', '[]'), {
         until: ({ kind }) => kind !== 'notification',
       });
       const wrong = said.find(({ kind }) => kind !== 'error');
@@ -87,7 +87,7 @@ async function onStream(
 ): Promise<readonly Frame[]> {
   const { transcript } = peerOf(context, talk);
   const from = transcript.frames.length;
-  await strike(context, talk, line('a batch', JSON.stringify(messages)));
+  await sendAndExpectAlive(context, talk, line('a batch', JSON.stringify(messages)));
   const said = () => transcript.frames.slice(from).filter((frame) => frame.from === 'server');
   const isThere = (id: string) =>
     said()
@@ -112,7 +112,7 @@ async function overHttp(
   return http.frames;
 }
 
-/** The messages of a frame, be it one or an array. */
+/** The messages of a frame: one, or those of an array. */
 function unpacked({ json }: Frame): readonly unknown[] {
   return Array.isArray(json) ? json : [json];
 }

@@ -11,11 +11,11 @@ import {
   line,
   newId,
   requestOf,
-  strike,
+  sendAndExpectAlive,
   survives,
 } from './bad-input.js';
 
-/** Bytes that are no JSON, or hardly text. */
+/** Input that is not JSON, or not text. */
 export const byteChecks: readonly Check[] = [
   {
     id: 'bytes/parse-error',
@@ -30,7 +30,7 @@ export const byteChecks: readonly Check[] = [
     async run(context) {
       const talk = await context.roughTalk();
       for (const text of ['{', 'this is not JSON', '{"jsonrpc":"2.0","method":}']) {
-        const said = await strike(context, talk, line('a line that is not JSON', text), {
+        const said = await sendAndExpectAlive(context, talk, line('a line that is not JSON', text), {
           until: isLooseError,
         });
         const error = said.find(({ kind }) => kind === 'error');
@@ -140,11 +140,11 @@ export const byteChecks: readonly Check[] = [
       ] as const;
       for (const [what, wrapped] of wrap) {
         const id = newId(talk);
-        const blow = line(`a request with ${what}`, wrapped(JSON.stringify(harmless(talk, id))));
-        const said = await strike(context, talk, blow, { until: answers(id) });
+        const badInput = line(`a request with ${what}`, wrapped(JSON.stringify(harmless(talk, id))));
+        const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          context.fail(`${blow.what} ${got}`, 'the answer that it gets without');
+          context.fail(`${badInput.what} ${got}`, 'the answer that it gets without');
         }
       }
       return 'understood CRLF, and blanks before, after and within';
@@ -169,7 +169,7 @@ export const byteChecks: readonly Check[] = [
         const text = what.startsWith('its')
           ? JSON.stringify(Object.fromEntries(Object.entries(plain).reverse()))
           : JSON.stringify(plain).replaceAll('e', '\\u0065').replaceAll('i', '\\u0069');
-        const said = await strike(context, talk, line(`a request with ${what}`, text), {
+        const said = await sendAndExpectAlive(context, talk, line(`a request with ${what}`, text), {
           until: answers(id),
         });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
@@ -199,7 +199,7 @@ export const byteChecks: readonly Check[] = [
         'a\\ud83d',
       );
       const isAnswer = answers(id);
-      const said = await strike(context, talk, line('half a surrogate pair', text), {
+      const said = await sendAndExpectAlive(context, talk, line('half a surrogate pair', text), {
         until: (frame) => isAnswer(frame) || isLooseError(frame),
       });
       if (said.length === 0) context.fail('a request with \\ud83d in it was not answered', 'an answer');
@@ -220,7 +220,7 @@ export const byteChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const id = `${newId(talk)} é ß 日本 🦀 \u{10ffff}`;
       const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
-      const said = await strike(
+      const said = await sendAndExpectAlive(
         context,
         talk,
         { what: 'a request in single bytes', send: (peer) => peer.sendInPieces(bytes, 1) },

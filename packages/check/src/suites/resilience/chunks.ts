@@ -1,15 +1,15 @@
 import type { Check } from '../../model.js';
 import {
   answers,
+  collectAnswers,
   describeEnd,
-  gather,
   harmless,
   inShort,
   line,
   newId,
   peerOf,
   requestOf,
-  strike,
+  sendAndExpectAlive,
 } from './bad-input.js';
 
 const common = {
@@ -20,7 +20,7 @@ const common = {
   era: 'none',
 } as const satisfies Partial<Check>;
 
-/** Lines that arrive in pieces, and pieces that hold several lines; short ones and very long ones. */
+/** Lines in several chunks, several lines in one chunk, and very long lines. */
 export const chunkChecks: readonly Check[] = [
   {
     ...common,
@@ -32,8 +32,11 @@ export const chunkChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const id = newId(talk);
       const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
-      const blow = { what: 'a request in single bytes', send: (peer: Peer) => peer.sendInPieces(bytes, 1) };
-      const said = await strike(context, talk, blow, { until: answers(id) });
+      const badInput = {
+        what: 'a request in single bytes',
+        send: (peer: Peer) => peer.sendInPieces(bytes, 1),
+      };
+      const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) return 'it was answered';
       return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
     },
@@ -57,8 +60,8 @@ export const chunkChecks: readonly Check[] = [
         .find(({ from: by, kind }) => by === 'server' && (kind === 'error' || kind === 'result'));
       if (early)
         context.fail(`half a line was answered with ${inShort(early)}`, 'nothing before the newline');
-      const blow = { what: 'the other half', send: () => peer.sendBytes(text.slice(30)) };
-      const said = await strike(context, talk, blow, { until: answers(id) });
+      const badInput = { what: 'the other half', send: () => peer.sendBytes(text.slice(30)) };
+      const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result'))
         return 'it was answered when it was whole';
       return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
@@ -75,14 +78,14 @@ export const chunkChecks: readonly Check[] = [
       const ids = ['a', 'b', 'c', 'd'].map((letter) => `${newId(talk)}-${letter}`);
       const text = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
       const cut = text.length - 20;
-      const blow = {
+      const badInput = {
         what: 'four requests at once',
         async send(peer: Peer) {
           await peer.sendBytes(text.slice(0, cut));
           await peer.sendBytes(text.slice(cut));
         },
       };
-      const said = await strike(context, talk, blow, { until: answers(ids[3]) });
+      const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(ids[3]) });
       const missing = ids.filter((id) => !said.some(answers(id)));
       if (missing.length > 0)
         context.fail(`${missing.length} of 4 requests were not answered`, 'four answers');
@@ -100,8 +103,8 @@ export const chunkChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const id = `${newId(talk)} ${WIDE.repeat(4)}`;
       const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
-      const blow = { what: 'characters in pieces', send: (peer: Peer) => peer.sendInPieces(bytes, 5, 2) };
-      const said = await strike(context, talk, blow, {
+      const badInput = { what: 'characters in pieces', send: (peer: Peer) => peer.sendInPieces(bytes, 5, 2) };
+      const said = await sendAndExpectAlive(context, talk, badInput, {
         until: answers(id),
         ms: 2 * context.patience.answerMs,
       });
@@ -126,7 +129,7 @@ export const chunkChecks: readonly Check[] = [
       const ids = Array.from({ length: 250 }, (_, index) => `${index} ${WIDE.repeat(120 + (index % 7))}`);
       const lines = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
       void peer.sendBytes(Buffer.from(lines), 2 * context.patience.answerMs);
-      const { missing } = await gather(context, peer, ids);
+      const { missing } = await collectAnswers(context, peer, ids);
       if (missing.length === 0)
         return `${ids.length} ids of ${WIDE.length * 120} characters came back as they were`;
       const spoiled = peer.transcript.frames.find(
@@ -166,7 +169,9 @@ export const chunkChecks: readonly Check[] = [
       }
       const id = newId(talk);
       const request = JSON.stringify(requestOf(talk, id, 'no/such/method', { text }));
-      const said = await strike(context, talk, line('a request of 1 MiB', request), { until: answers(id) });
+      const said = await sendAndExpectAlive(context, talk, line('a request of 1 MiB', request), {
+        until: answers(id),
+      });
       if (said.some(answers(id))) return 'a request of 1 MiB was answered';
       return context.fail(
         `it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
@@ -194,8 +199,8 @@ export const chunkChecks: readonly Check[] = [
         Buffer.from(`${tail}\n`),
       ]);
       const ms = 3 * context.patience.answerMs;
-      const blow = { what: 'a line of 16 MiB', send: () => void peer.sendBytes(bytes, ms) };
-      const said = await strike(context, talk, blow, { ms });
+      const badInput = { what: 'a line of 16 MiB', send: () => void peer.sendBytes(bytes, ms) };
+      const said = await sendAndExpectAlive(context, talk, badInput, { ms });
       return said[0] ? `it was answered: ${inShort(said[0])}` : 'it was not answered, and nothing was lost';
     },
   },

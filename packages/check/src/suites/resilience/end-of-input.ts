@@ -4,7 +4,7 @@ import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { slowArguments } from '../../survey/callable-tools.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
-import { describeEnd, gather, harmless, peerOf } from './bad-input.js';
+import { collectAnswers, describeEnd, harmless, peerOf } from './bad-input.js';
 
 const common = {
   suite: 'resilience',
@@ -15,7 +15,7 @@ const common = {
   over: ['command', 'socket'],
 } as const satisfies Partial<Check>;
 
-/** The end of what a client has to say: of a pipe, or one half of a socket. */
+/** The end of input: of a pipe, or of one direction of a socket. */
 export const endOfInputChecks: readonly Check[] = [
   {
     ...common,
@@ -30,7 +30,7 @@ export const endOfInputChecks: readonly Check[] = [
       const ids = Array.from({ length: 20 }, (_, index) => `last-${index}`);
       await peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
       peer.endInput();
-      const { missing } = await gather(context, peer, ids);
+      const { missing } = await collectAnswers(context, peer, ids);
       if (missing.length === 0) return 'all of 20 requests before the end of input were answered';
       return context.fail(
         `${missing.length} of 20 requests before the end of input were not answered${describeEnd(peer)}`,
@@ -57,7 +57,7 @@ export const endOfInputChecks: readonly Check[] = [
         name: call.name,
         arguments: slowArguments(call.tool, UNDER_WAY_MS)!,
       });
-      // The answer to this one shows that the call was read.
+      // The answer shows that the server has read the call.
       await askAlive(talk);
       peer.endInput();
       const reply = await pending.reply;
@@ -122,10 +122,10 @@ export const endOfInputChecks: readonly Check[] = [
   },
 ];
 
-/** As long as a call may take that is let finish: hosts wait two seconds after they have closed the input. */
+/** Short enough to finish: hosts wait two seconds after they have closed the input. */
 const UNDER_WAY_MS = 250;
 
-/** Two requests, then something that is not ended by a newline, then the end. */
+/** Sends two requests, a line without a newline, and the end of input. */
 async function endsWell(context: CheckContext, cut: (text: string) => string): Promise<string> {
   const talk = await context.openTalk();
   const peer = peerOf(context, talk);
@@ -133,7 +133,7 @@ async function endsWell(context: CheckContext, cut: (text: string) => string): P
   const whole = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
   await peer.sendBytes(whole + cut(JSON.stringify(harmless(talk, 'unfinished'))));
   peer.endInput();
-  const { missing } = await gather(context, peer, ids);
+  const { missing } = await collectAnswers(context, peer, ids);
   if (missing.length > 0) {
     context.fail(
       `${missing.length} of 2 requests before it were not answered${describeEnd(peer)}`,
@@ -149,7 +149,7 @@ async function endsWell(context: CheckContext, cut: (text: string) => string): P
   return `what was whole was answered, and the rest ${isAnswered ? 'too' : 'was dropped'}`;
 }
 
-/** How a process ended that should have ended in peace. One that goes on is judged elsewhere. */
+/** How a process crashed. Undefined for exit code 0, and for a process that still runs. */
 async function crashOf(context: CheckContext, { process }: StreamPeer): Promise<string | undefined> {
   if (!process || !(await within(context.clock, Math.min(2000, context.patience.answerMs), process.exited)))
     return undefined;

@@ -2,7 +2,16 @@ import { aliveMethod } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
-import { answers, codeOf, harmless, inShort, isLooseError, line, newId, strike } from './bad-input.js';
+import {
+  answers,
+  codeOf,
+  harmless,
+  inShort,
+  isLooseError,
+  line,
+  newId,
+  sendAndExpectAlive,
+} from './bad-input.js';
 
 const common = {
   suite: 'resilience',
@@ -10,7 +19,7 @@ const common = {
   lane: 'rough',
 } as const satisfies Partial<Check>;
 
-/** JSON that is no message: what is wrong is the envelope. */
+/** JSON that is not a valid message, and request ids. */
 export const envelopeChecks: readonly Check[] = [
   {
     ...common,
@@ -30,7 +39,7 @@ export const envelopeChecks: readonly Check[] = [
         ['null', null],
       ];
       for (const [what, json] of inputs) {
-        const said = await strike(context, talk, line(what, JSON.stringify(json)), {
+        const said = await sendAndExpectAlive(context, talk, line(what, JSON.stringify(json)), {
           until: ({ kind }) => kind === 'error',
         });
         const error = said.find(({ kind }) => kind === 'error');
@@ -51,9 +60,14 @@ export const envelopeChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const id = newId(talk);
       const json = { ...harmless(talk, id), method: 1 };
-      const said = await strike(context, talk, line('a method that is a number', JSON.stringify(json)), {
-        until: ({ kind }) => kind === 'error',
-      });
+      const said = await sendAndExpectAlive(
+        context,
+        talk,
+        line('a method that is a number', JSON.stringify(json)),
+        {
+          until: ({ kind }) => kind === 'error',
+        },
+      );
       const error = said.find(({ kind }) => kind === 'error');
       if (!error) return context.skip('it does not answer a request whose method is a number');
       if (error.id === id) return `the error has the id ${id}`;
@@ -123,7 +137,7 @@ export const envelopeChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       for (const id of [0, -7, Number.MAX_SAFE_INTEGER, '', '0', '__proto__', 'constructor', 'a b\n"c"']) {
         const isAnswer = sameId(id);
-        const said = await strike(
+        const said = await sendAndExpectAlive(
           context,
           talk,
           line(`the id ${JSON.stringify(id)}`, JSON.stringify(harmless(talk, id))),
@@ -148,9 +162,14 @@ export const envelopeChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const id = newId(talk);
       for (const time of ['first', 'second', 'third']) {
-        const said = await strike(context, talk, line('an id again', JSON.stringify(harmless(talk, id))), {
-          until: answers(id),
-        });
+        const said = await sendAndExpectAlive(
+          context,
+          talk,
+          line('an id again', JSON.stringify(harmless(talk, id))),
+          {
+            until: answers(id),
+          },
+        );
         if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) continue;
         const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
         context.fail(`the ${time} request with the id ${id} ${got}`, 'a result each time');
@@ -160,7 +179,7 @@ export const envelopeChecks: readonly Check[] = [
   },
 ];
 
-/** None of the inputs has a result: an error is right, and silence is borne. */
+/** Fails if one of the inputs gets a result. An error is expected, and no answer is accepted. */
 async function refusesAll(
   context: CheckContext,
   member: string,
@@ -169,7 +188,7 @@ async function refusesAll(
   const talk = await context.roughTalk();
   const outcomes: string[] = [];
   for (const [what, json] of inputsOf(harmless(talk, newId(talk)))) {
-    const said = await strike(context, talk, line(what, JSON.stringify(json)), {
+    const said = await sendAndExpectAlive(context, talk, line(what, JSON.stringify(json)), {
       until: (frame) => frame.kind === 'error' || isResultFor(frame, json),
     });
     const result = said.find((frame) => isResultFor(frame, json));
@@ -185,7 +204,7 @@ async function refusesAll(
   return outcomes.join('; ');
 }
 
-/** A result that repeats the id, or has none that could be somebody else's. */
+/** A result with the id of the request, or without an id. */
 function isResultFor(frame: Frame, json: object): boolean {
   if (frame.kind !== 'result') return false;
   const id = membersOf(frame)['id'];

@@ -13,7 +13,7 @@ import {
   line,
   peerOf,
   requestOf,
-  strike,
+  sendAndExpectAlive,
 } from './bad-input.js';
 import { complaintOf } from './purity.js';
 
@@ -25,7 +25,7 @@ const common = {
   lane: 'own',
 } as const satisfies Partial<Check>;
 
-/** Input that nobody has thought of. `--seed` makes the same again. */
+/** Random input. The same `--seed` repeats it. */
 export const fuzzChecks: readonly Check[] = [
   {
     ...common,
@@ -55,7 +55,7 @@ export const fuzzChecks: readonly Check[] = [
           const loose = fc.uint8Array({ maxLength: 300, size: 'max' }).map((bytes) => Buffer.from(bytes));
           return fc.oneof(loose, changed);
         },
-        blow: (bytes) => line('it', bytes),
+        toBadInput: (bytes) => line('it', bytes),
         show: showBytes,
       }),
   },
@@ -82,7 +82,7 @@ export const fuzzChecks: readonly Check[] = [
           );
           return fc.oneof(message, json);
         },
-        blow: (json) => line('it', JSON.stringify(json)),
+        toBadInput: (json) => line('it', JSON.stringify(json)),
         show: (json) => JSON.stringify(json),
       }),
   },
@@ -98,12 +98,12 @@ export const fuzzChecks: readonly Check[] = [
       return fuzz(context, {
         inputs(fc) {
           const params = fc.dictionary(fc.constantFrom(...PARAMS), fc.jsonValue({ maxDepth: 3 }));
-          // Nobody's tools are called here: only such as do not exist.
+          // Only unknown tools are called, so nothing happens.
           return fc
             .tuple(fc.constantFrom(...METHODS), params)
             .filter(([method, { name }]) => method !== 'tools/call' || !names.has(name));
         },
-        blow([method, params], talk) {
+        toBadInput([method, params], talk) {
           const id = `fuzz-${count++}`;
           return { ...line(method, JSON.stringify(requestOf(talk, id, method, params as JsonObject))), id };
         },
@@ -113,7 +113,7 @@ export const fuzzChecks: readonly Check[] = [
   },
 ];
 
-/** Methods that only look. */
+/** Methods without side effects. */
 const LOOKS = [
   'tools/list',
   'resources/list',
@@ -148,15 +148,15 @@ type FastCheck = typeof import('fast-check');
 
 export interface Fuzz<Input> {
   inputs(fc: FastCheck, talk: CheckConversation): Arbitrary<Input>;
-  /** With an `id` it has to be answered, once. */
-  blow(input: Input, talk: CheckConversation): BadInput & { readonly id?: string };
+  /** Input with an `id` must be answered exactly once. */
+  toBadInput(input: Input, talk: CheckConversation): BadInput & { readonly id?: string };
   show(input: Input, talk: CheckConversation): string;
 }
 
 /** Tries inputs on one connection after the other. Reports the smallest input that does harm. */
 export async function fuzz<Input>(
   context: CheckContext,
-  { inputs, blow, show }: Fuzz<Input>,
+  { inputs, toBadInput, show }: Fuzz<Input>,
 ): Promise<string> {
   const fc = await import('fast-check');
   let talk = await context.openTalk();
@@ -166,7 +166,7 @@ export async function fuzz<Input>(
   const tryOut = async (input: Input): Promise<boolean> => {
     if (!talk.isOpen || (didHarm && !(await isAlive(talk)))) talk = await context.openTalk();
     runs++;
-    const found = await harmOf(context, talk, blow(input, talk));
+    const found = await harmOf(context, talk, toBadInput(input, talk));
     didHarm = found !== undefined;
     if (found !== undefined) harm = found;
     return found === undefined;
@@ -190,27 +190,27 @@ export async function fuzz<Input>(
   );
 }
 
-/** What an input did; undefined when it did no harm. */
+/** The harm that an input did; undefined if it did none. */
 async function harmOf(
   context: CheckContext,
   talk: CheckConversation,
-  blow: BadInput & { readonly id?: string },
+  badInput: BadInput & { readonly id?: string },
 ): Promise<string | undefined> {
   const { transcript } = peerOf(context, talk);
   const from = transcript.frames.length;
   try {
-    const said = await strike(context, talk, blow);
+    const said = await sendAndExpectAlive(context, talk, badInput);
     const bad = said.map((frame) => complaintAbout(frame, talk)).find((each) => each !== undefined);
     if (bad !== undefined) return bad;
-    if (blow.id === undefined) return undefined;
-    const isAnswer = answers(blow.id);
+    if (badInput.id === undefined) return undefined;
+    const isAnswer = answers(badInput.id);
     await transcript.waitFor(
       (frame) => isAnswer(frame) && transcript.frames.indexOf(frame) >= from,
       context.patience.answerMs,
     );
     const count = transcript.frames.filter(isAnswer).length;
     if (count === 1) return undefined;
-    return `${blow.what} was answered ${count} times${describeEnd(peerOf(context, talk))}`;
+    return `${badInput.what} was answered ${count} times${describeEnd(peerOf(context, talk))}`;
   } catch (error) {
     if (error instanceof Failed) return error.seen;
     throw error;

@@ -10,7 +10,7 @@ import { memberChecks } from './members.js';
 import { noiseChecks } from './noise.js';
 import { purityChecks } from './purity.js';
 
-/** Bad bytes, shapes and sizes, floods, stalls and the end of input. */
+/** Bad bytes, shapes and sizes, load, and the end of input. */
 export const resilienceChecks: readonly Check[] = [
   ...byteChecks,
   ...envelopeChecks,

@@ -2,16 +2,16 @@ import { treeFacts } from '@isthmus/sdk/internal/process/process-facts.js';
 import { aliveMethod, askAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import {
+  collectAnswers,
   describeEnd,
-  gather,
   harmless,
   inShort,
   line,
   newId,
   peerOf,
   requestOf,
-  strike,
-  weightyRequest,
+  requestWithLongAnswer,
+  sendAndExpectAlive,
 } from './bad-input.js';
 
 const common = {
@@ -19,7 +19,7 @@ const common = {
   over: ['command', 'socket'],
 } as const satisfies Partial<Check>;
 
-/** Very much at once. */
+/** Many requests at once. */
 export const floodChecks: readonly Check[] = [
   {
     ...common,
@@ -34,7 +34,7 @@ export const floodChecks: readonly Check[] = [
       const peer = peerOf(context, talk);
       const ids = Array.from({ length: 1000 }, (_, index) => `flood-${index}`);
       void peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
-      const { missing, twice } = await gather(context, peer, ids);
+      const { missing, twice } = await collectAnswers(context, peer, ids);
       if (missing.length > 0) {
         context.fail(
           `${missing.length} of 1000 times ${aliveMethod(talk)} was not answered${describeEnd(peer)}`,
@@ -42,7 +42,7 @@ export const floodChecks: readonly Check[] = [
         );
       }
       await context.pause(context.patience.quietMs);
-      const again = twice.length > 0 ? twice : (await gather(context, peer, ids)).twice;
+      const again = twice.length > 0 ? twice : (await collectAnswers(context, peer, ids)).twice;
       if (again.length > 0)
         context.fail(`${again.length} of 1000 requests were answered twice`, 'one answer for each');
       return 'a thousand requests had a thousand answers';
@@ -71,7 +71,7 @@ export const floodChecks: readonly Check[] = [
         notification,
       ]);
       void peer.sendBytes(lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
-      const { missing } = await gather(context, peer, ids, { from });
+      const { missing } = await collectAnswers(context, peer, ids, { from });
       if (missing.length > 0)
         context.fail(
           `${missing.length} of 200 requests were not answered${describeEnd(peer)}`,
@@ -103,7 +103,7 @@ export const floodChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const id = newId(talk);
       const text = JSON.stringify(harmless(talk, id));
-      const said = await strike(context, talk, line('the same id twice', `${text}\n${text}`), {
+      const said = await sendAndExpectAlive(context, talk, line('the same id twice', `${text}\n${text}`), {
         listens: true,
       });
       if (said.length === 0)
@@ -121,7 +121,7 @@ const stallCommon = {
   lane: 'own',
 } as const satisfies Partial<Check>;
 
-/** Peers that stop, and go on later or not at all. */
+/** Clients that stop reading or writing. */
 export const stallChecks: readonly Check[] = [
   {
     ...stallCommon,
@@ -133,7 +133,7 @@ export const stallChecks: readonly Check[] = [
     async run(context) {
       const talk = await context.openTalk();
       const peer = peerOf(context, talk);
-      const { method, params, answerBytes } = weightyRequest(context, talk, 16 * 1024);
+      const { method, params, answerBytes } = requestWithLongAnswer(context, talk, 16 * 1024);
       const count = Math.min(500, Math.max(50, Math.ceil((2 * MIB) / answerBytes)));
       const ids = Array.from({ length: count }, (_, index) => `stall-${index}`);
       peer.pause();
@@ -143,7 +143,7 @@ export const stallChecks: readonly Check[] = [
       );
       await context.pause(2 * context.patience.quietMs);
       peer.resume();
-      const { missing, twice } = await gather(context, peer, ids);
+      const { missing, twice } = await collectAnswers(context, peer, ids);
       if (missing.length > 0) {
         context.fail(
           `${missing.length} of ${count} answers (${method}) never came after a pause${describeEnd(peer)}`,
@@ -169,7 +169,7 @@ export const stallChecks: readonly Check[] = [
       const pid = peer.process?.pid ?? 0;
       const before = await treeFacts(pid);
       if (!before) return context.skip('the system does not tell how much memory a process has');
-      const { method, params, answerBytes } = weightyRequest(context, talk, 256 * 1024);
+      const { method, params, answerBytes } = requestWithLongAnswer(context, talk, 256 * 1024);
       const count = Math.ceil((GROWTH_LIMIT * 1.5) / answerBytes);
       if (count > 20_000)
         return context.skip(

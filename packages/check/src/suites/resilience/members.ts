@@ -12,7 +12,7 @@ import {
   line,
   newId,
   requestOf,
-  strike,
+  sendAndExpectAlive,
   survives,
 } from './bad-input.js';
 
@@ -23,7 +23,7 @@ const common = {
   lane: 'rough',
 } as const satisfies Partial<Check>;
 
-/** Messages that are well formed, and odd inside. */
+/** Well-formed messages with unusual members. */
 export const memberChecks: readonly Check[] = [
   {
     ...common,
@@ -76,7 +76,9 @@ export const memberChecks: readonly Check[] = [
       const plain = JSON.stringify(harmless(talk, second));
       const text = plain.replace('{', `{"id":${JSON.stringify(first)},`);
       const isOwn = (frame: Frame) => answers(first)(frame) || answers(second)(frame) || isLooseError(frame);
-      const said = await strike(context, talk, line('a request with two ids', text), { listens: true });
+      const said = await sendAndExpectAlive(context, talk, line('a request with two ids', text), {
+        listens: true,
+      });
       const own = said.filter(isOwn);
       if (own.length > 1) context.fail(`a request with two ids had ${own.length} answers`, 'one at most');
       return own[0] ? `was answered once: ${inShort(own[0])}` : 'was not answered';
@@ -94,7 +96,7 @@ export const memberChecks: readonly Check[] = [
         const id = newId(talk);
         const text = JSON.stringify(requestOf(talk, id, method));
         const what = `the method ${JSON.stringify(method)}`;
-        const said = await strike(context, talk, line(what, text), { until: answers(id) });
+        const said = await sendAndExpectAlive(context, talk, line(what, text), { until: answers(id) });
         const answer = said.find(answers(id)) ?? said.find(isLooseError);
         if (answer?.kind !== 'error')
           context.fail(
@@ -138,7 +140,7 @@ export const memberChecks: readonly Check[] = [
       const text = plain
         .replace('"params":{', `"params":{${poison}`)
         .replace('"_meta":{', `"_meta":{${poison}`);
-      await strike(context, talk, line('params with __proto__', text));
+      await sendAndExpectAlive(context, talk, line('params with __proto__', text));
       const after = await talk.request(method);
       const [was, is] = [before, after].map((reply) => withoutId(reply.frame?.json));
       if (was !== is) context.fail(`${method} answered ${was} before and ${is} after`, 'the same answer');

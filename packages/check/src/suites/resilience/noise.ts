@@ -1,6 +1,6 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Check } from '../../model.js';
-import { inShort, line, newId, strike } from './bad-input.js';
+import { inShort, line, newId, sendAndExpectAlive } from './bad-input.js';
 
 const common = {
   suite: 'resilience',
@@ -8,7 +8,7 @@ const common = {
   lane: 'rough',
 } as const satisfies Partial<Check>;
 
-/** What no one has to answer. */
+/** Notifications and responses, which need no answer. */
 export const noiseChecks: readonly Check[] = [
   {
     ...common,
@@ -33,13 +33,13 @@ export const noiseChecks: readonly Check[] = [
         method,
         ...(params && { params }),
       }));
-      const blow = {
+      const badInput = {
         what: `${all.length} notifications`,
         send: (peer: { send(message: unknown): void }) => {
           for (const each of all) peer.send(each);
         },
       };
-      const said = await strike(context, talk, blow, { listens: true });
+      const said = await sendAndExpectAlive(context, talk, badInput, { listens: true });
       if (said[0])
         context.fail(`a notification was answered: ${inShort(said[0])}`, 'no answer to any of them');
       return `${all.length} notifications had no answer`;
@@ -62,7 +62,7 @@ export const noiseChecks: readonly Check[] = [
         ['an error with the id null', { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'no' } }],
       ];
       for (const [what, json] of inputs) {
-        const said = await strike(context, talk, line(what, JSON.stringify(json)), {
+        const said = await sendAndExpectAlive(context, talk, line(what, JSON.stringify(json)), {
           listens: json === inputs.at(-1)![1],
         });
         if (said[0]) context.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
@@ -81,7 +81,11 @@ export const noiseChecks: readonly Check[] = [
     async run(context) {
       const talk = await context.roughTalk();
       const json = { jsonrpc: '2.0', id: newId(talk), result: {}, error: { code: 1, message: 'both' } };
-      const said = await strike(context, talk, line('both result and error', JSON.stringify(json)));
+      const said = await sendAndExpectAlive(
+        context,
+        talk,
+        line('both result and error', JSON.stringify(json)),
+      );
       const wrong = said.find(({ kind }) => kind !== 'error');
       if (wrong) context.fail(`it was answered with ${inShort(wrong)}`, 'an error, or no answer');
       return said[0] ? `was answered: ${inShort(said[0])}` : 'was dropped';

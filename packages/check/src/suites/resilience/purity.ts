@@ -2,9 +2,9 @@ import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { complaintText, judgeMessage } from '../../shapes/index.js';
 import type { Frame, WireTranscript } from '../../wire/transcript.js';
-import { line, strike } from './bad-input.js';
+import { line, sendAndExpectAlive } from './bad-input.js';
 
-/** What is on the stream besides messages. */
+/** Output on the stream that is not a message. */
 export const purityChecks: readonly Check[] = [
   {
     id: 'stream/only-messages',
@@ -43,10 +43,10 @@ export const purityChecks: readonly Check[] = [
     over: ['command', 'socket'],
     lane: 'after',
     async run(context) {
-      // Others have told it worse, but they may have been left out.
+      // Other checks send worse input, but `--only` may have excluded them.
       const talk = await context.roughTalk();
       for (const text of ['not JSON', '{"jsonrpc":"2.0"}', '[]', '42'])
-        await strike(context, talk, line('a bad line', text), { listens: text === '42' });
+        await sendAndExpectAlive(context, talk, line('a bad line', text), { listens: text === '42' });
       return judgeLines(context, context.roughTranscripts);
     },
   },
@@ -69,11 +69,11 @@ function judgeLines(context: CheckContext, transcripts: readonly WireTranscript[
   return `all of ${count} lines are messages`;
 }
 
-/** What is wrong with a line; undefined where it is a message. */
+/** The fault of a line; undefined if it is a message. */
 export function complaintOf(frame: Frame, revision: string): string | undefined {
   if (frame.json === undefined) return 'it is not JSON';
   const complaints = judgeMessage(frame.json, revision as Parameters<typeof judgeMessage>[1]).filter(
-    // An error may repeat whatever stood where the id should be.
+    // An error may return an invalid id of the request.
     ({ path }) => !(frame.kind === 'error' && path === 'id'),
   );
   return complaints[0] && complaintText(complaints[0]);

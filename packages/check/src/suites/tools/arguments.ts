@@ -6,7 +6,7 @@ import type { CallableTool } from '../../survey/facts.js';
 import { needTools } from './each-tool.js';
 import { propertiesOf } from './schemas.js';
 
-/** Calls that cannot be right. */
+/** Calls with invalid names and arguments. */
 export const toolArgumentChecks: readonly Check[] = [
   {
     id: 'tools/unknown-tool',
@@ -31,7 +31,7 @@ export const toolArgumentChecks: readonly Check[] = [
     async run(context) {
       context.needCapability('tools');
       const reply = await (await context.talk()).request('tools/call', { arguments: {} });
-      // Over HTTP there is no Mcp-Name either, and that may be noticed first.
+      // Over HTTP, Mcp-Name is missing, too, and a server may report that instead.
       if (context.target.transport === 'http' && reply.kind === 'error' && reply.error.code === -32020)
         return 'refused with -32020';
       return expectError(context, reply, 'tools/call without a name');
@@ -139,7 +139,7 @@ export const toolArgumentChecks: readonly Check[] = [
   },
 ];
 
-/** Whether a call of it went well on the way in. */
+/** Whether a call of the tool succeeded during the survey. */
 function succeeded(context: CheckContext, name: string): boolean {
   return context.facts.tour.some(
     ({ method, params, reply }) =>
@@ -155,7 +155,7 @@ async function call(context: CheckContext, name: string, args: JsonObject): Prom
   return (await context.talk()).request('tools/call', { name, arguments: args });
 }
 
-/** A tool and arguments of which one has a type that the schema excludes. */
+/** A tool, and arguments of which one has the wrong type. */
 function needWrongType(context: CheckContext): {
   tool: CallableTool;
   name: string;
@@ -166,7 +166,7 @@ function needWrongType(context: CheckContext): {
     for (const [name, property] of propertiesOf(tool.tool)) {
       const wrong = WRONG.get(String(property['type']));
       if (wrong === undefined || property['enum'] !== undefined) continue;
-      // A header repeats it over HTTP, and a value that cannot be one is refused for that.
+      // Over HTTP the argument is also a header, and a server may refuse the header.
       if (property['x-mcp-header'] !== undefined) continue;
       const why = `${JSON.stringify(wrong)} for ${name}, which is ${String(property['type'])}`;
       return { tool, name, args: { ...tool.args, [name]: wrong }, why };
@@ -197,7 +197,7 @@ function expectError(context: CheckContext, reply: Reply, what: string): string 
   return context.fail(`${what} was answered with ${describe(reply)}`, 'error -32602');
 }
 
-/** As a result or as an error: pages of the specification differ, and both say that nothing was run. */
+/** Accepts a result with isError and an error, since pages of the specification differ. */
 function expectRefusal(context: CheckContext, reply: Reply, what: string): void {
   if (reply.kind === 'error') return;
   if (reply.kind === 'result' && reply.result['isError'] === true) return;

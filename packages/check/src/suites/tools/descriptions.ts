@@ -3,7 +3,7 @@ import type { Check } from '../../model.js';
 import { judgeEach, nameOf, needTools, summary } from './each-tool.js';
 import { propertiesOf } from './schemas.js';
 
-/** What a model has to go by. */
+/** Descriptions and annotations of tools. */
 export const toolDescriptionChecks: readonly Check[] = [
   {
     id: 'tools/described',
@@ -168,5 +168,5 @@ export const toolDescriptionChecks: readonly Check[] = [
   },
 ];
 
-/** Controls but tab and line ends, zero-width characters, bidirectional controls, tag characters. */
+/** Control characters (except tab and line ends), zero-width, bidirectional and tag characters. */
 const HIDDEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}]/u;

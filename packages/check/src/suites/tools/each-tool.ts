@@ -2,14 +2,14 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckContext } from '../../run/check-context.js';
 import type { WalkthroughStop } from '../../survey/facts.js';
 
-/** All tools of the server; skips where there are none. */
+/** All tools of the server. Skips if there are none. */
 export function needTools(context: CheckContext): readonly JsonObject[] {
   context.needCapability('tools');
   if (context.facts.tools.length === 0) context.skip('the server has no tools');
   return context.facts.tools;
 }
 
-/** Judges every tool, and fails with all that is wrong, a clause for each; the first few are named. */
+/** Judges every tool, and fails with the first few faults. */
 export async function judgeEach(
   context: CheckContext,
   judge: (tool: JsonObject) => string | undefined | Promise<string | undefined>,
@@ -36,7 +36,7 @@ export function nameOf(tool: JsonObject): string {
   return typeof tool['name'] === 'string' ? tool['name'] : JSON.stringify(tool['name'] ?? null);
 }
 
-/** The results of tools that were called on the way in; skips where there are none. */
+/** The results of the tool calls of the survey. Skips if there are none. */
 export function needCalls(
   context: CheckContext,
 ): readonly { stop: WalkthroughStop; tool: JsonObject; result: JsonObject }[] {

@@ -3,7 +3,7 @@ import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
 import { judgeEach, nameOf, needTools, summary } from './each-tool.js';
 
-/** The list of tools: there, the same for everybody, and usable by its names. */
+/** The list of tools: its presence, its stability, and the names in it. */
 export const toolListChecks: readonly Check[] = [
   {
     id: 'tools/declared',
@@ -50,7 +50,7 @@ export const toolListChecks: readonly Check[] = [
       const [one, other] = [await context.openTalk(), await context.openTalk()];
       const look = async () => [await namesOn(context, one), await namesOn(context, other)] as const;
       let [here, there] = await look();
-      // A list may change at any time, but then it changes for all.
+      // A list may change at any time, but then it changes for all connections.
       if (difference(here, there) !== undefined) [here, there] = await look();
       const odd = difference(here, there);
       if (odd !== undefined) context.fail(`on a second connection ${odd}`, 'the same tools');
@@ -69,7 +69,7 @@ export const toolListChecks: readonly Check[] = [
       needTools(context);
       if (!context.facts.tour.some(({ method }) => method === 'tools/call'))
         context.skip('no tool was called');
-      // Another connection to a command is another process, and knows nothing of what was meant to change.
+      // Another connection to a command is another process, which does not see intended changes.
       const meant = context.facts.tour.find(
         ({ method, params }) =>
           method === 'tools/call' &&
@@ -78,7 +78,7 @@ export const toolListChecks: readonly Check[] = [
       if (context.target.transport === 'command' && meant) {
         context.skip(`${String(meant.params['name'])} was called, and may have changed the list on purpose`);
       }
-      // What the calls changed for everybody is fine; what they changed for this connection alone is not.
+      // A change for all connections is allowed, a change for this connection only is not.
       const fresh = await namesOn(context, await context.openTalk());
       const used = await namesOn(context, await context.talk());
       const odd = difference(fresh, used);
@@ -151,9 +151,9 @@ export const toolListChecks: readonly Check[] = [
           method === 'tools/call' && readers.some((tool) => nameOf(tool) === params['name']),
       );
       if (called.length === 0) context.skip('no tool with readOnlyHint was called');
-      // Somebody else's call may change the lists, on another connection to the same server.
+      // A call on another connection to the same server may change the lists.
       const other = context.facts.callable.find(({ tool }) => !isReadOnly(tool));
-      if (other) context.skip(`${other.name} may be called, too, and does not say that it only reads`);
+      if (other) context.skip(`${other.name} may be called, too, and has no readOnlyHint`);
       const wrong = called.flatMap(({ params, reply }) =>
         reply.notifications
           .filter(

@@ -5,7 +5,7 @@ import { stackTraceIn } from '../stack-traces.js';
 import { nameOf, needCalls, summary } from './each-tool.js';
 import { problemOfValue } from './validator.js';
 
-/** What tools gave back when they were called on the way in. */
+/** The results of the tool calls of the survey. */
 export const toolResultChecks: readonly Check[] = [
   {
     id: 'tools/calls-survived',
@@ -217,7 +217,7 @@ function repeatsAsText(result: JsonObject): boolean {
     try {
       return JSON.stringify(JSON.parse(text)) === wanted;
     } catch {
-      // A text of its own that says the same to people will do where the value is one.
+      // A plain string is equal to a structured string.
       return text === result['structuredContent'];
     }
   });

@@ -4,7 +4,7 @@ import type { Check } from '../../model.js';
 import { judgeEach } from './each-tool.js';
 import { dialectName, problemOfSchema, problemOfValue } from './validator.js';
 
-/** The schemas of tools, as they stand in the list. */
+/** The schemas of tools. */
 export const toolSchemaChecks: readonly Check[] = [
   {
     id: 'tools/input-schema-is-object',
@@ -137,7 +137,7 @@ export const toolSchemaChecks: readonly Check[] = [
         ({ inputSchema }) => {
           const read = readHeaderParams(inputSchema);
           if (read.kind === 'invalid') return read.why;
-          // HTTP-044: a header has an integer that every client can hold.
+          // HTTP-044: an integer in a header must be a safe integer.
           const unsafe = findIn(inputSchema, (node) =>
             node['x-mcp-header'] === undefined ? undefined : unsafeBound(node),
           );
@@ -208,7 +208,7 @@ export function propertiesOf({ inputSchema }: JsonObject): [name: string, proper
   return Object.entries(properties).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]));
 }
 
-/** A bound, default or choice beyond what JSON numbers hold exactly. */
+/** A bound, default or choice that is not a safe integer. */
 function unsafeBound(schema: JsonObject): string | undefined {
   for (const keyword of ['minimum', 'maximum', 'const', 'default', 'enum']) {
     const values = [schema[keyword]].flat();
@@ -218,7 +218,7 @@ function unsafeBound(schema: JsonObject): string | undefined {
   return undefined;
 }
 
-/** The first answer that a search through a schema finds. */
+/** The first result of `look` in a schema. */
 function findIn(schema: unknown, look: (node: JsonObject) => string | undefined): string | undefined {
   const places: unknown[] = [schema];
   for (let steps = 0; places.length > 0 && steps < 100_000; steps++) {

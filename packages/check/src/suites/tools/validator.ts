@@ -3,16 +3,16 @@ import { runWithin, TimeIsOver } from '@isthmus/sdk/internal/schema/json-schema.
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AnySchemaObject, ErrorObject } from 'ajv';
 
-/** How long one judgement may take, and on how many processors' worth of a busy machine. */
+/** The CPU time for one validation, and the number of attempts on a busy machine. */
 const MAX_MS = 2000;
 const TRIES = 6;
 
 /**
- * The schema is the server's: it may be made to take for ever (S9). On a busy machine time passes while nothing is done, so
- * what was stopped and had not had its time on a processor is tried again. What is stopped may be left half done: each try
- * makes its own validator.
+ * A schema of the server may take forever to validate (S9), so the time is limited. On a busy machine the limit may be
+ * reached without enough CPU time, so the validation is repeated. Each attempt makes a new validator, since an aborted one
+ * may be in an invalid state.
  */
-async function withinItsTime<V, T>(
+async function withTimeLimit<V, T>(
   make: (isAgain: boolean) => Promise<V>,
   work: (validator: V) => T,
 ): Promise<T> {
@@ -23,17 +23,17 @@ async function withinItsTime<V, T>(
       return runWithin(MAX_MS * tries, () => work(validator));
     } catch (error) {
       const { user, system } = process.cpuUsage(before);
-      const hadItsTime = (user + system) / 1000 > MAX_MS / 2;
+      const hadEnoughCpu = (user + system) / 1000 > MAX_MS / 2;
       if (!(error instanceof TimeIsOver)) throw error;
-      if (hadItsTime || tries === TRIES) throw new TimeIsOver(`it took longer than ${MAX_MS} ms`);
+      if (hadEnoughCpu || tries === TRIES) throw new TimeIsOver(`it took longer than ${MAX_MS} ms`);
     }
   }
 }
 
-/** What is wrong with a schema itself; undefined when it is valid in the dialect that it names. */
+/** The fault of a schema; undefined if it is valid in its dialect. */
 export async function problemOfSchema(schema: unknown): Promise<string | undefined> {
   if (typeof schema === 'boolean') return undefined;
-  if (!isJsonObject(schema)) return `it is ${JSON.stringify(schema)}, which is no schema`;
+  if (!isJsonObject(schema)) return `it is ${JSON.stringify(schema)}, which is not a schema`;
   const dialect = dialectName(schema);
   if (dialect === undefined) return undefined;
   try {
@@ -42,7 +42,7 @@ export async function problemOfSchema(schema: unknown): Promise<string | undefin
       metaJudges[dialect] = judge;
       return judge;
     };
-    return await withinItsTime(make, (ajv) => {
+    return await withTimeLimit(make, (ajv) => {
       try {
         return ajv.validateSchema(schema as AnySchemaObject) === true ? undefined : firstSentence(ajv.errors);
       } catch (error) {
@@ -55,13 +55,13 @@ export async function problemOfSchema(schema: unknown): Promise<string | undefin
   }
 }
 
-/** Why a value does not fit; undefined when it does, or when the schema cannot be used to tell. */
+/** Why a value does not match; undefined if it matches, or if the schema cannot be used. */
 export async function problemOfValue(schema: unknown, value: unknown): Promise<string | undefined> {
   if (!isJsonObject(schema) && typeof schema !== 'boolean') return undefined;
   const dialect = dialectName(schema);
   if (!dialect) return undefined;
   try {
-    return await withinItsTime(
+    return await withTimeLimit(
       () => createAjv(dialect),
       (ajv) => {
         const validate = ajv.compile(schema as AnySchemaObject);
@@ -69,14 +69,14 @@ export async function problemOfValue(schema: unknown, value: unknown): Promise<s
       },
     );
   } catch (error) {
-    // A schema that is not valid has a check of its own.
+    // Another check reports an invalid schema.
     return error instanceof TimeIsOver ? `the check was stopped: ${error.message}` : undefined;
   }
 }
 
 type Dialect = '2020-12' | 'draft-07';
 
-/** The dialects that can be judged; undefined for others. */
+/** The dialect of a schema; undefined if it is not supported here. */
 export function dialectName(schema: unknown): Dialect | undefined {
   const named = isJsonObject(schema) ? schema['$schema'] : undefined;
   if (named === undefined) return '2020-12';
@@ -85,10 +85,10 @@ export function dialectName(schema: unknown): Dialect | undefined {
   return /draft-0[67]\/schema#?$/.test(named) ? 'draft-07' : undefined;
 }
 
-/** For schemas themselves: meta-schemas take long to compile, and one of each is enough. */
+/** Validators of schemas are kept, since meta-schemas are slow to compile. */
 const metaJudges: Partial<Record<Dialect, ReturnType<typeof createAjv>>> = {};
 
-/** The meta-schema is ours: it is compiled before the time of a schema begins. */
+/** Compiles the meta-schema first, outside of the time limit. */
 async function createMetaJudge(dialect: Dialect) {
   const ajv = await createAjv(dialect);
   ajv.validateSchema({});

@@ -4,21 +4,21 @@ import type { CheckContext } from '../../../run/check-context.js';
 import type { HttpPeer, PeerHttpAnswer, PeerHttpRequest } from '../../../wire/http-peer.js';
 import { type Frame, membersOf } from '../../../wire/transcript.js';
 
-/** What came of one bare request: the answer, or why there is none. */
+/** The answer to one request, or the reason why there is none. */
 export interface Answer {
-  /** 0 where there is no answer at all. */
+  /** 0 if there is no answer. */
   readonly status: number;
   readonly http: PeerHttpAnswer | undefined;
-  /** The response in the body or the stream, where there is one. */
+  /** The response in the body or the stream, if there is one. */
   readonly response: Frame | undefined;
   readonly result: JsonObject | undefined;
-  /** Of a JSON-RPC error. */
+  /** The code of a JSON-RPC error. */
   readonly code: number | undefined;
-  /** In a few words: `HTTP 400 with error -32020 (…)`. */
+  /** A short description: `HTTP 400 with error -32020 (…)`. */
   readonly said: string;
 }
 
-/** Sends a request and reads the answer up to its response. Skips where we are too fast for the server. */
+/** Sends a request and reads the answer up to its response. Skips if the server limits the rate. */
 export async function ask(
   context: CheckContext,
   peer: HttpPeer,
@@ -46,7 +46,7 @@ export async function ask(
   return readAnswer(http, ms);
 }
 
-/** Of an answer that has begun: its response, or its end without one. */
+/** Reads an answer up to its response or its end. */
 export async function readAnswer(http: PeerHttpAnswer, ms: number): Promise<Answer> {
   const response = await http.waitFor(isResponse, ms);
   const { result, error } = response ? membersOf(response) : {};
@@ -65,7 +65,7 @@ export function isResponse(frame: Frame): boolean {
   return frame.kind === 'result' || frame.kind === 'error';
 }
 
-/** Whether the request was done: a result came. */
+/** Whether there was a result. */
 export function isServed({ status, result }: Answer): boolean {
   return status === 200 && result !== undefined;
 }
@@ -74,7 +74,7 @@ export function isRefused({ status }: Answer): boolean {
   return status >= 400 && status < 500;
 }
 
-/** Fails unless the request was refused with that status and one of these codes (none: any body will do). */
+/** Fails unless the request was refused with this status and one of these codes. No codes: any body is accepted. */
 export function needRefusal(
   context: CheckContext,
   answer: Answer,
@@ -100,7 +100,7 @@ function describeBody(http: PeerHttpAnswer, response: Frame | undefined): string
     const error = membersOf(response)['error'];
     return isJsonObject(error)
       ? `with error ${String(error['code'])} (${String(error['message']).slice(0, 120)})`
-      : 'with an error that is none';
+      : 'with an invalid error';
   }
   if (http.text === '') return http.isStream ? 'and a stream without a response' : 'without a body';
   const start = http.text.slice(0, 80).replace(/\s+/g, ' ');

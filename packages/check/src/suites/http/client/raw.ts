@@ -2,24 +2,24 @@ import { connect, type Socket } from 'node:net';
 import type { CheckContext } from '../../../run/check-context.js';
 import type { BareRequest } from './requests.js';
 
-/** A connection on which everything is said byte by byte. */
+/** A connection that sends raw bytes. */
 export interface RawConnection {
   send(bytes: string | Buffer): void;
-  /** The next answer, whole; undefined where none comes in time, or the connection ends before. */
+  /** The next complete answer. Undefined if none comes in time, or the connection ends. */
   next(ms?: number): Promise<RawAnswer | undefined>;
-  /** Answers that have come and were not asked for yet. */
+  /** The number of received answers that `next` has not returned yet. */
   readonly waiting: number;
   readonly hasEnded: boolean;
   readonly ended: Promise<void>;
   close(): void;
 }
 
-/** Skips where bytes cannot be told from their envelope. Closed at the end of the check. */
+/** Skips unless the target uses plain HTTP. Closed at the end of the check. */
 export async function openRaw(context: CheckContext): Promise<RawConnection> {
   const { target, clock } = context;
   if (target.transport !== 'http') return context.skip('the target is not at a URL');
   const { url } = target;
-  if (url.protocol !== 'http:') return context.skip('bytes are only laid by hand on plain HTTP');
+  if (url.protocol !== 'http:') return context.skip('raw bytes are sent only over plain HTTP');
   const peer = context.openHttp();
   const socket = await connected(url);
   socket.on('error', () => {});
@@ -72,7 +72,7 @@ export async function openRaw(context: CheckContext): Promise<RawConnection> {
   };
 }
 
-/** The bytes of a request; `headers` replace those that it has, `undefined` leaves one out. */
+/** The bytes of a request. `headers` replace its headers; `undefined` removes one. */
 export function bytesOf(
   context: CheckContext,
   { body, headers }: BareRequest,
@@ -116,15 +116,15 @@ function connected({ hostname, port }: URL): Promise<Socket> {
   });
 }
 
-/** One answer on a connection, as it came. */
+/** One answer on a connection. */
 export interface RawAnswer {
   readonly status: number;
-  /** By their names in lower case; of several of one name, the last. */
+  /** By lower-case name. The last value of a repeated header. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** Cuts what comes on a connection into answers. Interim ones (100) are answers, too. */
+/** Parses the answers on a connection, including interim ones (100). */
 export function createResponseReader(onAnswer: (answer: RawAnswer) => void) {
   let held = Buffer.alloc(0);
   const take = (isEnd: boolean): boolean => {
@@ -145,7 +145,7 @@ export function createResponseReader(onAnswer: (answer: RawAnswer) => void) {
       held = Buffer.concat([held, chunk]);
       while (take(false));
     },
-    /** The connection has ended: what was open to its end is complete. */
+    /** Call at the end of the connection: a body without a length is complete then. */
     end(): void {
       take(true);
     },

@@ -19,7 +19,7 @@ export interface BareRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A modern request as it should be, to be spoiled by whoever asked for it. */
+/** A valid modern request, which a check may then change. */
 export function modernRequest(
   context: CheckContext,
   method = 'server/discover',
@@ -55,7 +55,7 @@ export function initializeRequest(
   };
 }
 
-/** A request that a server of that era answers without having heard of us. */
+/** A request that a server of that era answers as the first one. */
 export function openingRequest(
   context: CheckContext,
   era: Era = context.era,
@@ -71,7 +71,7 @@ export interface NamedRequest {
   readonly params: JsonObject;
 }
 
-/** Modern requests with a name in their headers that are known to be served, at most one of each method. */
+/** Successful modern requests of the survey that need `Mcp-Name`, at most one of each method. */
 export function namedRequests(context: CheckContext): readonly NamedRequest[] {
   const served = context.facts.tour.filter(
     ({ reply }) => reply.kind === 'result' && reply.result['resultType'] !== 'input_required',
@@ -88,17 +88,17 @@ export function namedRequests(context: CheckContext): readonly NamedRequest[] {
   );
 }
 
-/** What stands in `Mcp-Name`. */
+/** The value of `Mcp-Name`. */
 export function nameOf({ method, params }: NamedRequest): string {
   return String(method === 'resources/read' ? params['uri'] : params['name']);
 }
 
-/** A call that reported progress when the server was looked at; the quickest. Skips where there is none. */
+/** The quickest call that reported progress during the survey. Skips if there is none. */
 export function reportingCall(context: CheckContext): WalkthroughStop {
   return reportingCalls(context)[0]!;
 }
 
-/** The one that took longest: there is time to hang up. */
+/** The slowest call that reported progress, for checks that disconnect during a call. */
 export function longestCall(context: CheckContext): WalkthroughStop {
   return reportingCalls(context).at(-1)!;
 }
@@ -114,7 +114,7 @@ function reportingCalls(context: CheckContext): readonly WalkthroughStop[] {
   return calls.length > 0 ? calls : context.skip('no tool that may be called reports progress');
 }
 
-/** The answers of the tour that were streams. Skips where there is none. */
+/** The event streams of the survey. Skips if there are none. */
 export function streamsOf(
   context: CheckContext,
 ): readonly { readonly stop: WalkthroughStop; readonly http: PeerHttpAnswer }[] {
@@ -125,7 +125,7 @@ export function streamsOf(
   return streams.length > 0 ? streams : context.skip('no answer was a stream of events');
 }
 
-/** How a stop of the tour is called in a sentence: `tools/call of echo`. */
+/** A request of the survey in a few words: `tools/call of echo`. */
 export function describeStop({ method, params }: WalkthroughStop): string {
   return `${method} of ${String(params['name'] ?? params['uri'])}`;
 }

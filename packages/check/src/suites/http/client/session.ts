@@ -5,10 +5,10 @@ import type { HttpPeer, PeerHttpAnswer } from '../../../wire/http-peer.js';
 import { type Answer, ask, needServed } from './answer.js';
 import { initializeRequest, modernRequest, openingRequest } from './requests.js';
 
-/** A legacy session, bare: nothing happens in it that was not asked for. */
+/** A legacy session that sends only the given requests. */
 export interface RawSession {
   readonly peer: HttpPeer;
-  /** Undefined where the server gave none. */
+  /** Undefined if the server sent none. */
   readonly id: string | undefined;
   readonly revision: string;
   /** The headers of every request of the session. */
@@ -16,12 +16,12 @@ export interface RawSession {
   /** The answer to `initialize`. */
   readonly hello: Answer;
   post(body: JsonObject, headers?: Readonly<Record<string, string | undefined>>): Promise<Answer>;
-  /** Opens a stream with GET. Rejects where there is no answer. */
+  /** Opens a stream with GET. Rejects if there is no answer. */
   get(headers?: Readonly<Record<string, string | undefined>>): Promise<PeerHttpAnswer>;
   end(): Promise<Answer>;
 }
 
-/** Says `initialize` and `notifications/initialized`. The session is ended with the check. */
+/** Sends `initialize` and `notifications/initialized`. The session ends with the check. */
 export async function openSession(context: CheckContext, revision?: string): Promise<RawSession> {
   const peer = context.openHttp();
   const hello = await ask(context, peer, initializeRequest(context, revision));
@@ -51,14 +51,14 @@ export async function openSession(context: CheckContext, revision?: string): Pro
   return session;
 }
 
-/** The same; skips where the server gives no session ids. */
+/** Like `openSession`, but skips if the server has no session ids. */
 export async function openNamedSession(context: CheckContext): Promise<RawSession & { readonly id: string }> {
   const session = await openSession(context);
   const { id } = session;
   return id === undefined ? context.skip('the server gives no session id') : { ...session, id };
 }
 
-/** Ends a session that a bare `initialize` may have begun. */
+/** Ends a session that an `initialize` may have started. */
 export async function forget(
   context: CheckContext,
   sessionId: string | readonly string[] | undefined,
@@ -72,15 +72,15 @@ export async function forget(
   });
 }
 
-/** Carries bodies to the server in POSTs that are right otherwise: with modern headers, or in a session. */
-export interface Courier {
-  /** Of an ordinary request. */
+/** Posts any body with valid headers: modern ones, or those of a session. */
+export interface BodyPoster {
+  /** A valid body. */
   readonly body: Readonly<Record<string, unknown>>;
   post(body: unknown, headers?: Readonly<Record<string, string | undefined>>): Promise<Answer>;
 }
 
-/** One courier for all bodies of a check: to some servers a session is a process. */
-export async function openCourier(context: CheckContext): Promise<Courier> {
+/** Use one for all bodies of a check: for some servers a session is a process. */
+export async function openBodyPoster(context: CheckContext): Promise<BodyPoster> {
   if (context.era === 'legacy') {
     const { headers } = await openSession(context);
     return { body: { jsonrpc: '2.0', id: 2, method: 'ping' }, post: postWith(context, headers) };
@@ -89,11 +89,11 @@ export async function openCourier(context: CheckContext): Promise<Courier> {
   return { body, post: postWith(context, headers) };
 }
 
-function postWith(context: CheckContext, usual: Readonly<Record<string, string>>): Courier['post'] {
+function postWith(context: CheckContext, usual: Readonly<Record<string, string>>): BodyPoster['post'] {
   return (body, headers) => ask(context, context.openHttp(), { body, headers: { ...usual, ...headers } });
 }
 
-/** Asks something ordinary on a connection of its own. */
+/** Sends an ordinary request on a new connection. */
 export async function askOrdinary(context: CheckContext): Promise<Answer> {
   const peer = context.openHttp();
   const answer = await ask(context, peer, openingRequest(context));
@@ -102,7 +102,7 @@ export async function askOrdinary(context: CheckContext): Promise<Answer> {
   return answer;
 }
 
-/** Fails unless the server still answers others after what was done to it. */
+/** Fails unless the server still answers other clients. */
 export async function needAlive(context: CheckContext, after: string): Promise<void> {
   const answer = await askOrdinary(context);
   if (answer.status !== 200) {

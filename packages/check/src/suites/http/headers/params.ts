@@ -10,7 +10,7 @@ const HEADER_MISMATCH = -32020;
 
 const about = { suite: 'http', era: 'modern', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** Arguments of tools that are headers, too (`x-mcp-header`). */
+/** Arguments of tools that are also headers (`x-mcp-header`). */
 export const paramHeaderChecks: readonly Check[] = [
   {
     ...about,
@@ -105,7 +105,7 @@ export const paramHeaderChecks: readonly Check[] = [
     async run(context) {
       const call = mirroredCall(context, 'string');
       const args = withValue(call.args, call.param.path, 'caf\u00e9');
-      // Two ways to put it into bytes: Latin-1 and UTF-8.
+      // Two encodings: Latin-1 and UTF-8.
       for (const header of ['caf\u00e9', Buffer.from('caf\u00e9').toString('latin1')]) {
         const answer = await callMirrored(context, call, args, { [call.header]: header });
         const bytes = Buffer.from(header, 'latin1').toString('hex');
@@ -168,23 +168,23 @@ export const paramHeaderChecks: readonly Check[] = [
 const SECRET =
   /pass(word|phrase|wd)|secret|api[-_]?key|private[-_]?key|credential|(access|auth|bearer|refresh)[-_]?token|^token$|ssn|email/i;
 
-/** The tool itself may still fail; the headers must not be why. */
+/** The tool may fail, but not because of its headers. */
 function needNoMismatch(context: CheckContext, answer: Answer, what: string): void {
   if (answer.status !== 0 && answer.status < 500 && answer.code !== HEADER_MISMATCH) return;
   context.fail(`${what} was answered with ${answer.said}`, 'nothing is wrong with the headers');
 }
 
-/** A tool with an argument that is a header, too, and a call of it that should be served. */
+/** A tool with an argument that is also a header, and a valid call of it. */
 export interface MirroredCall {
   readonly tool: CallableTool;
   readonly param: HeaderParam;
-  /** Of the header, in lower case. */
+  /** The name of the header, in lower case. */
   readonly header: string;
   readonly value: string | number | boolean;
   readonly args: JsonObject;
 }
 
-/** Skips where no tool that may be called has such an argument. */
+/** Skips if no callable tool has such an argument. */
 export function mirroredCall(context: CheckContext, type?: HeaderParam['type']): MirroredCall {
   const what = `with ${type ? `an argument of type ${type}` : 'an argument'} that is mirrored in a header`;
   const tool = context.needTool((each) => paramOf(each, type) !== undefined, what);
@@ -199,7 +199,7 @@ export function mirroredCall(context: CheckContext, type?: HeaderParam['type']):
   };
 }
 
-/** Calls the tool with these arguments; headers in `change` replace those that belong to them. */
+/** Calls the tool with these arguments; headers in `change` replace the usual ones. */
 export function callMirrored(
   context: CheckContext,
   { tool }: MirroredCall,
@@ -227,7 +227,7 @@ function paramOf(tool: CallableTool, type?: HeaderParam['type']): HeaderParam | 
     : undefined;
 }
 
-/** The value that the call has already, or one that the schema allows. */
+/** The value of the argument, or one that the schema allows. */
 function valueFor({ tool, args }: CallableTool, { path, type }: HeaderParam): string | number | boolean {
   const given = path.reduce<unknown>((place, step) => (isJsonObject(place) ? place[step] : undefined), args);
   if (isPlain(given)) return given;

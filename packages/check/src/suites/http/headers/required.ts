@@ -11,7 +11,7 @@ const INVALID_PARAMS = -32602;
 
 const about = { suite: 'http', era: 'modern', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** The headers that every modern request has to have, and what they have to say. */
+/** The required headers of modern requests. */
 export const requiredHeaderChecks: readonly Check[] = [
   {
     ...about,
@@ -21,7 +21,7 @@ export const requiredHeaderChecks: readonly Check[] = [
     hint: 'Answer a modern request that has no MCP-Protocol-Version header with HTTP 400 and error -32020.',
     async run(context) {
       const answer = await askWith(context, modernRequest(context), { 'mcp-protocol-version': undefined });
-      // A server of both eras may take such a request for one of 2025-03-26 (VER-024), and has no such method there.
+      // A server of both eras may treat it as a request of 2025-03-26 (VER-024), which has no such method.
       const isLegacyAnswer = context.factsOf('legacy') && !answer.result && answer.status < 500;
       if (answer.status === 0 || !isLegacyAnswer) {
         needRefusal(context, answer, 'server/discover without MCP-Protocol-Version', {
@@ -99,7 +99,7 @@ export const requiredHeaderChecks: readonly Check[] = [
             answer,
             `${method} with MCP-Protocol-Version: ${version}, and ${context.revision} in the body,`,
             {
-              // A server may look at the header before it looks at the body.
+              // A server may check the header before the body.
               codes: [HEADER_MISMATCH, UNSUPPORTED_VERSION],
             },
           );
@@ -169,7 +169,7 @@ export const requiredHeaderChecks: readonly Check[] = [
       for (const key of [META.clientCapabilities, META.protocolVersion]) {
         const request = modernRequest(context, 'server/discover', {}, { meta: { [key]: undefined } });
         const answer = await askWith(context, request, {});
-        // Without a version in the body, the header does not say what the body says, either.
+        // Without a version in the body, the header also differs from the body.
         const codes = key === META.protocolVersion ? [INVALID_PARAMS, HEADER_MISMATCH] : [INVALID_PARAMS];
         needRefusal(context, answer, `server/discover without ${key} in _meta`, { codes });
       }

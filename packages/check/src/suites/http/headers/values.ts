@@ -7,7 +7,7 @@ const HEADER_MISMATCH = -32020;
 
 const about = { suite: 'http', era: 'modern', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** How the values of headers are read: letter case, blanks, and Base64 between markers. */
+/** How a server reads header values: case, white space and Base64. */
 export const headerValueChecks: readonly Check[] = [
   {
     ...about,

@@ -9,7 +9,7 @@ import { openSession, type RawSession } from '../client/session.js';
 
 const about = { suite: 'http', era: 'legacy', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** Streams that can be taken up again with Last-Event-ID, where a server offers it. */
+/** Resumption of streams with Last-Event-ID, if a server offers it. */
 export const resumptionChecks: readonly Check[] = [
   {
     ...about,
@@ -169,7 +169,7 @@ export const resumptionChecks: readonly Check[] = [
   },
 ];
 
-/** Two streams of one session, read to their ends, and the first event id of the first. */
+/** Two complete streams of one session, and the first event id of the first one. */
 async function twoStreams(context: CheckContext) {
   const stop = reportingCall(context);
   const session = await openSession(context);

@@ -193,14 +193,14 @@ export const sessionChecks: readonly Check[] = [
 
 const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
 
-/** The standing stream, where there is one. */
+/** The GET stream, if there is one. */
 async function standing(session: RawSession): Promise<PeerHttpAnswer | undefined> {
   try {
     const http = await session.get();
     if (http.isStream && http.status === 200) return http;
     http.close();
   } catch {
-    // Some say nothing until there is something to say.
+    // Some servers send no headers before the first event.
   }
   return undefined;
 }

@@ -9,7 +9,7 @@ import { openSession, type RawSession } from '../client/session.js';
 
 const about = { suite: 'http', era: 'legacy', over: ['http'], lane: 'own', level: 'MUST' } as const;
 
-/** Headers, GET and streams of the legacy era. */
+/** Legacy HTTP: headers, GET, streams, and HTTP with SSE of 2024-11-05 (HTTP-074). */
 export const legacyHttpChecks: readonly Check[] = [
   {
     ...about,
@@ -228,7 +228,7 @@ function needSince(context: CheckContext, revision: string, what: string): void 
     context.skip(`${what} came with ${revision}, and ${context.revision} is spoken`);
 }
 
-/** Makes the call again, and asks for its progress. */
+/** Repeats the call with a progress token. */
 function postReporting(session: RawSession, { method, params }: WalkthroughStop): Promise<unknown> {
   return session.post({
     jsonrpc: '2.0',
@@ -241,11 +241,11 @@ function postReporting(session: RawSession, { method, params }: WalkthroughStop)
 interface OldStream {
   readonly http: PeerHttpAnswer;
   readonly place: URL;
-  /** Settles with the first event, of whatever type. */
+  /** The first event, of any type. */
   readonly first: Promise<HttpEvent | undefined>;
 }
 
-/** At the address itself where it speaks nothing else, or else beside it. */
+/** At the URL of the target if it supports only SSE, or else at `sse` beside it. */
 async function openOldStream(context: CheckContext): Promise<OldStream> {
   if (context.target.transport !== 'http') return context.skip('the target is not at a URL');
   const { url } = context.target;

@@ -4,7 +4,7 @@ import type { CheckContext } from '../../../run/check-context.js';
 import { evidence, type HeardAnswer, nameOf, resultsIn } from '../answers.js';
 import { pagesOf } from './lists.js';
 
-/** How long, and for whom, answers stay fresh. */
+/** Cache hints of results. */
 export const cacheChecks: readonly Check[] = [
   {
     id: 'cache/lifetime',

@@ -104,7 +104,7 @@ async function complete(context: CheckContext, params: JsonObject) {
   return talk.request('completion/complete', params);
 }
 
-/** All that could be completed; skips where there is nothing. */
+/** The params for every argument that can be completed. Skips if there is none. */
 function needArguments(context: CheckContext): JsonObject[] {
   context.needCapability('completions');
   const ofPrompts = context.facts.prompts.flatMap(({ name, arguments: list }) =>

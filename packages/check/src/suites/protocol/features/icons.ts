@@ -3,7 +3,7 @@ import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import { several } from '../answers.js';
 
-/** Pictures for tools, prompts, resources and the server itself. */
+/** Icons of tools, prompts, resources and the server itself. */
 export const iconChecks: readonly Check[] = [
   {
     id: 'icons/safe-source',
@@ -56,7 +56,7 @@ interface Owned {
   readonly icon: JsonObject;
 }
 
-/** All icons; skips where there are none. */
+/** All icons. Skips if there are none. */
 function needIcons(context: CheckContext): Owned[] {
   if (context.revision < '2025-11-25') context.skip(`revision ${context.revision} knows no icons`);
   const { tools, prompts, resources, templates, serverInfo } = context.facts;

@@ -4,7 +4,7 @@ import type { CheckContext } from '../../../run/check-context.js';
 import { hasCapability } from '../../../survey/facts.js';
 import { needRefusal } from '../answers.js';
 
-/** Lists that come in pages. */
+/** Lists and their pages. */
 export const pageChecks: readonly Check[] = [
   {
     id: 'pages/bad-cursor',
@@ -121,9 +121,9 @@ export const pageChecks: readonly Check[] = [
 export interface List {
   readonly capability: string;
   readonly method: string;
-  /** Where the items are in a result. */
+  /** The member of the result that has the items. */
   readonly member: string;
-  /** What tells items apart. */
+  /** The unique member of an item. */
   readonly key: string;
 }
 
@@ -139,12 +139,12 @@ export const LISTS: readonly List[] = [
   },
 ];
 
-/** Those that the server announces. */
+/** The lists that the server announces. */
 export function listsOf(context: CheckContext): List[] {
   return LISTS.filter(({ capability }) => hasCapability(context.facts.capabilities, capability));
 }
 
-/** The same, or skips: there is nothing to list. */
+/** Like `listsOf`, but skips if there are none. */
 export function needLists(context: CheckContext): readonly List[] {
   const lists = listsOf(context);
   return lists.length > 0 ? lists : context.skip('the server announces no tools, prompts or resources');
@@ -162,13 +162,13 @@ export function keysIn(result: JsonObject, list: List): string[] {
 export interface PagedList {
   readonly list: List;
   readonly pages: readonly JsonObject[];
-  /** What each page but the first was asked for with. */
+  /** The cursor of each page except the first. */
   readonly cursors: readonly string[];
-  /** False when there were too many pages, or a cursor came again. */
+  /** False if there were too many pages, or a repeated cursor. */
   readonly isEnded: boolean;
 }
 
-/** The lists that have more than one page; skips where none has. */
+/** The lists with more than one page. Skips if there are none. */
 export async function pagesOf(context: CheckContext): Promise<PagedList[]> {
   const lists: PagedList[] = [];
   for (const list of needLists(context)) {

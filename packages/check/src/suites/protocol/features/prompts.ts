@@ -5,7 +5,7 @@ import type { CheckContext } from '../../../run/check-context.js';
 import { inWords, needRefusal } from '../answers.js';
 import { keysIn, type List, listsOf } from './lists.js';
 
-/** Prompts, and what they need. */
+/** Prompts and their arguments. */
 export const promptChecks: readonly Check[] = [
   {
     id: 'prompts/unknown',
@@ -92,7 +92,7 @@ export const promptChecks: readonly Check[] = [
       if (resources[0]) await used.request('resources/read', { uri: resources[0]['uri'] });
       if (prompts[0]) await used.request('prompts/get', { name: prompts[0]['name'], arguments: {} });
       for (const list of lists) {
-        // The list may change for everybody between two looks; it does not do so twice in a row.
+        // The list may change for all clients between two requests, but hardly twice in a row.
         const first = await oddIn(context, list, used, fresh);
         const odd = first === undefined ? undefined : await oddIn(context, list, used, fresh);
         if (odd !== undefined)
@@ -103,7 +103,7 @@ export const promptChecks: readonly Check[] = [
   },
 ];
 
-/** What is listed on one of two connections only. */
+/** An item that only one of two connections lists. */
 async function oddIn(
   context: CheckContext,
   list: List,
@@ -125,7 +125,7 @@ function required(prompt: JsonObject): string[] {
     : [];
 }
 
-/** What came of asking for prompts that require nothing. */
+/** The replies for prompts without required arguments. */
 function needGets(context: CheckContext) {
   const free = new Set(
     context.facts.prompts.filter((prompt) => required(prompt).length === 0).map(({ name }) => name),

@@ -5,7 +5,7 @@ import type { CheckContext } from '../../../run/check-context.js';
 import { isUri, isUriTemplate } from '../../../shapes/formats.js';
 import { inWords, needRefusal, several } from '../answers.js';
 
-/** Resources, and what is not there. */
+/** Resources, existing and missing ones. */
 export const resourceChecks: readonly Check[] = [
   {
     id: 'resources/missing',
@@ -177,7 +177,7 @@ async function readNothing(context: CheckContext): Promise<Reply> {
   return talk.request('resources/read', { uri: NOTHING });
 }
 
-/** What came of reading what is listed. Rounds that ask for input count as results. */
+/** The replies to reading the listed resources. An `input_required` result counts as a result. */
 function needReads(context: CheckContext): { readonly uri: string; readonly reply: Reply }[] {
   const reads = context.facts.tour
     .filter(({ method }) => method === 'resources/read')

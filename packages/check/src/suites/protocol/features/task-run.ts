@@ -1,4 +1,4 @@
-/** What becomes of one task of 2025-11-25, from its beginning to its end. Told once for all checks. */
+/** Runs one task of 2025-11-25 from start to end, once for all checks. */
 
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckConversation, Reply } from '../../../conversation/conversation.js';
@@ -7,17 +7,17 @@ import { type CallableTool, type Facts, hasCapability } from '../../../survey/fa
 import { type Frame, paramsOf } from '../../../wire/transcript.js';
 import { inWords } from '../answers.js';
 
-export interface TaskStory {
+export interface TaskRun {
   readonly tool: string;
   /** The answer to `tools/call`, which creates it. */
   readonly created: Reply;
   readonly taskId: string;
-  /** `tasks/get`, right after. */
+  /** `tasks/get` at once. */
   readonly early: Reply;
   readonly result: Reply;
   /** `tasks/get`, twice after the result. */
   readonly late: readonly Reply[];
-  /** `tasks/cancel`, when all is over. */
+  /** `tasks/cancel` after the end. */
   readonly cancelled: Reply;
   readonly lateProgress: readonly Frame[];
   readonly progress: number;
@@ -25,22 +25,22 @@ export interface TaskStory {
 
 export const TASKS_REVISION = '2025-11-25';
 
-/** The id of another one, and what became of it when it was cancelled at once. */
+/** A second task, which is cancelled at once. */
 export interface CancelledTask {
   readonly taskId: string;
   readonly cancelled: Reply;
   readonly after: Reply;
 }
 
-export function storyOf(context: CheckContext): Promise<TaskStory> {
-  return once(stories, context, tellStory);
+export function taskRunOf(context: CheckContext): Promise<TaskRun> {
+  return once(taskRuns, context, runTask);
 }
 
 export function cancelledTask(context: CheckContext): Promise<CancelledTask> {
   return once(cancellations, context, cancelOne);
 }
 
-/** Skips unless the server runs tools as tasks, and has one that may be called so. */
+/** A callable tool that supports tasks. Skips if there is none. */
 export function needTaskTool(context: CheckContext): CallableTool {
   needTasks(context);
   if (!hasCapability(context.facts.capabilities, 'tasks.requests.tools.call'))
@@ -63,10 +63,10 @@ export function taskIn(reply: Reply): JsonObject {
 }
 
 const TOKEN = 'isthmus-task';
-const stories = new WeakMap<Facts, Promise<TaskStory>>();
+const taskRuns = new WeakMap<Facts, Promise<TaskRun>>();
 const cancellations = new WeakMap<Facts, Promise<CancelledTask>>();
 
-async function tellStory(context: CheckContext): Promise<TaskStory> {
+async function runTask(context: CheckContext): Promise<TaskRun> {
   const { name } = needTaskTool(context);
   const talk = await context.openTalk();
   const { created, taskId } = await create(context, talk);

@@ -10,15 +10,15 @@ import {
   cancelledTask,
   needTasks,
   needTaskTool,
-  storyOf,
   TASKS_REVISION,
   takesTasks,
   taskIn,
+  taskRunOf,
 } from './task-run.js';
 
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** Tasks, as 2025-11-25 has them, and as the extension of the modern era has them. */
+/** Tasks of 2025-11-25, and of the modern extension. */
 export const taskChecks: readonly Check[] = [
   {
     ...task('tasks/declared', 'Announces tasks.requests.tools.call if a tool supports tasks', ['TASK-001']),
@@ -61,7 +61,7 @@ export const taskChecks: readonly Check[] = [
     ]),
     hint: 'Answer at once with { task: { taskId, status: "working", createdAt, lastUpdatedAt, ttl } }.',
     async run(context) {
-      const { tool, created } = await storyOf(context);
+      const { tool, created } = await taskRunOf(context);
       const complaints =
         created.kind === 'result' ? judgeResult('tools/call', created.result, TASKS_REVISION) : [];
       if (complaints.length > 0) context.fail(`${tool}: ${several(complaints.map(complaintText))}`, 'a task');
@@ -75,7 +75,7 @@ export const taskChecks: readonly Check[] = [
     ...task('tasks/unguessable', 'Gives tasks ids that cannot be guessed', ['TASK-006']),
     hint: 'Use a random UUID.',
     async run(context) {
-      const [one, other] = [(await storyOf(context)).taskId, (await cancelledTask(context)).taskId];
+      const [one, other] = [(await taskRunOf(context)).taskId, (await cancelledTask(context)).taskId];
       if (one === other) context.fail(`two tasks are called ${one}`, 'an id for each');
       const [a, b] = [one, other].map((id) => id.replace(/\d+/g, ''));
       const digits = [...one.matchAll(/\d+/g)].map(([run]) => run.length);
@@ -89,7 +89,7 @@ export const taskChecks: readonly Check[] = [
     ...task('tasks/state', 'Answers tasks/get with the state of the task', ['TASK-007']),
     hint: 'Answer tasks/get with taskId, status, createdAt, lastUpdatedAt and ttl (a number or null).',
     async run(context) {
-      const { early, late, taskId } = await storyOf(context);
+      const { early, late, taskId } = await taskRunOf(context);
       for (const reply of [early, ...late]) {
         const result = context.needResult(reply, `tasks/get ${taskId}`);
         const complaints = judgeResult('tasks/get', result, TASKS_REVISION);
@@ -103,7 +103,7 @@ export const taskChecks: readonly Check[] = [
     ...task('tasks/result', 'Answers tasks/result with the result of the task', ['TASK-008']),
     hint: 'Wait in tasks/result for the end of the task, and answer with the result of tools/call.',
     async run(context) {
-      const { result, taskId, tool } = await storyOf(context);
+      const { result, taskId, tool } = await taskRunOf(context);
       if (result.kind === 'silence')
         return context.skip(`the task of ${tool} did not end in time: ${result.why}`);
       if (result.kind === 'error') return `the task ended with ${inWords(result)}`;
@@ -120,7 +120,7 @@ export const taskChecks: readonly Check[] = [
     ...task('tasks/related', 'Names the task in the result of tasks/result', ['TASK-010']),
     hint: `Add _meta["${RELATED_TASK}"] with the taskId to the result of tasks/result.`,
     async run(context) {
-      const { result, taskId } = await storyOf(context);
+      const { result, taskId } = await taskRunOf(context);
       if (result.kind !== 'result') return context.skip(`the task has no result: ${inWords(result)}`);
       const meta = isJsonObject(result.result['_meta']) ? result.result['_meta'] : {};
       const related = meta[RELATED_TASK];
@@ -136,7 +136,7 @@ export const taskChecks: readonly Check[] = [
     ...task('tasks/final', 'Does not change the status of a task that has ended', ['TASK-009', 'TASK-012']),
     hint: 'The states completed, failed and cancelled are final. Answer tasks/cancel with -32602 in these states.',
     async run(context) {
-      const { result, late, cancelled } = await storyOf(context);
+      const { result, late, cancelled } = await taskRunOf(context);
       if (result.kind === 'silence') context.skip('the task did not end in time');
       const states = late.map((reply) => String(taskIn(reply)['status']));
       if (!states.every((state) => ENDED.includes(state)) || states[0] !== states[1])
@@ -187,7 +187,7 @@ export const taskChecks: readonly Check[] = [
     hint: 'Drop the progress token when the task has ended.',
     async run(context) {
       needTaskTool(context);
-      const { progress, lateProgress, result } = await storyOf(context);
+      const { progress, lateProgress, result } = await taskRunOf(context);
       if (progress === 0) context.skip('the task reported no progress');
       if (result.kind === 'silence') context.skip('the task did not end in time');
       if (lateProgress.length > 0)
@@ -252,7 +252,7 @@ export const taskChecks: readonly Check[] = [
 ];
 
 const ENDED = ['completed', 'failed', 'cancelled'];
-/** Digits that are no counter: a time in milliseconds has fewer. */
+/** So many digits are not a counter. A time in milliseconds has fewer. */
 const GUESSABLE = 16;
 
 function task(id: string, title: string, rules: readonly string[]): Omit<Check, 'hint' | 'run'> {

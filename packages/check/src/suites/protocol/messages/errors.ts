@@ -15,7 +15,7 @@ import {
   short,
 } from '../answers.js';
 
-/** Errors, each with the code that the protocol has for it. */
+/** Errors and their codes. */
 export const errorChecks: readonly Check[] = [
   {
     id: 'errors/unknown-method',
@@ -149,7 +149,7 @@ async function askUnknown(context: CheckContext): Promise<string> {
   return needRefusal(context, reply, [-32601], 'isthmus_check/no_such_method');
 }
 
-/** A method of the legacy era, asked for in the modern one. */
+/** A legacy method that the modern era has removed. */
 function removed(
   name: string,
   method: string,

@@ -6,7 +6,7 @@ import { type Frame, membersOf } from '../../../wire/transcript.js';
 import { evidence, harmless } from '../answers.js';
 import { listsOf } from '../features/lists.js';
 
-/** An answer comes under the id of its request: the same value, of the same type. */
+/** An answer has the id of its request: the same value, of the same type. */
 export const idChecks: readonly Check[] = [
   echo('zero', 0, 'the id 0'),
   echo('large-integer', Number.MAX_SAFE_INTEGER, 'a very large id'),
@@ -66,7 +66,7 @@ export const idChecks: readonly Check[] = [
           const pending = talk.start(method, params, { id });
           const frame = await answerUnderAnyId(context, talk, pending, from, isAnswer);
           const echoed = frame && membersOf(frame)['id'];
-          // Silence is what other checks are about.
+          // Other checks report a missing answer.
           if (!frame || echoed === id) continue;
           context.fail(
             `${method} with the id ${JSON.stringify(id)} was answered under ${JSON.stringify(echoed) ?? 'no id'}`,
@@ -114,8 +114,8 @@ async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> 
 }
 
 /**
- * A server that changes the type of an id answers all the same, under another id. Over HTTP what comes on the exchange of
- * the request is its answer; on a stream it is what looks like one.
+ * The answer to a request, even if the server changed the id. Over HTTP it is the answer in the same exchange, on a stream
+ * the first message that looks like it.
  */
 export async function answerUnderAnyId(
   context: CheckContext,
@@ -139,7 +139,7 @@ interface Asked {
   readonly params: JsonObject;
 }
 
-/** Harmless requests of as many methods as the server has, and some that it refuses. */
+/** Harmless requests for all methods of the server, and some that it refuses. */
 function askable(context: CheckContext): readonly Asked[] {
   const served = ['resources/read', 'prompts/get', 'tools/call'].flatMap((method): Asked[] => {
     const [quickest] = context.facts.tour

@@ -4,7 +4,7 @@ import { type Frame, membersOf, type WireTranscript } from '../../../wire/transc
 import { answersIn, evidence, harmless, inWords, knownRevision, saidByServer, several } from '../answers.js';
 import { listsOf, needLists } from '../features/lists.js';
 
-/** JSON-RPC, as MCP narrows it. */
+/** JSON-RPC messages. */
 export const messageChecks: readonly Check[] = [
   {
     id: 'messages/envelope',
@@ -22,7 +22,7 @@ export const messageChecks: readonly Check[] = [
         .filter((frame) => frame.from === 'server' && frame.json !== undefined && (!isHttp || claims(frame)));
       for (const frame of frames) {
         const complaints = judgeMessage(frame.json, revision).filter(
-          // JSON-RPC itself writes null where an id could not be read.
+          // JSON-RPC uses null if an id could not be read.
           ({ path, got }) => frame.kind !== 'error' || path !== 'id' || got !== 'null',
         );
         if (complaints.length === 0) continue;
@@ -45,7 +45,7 @@ export const messageChecks: readonly Check[] = [
     hint: 'Send exactly one response to each request, with the id of that request.',
     run(context) {
       for (const { frame, request } of answersIn(context.transcripts)) {
-        // An error to what could not be read has no id.
+        // An error for unreadable input has no id.
         if (request || (frame.kind === 'error' && frame.id === undefined)) continue;
         const id = JSON.stringify(membersOf(frame)['id']) ?? 'no id';
         context.fail(
@@ -141,7 +141,7 @@ export const messageChecks: readonly Check[] = [
   },
 ];
 
-/** Over HTTP a refusal may have any body; what claims to be a message is judged as one. */
+/** Over HTTP a refusal may have any body. Only a body that claims to be a message is judged. */
 function claims(frame: Frame): boolean {
   return frame.kind !== 'other' && (frame.kind !== 'error' || membersOf(frame)['jsonrpc'] !== undefined);
 }
@@ -159,7 +159,7 @@ function requestsOf({ frames }: WireTranscript): Frame[] {
   return frames.filter((frame) => frame.from === 'check' && frame.kind === 'request');
 }
 
-/** An id may be used again, once it is free: there may be as many answers as there were requests. */
+/** An id may be reused after its answer, so there may be as many answers as requests. */
 function answeredTwice(transcript: WireTranscript): Frame | undefined {
   const open = new Map<unknown, number>();
   for (const request of requestsOf(transcript)) open.set(request.id, (open.get(request.id) ?? 0) + 1);
@@ -170,7 +170,7 @@ function answeredTwice(transcript: WireTranscript): Frame | undefined {
   });
 }
 
-/** Requests that do not know of each other. */
+/** Requests are independent of each other. */
 export const stateChecks: readonly Check[] = [
   {
     id: 'state/side-by-side',
@@ -221,7 +221,7 @@ export const stateChecks: readonly Check[] = [
   },
 ];
 
-/** The ping of the legacy era. */
+/** Legacy `ping`. */
 export const pingChecks: readonly Check[] = [
   {
     id: 'ping/answered',

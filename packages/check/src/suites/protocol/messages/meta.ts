@@ -4,10 +4,10 @@ import { modernParams } from '../../../conversation/envelope.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import { inWords, needRefusal } from '../answers.js';
-import { askExactly } from '../bare-request.js';
+import { askUnchanged } from '../bare-request.js';
 import { listsOf } from '../features/lists.js';
 
-/** What every request says about itself. */
+/** `_meta` of modern requests. */
 export const metaChecks: readonly Check[] = [
   missing('version', 'the protocol version', (meta) => without(meta, META.protocolVersion)),
   missing('capabilities', 'the capabilities of the client', (meta) => without(meta, META.clientCapabilities)),
@@ -65,7 +65,7 @@ export const metaChecks: readonly Check[] = [
     hint: 'Refuse it with -32602, or ignore it.',
     async run(context) {
       const _meta = { ...modernMeta(context), [META.clientInfo]: 'isthmus-check 1.0.0' };
-      const reply = await askExactly(context, { id: 'who', method: 'server/discover', params: { _meta } });
+      const reply = await askUnchanged(context, { id: 'who', method: 'server/discover', params: { _meta } });
       const seen = `clientInfo that is a string was answered with ${inWords(reply)}`;
       if (reply.kind === 'silence' || (reply.kind === 'error' && reply.error.code !== -32602))
         context.fail(seen, 'a result, or error -32602');
@@ -74,7 +74,7 @@ export const metaChecks: readonly Check[] = [
   },
 ];
 
-/** One that leaves out what a request has to have. */
+/** A check that leaves out a required part of `_meta`. */
 function missing(name: string, what: string, leaveOut: (meta: JsonObject) => JsonObject | undefined): Check {
   return {
     id: `meta/missing-${name}`,
@@ -88,15 +88,15 @@ function missing(name: string, what: string, leaveOut: (meta: JsonObject) => Jso
     async run(context) {
       const method = listsOf(context)[0]?.method ?? 'server/discover';
       const _meta = leaveOut(modernMeta(context));
-      const reply = await askExactly(context, { id: 'bare', method, ...(_meta && { params: { _meta } }) });
+      const reply = await askUnchanged(context, { id: 'bare', method, ...(_meta && { params: { _meta } }) });
       return needRefusal(context, reply, codesFor(context, name), `${method} without ${what}`);
     },
   };
 }
 
 /**
- * Without its version a request is not known for a modern one: a server of both eras may refuse it as it
- * refuses a legacy client before `initialize`. Over HTTP it also differs from its header (wire sheet §6).
+ * A server of both eras cannot recognise a modern request without its version, and may refuse it like a legacy request
+ * before `initialize`. Over HTTP it also differs from its header.
  */
 function codesFor(context: CheckContext, name: string): readonly number[] {
   if (name === 'capabilities') return [-32602];

@@ -14,7 +14,7 @@ import {
   several,
 } from '../answers.js';
 
-/** What all results have in common. */
+/** The common members of results. */
 export const resultChecks: readonly Check[] = [
   {
     id: 'results/type',
@@ -124,12 +124,12 @@ export const resultChecks: readonly Check[] = [
       const revision = knownRevision(context);
       if (revision < '2025-06-18') context.skip(`revision ${revision} is older than the rule`);
       for (const frame of saidByServer(context, isNotification)) {
-        const key = metaKeys(frame.json).find((each) => isTrespass(each, revision));
+        const key = metaKeys(frame.json).find((each) => usesReservedPrefix(each, revision));
         if (key !== undefined)
           context.fail(`${frame.method} has the key ${key} in _meta`, 'a prefix of its own', evidence(frame));
       }
       return eachResult(context, 'keeps out of them', ({ result }) => {
-        const key = metaKeys(result).find((each) => isTrespass(each, revision));
+        const key = metaKeys(result).find((each) => usesReservedPrefix(each, revision));
         return key === undefined ? undefined : [`the key ${key} is in _meta`, 'a prefix of its own'];
       });
     },
@@ -161,21 +161,21 @@ export function isTrace(path: string): boolean {
   return /\b_meta\.(traceparent|tracestate|baggage)$/.test(path);
 }
 
-/** Keys of `_meta`, wherever one is: of messages, items and blocks of content. */
+/** All keys of every `_meta` in the value: of messages, items and content blocks. */
 function metaKeys(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(metaKeys);
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     if (name === '_meta') return isJsonObject(member) ? Object.keys(member) : [];
-    // What is in there is the tool's own business.
+    // The content of these members is up to the tool.
     return OWN.includes(name) ? [] : metaKeys(member);
   });
 }
 
 const OWN = ['structuredContent', 'inputSchema', 'outputSchema', 'arguments', 'data'];
 
-/** A key under a reserved prefix that is neither of MCP itself nor of one of its extensions. */
-function isTrespass(key: string, revision: string): boolean {
+/** Whether a key uses a reserved prefix that does not belong to MCP or one of its extensions. */
+function usesReservedPrefix(key: string, revision: string): boolean {
   if (!key.includes('/') || key.startsWith('io.modelcontextprotocol/')) return false;
   const labels = key.slice(0, key.indexOf('/')).split('.');
   const reserved = revision === '2025-06-18' ? labels.at(-2) : labels[1];
@@ -188,12 +188,12 @@ function isAboutKeys({ expected }: { readonly expected: string }): boolean {
   return expected.startsWith('keys such as');
 }
 
-/** Of extensions such as tasks: they may carry the questions of another request. */
+/** Methods of extensions such as tasks may carry the questions of another request. */
 function isPassedOn(method: string): boolean {
   return method.startsWith('tasks/');
 }
 
-/** Judges every result that was heard: what is wrong with it, and what was expected. */
+/** Judges every result. `judge` returns the fault and the expectation. */
 export function eachResult(
   context: CheckContext,
   what: string,

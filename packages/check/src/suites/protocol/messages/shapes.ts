@@ -15,7 +15,7 @@ import { isTrace } from './results.js';
 
 const SCHEMA = 'The schema of a revision is part of its specification, and clients parse results with it.';
 
-/** Everything that was heard, held against the schema of its revision. */
+/** Compares all results and notifications with the schema of their revision. */
 export const shapeChecks: readonly Check[] = [
   family('server/discover', ['DISC-003'], 'supportedVersions, capabilities and optional instructions'),
   family('initialize', ['INIT-003'], 'protocolVersion, capabilities, serverInfo and optional instructions'),
@@ -76,13 +76,13 @@ export const shapeChecks: readonly Check[] = [
   },
 ];
 
-/** All results of one method. What has a check of its own is left to it. */
+/** Judges all results of one method, except for members with their own check. */
 function family(method: string, rules: readonly string[], parts: string): Check {
   return {
     id: `shapes/${method.replaceAll('/', '-')}`,
     suite: 'protocol',
     title: `Answers ${method} with a well-formed result`,
-    // No rule of the book speaks of the others; the schema alone does.
+    // The other methods have no rule, only the schema.
     level: rules.length > 0 ? 'MUST' : 'SHOULD',
     rules,
     ...(rules.length === 0 && { reason: SCHEMA }),
@@ -111,7 +111,7 @@ function family(method: string, rules: readonly string[], parts: string): Check 
   };
 }
 
-/** What we said ourselves, and may hear again: a made-up name need not be a URI. */
+/** The arguments of the request. A server may return them, and they need not be valid URIs. */
 function argumentsOf({ request }: HeardAnswer): string[] {
   const given = request && paramsOf(request)['arguments'];
   return Object.values(given ?? {}).map((value) => JSON.stringify(value));

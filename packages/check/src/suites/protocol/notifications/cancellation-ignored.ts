@@ -1,4 +1,4 @@
-/** Cancellations that must change nothing: of no running request, too late, by a lost connection, or by the server. */
+/** Cancellations that a server ignores or survives, and cancellations by the server. */
 import { aliveMethod, askAlive, type CheckConversation } from '../../../conversation/conversation.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
@@ -136,7 +136,7 @@ export const cancellationIgnoredChecks: readonly Check[] = [
 
 const RACES = 20;
 
-/** Some servers take a notification for one of another era until a request has told them the era. */
+/** Some servers do not know the era of a notification before the first request. */
 async function talkInUse(context: CheckContext): Promise<CheckConversation> {
   const talk = await context.roughTalk();
   if (talk.era === 'modern') await talk.request('tools/list');
@@ -193,7 +193,7 @@ async function expectIgnored(
     (frame) =>
       frame.from === 'server' &&
       (frame.kind === 'error' || frame.kind === 'result') &&
-      // Over HTTP, a refusal of the whole POST is fine, and names no request.
+      // Over HTTP, the server may refuse the whole POST, with an error without an id.
       (frame.id !== undefined || context.target.transport !== 'http') &&
       membersOf(frame)['id'] !== reply.id,
   );

@@ -1,4 +1,4 @@
-/** Requests that are called off. */
+/** Effects of a cancellation. */
 import type { CheckConversation } from '../../../conversation/conversation.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
@@ -27,7 +27,7 @@ export const cancellationChecks: readonly Check[] = [
       const talk = await openForCancelling(context);
       for (const ms of TRIES_MS) {
         const { answer, watched } = await cancelled(context, talk, ms);
-        // What crossed the cancellation on its way is no fault: then a longer call is cancelled.
+        // An answer that was already on its way is not a fault. Then a longer call is cancelled.
         if (answer?.when === 'before' || (answer?.when === 'crossing' && ms !== TRIES_MS.at(-1))) continue;
         if (answer)
           context.fail(
@@ -70,7 +70,7 @@ export const cancellationChecks: readonly Check[] = [
         if (lastWatched !== undefined && !prompt) break;
         if (!prompt) continue;
         prompted += 1;
-        // Once, it may have crossed the cancellation; not every time.
+        // A single one may have been on its way already, but not every time.
         if (prompted === TRIES_MS.length)
           context.fail(
             'each time a request was cancelled, more progress of it came at once',

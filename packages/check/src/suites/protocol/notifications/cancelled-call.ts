@@ -1,4 +1,4 @@
-/** A call that takes its time, cancelled in the middle, and what comes after that. */
+/** A slow call that is cancelled while it runs. */
 
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import {
@@ -11,14 +11,14 @@ import type { CheckContext } from '../../../run/check-context.js';
 import { slowArguments } from '../../../survey/callable-tools.js';
 import { type Frame, membersOf, paramsOf } from '../../../wire/transcript.js';
 
-/** How long what is cancelled would have taken. */
+/** The duration of a cancelled call. */
 export const SLOW_MS = 600;
-/** The same, when the machine is so busy that the answer crosses the cancellation: then longer calls are tried. */
+/** On a busy machine the answer may be sent before the cancellation is read. Then longer calls are tried. */
 export const TRIES_MS = [SLOW_MS, 1500, 4000] as const;
 export const SHORT_MS = 300;
 const SETTLE_MS = 80;
 
-/** A tool that takes as long as it is told to, or else one that took long when it was called on the way in. */
+/** A known tool with an adjustable duration, or else one that was slow during the survey. */
 export function needSlowTool(context: CheckContext): {
   readonly name: string;
   readonly params: (ms: number) => JsonObject;
@@ -36,7 +36,7 @@ export function needSlowTool(context: CheckContext): {
   return { name: String(seen.params['name']), params: () => seen.params };
 }
 
-/** Modern HTTP has no such notification: there the stream is closed, and nothing can come after it. */
+/** Modern HTTP has no cancellation notification: closing the stream cancels, and nothing can follow. */
 export function needNotification(context: CheckContext): void {
   if (context.era === 'modern' && context.target.transport === 'http')
     context.skip('over modern HTTP a request is cancelled by closing its stream');
@@ -56,8 +56,8 @@ export function startSlow(
 
 export interface Cancelled {
   /**
-   * The answer, where one came: `before` the cancellation was sent, `crossing` it (the server may not have read it yet),
-   * or `after` the server had read it.
+   * The answer, if one came: `before` the cancellation was sent, `crossing` (the server may not have read it yet), or
+   * `after` the server had read it.
    */
   readonly answer:
     | {
@@ -68,12 +68,12 @@ export interface Cancelled {
     | undefined;
   /** Progress that came after the server had read the cancellation. */
   readonly late: readonly Frame[];
-  /** Progress that came between the answers to what was asked just before the cancellation and just after it. */
+  /** Progress between the answers to the requests just before and just after the cancellation. */
   readonly prompt: Frame | undefined;
   readonly watched: number;
 }
 
-/** Cancels a request in the middle, and listens until it would have been done. */
+/** Cancels a running call, and reads until the call would have ended. */
 export async function cancelled(
   context: CheckContext,
   talk: CheckConversation,
@@ -87,13 +87,13 @@ export async function cancelled(
   await Promise.race([talk.transcript.waitFor(isProgress, SHORT_MS), pending.reply]);
   const cancelAt = frames.length;
   const began = context.clock.now();
-  // The server reads in order: what it wrote before it read the cancellation comes before the answer to what was asked
-  // after it. What comes between the two answers is what it had to say to the cancellation.
+  // The server reads in order. What it wrote before it read the cancellation comes before the answer to the request after
+  // it. What comes between the two answers is its reaction to the cancellation.
   const before = talk.peer && askAlive(talk);
   const sent = pending.cancel('isthmus-check has changed its mind');
   if (!talk.peer) await sent;
   const [first, next] = await Promise.all([before, askAlive(talk)]);
-  // Over HTTP they come on different connections, so they are given time to be read.
+  // Over HTTP they use different connections, so the server needs time to read them.
   if (context.target.transport === 'http') await context.pause(SETTLE_MS);
   const readAt = next.frame && talk.peer ? frames.indexOf(next.frame) + 1 : frames.length;
   const prompt =
@@ -101,7 +101,7 @@ export async function cancelled(
     frames
       .slice(frames.indexOf(first.frame) + 1, readAt)
       .find((frame) => frame.from === 'server' && isProgress(frame));
-  // Work that goes on is done by then, though timers be late.
+  // By then, work that was not cancelled is done, even with late timers.
   if (!frames.some((frame) => frame.from === 'server' && isAnswerTo(frame, pending)))
     await talk.transcript.waitFor((frame) => isAnswerTo(frame, pending), 2 * slowMs);
   await context.pause(context.patience.quietMs);

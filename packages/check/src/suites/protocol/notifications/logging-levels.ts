@@ -1,4 +1,4 @@
-/** Which log messages are sent: those that were asked for. */
+/** Log levels: which messages are sent. */
 
 import { isLoggingLevel, reaches } from '@isthmus/sdk/internal/era/reports.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
@@ -188,7 +188,7 @@ function loggingStops(context: CheckContext): readonly WalkthroughStop[] {
   return stops;
 }
 
-/** What was logged during a request, and a moment longer. */
+/** The log messages during a request, and shortly after it. */
 async function logsOf(
   context: CheckContext,
   talk: CheckConversation,
@@ -201,7 +201,7 @@ async function logsOf(
   return talk.transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isLog(frame));
 }
 
-/** Those that logged on the way in, or those whose name says so: trying all would take too long. */
+/** Requests that logged during the survey, or whose name suggests it. Trying all would take too long. */
 function likelyToLog(context: CheckContext): readonly WalkthroughStop[] {
   const { tour } = context.facts;
   const likely = [

@@ -87,9 +87,9 @@ export const loggingChecks: readonly Check[] = [
       for (const frame of logs) {
         const text = JSON.stringify(paramsOf(frame)['data']) ?? '';
         const kind = ours.some((secret) => secret.length >= 8 && text.includes(secret))
-          ? 'what lets us in'
+          ? 'the credentials of this run'
           : SECRETS.find(([, pattern]) => pattern.test(text))?.[0];
-        // Not shown: reports are passed around.
+        // The evidence is left out, since reports are shared.
         if (kind !== undefined)
           context.fail(`a log message holds ${kind}`, 'no credentials in logs', { wire: [] });
       }

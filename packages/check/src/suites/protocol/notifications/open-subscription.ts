@@ -1,4 +1,4 @@
-/** Subscriptions of the modern era: opened, heard and ended. */
+/** Opens modern subscriptions, and finds tools that cause changes. */
 
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
@@ -11,32 +11,32 @@ import { type Frame, membersOf, paramsOf } from '../../../wire/transcript.js';
 export interface OpenSubscription {
   readonly id: RequestId;
   readonly pending: Pending;
-  /** What was heard of it so far: the acknowledgement, news and the closing result. */
+  /** Its messages so far: the acknowledgement, change notifications and the closing result. */
   heard(): readonly Frame[];
   readonly acknowledgement: Frame | undefined;
-  /** What the server says that it will tell. */
+  /** The acknowledged part of the filter. */
   readonly honoured: JsonObject;
-  /** Set where it was answered before it was acknowledged. */
+  /** Set if it was answered before it was acknowledged. */
   readonly refusal: Reply | undefined;
 }
 
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
-/** What each flag of a filter needs. */
+/** The capability that each flag of a filter needs. */
 export const FLAGS = {
   toolsListChanged: 'tools.listChanged',
   promptsListChanged: 'prompts.listChanged',
   resourcesListChanged: 'resources.listChanged',
 } as const;
 
-/** Skips where the server announces nothing to listen to. */
+/** Skips if the server announces no change notifications. */
 export function needNews(context: CheckContext): void {
   const paths = [...Object.values(FLAGS), 'resources.subscribe'];
   if (!paths.some((path) => hasCapability(context.facts.capabilities, path)))
     context.skip('the server announces no listChanged and no resources.subscribe');
 }
 
-/** Everything that can be asked for. */
+/** A filter that requests everything. */
 export function wholeFilter(context: CheckContext): JsonObject {
   const uri = context.facts.resources[0]?.['uri'];
   return {
@@ -47,7 +47,7 @@ export function wholeFilter(context: CheckContext): JsonObject {
   };
 }
 
-/** Opens one, and waits until it is acknowledged or refused. It is cancelled at the end of the check. */
+/** Opens a subscription, and waits until it is acknowledged or refused. It is cancelled at the end of the check. */
 export async function listen(
   context: CheckContext,
   talk: CheckConversation,
@@ -77,7 +77,7 @@ export async function listen(
   );
   const first = await Promise.race([acknowledged, pending.reply]);
   const isReply = first !== undefined && !('atMs' in first);
-  // A message may have come together with the answer that ended the subscription.
+  // The acknowledgement may have come together with an answer that ended the subscription.
   const acknowledgement = isReply
     ? transcript.frames.find((frame) => frame.method === ACKNOWLEDGED && isOwn(frame))
     : first;
@@ -92,8 +92,8 @@ export async function listen(
   };
 }
 
-/** Opens one that has to be acknowledged. */
-export async function listenWell(
+/** Opens a subscription, and fails unless it is acknowledged. */
+export async function listenAcknowledged(
   context: CheckContext,
   talk: CheckConversation,
   notifications: JsonObject,
@@ -125,7 +125,7 @@ export interface Trigger {
   pull(talk: CheckConversation): Promise<Reply>;
 }
 
-/** Something that may be called and makes the server tell news of this kind. */
+/** A callable tool that causes a change notification of this kind. */
 export function findTrigger(context: CheckContext, cause: Cause): Trigger | undefined {
   const tool = context.facts.callable.find((each) => {
     const changes = changesOf(each.tool);

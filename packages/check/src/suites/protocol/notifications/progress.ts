@@ -1,4 +1,4 @@
-/** Progress of requests that asked for it. */
+/** Progress notifications. */
 
 import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckConversation } from '../../../conversation/conversation.js';
@@ -229,13 +229,13 @@ async function report(
 
 interface Heard {
   readonly frame: Frame;
-  /** Of the request that it is about, in the whole run. */
+  /** Identifies the request in the whole run. */
   readonly key: string;
   readonly request: Frame | undefined;
   readonly isAnswered: boolean;
 }
 
-/** All progress of polite conversations, with the request of its token at that time. */
+/** All progress in well-behaved conversations, each with the request that had its token at that time. */
 function heardProgress(context: CheckContext): readonly Heard[] {
   const all = context.transcripts.flatMap((transcript, index) => inTranscript(transcript, index));
   if (all.length === 0) context.skip('no progress was reported');
@@ -265,7 +265,7 @@ function inTranscript({ frames }: WireTranscript, index: number): Heard[] {
   return heard;
 }
 
-/** Streams of HTTP may overtake each other. */
+/** The order is defined only within one HTTP stream. */
 function isAfter(frame: Frame, answer: Frame | undefined): boolean {
   return answer !== undefined && answer.exchange === frame.exchange;
 }

@@ -1,4 +1,4 @@
-/** News of the legacy era: of resources that were subscribed to, and of lists. */
+/** Legacy change notifications: of subscribed resources, and of lists. */
 import { askAlive, type CheckConversation } from '../../../conversation/conversation.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
@@ -81,7 +81,7 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
       const method = `notifications/${list}/list_changed`;
       const hears = (ms: number) => talk.transcript.waitFor((frame) => frame.method === method, ms);
       await trigger.pull(talk);
-      // What stands between may still have been asking for news.
+      // A proxy may still have been opening its stream for notifications.
       if (!(await hears(context.patience.quietMs))) await trigger.pull(talk);
       if (!(await hears(context.patience.answerMs)))
         context.fail(`${trigger.name} was called, and ${method} did not come`, method);
@@ -124,7 +124,7 @@ function subscribable(context: CheckContext): string {
   return typeof uri === 'string' ? uri : context.skip('there is no resource to subscribe to');
 }
 
-/** A conversation in which news would be heard. */
+/** A conversation that can receive unsolicited notifications. */
 async function hearing(context: CheckContext): Promise<CheckConversation> {
   const talk = await context.openTalk();
   if (!(await talk.hearsNews)) context.skip('the server offers no stream for news (GET)');

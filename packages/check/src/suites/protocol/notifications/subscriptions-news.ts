@@ -1,4 +1,4 @@
-/** News on subscriptions: those that were asked for, and no others. */
+/** Change notifications on subscriptions: the requested ones, and no others. */
 import { askAlive, type CheckConversation } from '../../../conversation/conversation.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
@@ -10,7 +10,7 @@ import {
   type Cause,
   findTrigger,
   isNews,
-  listenWell,
+  listenAcknowledged,
   needNews,
   needTrigger,
   type OpenSubscription,
@@ -35,7 +35,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       context.needCapability('resources.subscribe');
       const trigger = needTrigger(context, 'uri');
       const talk = await context.openTalk();
-      const listening = await listenWell(context, talk, { resourceSubscriptions: trigger.uris });
+      const listening = await listenAcknowledged(context, talk, { resourceSubscriptions: trigger.uris });
       await trigger.pull(talk);
       const frame = await listening.pending.waitFor(
         (each) => each.method === 'notifications/resources/updated' && trigger.uris.includes(uriOf(each)),
@@ -61,8 +61,8 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       const trigger = needTrigger(context, cause ?? 'tools');
       const talk = await context.openTalk();
       const without = { toolsListChanged: false, resourceSubscriptions: ['isthmus-check://nothing'] };
-      const listening = await listenWell(context, talk, without);
-      const witness = await listenWell(context, talk, {
+      const listening = await listenAcknowledged(context, talk, without);
+      const witness = await listenAcknowledged(context, talk, {
         ...wholeFilter(context),
         resourceSubscriptions: trigger.uris,
       });
@@ -158,7 +158,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       const busy = context.facts.tour.filter(({ reply }) => reply.notifications.some(isBusyWork)).slice(0, 3);
       if (busy.length === 0) context.skip('nothing that may be called reports progress or logs');
       const talk = await context.openTalk();
-      const listening = await listenWell(context, talk, wholeFilter(context));
+      const listening = await listenAcknowledged(context, talk, wholeFilter(context));
       await Promise.all(
         busy.map(({ method, params }, at) =>
           talk.request(method, params, { progressToken: 8000 + at, logLevel: 'debug' }),
@@ -219,7 +219,7 @@ function told(list: 'tools' | 'prompts' | 'resources', rule: string): Check {
       context.needCapability(`${list}.listChanged`);
       const trigger = needTrigger(context, list);
       const talk = await context.openTalk();
-      const listening = await listenWell(context, talk, { [`${list}ListChanged`]: true });
+      const listening = await listenAcknowledged(context, talk, { [`${list}ListChanged`]: true });
       await trigger.pull(talk);
       const method = `notifications/${list}/list_changed`;
       if (!(await listening.pending.waitFor((frame) => frame.method === method)))
@@ -237,12 +237,12 @@ async function twoWitnesses(context: CheckContext) {
   const trigger = needTrigger(context, name);
   const talk = await context.openTalk();
   const filter = { ...wholeFilter(context), resourceSubscriptions: trigger.uris };
-  const first = await listenWell(context, talk, filter);
-  const second = await listenWell(context, talk, filter);
+  const first = await listenAcknowledged(context, talk, filter);
+  const second = await listenAcknowledged(context, talk, filter);
   return { talk, first, second, name };
 }
 
-/** News for this one, in time. */
+/** Waits for a change notification of this subscription. */
 function arrives(
   context: CheckContext,
   talk: CheckConversation,

@@ -1,4 +1,4 @@
-/** `subscriptions/listen`: how it begins, what is promised, and how it ends. */
+/** `subscriptions/listen`: the acknowledgement, several at once, and the end. */
 
 import { platform } from 'node:os';
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
@@ -14,7 +14,7 @@ import {
   ACKNOWLEDGED,
   FLAGS,
   listen,
-  listenWell,
+  listenAcknowledged,
   needNews,
   subscriptionOf,
   wholeFilter,
@@ -32,7 +32,7 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Send notifications/subscriptions/acknowledged as the first message of a subscription.',
     async run(context) {
       needNews(context);
-      const listening = await listenWell(context, await context.roughTalk(), wholeFilter(context));
+      const listening = await listenAcknowledged(context, await context.roughTalk(), wholeFilter(context));
       const first = listening.heard()[0];
       if (first?.method !== ACKNOWLEDGED)
         context.fail(
@@ -53,7 +53,7 @@ export const subscriptionsChecks: readonly Check[] = [
       needNews(context);
       const asked = wholeFilter(context);
       const talk = await context.roughTalk();
-      const { honoured } = await listenWell(context, talk, asked);
+      const { honoured } = await listenAcknowledged(context, talk, asked);
       const has = (path: string) => hasCapability(context.facts.capabilities, path);
       for (const [flag, path] of Object.entries(FLAGS)) {
         if (honoured[flag] === true && !has(path))
@@ -71,7 +71,7 @@ export const subscriptionsChecks: readonly Check[] = [
           `${String(surplus)} is acknowledged, and was not asked for`,
           'a part of what was asked for',
         );
-      const { honoured: little } = await listenWell(context, talk, { toolsListChanged: true });
+      const { honoured: little } = await listenAcknowledged(context, talk, { toolsListChanged: true });
       const more = Object.keys(little).find(
         (key) => key !== 'toolsListChanged' && little[key] !== false && !isEmpty(little[key]),
       );
@@ -94,7 +94,7 @@ export const subscriptionsChecks: readonly Check[] = [
       needNews(context);
       const talk = await context.roughTalk();
       for (const id of ['70001', 70_001, 'isthmus/listen ✓'] satisfies RequestId[]) {
-        const { acknowledgement } = await listenWell(context, talk, wholeFilter(context), id);
+        const { acknowledgement } = await listenAcknowledged(context, talk, wholeFilter(context), id);
         const named = subscriptionOf(acknowledgement!);
         if (named !== id)
           context.fail(
@@ -117,7 +117,7 @@ export const subscriptionsChecks: readonly Check[] = [
     async run(context) {
       needNews(context);
       const talk = await context.roughTalk();
-      const first = await listenWell(context, talk, wholeFilter(context));
+      const first = await listenAcknowledged(context, talk, wholeFilter(context));
       const second = await listen(context, talk, { toolsListChanged: true });
       if (!second.acknowledgement)
         context.fail(
@@ -139,7 +139,7 @@ export const subscriptionsChecks: readonly Check[] = [
     async run(context) {
       needNews(context);
       const talk = await context.roughTalk();
-      await listenWell(context, talk, wholeFilter(context));
+      await listenAcknowledged(context, talk, wholeFilter(context));
       const reply = await askAlive(talk);
       if (reply.kind === 'silence')
         context.fail(
@@ -161,13 +161,13 @@ export const subscriptionsChecks: readonly Check[] = [
       needNews(context);
       const talk = await context.roughTalk();
       for (let count = 0; count < TIMES; count++) {
-        const { pending } = await listenWell(context, talk, wholeFilter(context));
+        const { pending } = await listenAcknowledged(context, talk, wholeFilter(context));
         await pending.cancel();
       }
       const reply = await askAlive(talk);
       if (reply.kind === 'silence')
         context.fail(`after ${TIMES} cancelled subscriptions there was ${describe(reply)}`, 'an answer');
-      await listenWell(context, talk, wholeFilter(context));
+      await listenAcknowledged(context, talk, wholeFilter(context));
       return `after ${TIMES} cancelled subscriptions the next was acknowledged`;
     },
   },
@@ -210,7 +210,7 @@ export const subscriptionsChecks: readonly Check[] = [
     async run(context) {
       needNews(context);
       const talk = await context.openTalk();
-      const listening = await listenWell(context, talk, wholeFilter(context));
+      const listening = await listenAcknowledged(context, talk, wholeFilter(context));
       talk.peer!.endInput();
       const frame =
         (await talk.transcript.waitFor(
@@ -244,8 +244,8 @@ export const subscriptionsChecks: readonly Check[] = [
     async run(context) {
       needNews(context);
       const talk = await context.openTalk();
-      const { id } = await listenWell(context, talk, wholeFilter(context));
-      const how = tellToEnd(talk.peer!);
+      const { id } = await listenAcknowledged(context, talk, wholeFilter(context));
+      const how = requestEnd(talk.peer!);
       const isEnd = (frame: Frame) =>
         frame.kind === 'result'
           ? membersOf(frame)['id'] === id
@@ -263,15 +263,15 @@ export const subscriptionsChecks: readonly Check[] = [
 
 const TIMES = 5;
 
-/** A command by a signal, where there are signals; others by saying that nothing more comes. */
-function tellToEnd(peer: StreamPeer): string {
+/** Ends a command with a signal, if there are signals, and others by the end of input. */
+function requestEnd(peer: StreamPeer): string {
   const pid = peer.process?.pid;
   if (pid === undefined || platform() === 'win32') {
     peer.endInput();
     return 'at the end of input';
   }
   process.kill(pid, 'SIGTERM');
-  return 'told to end by SIGTERM';
+  return 'after SIGTERM';
 }
 
 function isEmpty(value: unknown): boolean {

@@ -6,7 +6,7 @@ import { inWords, needRefusal, short } from '../answers.js';
 import { askFirst } from '../bare-request.js';
 import { listsOf } from '../features/lists.js';
 
-/** What a modern server says of itself. */
+/** `server/discover`. */
 export const discoverChecks: readonly Check[] = [
   {
     id: 'discover/again',
@@ -102,7 +102,7 @@ export const discoverChecks: readonly Check[] = [
 const LABEL = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const EXTENSION = new RegExp(`^${LABEL}(?:\\.${LABEL})*/(?:[A-Za-z0-9](?:[\\w.-]*[A-Za-z0-9])?)?$`);
 
-/** What is announced is there, and what is not announced is not. */
+/** A server implements the capabilities that it announces, and no others. */
 export const capabilityChecks: readonly Check[] = [
   gated('prompts', 'prompts/list', {}, ['PROMPT-001']),
   gated('resources', 'resources/list', {}, ['RES-001']),
@@ -177,7 +177,7 @@ export const capabilityChecks: readonly Check[] = [
   },
 ];
 
-/** Not announced: then it counts as not implemented (ERR-015). In legacy revisions any refusal will do. */
+/** A feature that is not announced counts as not implemented (ERR-015). In legacy revisions any error is accepted. */
 function gated(capability: string, method: string, params: JsonObject, rules: readonly string[]): Check {
   return {
     id: `capabilities/${capability}-gated`,

@@ -26,7 +26,7 @@ export const initializeChecks: readonly Check[] = [
       for (const asked of LEGACY_REVISIONS)
         chosen.set(asked, asked === context.revision ? asked : await versionFor(context, asked));
       for (const [asked, answer] of chosen) {
-        // It speaks what it answers with: asked for that, it has to say the same.
+        // The server supports the version that it answers with, so it must accept a request for it.
         const again = chosen.get(answer);
         if (again !== undefined && again !== answer)
           context.fail(
@@ -49,7 +49,7 @@ export const initializeChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Answer with your newest version and let the client decide. Do not answer with an error.',
     async run(context) {
-      const answer = await versionForNobody(context);
+      const answer = await answerToUnknownVersion(context);
       if (!isLegacyRevision(answer))
         context.fail(`asked for 1900-01-01 it chose ${JSON.stringify(answer)}`, LEGACY_REVISIONS.join(', '));
       return `asked for 1900-01-01 it chose ${answer}`;
@@ -65,7 +65,7 @@ export const initializeChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Answer with the newest version that you support, not with the oldest.',
     async run(context) {
-      const answer = await versionForNobody(context);
+      const answer = await answerToUnknownVersion(context);
       if (answer < context.revision)
         context.fail(`it chose ${answer}, and speaks ${context.revision}`, context.revision);
       return `asked for 1900-01-01 it chose ${answer}`;
@@ -160,8 +160,8 @@ export const initializeChecks: readonly Check[] = [
   },
 ];
 
-/** What a server answers to a version that nobody knows. Asked once for all checks. */
-function versionForNobody(context: CheckContext): Promise<string> {
+/** The answer to an unknown version, requested once for all checks. */
+function answerToUnknownVersion(context: CheckContext): Promise<string> {
   const known = answers.get(context.facts) ?? versionFor(context, '1900-01-01');
   answers.set(context.facts, known);
   return known;
@@ -169,7 +169,7 @@ function versionForNobody(context: CheckContext): Promise<string> {
 
 const answers = new WeakMap<Facts, Promise<string>>();
 
-/** What a server answers to `initialize` in that version. */
+/** The version in the answer to `initialize` with this version. */
 async function versionFor(context: CheckContext, revision: string): Promise<string> {
   let talk: CheckConversation;
   try {
@@ -190,7 +190,7 @@ export interface Greeting {
   readonly peer: StreamPeer | undefined;
 }
 
-/** On a stream, `before` may say something first. */
+/** Sends `initialize` only. On a stream, `before` may send something first. */
 export async function greet(context: CheckContext, before?: (peer: StreamPeer) => void): Promise<Greeting> {
   const initialize = {
     jsonrpc: '2.0',

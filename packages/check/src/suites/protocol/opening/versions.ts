@@ -7,10 +7,10 @@ import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import type { Facts } from '../../../survey/facts.js';
 import { needRefusal } from '../answers.js';
-import { askExactly, askFirst } from '../bare-request.js';
+import { askFirst, askUnchanged } from '../bare-request.js';
 import { listsOf } from '../features/lists.js';
 
-/** The version that every request names. */
+/** The protocol version of modern requests. */
 export const versionChecks: readonly Check[] = [
   {
     id: 'versions/unknown-refused',
@@ -120,7 +120,7 @@ export const versionChecks: readonly Check[] = [
     hint: 'Answer -32602 or -32022 to a version that is not a string.',
     async run(context) {
       const params = modernParams({}, context.revision, { meta: { [META.protocolVersion]: 20260728 } });
-      const reply = await askExactly(context, { id: 'number', method: 'server/discover', params });
+      const reply = await askUnchanged(context, { id: 'number', method: 'server/discover', params });
       const codes = context.target.transport === 'http' ? [-32602, -32022, -32020] : [-32602, -32022];
       return needRefusal(context, reply, codes, 'a version that is a number');
     },
@@ -162,7 +162,7 @@ export const versionChecks: readonly Check[] = [
       const reply = await refusalOf(context);
       const data = reply.kind === 'error' && isJsonObject(reply.error.data) ? reply.error.data : {};
       if (!Array.isArray(data['supported'])) return context.skip('the refusal has no list of versions');
-      // Revisions of the handshake may be listed in one of them only.
+      // Legacy revisions may be in only one of the lists.
       const modern = (list: unknown) => namesOf(list).filter(isModern).sort().join(', ');
       const [discovered, refused] = [
         modern(context.facts.hello['supportedVersions']),
@@ -178,10 +178,10 @@ export const versionChecks: readonly Check[] = [
   },
 ];
 
-/** That is a fault of its own, which counts once. */
+/** Another check reports this fault. */
 const NO_LIST = 'server/discover has no list of versions (see shapes/server-discover)';
 
-/** What a server says to a first request in a version that it cannot know. Asked once for all checks. */
+/** The answer to a first request with an unknown version, requested once for all checks. */
 function refusalOf(context: CheckContext): Promise<Reply> {
   const known = refusals.get(context.facts) ?? askFirst(context, 'server/discover', '1900-01-01');
   refusals.set(context.facts, known);
@@ -190,7 +190,7 @@ function refusalOf(context: CheckContext): Promise<Reply> {
 
 const refusals = new WeakMap<Facts, Promise<Reply>>();
 
-/** On the common connection: a client may try any version. */
+/** Sends a request with this version on the shared connection. */
 async function askAs(context: CheckContext, method: string, version: string): Promise<Reply> {
   const talk = await context.talk();
   return talk.request(

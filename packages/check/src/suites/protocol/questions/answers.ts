@@ -1,4 +1,4 @@
-/** What becomes of answers: good ones, missing ones, too many and such as are no answers. */
+/** How a server handles answers: valid, missing, surplus and malformed ones. */
 
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Reply } from '../../../conversation/conversation.js';
@@ -6,7 +6,7 @@ import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import type { WalkthroughStop } from '../../../survey/facts.js';
 import {
-  answerInTheEnd,
+  answerAtEnd,
   answersTo,
   askAndAnswer,
   askingStops,
@@ -64,7 +64,7 @@ export const roundsAnswersChecks: readonly Check[] = [
       const talk = await context.talk();
       for (const stop of stops) {
         const reply = await retry(talk, stop, await openRound(context, talk, stop), {});
-        answerInTheEnd(context, talk, stop, reply);
+        answerAtEnd(context, talk, stop, reply);
         if (reply.kind !== 'result')
           context.fail(`${nameOf(stop)} came back without answers and had ${describe(reply)}`, 'a new round');
       }
@@ -85,7 +85,7 @@ export const roundsAnswersChecks: readonly Check[] = [
       const round = await openRound(context, talk, stop);
       const one = Object.fromEntries(Object.entries(answersTo(round)).slice(0, 1));
       const reply = await retry(talk, stop, round, one);
-      answerInTheEnd(context, talk, stop, reply);
+      answerAtEnd(context, talk, stop, reply);
       if (reply.kind !== 'result')
         context.fail(
           `${nameOf(stop)} asked ${round.questions.size} questions, got one answer and had ${describe(reply)}`,

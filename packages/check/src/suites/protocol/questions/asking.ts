@@ -1,4 +1,4 @@
-/** Requests that make a server ask back, in either era, and answers to what it asks. */
+/** Requests that make a server ask questions, in either era, and answers to them. */
 
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import {
@@ -12,19 +12,19 @@ import { sampleArguments } from '../../../survey/callable-tools.js';
 import type { WalkthroughStop } from '../../../survey/facts.js';
 import { membersOf } from '../../../wire/transcript.js';
 
-/** What a server wants to know: `elicitation/create` and the like, without any envelope. */
+/** A question of a server: `elicitation/create` and so on, without an envelope. */
 export interface Question {
   readonly method: string;
   readonly params: JsonObject;
 }
 
-/** An answer that asks: the questions by their keys, and what has to come back with the answers. */
+/** An `input_required` result: the questions by key, and the `requestState`. */
 export interface QuestionRound {
   readonly questions: ReadonlyMap<string, Question>;
   readonly state: string | undefined;
 }
 
-/** What asks back in this era; skips where nothing does. */
+/** The requests of the survey that led to questions in this era. Skips if there are none. */
 export function askingStops(context: CheckContext): readonly WalkthroughStop[] {
   const stops = context.facts.tour.filter((stop) => questionsAt(stop).length > 0);
   if (stops.length === 0)
@@ -32,14 +32,14 @@ export function askingStops(context: CheckContext): readonly WalkthroughStop[] {
   return stops;
 }
 
-/** What was asked there on the way in. */
+/** The questions of the server to this request of the survey. */
 export function questionsAt({ reply, questions }: WalkthroughStop): readonly Question[] {
   const round = roundIn(reply);
   if (round) return [...round.questions.values()];
   return questions.map((frame) => toQuestion(membersOf(frame)));
 }
 
-/** The round that a modern reply opens. */
+/** The round in a modern reply. */
 export function roundIn(reply: Reply): QuestionRound | undefined {
   if (reply.kind !== 'result' || reply.result['resultType'] !== 'input_required') return undefined;
   const { inputRequests, requestState } = reply.result;
@@ -55,7 +55,7 @@ function toQuestion(value: unknown): Question {
   return { method: String(method), params: isJsonObject(params) ? params : {} };
 }
 
-/** One of each kind of thing, at most `most`: by what they ask and how. */
+/** At most `most` requests with different kinds of questions. */
 export function variety(stops: readonly WalkthroughStop[], most: number): readonly WalkthroughStop[] {
   const first = new Map<string, WalkthroughStop>();
   for (const stop of stops) {
@@ -74,7 +74,7 @@ export function isForm({ method, params }: Question): boolean {
   return method === 'elicitation/create' && params['mode'] !== 'url';
 }
 
-/** An answer that a user and a model could have given. */
+/** A plausible answer of a user or a model. */
 export function answerTo({ method, params }: Question): JsonObject {
   switch (method) {
     case 'elicitation/create':
@@ -103,7 +103,7 @@ export function answersTo(round: QuestionRound, answer = answerTo): JsonObject {
   return Object.fromEntries([...round.questions].map(([key, question]) => [key, answer(question)]));
 }
 
-/** The same request again, with answers; `more` replaces members of its params. */
+/** Repeats a request with answers. `more` replaces members of its params. */
 export function retry(
   talk: CheckConversation,
   stop: WalkthroughStop,
@@ -116,7 +116,7 @@ export function retry(
   return talk.request(stop.method, { ...stop.params, inputResponses, ...state, ...more }, options);
 }
 
-/** Makes the request of a stop, and gives the round that it opens; skips where it does not any more. */
+/** Repeats a request of the survey, and returns its round. Skips if the server does not ask this time. */
 export async function openRound(
   context: CheckContext,
   talk: CheckConversation,
@@ -124,13 +124,14 @@ export async function openRound(
 ): Promise<QuestionRound> {
   const reply = await talk.request(stop.method, stop.params);
   const round = roundIn(reply);
-  if (!round) return context.skip(`${nameOf(stop)} asked when it was called first, and did not any more`);
-  answerInTheEnd(context, talk, stop, reply);
+  if (!round)
+    return context.skip(`${nameOf(stop)} asked a question during the survey, and does not ask any more`);
+  answerAtEnd(context, talk, stop, reply);
   return round;
 }
 
-/** What is left open holds a place on the server: at the end of the check it is answered, if that did not happen. */
-export function answerInTheEnd(
+/** Answers the round at the end of the check, since an open round may hold resources of the server. */
+export function answerAtEnd(
   context: CheckContext,
   talk: CheckConversation,
   stop: WalkthroughStop,
@@ -142,7 +143,7 @@ export function answerInTheEnd(
 
 const LAST_MS = 1000;
 
-/** The whole conversation of one request, in either era, until there is an answer that does not ask. */
+/** Sends a request and answers all questions, in either era, until there is a final reply. */
 export async function askAndAnswer(
   talk: CheckConversation,
   stop: WalkthroughStop,
@@ -164,14 +165,14 @@ export async function askAndAnswer(
 
 export const MOST_ROUNDS = 10;
 
-/** The conversation for those who answer in their own way; afterwards nobody is there to be asked. */
+/** A conversation whose answers to the server may be changed. They are reset at the end of the check. */
 export async function talkToAnswer(context: CheckContext): Promise<CheckConversation> {
   const talk = await context.roughTalk();
   context.atEnd(() => talk.answerWith(refuseAll));
   return talk;
 }
 
-/** In a few words, for people. */
+/** A short description for reports. */
 export function describe(reply: Reply): string {
   switch (reply.kind) {
     case 'silence':
@@ -191,7 +192,7 @@ export function describe(reply: Reply): string {
   }
 }
 
-/** Whether the server took it and did what was asked. */
+/** Whether the server accepted the request and completed it. */
 export function isSuccess(reply: Reply): boolean {
   return reply.kind === 'result' && !roundIn(reply) && reply.result['isError'] !== true;
 }

@@ -1,4 +1,4 @@
-/** Whether questions to the user and to the model are well put, in rounds and in requests of legacy servers. */
+/** The content of questions to the user and to the model, in rounds and in requests of legacy servers. */
 
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Check } from '../../../model.js';
@@ -201,7 +201,7 @@ interface ShapeCheck {
   readonly hint: string;
   readonly about: (question: Question) => boolean;
   readonly ours: (path: string, complaint: Complaint) => boolean;
-  /** For skipping: nothing that may be called … */
+  /** For skips: nothing that may be called … */
   readonly what: string;
 }
 
@@ -233,7 +233,7 @@ function isSampling({ method }: Question): boolean {
   return method === 'sampling/createMessage';
 }
 
-/** What was asked of this kind, and by what; skips where nothing was. */
+/** All questions of this kind, with their requests. Skips if there are none. */
 export function collect(
   context: CheckContext,
   about: (question: Question) => boolean,
@@ -248,7 +248,7 @@ export function collect(
   return asked;
 }
 
-/** Paths begin with `params`, wherever the question was found. */
+/** Paths begin with `params` in both eras. */
 function judgeQuestion(question: Question, context: CheckContext): Complaint[] {
   const { method, params } = question;
   if (context.era === 'legacy') return judgeServerRequest(method, params, context.revision as Revision);

@@ -1,4 +1,4 @@
-/** Nobody is asked what they did not say they could answer. */
+/** A server asks only questions that the client declares capabilities for. */
 
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckConversation, Reply } from '../../../conversation/conversation.js';
@@ -163,7 +163,7 @@ function hasTools({ params }: Question): boolean {
   return params['tools'] !== undefined || params['toolChoice'] !== undefined;
 }
 
-/** Makes the requests with these capabilities; fails when one of them asks what it may not. */
+/** Sends the requests with these capabilities, and fails if the server asks a forbidden question. */
 async function expectNone(
   context: CheckContext,
   stops: readonly WalkthroughStop[],
@@ -173,7 +173,7 @@ async function expectNone(
 ): Promise<void> {
   if (context.era === 'legacy' && context.revision < '2025-06-18')
     context.skip(`${context.revision} only recommends to keep to the capabilities (INIT-013)`);
-  // A modern client says anew with each request what it can, and may have said something else before (META-007).
+  // A modern client declares its capabilities with each request, and they may differ (META-007).
   const talk = await (context.era === 'modern' ? context.roughTalk() : context.openTalk({ capabilities }));
   await expectNoneIn(context, talk, stops, capabilities, words, about);
 }

@@ -1,4 +1,4 @@
-/** Users who decline, cancel, never answer or answer with what was not asked for. */
+/** Users who decline, cancel, never answer, or answer with invalid content. */
 
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { aliveMethod, askAlive, type CheckConversation } from '../../../conversation/conversation.js';
@@ -97,7 +97,7 @@ export const roundsDeclinedChecks: readonly Check[] = [
 const UNANSWERED = 10;
 const MOST_FORMS = 8;
 
-/** Modern servers have to (ELIC-024); of older ones it is only wise. */
+/** A MUST for modern servers (ELIC-024), and an opinion for legacy ones. */
 function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | 'legacy'): Check {
   const isModern = era === 'modern';
   return {

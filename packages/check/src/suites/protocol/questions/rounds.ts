@@ -1,4 +1,4 @@
-/** Answers that ask back, as they were heard in the whole run: what they hold, and where they may come. */
+/** All `input_required` results of the run: their content, and the methods that may return them. */
 
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Check } from '../../../model.js';
@@ -151,7 +151,7 @@ function heardRounds(context: CheckContext): HeardAnswer[] {
   return rounds;
 }
 
-/** Fails on the first round with a complaint of this kind. */
+/** Fails on the first round with a matching complaint. */
 function judgeRounds(context: CheckContext, isOurs: (complaint: Complaint) => boolean): string {
   const rounds = heardRounds(context);
   for (const { method, result, frame } of rounds) {
@@ -166,13 +166,13 @@ function judgeRounds(context: CheckContext, isOurs: (complaint: Complaint) => bo
   return `each round (${rounds.length}) holds what it should`;
 }
 
-/** `result.inputRequests`, one of its members, or the envelope of one; what a question says is judged elsewhere. */
+/** `result.inputRequests`, one of its members, or the envelope of one. Other checks judge the content of questions. */
 function isQuestionItself(path: string): boolean {
   if (!path.startsWith('result.inputRequests')) return false;
   return !/\.params[.[]/.test(path.slice('result.inputRequests'.length));
 }
 
-/** The first key that occurs twice in the object at `member`, anywhere in a JSON text; parsers keep only the last. */
+/** The first duplicate key of the object at `member`, anywhere in a JSON text. A parser would keep only the last one. */
 function duplicateKeyIn(text: string, member: string): string | undefined {
   const open: { readonly isWanted: boolean; readonly keys: Set<string> | undefined }[] = [];
   let lastKey: string | undefined;

@@ -1,4 +1,4 @@
-/** What comes back in requestState: the client has had it in its hands. */
+/** `requestState`, which a client may have changed. */
 
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Check } from '../../../model.js';
@@ -164,7 +164,7 @@ export const roundsStateChecks: readonly Check[] = [
 
 const REFUSAL = 'an error, or a round that begins anew';
 
-/** What nobody should decode without care. */
+/** States that a careless decoder may not survive. */
 const HOSTILE: readonly unknown[] = [
   '',
   'x',
@@ -189,14 +189,14 @@ function withState(context: CheckContext): readonly WalkthroughStop[] {
   return stops;
 }
 
-/** Another letter somewhere inside, which changes the upper bits where it is base64: nobody reads the last ones. */
+/** Changes one letter inside of the state. In base64 this changes upper bits, which are always decoded. */
 function withOtherLetter(state: string, share: number): string {
   const at = Math.floor(state.length * share);
   const letter = /[k-n]/.test(state[at] ?? '') ? '5' : 'm';
   return `${state.slice(0, at)}${letter}${state.slice(at + 1)}`;
 }
 
-/** The same tool with another text in one of its arguments. */
+/** The arguments with a changed string, for the same tool. */
 function otherArguments(context: CheckContext, { method, params }: WalkthroughStop): JsonObject | undefined {
   if (method !== 'tools/call') return undefined;
   const tool = context.facts.callable.find(({ name }) => name === params['name']);
