@@ -37,7 +37,7 @@ export const fallbackChecks: readonly Check[] = [
     rules: ['VER-009'],
     hint: 'Answer initialize with -32022, with the versions in data.supported and in the message for users.',
     async run(context) {
-      if (context.factsOf('legacy')) return context.skip('the target speaks the legacy era, too');
+      if (context.factsOf('legacy')) return context.skip('the target also supports the legacy era');
       const line = await openLine(context);
       const asked = await line.ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
       if (asked.result) return context.skip('initialize was answered with a result');
@@ -56,7 +56,7 @@ export const fallbackChecks: readonly Check[] = [
     over: ['http'],
     hint: 'A POST without the headers of the modern era is a bad request: status 400, with a JSON-RPC error in the body.',
     async run(context) {
-      if (context.factsOf('legacy')) return context.skip('the target speaks the legacy era, too');
+      if (context.factsOf('legacy')) return context.skip('the target also supports the legacy era');
       const asked = await (await openLine(context)).ask(helloMessage('legacy', LATEST_LEGACY, { id: 1 }));
       if (asked.status !== 400) context.fail(`initialize got HTTP ${asked.status}`, 'HTTP 400');
       return 'initialize got HTTP 400';
@@ -71,7 +71,7 @@ export const fallbackChecks: readonly Check[] = [
     reason: 'A modern client would conclude that the server supports the modern era.',
     hint: 'Refuse every request but ping before initialize.',
     async run(context) {
-      if (context.factsOf('modern')) return context.skip('the target speaks the modern era');
+      if (context.factsOf('modern')) return context.skip('the target supports the modern era');
       const method = listMethodOf(context);
       if (method === undefined) return context.skip('the server has no lists');
       const asked = await (await openLine(context)).ask(modernRequest(1, method));
@@ -91,7 +91,7 @@ export const fallbackChecks: readonly Check[] = [
     async run(context) {
       if (context.factsOf('modern')) return 'server/discover had a result';
       const verdict = context.verdicts.find(({ era }) => era === 'modern');
-      if (!verdict || verdict.speaks) return context.skip('the modern era was not asked for');
+      if (!verdict || verdict.speaks) return context.skip('the modern era was not tried');
       if (verdict.reply?.kind === 'silence')
         context.fail(`server/discover before initialize: ${verdict.reply.why}`, 'an error');
       return verdict.why;

@@ -88,7 +88,7 @@ function heardIn(frame: Frame | undefined, otherwise: string): HeardLine {
 /** Skips unless the target supports both eras. */
 export function needBothEras(context: CheckContext): void {
   for (const era of ['modern', 'legacy'] as const)
-    if (!context.factsOf(era)) context.skip(`the target does not speak the ${era} era`);
+    if (!context.factsOf(era)) context.skip(`the target does not support the ${era} era`);
 }
 
 /** All dates in the value that look like revisions. */

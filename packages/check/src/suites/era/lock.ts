@@ -36,7 +36,7 @@ export const lockChecks: readonly Check[] = [
       const after = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 3 }));
       if (!after.result)
         context.fail(`initialize was refused, and then server/discover got ${after.seen}`, 'a result');
-      return `initialize was refused with ${asked.error?.code}, and the modern era went on`;
+      return `initialize was refused with ${asked.error?.code}, and the modern era continued`;
     },
   },
   {
@@ -58,7 +58,9 @@ export const lockChecks: readonly Check[] = [
         context.fail(`server/discover after a handshake got ${asked.seen}`, 'a modern result, or an error');
       const ping = await line.ask({ jsonrpc: '2.0', id: 4, method: 'ping' });
       if (!ping.result) context.fail(`after it, ping in the session got ${ping.seen}`, 'a result');
-      return asked.result ? 'it was served, beside the session' : `it was refused with ${asked.error?.code}`;
+      return asked.result
+        ? 'it was served in addition to the session'
+        : `it was refused with ${asked.error?.code}`;
     },
   },
   {
@@ -117,7 +119,7 @@ export const lockChecks: readonly Check[] = [
     over: streams,
     hint: 'Answer unknown methods with an error. They must not decide the era of the connection.',
     async run(context) {
-      if (!context.factsOf('legacy')) return context.skip('the target does not speak the legacy era');
+      if (!context.factsOf('legacy')) return context.skip('the target does not support the legacy era');
       const line = await openLine(context);
       const version = context.factsOf('modern') ? '2099-12-31' : LATEST_MODERN;
       // Some servers do not answer unknown methods, so the check does not wait for the probe.
@@ -131,7 +133,7 @@ export const lockChecks: readonly Check[] = [
       const ping = await line.ask({ jsonrpc: '2.0', id: 2, method: 'ping' });
       if (!ping.result) context.fail(`after the handshake, ping got ${ping.seen}`, 'a result');
       const { error } = await Promise.race([probe, context.pause(0).then(() => ({ error: undefined }))]);
-      return `the probe got ${error ? error.code : 'no error'}, and the handshake was taken`;
+      return `the probe got ${error ? error.code : 'no error'}, and the handshake was accepted`;
     },
   },
   {
@@ -151,7 +153,7 @@ export const lockChecks: readonly Check[] = [
       if (!Array.isArray(supported) || !supported.includes(context.revision))
         context.fail(`data.supported is ${JSON.stringify(supported)}`, `a list that has ${context.revision}`);
       if (requested !== '1900-01-01')
-        context.fail(`data.requested is ${JSON.stringify(requested)}`, 'the version that was asked for');
+        context.fail(`data.requested is ${JSON.stringify(requested)}`, 'the requested version');
       const next = await line.ask(helloMessage('modern', context.revision, { id: 2 }));
       if (!next.result)
         context.fail(`the next request, with ${context.revision}, got ${next.seen}`, 'a result');

@@ -29,15 +29,11 @@ export const matrixChecks: readonly Check[] = [
         const isLegacy = version < '2026';
         const hello = helloMessage(isLegacy ? 'legacy' : 'modern', version, { id: 1 });
         const { result, seen } = await line.ask(hello);
-        if (!result)
-          context.fail(`it says that it supports ${version}, and ${hello.method} got ${seen}`, 'a result');
+        if (!result) context.fail(`it lists ${version}, but ${hello.method} got ${seen}`, 'a result');
         if (isLegacy && result?.['protocolVersion'] !== version)
-          context.fail(
-            `it says that it supports ${version}, and initialize with it got ${seen}`,
-            `version ${version}`,
-          );
+          context.fail(`it lists ${version}, but initialize with it got ${seen}`, `version ${version}`);
       }
-      return `it speaks ${versions.join(', ')}`;
+      return `it supports ${versions.join(', ')}`;
     },
   },
   ...(['tools', 'resources', 'prompts'] as const).map(sameOffers),
@@ -57,7 +53,7 @@ export const matrixChecks: readonly Check[] = [
         return info ? `${String(info['name'])} ${String(info['version'])}` : undefined;
       });
       if (modern === undefined || legacy === undefined)
-        return context.skip('it does not say who it is in both');
+        return context.skip('it has no serverInfo in one of the eras');
       if (modern !== legacy)
         context.fail(`it is ${modern} in the modern era and ${legacy} in the legacy era`, 'one name');
       return `it is ${modern} in both`;
@@ -105,7 +101,7 @@ function speaks(revision: LegacyRevision): Check {
         throw error;
       });
       if (talk.revision !== revision)
-        return context.skip(`it does not agree to ${revision}, and offers ${talk.revision}`);
+        return context.skip(`it does not accept ${revision}, and offers ${talk.revision}`);
       const judge = (method: string, result: JsonObject) => {
         const [complaint] = judgeResult(method, result, revision);
         if (complaint)

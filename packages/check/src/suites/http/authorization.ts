@@ -22,8 +22,8 @@ export const authorizationChecks: readonly Check[] = [
         context.fail(`a request without credentials was answered with ${without.said}`, 'HTTP 401');
       const answer = await askAs(context, spoiled(context));
       if (answer.status !== 401)
-        context.fail(`broken credentials were answered with ${answer.said}`, 'HTTP 401');
-      return 'without credentials and with broken ones: 401';
+        context.fail(`invalid credentials were answered with ${answer.said}`, 'HTTP 401');
+      return 'without credentials and with invalid ones: 401';
     },
   },
   {
@@ -72,7 +72,7 @@ export const authorizationChecks: readonly Check[] = [
     hint: 'Publish Protected Resource Metadata (RFC 9728) and name it in WWW-Authenticate: Bearer resource_metadata="…".',
     async run(context) {
       const answer = await refusal(context);
-      if (!isBearer(answer)) return context.skip('the server does not ask for a bearer token');
+      if (!isBearer(answer)) return context.skip('the server does not require a bearer token');
       const { place } = await metadata(context, answer);
       if (!place)
         context.fail(
@@ -116,7 +116,7 @@ export const authorizationChecks: readonly Check[] = [
       const { document } = await metadata(context, answer);
       const scopes = document?.['scopes_supported'];
       if (!Array.isArray(scopes) || scopes.length === 0)
-        return context.skip('the server has no scopes, as far as its metadata tell');
+        return context.skip('the metadata of the server list no scopes');
       const challenge = answer.http?.headers['www-authenticate'] ?? '';
       if (!/\bscope="[^"]+"/.test(challenge))
         context.fail(
@@ -144,7 +144,7 @@ export const authorizationChecks: readonly Check[] = [
       const scopes = document?.['scopes_supported'];
       if (Array.isArray(scopes) && scopes.includes('offline_access'))
         context.fail(`scopes_supported is ${scopes.join(', ')}`, 'no offline_access');
-      return 'offline_access is not asked for';
+      return 'offline_access is not requested';
     },
   },
 ];

@@ -71,13 +71,13 @@ export const bodyChecks: readonly Check[] = [
       const answer = await raw.next(2 * context.patience.answerMs);
       await forget(context, answer?.headers.get('mcp-session-id'));
       if (!answer) return context.fail('a body in pieces was not answered', 'an answer');
-      if (answer.status === 429) return context.skip('the server asks us to come more slowly (HTTP 429)');
+      if (answer.status === 429) return context.skip('the server limits the rate of requests (HTTP 429)');
       if (!answer.body.includes(id) && !answer.body.includes(JSON.stringify(id).slice(1, -1)))
         context.fail(
           `a body in pieces with the id ${id.slice(0, 19)}… was answered with HTTP ${answer.status} and ${answer.body.slice(0, 160)}`,
-          'an answer with the very same id',
+          'an answer with the same id',
         );
-      return 'the id came back as it was';
+      return 'the id came back unchanged';
     },
   },
   {

@@ -72,9 +72,9 @@ export const modernOnlyChecks: readonly Check[] = [
     hint: 'Answer GET and DELETE at the endpoint with HTTP 405 and Allow: POST.',
     async run(context) {
       if (context.factsOf('legacy'))
-        return context.skip('the server also speaks the legacy era, which has them');
+        return context.skip('the server also supports the legacy era, which has them');
       if (!context.verdicts.some(({ era }) => era === 'legacy')) {
-        return context.skip('it was not asked whether the server also speaks the legacy era, which has them');
+        return context.skip('it is not known whether the server supports the legacy era, which has them');
       }
       for (const method of ['GET', 'DELETE']) {
         const answer = await ask(context, context.openHttp(), {
@@ -94,7 +94,7 @@ export const modernOnlyChecks: readonly Check[] = [
     rules: ['VER-026'],
     hint: 'Answer POSTs without the modern headers with HTTP 400. For initialize, name the supported versions.',
     async run(context) {
-      if (context.factsOf('legacy')) return context.skip('the server also speaks the legacy era');
+      if (context.factsOf('legacy')) return context.skip('the server also supports the legacy era');
       const verdict = context.verdicts.find(({ era }) => era === 'legacy');
       if (!verdict || verdict.speaks) return context.skip('initialize was not sent');
       const status = verdict.reply?.http?.status;

@@ -60,12 +60,12 @@ export const originChecks: readonly Check[] = [
         http.close();
         if (http.status < 400 || http.status >= 500) {
           context.fail(
-            `${method} from a foreign page was answered with HTTP ${http.status}`,
+            `${method} from a foreign origin was answered with HTTP ${http.status}`,
             'HTTP 403 (or 405)',
           );
         }
       }
-      return 'GET and DELETE from a foreign page: refused';
+      return 'GET and DELETE from a foreign origin: refused';
     },
   },
   {
@@ -116,11 +116,11 @@ export const originChecks: readonly Check[] = [
       const allowed = http?.headers['access-control-allow-origin'];
       if (allowed === origin || (allowed === '*' && isLoopback(context))) {
         context.fail(
-          `the answer to a page of ${origin} has Access-Control-Allow-Origin: ${allowed}`,
+          `the answer to the origin ${origin} has Access-Control-Allow-Origin: ${allowed}`,
           'no such header',
         );
       }
-      return `${said}, and no leave for ${origin}`;
+      return `${said}, without permission for ${origin}`;
     },
   },
   {
@@ -163,7 +163,7 @@ export const originChecks: readonly Check[] = [
         if (await isOpen(context, host, Number(port || 80)))
           context.fail(`it also accepts connections at ${host}:${port || 80}`, 'loopback only');
       }
-      return `nobody listens at ${others.map((host) => `${host}:${port}`).join(', ')}`;
+      return `connections are refused at ${others.map((host) => `${host}:${port}`).join(', ')}`;
     },
   },
 ];

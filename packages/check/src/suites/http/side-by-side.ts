@@ -45,7 +45,7 @@ export const sideBySideChecks: readonly Check[] = [
     hint: 'Determine the era of each request by its content. An initialize affects only its own session.',
     async run(context) {
       if (!context.factsOf('modern') || !context.factsOf('legacy'))
-        return context.skip('the server speaks one era only');
+        return context.skip('the server supports only one era');
       const session = await openSession(context);
       for (let round = 0; round < 3; round++) {
         const { body, headers } = modernRequest(context, 'server/discover', {}, { id: `modern-${round}` });
@@ -109,7 +109,7 @@ export const sideBySideChecks: readonly Check[] = [
       const answer = await poster.post(poster.body, { accept: 'application/json' });
       if (answer.http?.isStream || (answer.status !== 200 && !isRefused(answer)))
         context.fail(
-          `Accept: application/json was answered with ${answer.said}${answer.http?.isStream ? ', as a stream of events' : ''}`,
+          `Accept: application/json was answered with ${answer.said}${answer.http?.isStream ? ', as an event stream' : ''}`,
           'JSON, or HTTP 406',
         );
       return `was answered with ${answer.said}`;

@@ -57,7 +57,7 @@ export const streamChecks: readonly Check[] = [
       const events = context.transcripts
         .flatMap(({ frames }) => frames)
         .filter((frame) => frame.from === 'server' && frame.isEvent);
-      if (events.length === 0) return context.skip('no answer was a stream of events');
+      if (events.length === 0) return context.skip('no answer was an event stream');
       const broken = events.find(({ json }) => json === undefined);
       if (broken)
         context.fail(

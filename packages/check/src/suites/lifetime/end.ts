@@ -73,7 +73,7 @@ export const endChecks: readonly Check[] = [
       for (const frame of frames) {
         const complaint = complaintOf(frame, context.revision);
         if (complaint !== undefined)
-          context.fail(`it wrote ${frame.text.slice(0, 200)} (${complaint})`, 'nothing but messages', {
+          context.fail(`it wrote ${frame.text.slice(0, 200)} (${complaint})`, 'only messages', {
             wire,
           });
       }
@@ -130,7 +130,7 @@ export const endChecks: readonly Check[] = [
     hint: 'When stdin ends, cancel running calls, or let them finish within a few seconds.',
     async run(context) {
       const params = slowCall(context.facts);
-      if (!params) return context.skip('no tool that may be called takes long, or asks something');
+      if (!params) return context.skip('no tool that may be called is slow, or asks a question');
       const talk = await context.openTalk();
       const peer = peerOfProcess(context, talk);
       talk.answerWith(() => new Promise(() => {}));
@@ -198,7 +198,7 @@ export const endChecks: readonly Check[] = [
         );
         peer.vanish();
       });
-      return mustEnd(context, ending, 'after its host was gone');
+      return mustEnd(context, ending, 'after its host crashed');
     },
   },
 ];
@@ -222,7 +222,7 @@ function slowCall({ callable, tour }: Facts): JsonObject | undefined {
 
 function mustEnd(context: CheckContext, ending: EndingCheck, when: string): string {
   if (ending.afterMs === undefined) {
-    context.fail(`${ending.waitedMs} ms ${when} the process was still there`, 'it exits', {
+    context.fail(`${ending.waitedMs} ms ${when} the process was still running`, 'it exits', {
       wire: ending.wire,
     });
   }
@@ -231,12 +231,16 @@ function mustEnd(context: CheckContext, ending: EndingCheck, when: string): stri
 
 function mustBeAlone(context: CheckContext, { afterMs, orphans, wire }: EndingCheck, when: string): string {
   if (afterMs === undefined) return context.skip(`it does not exit when ${when}`);
-  if (!orphans) return context.skip('only Linux tells what a process has left behind');
+  if (!orphans) return context.skip('child processes can be listed only on Linux');
   if (orphans.length > 0) {
     const pids = orphans.map(({ pid }) => pid).join(', ');
-    context.fail(`when ${when} it leaves ${orphans.length} processes behind (${pids})`, 'nothing is left', {
-      wire,
-    });
+    context.fail(
+      `when ${when} it leaves ${orphans.length} child processes running (${pids})`,
+      'no child process is left',
+      {
+        wire,
+      },
+    );
   }
-  return 'nobody was left behind';
+  return 'no child process was left';
 }

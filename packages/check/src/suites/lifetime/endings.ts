@@ -29,7 +29,7 @@ export async function watchEnd(
   reason: (pid: number) => unknown,
   ms = context.patience.answerMs,
 ): Promise<EndingCheck> {
-  const process = peer.process ?? context.skip('the target is not a process of ours');
+  const process = peer.process ?? context.skip('the target is not a process of the referee');
   const family = descendantsOf(process.pid);
   const began = context.clock.now();
   await reason(process.pid);
@@ -67,12 +67,12 @@ export function sharedEnding(
 
 /** For a sentence of a report. */
 export function endedHow({ afterMs, code, signal }: EndingCheck): string {
-  if (afterMs === undefined) return 'it went on';
-  return `it ended after ${afterMs} ms with ${signal ?? `code ${code}`}`;
+  if (afterMs === undefined) return 'it kept running';
+  return `it exited after ${afterMs} ms with ${signal ?? `code ${code}`}`;
 }
 
 export function peerOfProcess(context: CheckContext, talk: CheckConversation): StreamPeer {
-  return talk.peer?.process ? talk.peer : context.skip('the target is not a process of ours');
+  return talk.peer?.process ? talk.peer : context.skip('the target is not a process of the referee');
 }
 
 /** All descendants of a process, from /proc. Undefined on other systems than Linux. */

@@ -47,12 +47,15 @@ export const startChecks: readonly Check[] = [
       const ended = await within(context.clock, ms, process!.exited);
       if (ended) {
         const { code, signal } = await process!.exited;
-        context.fail(`it ended by itself with ${signal ?? `code ${code}`}, with its input open`, 'it stays');
+        context.fail(
+          `it exited with ${signal ?? `code ${code}`} while its input was open`,
+          'it keeps running',
+        );
       }
       const reply = await askAlive(talk);
       if (reply.kind === 'silence')
         context.fail(`after ${ms} ms without a request: ${reply.why}`, 'an answer');
-      return `it was there after ${ms} ms without a request`;
+      return `it was still running after ${ms} ms without a request`;
     },
   },
   {
@@ -77,13 +80,12 @@ export const startChecks: readonly Check[] = [
     async run(context) {
       const first = await startAnother(context);
       const pid = first.peer.process?.pid;
-      if (!first.answered || pid === undefined)
-        return context.skip('it could not be started in the first place');
+      if (!first.answered || pid === undefined) return context.skip('the first process did not start');
       process.kill(pid, 'SIGKILL');
       await within(context.clock, context.patience.answerMs, first.peer.process!.exited);
       const next = await startAnother(context);
       if (!next.answered)
-        context.fail(`after a SIGKILL the next process did not answer${next.why}`, 'it starts as ever');
+        context.fail(`after a SIGKILL the next process did not answer${next.why}`, 'it starts as usual');
       return 'the next process answered';
     },
   },

@@ -36,7 +36,7 @@ export async function sendAndExpectAlive(
   if (alive.kind === 'silence') {
     context.fail(
       `after ${badInput.what}, ${aliveMethod(talk)} was not answered: ${alive.why}${describeEnd(peer)}`,
-      'the server answers the next request as if nothing had happened',
+      'an answer to the next request',
     );
   }
   const said = () =>
@@ -51,7 +51,7 @@ export async function sendAndExpectAlive(
 }
 
 export function peerOf(context: CheckContext, talk: CheckConversation): StreamPeer {
-  return talk.peer ?? context.skip('the target is not behind a stream');
+  return talk.peer ?? context.skip('the target is not on a stream');
 }
 
 /** Bad input of one line. */
@@ -117,7 +117,7 @@ export function survives(
       const talk = await context.roughTalk();
       const all = inputsOf(talk);
       for (const badInput of all) await sendAndExpectAlive(context, talk, badInput);
-      return `went on after ${all.map(({ what }) => what).join(', ')}`;
+      return `continued after ${all.map(({ what }) => what).join(', ')}`;
     },
   };
 }

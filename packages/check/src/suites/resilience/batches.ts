@@ -19,7 +19,7 @@ export const batchChecks: readonly Check[] = [
     lane: 'rough',
     async run(context) {
       const talk = await context.roughTalk();
-      if (talk.revision < '2025-06-18') return context.skip(`batches were not forbidden in ${talk.revision}`);
+      if (talk.revision < '2025-06-18') return context.skip(`${talk.revision} does not forbid batches`);
       const ids = [`${newId(talk)}-a`, `${newId(talk)}-b`];
       const batch = line('a batch', JSON.stringify(ids.map((id) => harmless(talk, id))));
       const said = await sendAndExpectAlive(context, talk, batch, { until: isProcessed(ids) });
@@ -59,7 +59,7 @@ export const batchChecks: readonly Check[] = [
     async run(context) {
       const talk = await context.openTalk({ era: 'legacy', revision: '2025-03-26' });
       if (talk.revision !== '2025-03-26')
-        return context.skip(`it does not speak 2025-03-26, but ${talk.revision}`);
+        return context.skip(`it offers ${talk.revision} instead of 2025-03-26`);
       const ids = ['batch-a', 'batch-b'];
       const messages = [
         ...ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
@@ -73,7 +73,7 @@ export const batchChecks: readonly Check[] = [
       const error = said.find(({ kind }) => kind === 'error');
       const got = error ? `; it got ${inShort(error)}` : '';
       return context.fail(
-        `after agreeing to 2025-03-26, ${missing.length} of 2 requests of a batch had no result${got}`,
+        `after it accepted 2025-03-26, ${missing.length} of 2 requests of a batch had no result${got}`,
         'a result for each request of the batch',
       );
     },

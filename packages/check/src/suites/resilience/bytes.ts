@@ -112,10 +112,10 @@ export const byteChecks: readonly Check[] = [
       peer.sendLine(hello(2));
       const isResult = (frame: Frame) => frame.kind === 'result';
       const frame = await peer.transcript.waitFor(isResult, context.patience.helloMs);
-      if (frame) return `greeting ${frame.id} of 2 was answered`;
+      if (frame) return `request ${frame.id} of 2 was answered`;
       return context.fail(
-        `neither the greeting with the mark nor the one after it had a result${describeEnd(peer)}`,
-        'at least the second greeting is answered',
+        `neither the request with the byte order mark nor the next one had a result${describeEnd(peer)}`,
+        'an answer to at least the second request',
       );
     },
   },
@@ -144,10 +144,10 @@ export const byteChecks: readonly Check[] = [
         const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          context.fail(`${badInput.what} ${got}`, 'the answer that it gets without');
+          context.fail(`${badInput.what} ${got}`, 'the same answer as without it');
         }
       }
-      return 'understood CRLF, and blanks before, after and within';
+      return 'accepted CRLF, and white space before, after and inside';
     },
   },
   {
@@ -174,10 +174,10 @@ export const byteChecks: readonly Check[] = [
         });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          context.fail(`a request with ${what} ${got}`, 'the answer that it gets when written plainly');
+          context.fail(`a request with ${what} ${got}`, 'the same answer as in plain JSON');
         }
       }
-      return 'understood both';
+      return 'accepted both';
     },
   },
   {
@@ -226,9 +226,9 @@ export const byteChecks: readonly Check[] = [
         { what: 'a request in single bytes', send: (peer) => peer.sendInPieces(bytes, 1) },
         { until: answers(id) },
       );
-      if (said.some(answers(id))) return `the id ${id} came back as it was`;
+      if (said.some(answers(id))) return `the id ${id} came back unchanged`;
       const got = said[0] ? `came back as ${inShort(said[0])}` : 'was not answered';
-      return context.fail(`a request with the id ${id} ${got}`, 'an answer with the very same id');
+      return context.fail(`a request with the id ${id} ${got}`, 'an answer with the same id');
     },
   },
 ];

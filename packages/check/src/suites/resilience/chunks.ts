@@ -108,10 +108,10 @@ export const chunkChecks: readonly Check[] = [
         until: answers(id),
         ms: 2 * context.patience.answerMs,
       });
-      if (said.some(answers(id))) return `the id ${id} came back as it was`;
+      if (said.some(answers(id))) return `the id ${id} came back unchanged`;
       return context.fail(
         `a request with the id ${id} ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
-        'an answer with the very same id',
+        'an answer with the same id',
       );
     },
   },
@@ -131,7 +131,7 @@ export const chunkChecks: readonly Check[] = [
       void peer.sendBytes(Buffer.from(lines), 2 * context.patience.answerMs);
       const { missing } = await collectAnswers(context, peer, ids);
       if (missing.length === 0)
-        return `${ids.length} ids of ${WIDE.length * 120} characters came back as they were`;
+        return `${ids.length} ids of ${WIDE.length * 120} characters came back unchanged`;
       const spoiled = peer.transcript.frames.find(
         ({ from, text }) => from === 'server' && text.includes('\ufffd'),
       );

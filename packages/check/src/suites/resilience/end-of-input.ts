@@ -49,7 +49,7 @@ export const endOfInputChecks: readonly Check[] = [
     async run(context) {
       const call = context.needTool(
         ({ tool }) => slowArguments(tool, UNDER_WAY_MS) !== undefined,
-        'that is known to take as long as it is told to',
+        'with an adjustable duration',
       );
       const talk = await context.openTalk();
       const peer = peerOf(context, talk);
@@ -94,7 +94,7 @@ export const endOfInputChecks: readonly Check[] = [
     async run(context) {
       const peer = peerOf(context, await context.openTalk());
       peer.endInput();
-      if (await within(context.clock, context.patience.answerMs, peer.ended)) return 'it ended its side, too';
+      if (await within(context.clock, context.patience.answerMs, peer.ended)) return 'it also ended its side';
       return context.fail(
         `its side was still open ${context.patience.answerMs} ms after the end of input`,
         'the connection ends',
@@ -115,8 +115,7 @@ export const endOfInputChecks: readonly Check[] = [
       peer.vanish();
       const next = await context.openTalk().catch(() => undefined);
       const reply = next && (await askAlive(next));
-      if (!reply || reply.kind === 'silence')
-        context.fail('the next connection was not served', 'an answer as always');
+      if (!reply || reply.kind === 'silence') context.fail('the next connection was not served', 'an answer');
       return 'the next connection was served';
     },
   },
@@ -137,16 +136,16 @@ async function endsWell(context: CheckContext, cut: (text: string) => string): P
   if (missing.length > 0) {
     context.fail(
       `${missing.length} of 2 requests before it were not answered${describeEnd(peer)}`,
-      'what was whole is answered',
+      'answers to the complete requests',
     );
   }
   await within(context.clock, context.patience.answerMs, peer.ended);
   const nonsense = peer.transcript.frames.find(({ from, json }) => from === 'server' && json === undefined);
-  if (nonsense) context.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'nothing but messages');
+  if (nonsense) context.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'only messages');
   const crash = await crashOf(context, peer);
   if (crash !== undefined) context.fail(`the process ended with ${crash}${describeEnd(peer)}`, 'exit code 0');
   const isAnswered = peer.transcript.frames.some(({ from, id }) => from === 'server' && id === 'unfinished');
-  return `what was whole was answered, and the rest ${isAnswered ? 'too' : 'was dropped'}`;
+  return `complete requests were answered, and the rest was ${isAnswered ? 'answered, too' : 'dropped'}`;
 }
 
 /** How a process crashed. Undefined for exit code 0, and for a process that still runs. */

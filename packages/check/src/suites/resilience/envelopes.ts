@@ -147,7 +147,7 @@ export const envelopeChecks: readonly Check[] = [
         const got = said[0] ? `was answered with ${inShort(said[0])}` : 'was not answered';
         context.fail(`a request with the id ${JSON.stringify(id)} ${got}`, 'an answer with the same id');
       }
-      return 'eight ids came back as they were';
+      return 'eight ids came back unchanged';
     },
   },
   {

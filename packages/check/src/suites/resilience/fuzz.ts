@@ -185,7 +185,7 @@ export async function fuzz<Input>(
   const note = outcome.interrupted ? '; time ran out before the smallest such input was found' : '';
   return context.fail(
     `${harm} (seed ${context.seed}${note})`,
-    'a server that goes on, and says nothing but messages',
+    'a server that continues, and sends only messages',
     { input },
   );
 }
@@ -219,5 +219,5 @@ async function harmOf(
 
 function complaintAbout(frame: Frame, talk: CheckConversation): string | undefined {
   const complaint = complaintOf(frame, talk.revision);
-  return complaint === undefined ? undefined : `it said ${inShort(frame)} (${complaint})`;
+  return complaint === undefined ? undefined : `it sent ${inShort(frame)} (${complaint})`;
 }

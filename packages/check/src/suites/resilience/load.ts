@@ -86,7 +86,7 @@ export const floodChecks: readonly Check[] = [
             by === 'server' && (kind === 'error' || kind === 'result') && !own.has(String(id)),
         );
       if (other)
-        context.fail(`something else was answered, too: ${inShort(other)}`, 'answers to requests only');
+        context.fail(`another message was also answered: ${inShort(other)}`, 'answers to requests only');
       return '200 requests among 600 other messages were answered';
     },
   },
@@ -106,8 +106,7 @@ export const floodChecks: readonly Check[] = [
       const said = await sendAndExpectAlive(context, talk, line('the same id twice', `${text}\n${text}`), {
         listens: true,
       });
-      if (said.length === 0)
-        context.fail('two requests with the same id had no answer at all', 'at least one');
+      if (said.length === 0) context.fail('two requests with the same id had no answer', 'at least one');
       return `two requests with the same id had ${said.length} answers, and the next was served`;
     },
   },
@@ -147,7 +146,7 @@ export const stallChecks: readonly Check[] = [
       if (missing.length > 0) {
         context.fail(
           `${missing.length} of ${count} answers (${method}) never came after a pause${describeEnd(peer)}`,
-          'all answers, when they are read again',
+          'all answers after the pause',
         );
       }
       if (twice.length > 0)
@@ -168,12 +167,12 @@ export const stallChecks: readonly Check[] = [
       const peer = peerOf(context, talk);
       const pid = peer.process?.pid ?? 0;
       const before = await treeFacts(pid);
-      if (!before) return context.skip('the system does not tell how much memory a process has');
+      if (!before) return context.skip('the memory of a process cannot be read on this system');
       const { method, params, answerBytes } = requestWithLongAnswer(context, talk, 256 * 1024);
       const count = Math.ceil((GROWTH_LIMIT * 1.5) / answerBytes);
       if (count > 20_000)
         return context.skip(
-          `its longest answer (${method}) has ${answerBytes} bytes: too few to fill memory with`,
+          `its longest answer (${method}) has ${answerBytes} bytes, which is too short for this check`,
         );
       peer.pause();
       const text = (index: number) => `${JSON.stringify(requestOf(talk, `pile-${index}`, method, params))}\n`;
@@ -187,11 +186,11 @@ export const stallChecks: readonly Check[] = [
       await context.pause(context.patience.quietMs);
       const after = await treeFacts(pid);
       if (!after)
-        return context.fail(`it ended while nobody read its answers${describeEnd(peer)}`, 'it waits');
+        return context.fail(`it exited while its answers were not read${describeEnd(peer)}`, 'it waits');
       const growth = after.rssBytes - before.rssBytes;
       const seen = `took ${sent} requests (${method}), and its memory grew by ${Math.round(growth / MIB)} MiB`;
       if (growth > GROWTH_LIMIT)
-        context.fail(`while nobody read its answers it ${seen}`, `growth below ${GROWTH_LIMIT / MIB} MiB`);
+        context.fail(`while its answers were not read, it ${seen}`, `growth below ${GROWTH_LIMIT / MIB} MiB`);
       return seen;
     },
   },
@@ -208,7 +207,7 @@ export const stallChecks: readonly Check[] = [
       const deafTalk = await context
         .openTalk()
         .catch(() =>
-          context.fail('beside half a line, another connection was not served', 'an answer as always'),
+          context.fail('while one connection had sent half a line, another was not served', 'an answer'),
         );
       const deaf = peerOf(context, deafTalk);
       deaf.pause();
@@ -220,7 +219,7 @@ export const stallChecks: readonly Check[] = [
       const talk = await context.openTalk().catch(() => undefined);
       const reply = talk && (await askAlive(talk));
       if (!reply || reply.kind === 'silence')
-        context.fail('beside two connections that hang, a third was not served', 'an answer as always');
+        context.fail('while two connections hung, a third was not served', 'an answer');
       return 'a third connection was served';
     },
   },

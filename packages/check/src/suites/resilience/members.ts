@@ -36,7 +36,7 @@ export const memberChecks: readonly Check[] = [
     hint: 'Ignore unknown keys in _meta.',
     async run(context) {
       const talk = await context.talk();
-      if (talk.revision < '2025-06-18') return context.skip(`_meta has no such rule in ${talk.revision}`);
+      if (talk.revision < '2025-06-18') return context.skip(`${talk.revision} has no such rule`);
       const meta = { 'com.example/mark': [1, null, { deep: true }], 'io.modelcontextprotocol/unheard-of': 7 };
       const method = aliveMethod(talk);
       const reply = await talk.request(method, {}, { meta });
@@ -119,7 +119,7 @@ export const memberChecks: readonly Check[] = [
           context.fail(`a call of the tool ${name}, which does not exist, got ${seen}`, 'an error -32602');
         }
       }
-      return 'all were unknown to it';
+      return 'all were treated as unknown';
     },
   },
   {
@@ -144,7 +144,7 @@ export const memberChecks: readonly Check[] = [
       const after = await talk.request(method);
       const [was, is] = [before, after].map((reply) => withoutId(reply.frame?.json));
       if (was !== is) context.fail(`${method} answered ${was} before and ${is} after`, 'the same answer');
-      return 'the next answer was what it had been before';
+      return 'the next answer was the same as before';
     },
   },
   survives(

@@ -67,7 +67,7 @@ export const noiseChecks: readonly Check[] = [
         });
         if (said[0]) context.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
       }
-      return 'four answers to nobody were ignored';
+      return 'four unexpected responses were ignored';
     },
   },
   {

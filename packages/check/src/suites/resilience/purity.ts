@@ -61,7 +61,7 @@ function judgeLines(context: CheckContext, transcripts: readonly WireTranscript[
       const complaint = complaintOf(frame, context.revision);
       if (complaint === undefined) continue;
       const { from, atMs, text } = frame;
-      context.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'nothing but messages, one to a line', {
+      context.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'only messages, one per line', {
         wire: [{ from, atMs, text: text.slice(0, 2000) }],
       });
     }

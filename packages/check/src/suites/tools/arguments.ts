@@ -62,7 +62,7 @@ export const toolArgumentChecks: readonly Check[] = [
     async run(context) {
       needTools(context);
       if (context.era === 'legacy' && context.revision < '2025-11-25')
-        context.skip('the rule came with 2025-11-25');
+        context.skip('the rule applies since 2025-11-25');
       const { tool, args, why } = needWrongType(context);
       const reply = await call(context, tool.name, args);
       if (reply.kind === 'error') {
@@ -71,7 +71,7 @@ export const toolArgumentChecks: readonly Check[] = [
           'a result with isError',
         );
       }
-      return `${tool.name} with ${why} gave a result`;
+      return `${tool.name} with ${why} returned a result`;
     },
   },
   {
@@ -128,7 +128,7 @@ export const toolArgumentChecks: readonly Check[] = [
       needTools(context);
       const tool = context.needTool(
         ({ tool: each, name }) => requiredOf(each).length === 0 && succeeded(context, name),
-        'that can be called, requires nothing and succeeds',
+        'that can be called without arguments and succeeds',
       );
       const reply = await (await context.talk()).request('tools/call', { name: tool.name });
       const failed = reply.kind !== 'result' || reply.result['isError'] === true;

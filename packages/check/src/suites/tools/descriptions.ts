@@ -38,8 +38,8 @@ export const toolDescriptionChecks: readonly Check[] = [
       const same = [...groups.values()].filter((names) => names.length > 1);
       if (same.length > 0)
         context.fail(
-          summary(same.map((names) => `${names.join(' and ')} have one description`)),
-          'a description of its own for each',
+          summary(same.map((names) => `${names.join(' and ')} have the same description`)),
+          'a different description for each',
         );
       return `${groups.size} descriptions`;
     },
@@ -81,10 +81,10 @@ export const toolDescriptionChecks: readonly Check[] = [
             ),
           );
           return found
-            ? `holds the character U+${found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+            ? `contains the character U+${found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
             : undefined;
         },
-        'text that people can see',
+        'only visible text',
       ),
   },
   {
@@ -107,9 +107,7 @@ export const toolDescriptionChecks: readonly Check[] = [
               each['$ref'] === undefined &&
               each['const'] === undefined,
           );
-          return mute.length > 0
-            ? `nothing is said about ${mute.map(([name]) => name).join(', ')}`
-            : undefined;
+          return mute.length > 0 ? `no description of ${mute.map(([name]) => name).join(', ')}` : undefined;
         },
         'a description for every argument',
       ),
@@ -133,7 +131,7 @@ export const toolDescriptionChecks: readonly Check[] = [
           annotations['destructiveHint'] === true
             ? 'readOnlyHint and destructiveHint are both true'
             : undefined,
-        'annotations that agree',
+        'annotations without contradictions',
       );
     },
   },
@@ -162,7 +160,7 @@ export const toolDescriptionChecks: readonly Check[] = [
             ? undefined
             : `title is ${JSON.stringify(title)}`;
         },
-        'hints that are true or false',
+        'hints of type boolean',
       );
     },
   },

@@ -22,7 +22,7 @@ export async function judgeEach(
     if (problem !== undefined) wrong.push(`${nameOf(tool)}: ${problem}`);
   }
   if (wrong.length > 0) context.fail(summary(wrong), expected);
-  return `${tools.length} tools looked at`;
+  return `${tools.length} tools checked`;
 }
 
 export function summary(wrong: readonly string[]): string {

@@ -17,7 +17,7 @@ export const toolListChecks: readonly Check[] = [
       const reply = await (await context.talk()).request('tools/list');
       if (reply.kind !== 'result') return context.skip('the server has no tools');
       return context.fail(
-        'tools/list is answered with a list, and tools is not announced',
+        'tools/list is answered with a list, but tools is not announced',
         'the capability tools',
       );
     },
@@ -83,7 +83,7 @@ export const toolListChecks: readonly Check[] = [
       const used = await namesOn(context, await context.talk());
       const odd = difference(fresh, used);
       if (odd !== undefined)
-        context.fail(`on the connection of the calls ${odd}`, 'what a new connection has');
+        context.fail(`on the connection of the calls ${odd}`, 'the same tools as on a new connection');
       return `${used.length} tools, there as on a new connection`;
     },
   },
@@ -115,7 +115,7 @@ export const toolListChecks: readonly Check[] = [
       const names = needTools(context).map(nameOf);
       const twice = names.filter((name, index) => names.indexOf(name) !== index);
       if (twice.length > 0) context.fail(`there is more than one ${twice.join(', ')}`, 'each name once');
-      return `${names.length} different names`;
+      return `${names.length} unique names`;
     },
   },
   {
@@ -131,7 +131,7 @@ export const toolListChecks: readonly Check[] = [
         (tool) =>
           /^[A-Za-z0-9_.-]{1,128}$/.test(nameOf(tool))
             ? undefined
-            : `${nameOf(tool).length} characters, with others than these`,
+            : `${nameOf(tool).length} characters, or other characters`,
         'names of 1 to 128 characters of A-Z a-z 0-9 _ - .',
       ),
   },
@@ -194,6 +194,6 @@ function difference(before: readonly string[], after: readonly string[]): string
   if (gone.length === 0 && added.length === 0) return undefined;
   return [
     ...(gone.length > 0 ? [`${gone.join(', ')} is not there`] : []),
-    ...(added.length > 0 ? [`${added.join(', ')} is there as well`] : []),
+    ...(added.length > 0 ? [`${added.join(', ')} is there in addition`] : []),
   ].join(' and ');
 }

@@ -22,11 +22,11 @@ export const toolResultChecks: readonly Check[] = [
         const args = calls.find(({ params }) => params['name'] === killedBy)?.params['arguments'];
         context.fail(
           `tools/call of ${killedBy} with ${JSON.stringify(args)} ended the server; it was the last call`,
-          'an answer, and the server goes on',
+          'an answer, and a running server',
         );
       }
       if (calls.length === 0) context.skip('no tool was called');
-      return `${calls.length} calls, and the server is still there`;
+      return `${calls.length} calls, and the server is still running`;
     },
   },
   {
@@ -58,17 +58,17 @@ export const toolResultChecks: readonly Check[] = [
       const calls = needCalls(context).filter(
         ({ tool, result }) => tool['outputSchema'] !== undefined && result['isError'] !== true,
       );
-      if (calls.length === 0) context.skip('no tool with an outputSchema gave a result');
+      if (calls.length === 0) context.skip('no tool with an outputSchema returned a result');
       const wrong: string[] = [];
       for (const { tool, result } of calls) {
         if (result['structuredContent'] === undefined)
-          wrong.push(`${nameOf(tool)} gave no structuredContent`);
+          wrong.push(`${nameOf(tool)} returned no structuredContent`);
         else {
           const problem = await problemOfValue(tool['outputSchema'], result['structuredContent']);
           if (problem !== undefined) wrong.push(`${nameOf(tool)}: structuredContent ${problem}`);
         }
       }
-      if (wrong.length > 0) context.fail(summary(wrong), 'structuredContent that fits');
+      if (wrong.length > 0) context.fail(summary(wrong), 'structuredContent that matches the schema');
       return `${calls.length} structured results`;
     },
   },
@@ -85,7 +85,7 @@ export const toolResultChecks: readonly Check[] = [
       const wrong = calls
         .filter(({ result }) => !repeatsAsText(result))
         .map(({ tool }) => `${nameOf(tool)} has no text with its structuredContent`);
-      if (wrong.length > 0) context.fail(summary(wrong), 'the same as JSON text');
+      if (wrong.length > 0) context.fail(summary(wrong), 'the same value as JSON text');
       return `${calls.length} structured results`;
     },
   },
@@ -124,7 +124,7 @@ export const toolResultChecks: readonly Check[] = [
       if (embedding.length === 0) context.skip('no result embeds a resource');
       if (context.facts.capabilities['resources'] === undefined) {
         context.fail(
-          `${embedding.map(({ tool }) => nameOf(tool)).join(', ')} embeds a resource, and resources is not announced`,
+          `${embedding.map(({ tool }) => nameOf(tool)).join(', ')} embeds a resource, but resources is not announced`,
           'the capability resources',
         );
       }
@@ -147,8 +147,8 @@ export const toolResultChecks: readonly Check[] = [
       );
       if (mute.length > 0)
         context.fail(
-          `${mute.map(({ tool }) => nameOf(tool)).join(', ')} failed without a word`,
-          'a text that says why',
+          `${mute.map(({ tool }) => nameOf(tool)).join(', ')} failed without an explanation`,
+          'a text with the reason',
         );
       return `${failed.length} failures with a reason`;
     },
@@ -200,7 +200,7 @@ export const toolResultChecks: readonly Check[] = [
       const leaking = texts
         .filter(([, text]) => stackTraceIn(text) !== undefined)
         .map(([about]) => `${about} shows a stack trace`);
-      if (leaking.length > 0) context.fail(summary(leaking), 'a message for people');
+      if (leaking.length > 0) context.fail(summary(leaking), 'a message without internals');
       return `${texts.length} errors read`;
     },
   },

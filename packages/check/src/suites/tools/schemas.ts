@@ -162,7 +162,7 @@ export const toolSchemaChecks: readonly Check[] = [
           if (!isJsonObject(inputSchema) || !Array.isArray(inputSchema['required'])) return undefined;
           const properties = isJsonObject(inputSchema['properties']) ? inputSchema['properties'] : {};
           const unknown = inputSchema['required'].filter((name) => !Object.hasOwn(properties, String(name)));
-          return unknown.length > 0 ? `${unknown.join(', ')} is required and not described` : undefined;
+          return unknown.length > 0 ? `${unknown.join(', ')} is required, but not in properties` : undefined;
         },
         'every required argument among the properties',
       ),
@@ -190,7 +190,7 @@ export const toolSchemaChecks: readonly Check[] = [
           }
           return undefined;
         },
-        'defaults that fit',
+        'defaults that match their schema',
       );
     },
   },

@@ -38,10 +38,10 @@ export async function ask(
       said: `no answer (${messageOf(error)})`,
     };
   }
-  if (http.status === 429) return context.skip('the server asks us to come more slowly (HTTP 429)');
+  if (http.status === 429) return context.skip('the server limits the rate of requests (HTTP 429)');
   if (http.status === 408 && http.text === '')
     return context.undecided(
-      'the server gave up on a request that was sent at once (HTTP 408): is the machine busy?',
+      'the server timed out on a complete request (HTTP 408); the machine may be busy',
     );
   return readAnswer(http, ms);
 }

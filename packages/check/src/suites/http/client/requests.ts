@@ -83,9 +83,7 @@ export function namedRequests(context: CheckContext): readonly NamedRequest[] {
     return quickest ? [{ method, params: quickest.params }] : [];
   });
   if (named.length > 0) return named;
-  return context.skip(
-    'nothing that has a name (a resource, a prompt, a tool that may be called) gave a result',
-  );
+  return context.skip('no resource, prompt or callable tool returned a result');
 }
 
 /** The value of `Mcp-Name`. */
@@ -122,7 +120,7 @@ export function streamsOf(
     const { http } = stop.reply;
     return http?.isStream && stop.reply.kind !== 'silence' ? [{ stop, http }] : [];
   });
-  return streams.length > 0 ? streams : context.skip('no answer was a stream of events');
+  return streams.length > 0 ? streams : context.skip('no answer was an event stream');
 }
 
 /** A request of the survey in a few words: `tools/call of echo`. */

@@ -108,7 +108,7 @@ export async function needAlive(context: CheckContext, after: string): Promise<v
   if (answer.status !== 200) {
     context.fail(
       `after ${after}, an ordinary request was answered with ${answer.said}`,
-      'the server goes on serving others',
+      'the server continues to serve others',
     );
   }
 }

@@ -160,7 +160,7 @@ export const paramHeaderChecks: readonly Check[] = [
           'no secrets in headers',
         );
       }
-      return `${params.map(({ where }) => where).join(', ')}: nothing that sounds secret`;
+      return `${params.map(({ where }) => where).join(', ')}: no name suggests a secret`;
     },
   },
 ];
@@ -171,7 +171,7 @@ const SECRET =
 /** The tool may fail, but not because of its headers. */
 function needNoMismatch(context: CheckContext, answer: Answer, what: string): void {
   if (answer.status !== 0 && answer.status < 500 && answer.code !== HEADER_MISMATCH) return;
-  context.fail(`${what} was answered with ${answer.said}`, 'nothing is wrong with the headers');
+  context.fail(`${what} was answered with ${answer.said}`, 'no error about the headers');
 }
 
 /** A tool with an argument that is also a header, and a valid call of it. */

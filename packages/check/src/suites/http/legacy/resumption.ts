@@ -73,7 +73,7 @@ export const resumptionChecks: readonly Check[] = [
         const { http } = stop.reply;
         return http?.isStream ? [{ stop, http }] : [];
       });
-      if (streams.length === 0) return context.skip('no answer was a stream of events');
+      if (streams.length === 0) return context.skip('no answer was an event stream');
       let early = 0;
       for (const { stop, http } of streams) {
         if (http.frames.some(isResponse)) continue;
@@ -143,7 +143,7 @@ export const resumptionChecks: readonly Check[] = [
           `after the stream of ${describeStop(stop)} was lost, GET with Last-Event-ID: ${id} was answered with HTTP ${status}, and there was no response`,
           'the response of the call',
         );
-      return 'the response came on the stream that was resumed';
+      return 'the response came on the resumed stream';
     },
   },
   {
@@ -164,7 +164,7 @@ export const resumptionChecks: readonly Check[] = [
         context.fail(`GET was answered with HTTP ${http.status}`, 'HTTP 4xx, or a stream');
       const answer = await session.post({ jsonrpc: '2.0', id: 2, method: 'ping' });
       if (!answer.result) context.fail(`afterwards, ping was answered with ${answer.said}`, 'HTTP 200');
-      return `was answered with HTTP ${http.status}, and the session goes on`;
+      return `was answered with HTTP ${http.status}, and the session continues`;
     },
   },
 ];

@@ -37,7 +37,7 @@ export const sessionChecks: readonly Check[] = [
       for (const other of others) {
         const same = [...one].filter((character, at) => character === other[at]).length;
         if (one.length - same < 8)
-          context.fail(`two session ids are ${one} and ${other}`, 'ids that do not tell the next one');
+          context.fail(`two session ids are ${one} and ${other}`, 'ids that cannot be predicted');
       }
       return `four ids of ${one.length} characters that have little in common`;
     },
@@ -105,7 +105,8 @@ export const sessionChecks: readonly Check[] = [
       const list = ['tools', 'prompts', 'resources'].find(
         (each) => context.facts.capabilities[each] !== undefined,
       );
-      if (list === undefined) return context.skip('the server has no lists to tell two answers apart');
+      if (list === undefined)
+        return context.skip('the server has no lists, so two answers cannot be distinguished');
       for (let id = 100; id < 105; id++) {
         const [listed, pinged] = await Promise.all([
           one.post({ jsonrpc: '2.0', id, method: `${list}/list` }),
@@ -114,13 +115,13 @@ export const sessionChecks: readonly Check[] = [
         if (!listed.result?.[list] || !pinged.result || pinged.result[list] !== undefined) {
           context.fail(
             `with id ${id} in two sessions, ${list}/list was answered with ${JSON.stringify(listed.result)?.slice(0, 80) ?? listed.said} and ping with ${JSON.stringify(pinged.result)?.slice(0, 80) ?? pinged.said}`,
-            'to each its own',
+            'the right answer for each',
           );
         }
       }
       const strays = streams.flatMap((http) => http?.frames ?? []).filter(({ kind }) => kind === 'result');
       if (strays.length > 0)
-        context.fail(`a standing stream has ${strays[0]!.text.slice(0, 120)}`, 'no responses');
+        context.fail(`a GET stream has ${strays[0]!.text.slice(0, 120)}`, 'no responses');
       return 'the same five ids in two sessions: each got its own answers';
     },
   },
@@ -134,7 +135,7 @@ export const sessionChecks: readonly Check[] = [
       const call = reportingCall(context);
       const [one, other] = await Promise.all([openSession(context), openSession(context)]);
       const http = await standing(other);
-      if (!http) return context.skip('the server offers no standing stream');
+      if (!http) return context.skip('the server offers no GET stream');
       await one.post({
         jsonrpc: '2.0',
         id: 7,
@@ -144,7 +145,7 @@ export const sessionChecks: readonly Check[] = [
       await other.post(PING);
       await context.pause(context.patience.quietMs);
       const stray = http.frames.find((frame) => paramsOf(frame)['progressToken'] === 'isthmus-check-one');
-      if (stray) context.fail(`another session was told ${stray.text.slice(0, 120)}`, 'nothing');
+      if (stray) context.fail(`another session received ${stray.text.slice(0, 120)}`, 'nothing');
       return `progress of ${String(call.params['name'])} came to its own session only`;
     },
   },
@@ -176,8 +177,8 @@ export const sessionChecks: readonly Check[] = [
         const stray = heard.find((frame) => paramsOf(frame)['progressToken'] === tokens[1 - at]);
         if (stray)
           context.fail(
-            `two sessions had a call with the id 7 at once, and one was told of the other's: ${stray.text.slice(0, 120)}`,
-            'each session hears of its own call only',
+            `two sessions had a call with the id 7 at once, and one received a message of the other: ${stray.text.slice(0, 120)}`,
+            'each session receives only messages of its own call',
           );
         const twice = calls.filter(({ response }) => response?.id === 7).length;
         if (twice < 2)
@@ -186,7 +187,7 @@ export const sessionChecks: readonly Check[] = [
             'an answer to each',
           );
       }
-      return `two calls of ${String(call.params['name'])} with the same id in two sessions: each heard of its own`;
+      return `two calls of ${String(call.params['name'])} with the same id in two sessions: each received only its own messages`;
     },
   },
 ];

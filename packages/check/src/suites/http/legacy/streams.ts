@@ -59,7 +59,7 @@ export const legacyHttpChecks: readonly Check[] = [
         const http = await session.get();
         http.close();
         if (http.status === 405) return '405';
-        if (http.status === 200 && http.isStream) return 'a stream of events';
+        if (http.status === 200 && http.isStream) return 'an event stream';
         return context.fail(
           `GET was answered with HTTP ${http.status} and ${http.contentType || 'no content type'}`,
           'text/event-stream, or HTTP 405',
@@ -84,7 +84,7 @@ export const legacyHttpChecks: readonly Check[] = [
       http?.close();
       if (!http || (http.status === 200 && http.isStream))
         context.fail(
-          `GET with Accept: text/html ${http ? 'opens a stream of events' : 'had no answer'}`,
+          `GET with Accept: text/html ${http ? 'opens an event stream' : 'had no answer'}`,
           'HTTP 406 or 405',
         );
       return `was answered with HTTP ${http?.status}`;
@@ -111,7 +111,7 @@ export const legacyHttpChecks: readonly Check[] = [
       }
       await context.pause(context.patience.quietMs);
       const stray = streams.flatMap((http) => http?.frames ?? []).find(({ kind }) => kind === 'result');
-      if (stray) context.fail(`the standing stream has ${stray.text.slice(0, 120)}`, 'no responses');
+      if (stray) context.fail(`the GET stream has ${stray.text.slice(0, 120)}`, 'no responses');
       return `${ids.length} responses, each on its own POST`;
     },
   },
@@ -149,12 +149,12 @@ export const legacyHttpChecks: readonly Check[] = [
       const session = await openSession(context);
       const standing = await session.get().catch(() => undefined);
       if (standing?.status !== 200 || !standing.isStream)
-        return context.skip('the server offers no standing stream');
+        return context.skip('the server offers no GET stream');
       await postReporting(session, call);
       await context.pause(context.patience.quietMs);
       const stray = standing.frames.find(({ method }) => method === 'notifications/progress');
-      if (stray) context.fail(`the standing stream has ${stray.text.slice(0, 160)}`, 'nothing of the call');
-      return `${describeStop(call)}: its progress came elsewhere`;
+      if (stray) context.fail(`the GET stream has ${stray.text.slice(0, 160)}`, 'no messages of the call');
+      return `${describeStop(call)}: its progress came on another stream`;
     },
   },
   {
@@ -170,7 +170,7 @@ export const legacyHttpChecks: readonly Check[] = [
       if (answer.status === 202 && answer.http?.text === '') return '202 without a body';
       if (answer.status >= 400 && answer.status < 500) return `refused: ${answer.said}`;
       return context.fail(
-        `a response to nothing was answered with ${answer.said}`,
+        `an unexpected response was answered with ${answer.said}`,
         'HTTP 202 without a body, or a 4xx status',
       );
     },
@@ -201,7 +201,7 @@ export const legacyHttpChecks: readonly Check[] = [
     async run(context) {
       const { http, place, first } = await openOldStream(context);
       const endpoint = await first;
-      if (endpoint?.event !== 'endpoint') return context.skip('the stream does not say where to post');
+      if (endpoint?.event !== 'endpoint') return context.skip('the stream has no endpoint event');
       const request = initializeRequest(context, '2024-11-05', 'old');
       const posted = await ask(context, context.openHttp({ sse: true }), {
         ...request,
@@ -225,7 +225,7 @@ const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
 
 function needSince(context: CheckContext, revision: string, what: string): void {
   if (context.revision < revision)
-    context.skip(`${what} came with ${revision}, and ${context.revision} is spoken`);
+    context.skip(`${what} came with ${revision}, and the session uses ${context.revision}`);
 }
 
 /** Repeats the call with a progress token. */
@@ -251,7 +251,7 @@ async function openOldStream(context: CheckContext): Promise<OldStream> {
   const { url } = context.target;
   const place = context.facts.isSse ? url : new URL('sse', url);
   if (!context.facts.isSse && place.pathname === url.pathname)
-    return context.skip('the target is at /sse, and speaks Streamable HTTP');
+    return context.skip('the target is at /sse, and uses Streamable HTTP');
   let tell: (event: HttpEvent) => void = () => {};
   const told = new Promise<HttpEvent>((resolve) => {
     tell = resolve;

@@ -77,7 +77,7 @@ export const cacheChecks: readonly Check[] = [
             'one for all pages',
           );
       }
-      return `${lists.map(({ list, pages }) => `${pages.length} pages of ${list.method}`).join(', ')} agree`;
+      return `${lists.map(({ list, pages }) => `${pages.length} pages of ${list.method}`).join(', ')} have the same scope`;
     },
   },
 ];
@@ -103,7 +103,7 @@ function eachCacheable(
     const wrong = judge(answer.result);
     if (wrong) fail(context, answer, ...wrong);
   }
-  return `${heard.length} results of ${new Set(heard.map(({ method }) => method)).size} methods say so`;
+  return `${heard.length} results of ${new Set(heard.map(({ method }) => method)).size} methods have it`;
 }
 
 function fail(context: CheckContext, answer: HeardAnswer, seen: string, expected: string): never {

@@ -23,7 +23,7 @@ export const completionChecks: readonly Check[] = [
         const completion = isJsonObject(reply.result['completion']) ? reply.result['completion'] : {};
         const { values } = completion;
         if (!Array.isArray(values))
-          return context.fail('completion.values is no array', 'an array of strings');
+          return context.fail('completion.values is not an array', 'an array of strings');
         if (values.length > 100) context.fail(`${nameOf(params)} has ${values.length} values`, '100 at most');
         most = Math.max(most, values.length);
       }
@@ -41,7 +41,7 @@ export const completionChecks: readonly Check[] = [
       const revision = knownRevision(context);
       const [first] = needArguments(context);
       const reply = await complete(context, first!);
-      if (reply.kind !== 'result') return context.skip(`${nameOf(first!)} gave ${inWords(reply)}`);
+      if (reply.kind !== 'result') return context.skip(`${nameOf(first!)} returned ${inWords(reply)}`);
       const complaints = judgeResult('completion/complete', reply.result, revision).filter(({ path }) =>
         path.startsWith('result.completion'),
       );

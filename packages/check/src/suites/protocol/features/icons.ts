@@ -34,7 +34,7 @@ export const iconChecks: readonly Check[] = [
     hint: 'Offer PNG, JPEG, SVG or WebP in addition to other types.',
     run(context) {
       const typed = needIcons(context).filter(({ icon }) => icon['mimeType'] !== undefined);
-      if (typed.length === 0) context.skip('no icon says of which type it is');
+      if (typed.length === 0) context.skip('no icon has a media type');
       const owners = [...new Set(typed.map(({ of }) => of))];
       const bad = owners.find((owner) =>
         typed.every(({ of, icon }) => of !== owner || !KNOWN.test(String(icon['mimeType']))),

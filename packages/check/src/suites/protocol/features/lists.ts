@@ -33,8 +33,7 @@ export const pageChecks: readonly Check[] = [
     async run(context) {
       const lists = await pagesOf(context);
       for (const { list, pages, isEnded } of lists) {
-        if (!isEnded)
-          context.fail(`${list.method} goes round in circles after ${pages.length} pages`, 'a last page');
+        if (!isEnded) context.fail(`${list.method} does not end after ${pages.length} pages`, 'a last page');
       }
       return lists.map(({ list, pages }) => `${list.method} ends after ${pages.length} pages`).join(', ');
     },
@@ -71,7 +70,7 @@ export const pageChecks: readonly Check[] = [
         const reply = await talk.request(list.method, { cursor: cursors[0] });
         const page = context.needResult(reply, `a cursor of ${list.method}, used again,`);
         if (JSON.stringify(itemsIn(page, list)) !== JSON.stringify(itemsIn(pages[1]!, list)))
-          context.fail(`a cursor of ${list.method} gave another page the second time`, 'the same page');
+          context.fail(`a cursor of ${list.method} returned another page the second time`, 'the same page');
       }
       return `cursors of ${lists.map(({ list }) => list.method).join(', ')} can be used again`;
     },

@@ -69,10 +69,10 @@ export const promptChecks: readonly Check[] = [
       const failed = stops.find(({ reply }) => reply.kind !== 'result');
       if (failed)
         context.fail(
-          `prompts/get ${failed.name}, which requires nothing, gave ${inWords(failed.reply)}`,
+          `prompts/get ${failed.name}, which has no required arguments, returned ${inWords(failed.reply)}`,
           'a result',
         );
-      return `${stops.length} prompts without required arguments could be had`;
+      return `${stops.length} prompts without required arguments were returned`;
     },
   },
   {

@@ -38,7 +38,7 @@ export const resourceChecks: readonly Check[] = [
     hint: 'Put { uri } into error.data.',
     async run(context) {
       const reply = await readNothing(context);
-      if (reply.kind !== 'error') return context.skip(`reading ${NOTHING} gave no error`);
+      if (reply.kind !== 'error') return context.skip(`reading ${NOTHING} returned no error`);
       const { data } = reply.error;
       if (!isJsonObject(data) || data['uri'] !== NOTHING)
         context.fail(`error.data is ${JSON.stringify(data) ?? 'absent'}`, `{"uri":"${NOTHING}"}`);
@@ -109,13 +109,13 @@ export const resourceChecks: readonly Check[] = [
         const contents = reply.kind === 'result' ? reply.result['contents'] : undefined;
         return Array.isArray(contents) && contents.length > 0 ? [{ uri, contents }] : [];
       });
-      if (reads.length === 0) context.skip('no listed resource had contents');
+      if (reads.length === 0) context.skip('no listed resource has contents');
       for (const { uri, contents } of reads) {
         const uris = contents.filter(isJsonObject).map((item) => String(item['uri']));
         if (!uris.some((each) => each.startsWith(uri.replace(/\/$/, ''))))
-          context.fail(`reading ${uri} gave contents of ${uris.join(', ')}`, `contents of ${uri}`);
+          context.fail(`reading ${uri} returned contents of ${uris.join(', ')}`, `contents of ${uri}`);
       }
-      return `the contents of ${reads.length} resources are named for them`;
+      return `the contents of ${reads.length} resources have their URI`;
     },
   },
   {
@@ -160,9 +160,9 @@ export const resourceChecks: readonly Check[] = [
         const uri = `${folder}/${dots}etc/passwd`;
         const reply = await talk.request('resources/read', { uri });
         if (reply.kind === 'result' && JSON.stringify(reply.result).includes('root:'))
-          context.fail(`reading ${uri} gave the passwords of the system`, 'an error');
+          context.fail(`reading ${uri} returned /etc/passwd`, 'an error');
       }
-      return `no way led from ${folder} to /etc/passwd`;
+      return `/etc/passwd could not be read from ${folder}`;
     },
   },
 ];
@@ -192,7 +192,7 @@ function judgeNames(
   isSound: (name: string) => boolean,
   expected: string,
 ): string {
-  if (items.length === 0) context.skip('the server lists none');
+  if (items.length === 0) context.skip('the server lists no such items');
   const bad = items.map((item) => item[member]).filter((name) => typeof name !== 'string' || !isSound(name));
   if (bad.length > 0)
     context.fail(

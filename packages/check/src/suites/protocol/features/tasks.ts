@@ -28,10 +28,10 @@ export const taskChecks: readonly Check[] = [
       needTasks(context);
       const wanting = context.facts.tools.filter(takesTasks).map(({ name }) => String(name));
       const isAnnounced = hasCapability(context.facts.capabilities, 'tasks.requests.tools.call');
-      if (wanting.length === 0 && !isAnnounced) context.skip('no tool of the server is for tasks');
+      if (wanting.length === 0 && !isAnnounced) context.skip('no tool of the server supports tasks');
       if (wanting.length > 0 && !isAnnounced)
         context.fail(
-          `${several(wanting)} may run as a task, and tasks.requests.tools.call is not announced`,
+          `${several(wanting)} may run as a task, but tasks.requests.tools.call is not announced`,
           'both or neither',
         );
       return `${wanting.length} tools may run as tasks, and that is announced`;
@@ -51,7 +51,7 @@ export const taskChecks: readonly Check[] = [
       const result = context.needResult(reply, `${name}, called with task,`);
       if (!Array.isArray(result['content']))
         context.fail(`${name}, called with task, was answered with ${inWords(reply)}`, 'its plain result');
-      return `${name}, called with task, gave its plain result`;
+      return `${name}, called with task, returned its plain result`;
     },
   },
   {
@@ -68,7 +68,7 @@ export const taskChecks: readonly Check[] = [
       const { status } = taskIn(created);
       if (status !== 'working')
         context.fail(`a new task of ${tool} is ${JSON.stringify(status)}`, '"working"');
-      return `${tool} made a task, which is working`;
+      return `${tool} returned a task with the status working`;
     },
   },
   {
@@ -76,13 +76,13 @@ export const taskChecks: readonly Check[] = [
     hint: 'Use a random UUID.',
     async run(context) {
       const [one, other] = [(await taskRunOf(context)).taskId, (await cancelledTask(context)).taskId];
-      if (one === other) context.fail(`two tasks are called ${one}`, 'an id for each');
+      if (one === other) context.fail(`two tasks have the id ${one}`, 'a unique id for each');
       const [a, b] = [one, other].map((id) => id.replace(/\d+/g, ''));
       const digits = [...one.matchAll(/\d+/g)].map(([run]) => run.length);
       if (a === b && Math.max(0, ...digits) < GUESSABLE)
-        context.fail(`two tasks are called ${one} and ${other}`, 'ids that do not follow from each other');
-      if (one.length < 8) context.fail(`a task is called ${one}`, 'an id of more characters');
-      return `two tasks are called ${one} and ${other}`;
+        context.fail(`two tasks have the ids ${one} and ${other}`, 'ids that cannot be predicted');
+      if (one.length < 8) context.fail(`a task has the id ${one}`, 'a longer id');
+      return `two tasks have the ids ${one} and ${other}`;
     },
   },
   {
@@ -111,9 +111,9 @@ export const taskChecks: readonly Check[] = [
       if (complaints.length > 0)
         context.fail(
           `tasks/result ${taskId}: ${several(complaints.map(complaintText))}`,
-          `what ${tool} gives back`,
+          `the result of ${tool}`,
         );
-      return `tasks/result gave what ${tool} gives back`;
+      return `tasks/result returned the result of ${tool}`;
     },
   },
   {
@@ -157,8 +157,11 @@ export const taskChecks: readonly Check[] = [
       const result = context.needResult(cancelled, 'tasks/cancel');
       const states = [result['status'], taskIn(after)['status']].map(String);
       if (states.some((state) => state !== 'cancelled'))
-        context.fail(`tasks/cancel said ${states[0]}, and tasks/get then ${states[1]}`, 'cancelled');
-      return 'tasks/cancel and tasks/get say cancelled';
+        context.fail(
+          `tasks/cancel returned ${states[0]}, and tasks/get then returned ${states[1]}`,
+          'cancelled',
+        );
+      return 'tasks/cancel and tasks/get returned cancelled';
     },
   },
   {
@@ -191,8 +194,8 @@ export const taskChecks: readonly Check[] = [
       if (progress === 0) context.skip('the task reported no progress');
       if (result.kind === 'silence') context.skip('the task did not end in time');
       if (lateProgress.length > 0)
-        context.fail(`${lateProgress.length} reports came after the end of the task`, 'none');
-      return `${progress} reports came, and none after the end`;
+        context.fail(`${lateProgress.length} progress notifications came after the end of the task`, 'none');
+      return `${progress} progress notifications came, and none after the end`;
     },
   },
   {
@@ -214,7 +217,7 @@ export const taskChecks: readonly Check[] = [
       if (reply.kind !== 'error' || reply.error.code !== -32021) context.fail(seen, 'error -32021');
       if (extensions[EXTENSION] === undefined)
         context.fail(
-          `${seen}, and data that do not name it`,
+          `${seen}, and its data do not name it`,
           `requiredCapabilities.extensions["${EXTENSION}"]`,
         );
       return seen;
@@ -244,9 +247,9 @@ export const taskChecks: readonly Check[] = [
         if (complaints.length > 0)
           context.fail(`tasks/get: ${several(complaints.map(complaintText))}`, 'the state of a task');
         await talk.request('tasks/cancel', { taskId }, { capabilities });
-        return `${name} made a task, which was known at once`;
+        return `${name} returned a task, which was known at once`;
       }
-      return context.skip('no tool that was called became a task');
+      return context.skip('no called tool returned a task');
     },
   },
 ];

@@ -13,11 +13,11 @@ export const cancellationIgnoredChecks: readonly Check[] = [
     'a cancellation of an unknown request',
     'SHOULD',
     ['CANC-008', 'CANC-011'],
-    [{ requestId: 987_654_321 }, { requestId: 'isthmus-check: nobody', reason: 'for no reason' }],
+    [{ requestId: 987_654_321 }, { requestId: 'isthmus-check: unknown', reason: 'for no reason' }],
   ),
   ignored(
     'malformed',
-    'a cancellation that names no request',
+    'a cancellation without a request id',
     'SHOULD',
     ['CANC-011'],
     [
@@ -66,7 +66,7 @@ export const cancellationIgnoredChecks: readonly Check[] = [
       const twice = answeredTwice(talk);
       if (twice !== undefined)
         context.fail(`${JSON.stringify(twice)} was answered twice`, 'one answer at most');
-      return `${RACES} requests were cancelled in the same moment, and the next was answered`;
+      return `${RACES} requests were cancelled at once, and the next was answered`;
     },
   },
   {
@@ -92,10 +92,10 @@ export const cancellationIgnoredChecks: readonly Check[] = [
       const after = await askAlive(talk);
       if (reply.kind !== 'result' || after.kind !== 'result')
         context.fail(
-          `five clients went away; another request had ${describe(reply)}, and the next ${describe(after)}`,
+          `five clients disconnected; another request had ${describe(reply)}, and the next ${describe(after)}`,
           'results for both',
         );
-      return 'five clients went away, and the others were answered';
+      return 'five clients disconnected, and the others were answered';
     },
   },
   {
@@ -123,13 +123,15 @@ export const cancellationIgnoredChecks: readonly Check[] = [
           if (id === undefined && context.revision === '2025-11-25') continue;
           if (!own.has(id))
             context.fail(
-              `the server cancelled ${JSON.stringify(id)}, which is no ${context.era === 'modern' ? 'subscription' : 'request of its own'}`,
-              'no cancellation of what others have asked',
+              `the server cancelled ${JSON.stringify(id)}, which is not ${context.era === 'modern' ? 'a subscription' : 'one of its own requests'}`,
+              'no cancellation of requests of the client',
               evidence(frame),
             );
         }
       }
-      return count === 0 ? 'the server cancelled nothing' : `${count} cancellations were of its own`;
+      return count === 0
+        ? 'the server cancelled nothing'
+        : `all of ${count} cancellations were of its own requests`;
     },
   },
 ];
@@ -188,7 +190,7 @@ async function expectIgnored(
   await talk.notify('notifications/cancelled', params).catch(() => {});
   const reply = await askAlive(talk);
   if (reply.kind !== 'result')
-    context.fail(`after ${what}, ${aliveMethod(talk)} had ${describe(reply)}`, 'an answer as before');
+    context.fail(`after ${what}, ${aliveMethod(talk)} had ${describe(reply)}`, 'an answer, as before');
   const said = talk.transcript.frames.slice(from).find(
     (frame) =>
       frame.from === 'server' &&

@@ -31,7 +31,7 @@ export const cancellationChecks: readonly Check[] = [
         if (answer?.when === 'before' || (answer?.when === 'crossing' && ms !== TRIES_MS.at(-1))) continue;
         if (answer)
           context.fail(
-            `the cancelled request was answered all the same, ${Math.round(answer.frame.atMs - answer.cancelledAtMs)} ms after it was cancelled`,
+            `the cancelled request was answered, ${Math.round(answer.frame.atMs - answer.cancelledAtMs)} ms after it was cancelled`,
             'no answer',
             evidence(answer.frame),
           );
@@ -73,7 +73,7 @@ export const cancellationChecks: readonly Check[] = [
         // A single one may have been on its way already, but not every time.
         if (prompted === TRIES_MS.length)
           context.fail(
-            'each time a request was cancelled, more progress of it came at once',
+            'each time a request was cancelled, it reported more progress',
             'silence',
             evidence(prompt),
           );
@@ -98,7 +98,7 @@ export const cancellationChecks: readonly Check[] = [
       const talk = await context.openTalk();
       const first = startSlow(context, talk, SLOW_MS, { progressToken: 9101 });
       const second = startSlow(context, talk, SHORT_MS, { progressToken: 9102 });
-      await first.cancel('isthmus-check has changed its mind');
+      await first.cancel('cancelled by isthmus-check');
       const reply = await second.reply;
       if (reply.kind !== 'result')
         context.fail(`one of two requests was cancelled, and the other had ${describe(reply)}`, 'its result');
@@ -124,7 +124,7 @@ export const cancellationChecks: readonly Check[] = [
           `request 8801 was running, "8801" was cancelled, and 8801 had ${describe(reply)}`,
           'its result',
         );
-      return 'cancelling "8801" did not touch 8801';
+      return 'cancelling "8801" did not affect 8801';
     },
   },
 ];

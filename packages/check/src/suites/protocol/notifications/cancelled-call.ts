@@ -90,7 +90,7 @@ export async function cancelled(
   // The server reads in order. What it wrote before it read the cancellation comes before the answer to the request after
   // it. What comes between the two answers is its reaction to the cancellation.
   const before = talk.peer && askAlive(talk);
-  const sent = pending.cancel('isthmus-check has changed its mind');
+  const sent = pending.cancel('cancelled by isthmus-check');
   if (!talk.peer) await sent;
   const [first, next] = await Promise.all([before, askAlive(talk)]);
   // Over HTTP they use different connections, so the server needs time to read them.

@@ -47,7 +47,7 @@ export const loggingLevelsChecks: readonly Check[] = [
         for (const level of ['warning', 'emergency'] as const)
           expectAbove(context, await logsOf(context, talk, stop, { logLevel: level }), level, nameOf(stop));
       }
-      return `${stops.map(nameOf).join(', ')}: logs from the level on`;
+      return `${stops.map(nameOf).join(', ')}: only logs of the level and above`;
     },
   },
   {
@@ -70,7 +70,7 @@ export const loggingLevelsChecks: readonly Check[] = [
       const alien = other.http?.frames.find(isLog);
       if (alien)
         context.fail(
-          `logs came on the stream of a request that did not ask for them`,
+          'logs came on the stream of a request that did not ask for them',
           'none',
           evidence(alien),
         );
@@ -101,7 +101,7 @@ export const loggingLevelsChecks: readonly Check[] = [
         if (reply.kind !== 'error' || reply.error.code !== -32602)
           context.fail(`the level ${JSON.stringify(level)} had ${describe(reply)}`, 'error -32602');
       }
-      return 'three levels that there are not were refused';
+      return 'three unknown levels were refused';
     },
   },
   {
@@ -126,7 +126,7 @@ export const loggingLevelsChecks: readonly Check[] = [
         if (talk.era === 'legacy' && members.length > 0)
           context.fail(`logging/setLevel was answered with ${members.join(', ')}`, '{}');
       }
-      return 'eight levels were taken';
+      return 'eight levels were accepted';
     },
   },
   {
@@ -148,25 +148,25 @@ export const loggingLevelsChecks: readonly Check[] = [
       context.needResult(await talk.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
       const stop =
         (await firstThatLogs(context, talk, likely)) ??
-        context.skip('nothing that may be called logs, even from debug on');
+        context.skip('nothing that may be called logs, even at the level debug');
       context.needResult(await talk.request('logging/setLevel', { level: 'emergency' }), 'logging/setLevel');
       expectAbove(context, await logsOf(context, talk, stop, {}), 'emergency', nameOf(stop));
-      if (context.target.transport === 'command') return `${nameOf(stop)}: logs from emergency on`;
+      if (context.target.transport === 'command') return `${nameOf(stop)}: only logs of emergency`;
       const other = await context.openTalk();
       context.needResult(await other.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
       expectAbove(
         context,
         await logsOf(context, talk, stop, {}),
         'emergency',
-        `${nameOf(stop)}, while another session wants all`,
+        `${nameOf(stop)}, while another session has the level debug`,
       );
       await talk.request('logging/setLevel', { level: 'emergency' });
       if ((await logsOf(context, other, stop, {})).length === 0)
         context.fail(
-          'another session set its own level, and this one hears nothing any more',
+          'another session set its own level, and this one receives nothing any more',
           'a level for each session',
         );
-      return `${nameOf(stop)}: logs from emergency on here, and from debug on in another session`;
+      return `${nameOf(stop)}: logs of emergency here, and of debug and above in another session`;
     },
   },
 ];
@@ -208,7 +208,7 @@ function likelyToLog(context: CheckContext): readonly WalkthroughStop[] {
     ...tour.filter(({ reply }) => reply.notifications.some(isLog)),
     ...tour.filter(({ params }) => /log/i.test(String(params['name']))),
   ];
-  if (likely.length === 0) context.skip('nothing that may be called logs, or looks as if it did');
+  if (likely.length === 0) context.skip('nothing that may be called logs, or has a name like that');
   return likely.slice(0, 5);
 }
 
@@ -230,7 +230,7 @@ function expectAbove(context: CheckContext, logs: readonly Frame[], level: Loggi
   });
   if (below)
     context.fail(
-      `${what} logged at ${String(paramsOf(below)['level'])}, and ${level} was asked for`,
+      `${what} logged at ${String(paramsOf(below)['level'])}, and ${level} was requested`,
       `${level} and above`,
       evidence(below),
     );

@@ -20,11 +20,11 @@ export const loggingChecks: readonly Check[] = [
       const logs = heardLogs(context);
       if (!hasCapability(context.facts.capabilities, 'logging'))
         context.fail(
-          `notifications/message came ${logs.length} times, and logging is not announced`,
+          `${logs.length} log messages came, but logging is not announced`,
           'the capability logging',
           evidence(logs[0]!),
         );
-      return `log messages came (${logs.length}), and logging is announced`;
+      return `${logs.length} log messages came, and logging is announced`;
     },
   },
   {
@@ -49,7 +49,7 @@ export const loggingChecks: readonly Check[] = [
         if (logger !== undefined && typeof logger !== 'string')
           context.fail(`a log message has the logger ${JSON.stringify(logger)}`, 'a string', evidence(frame));
       }
-      return `each log message (${logs.length}) has a level and data`;
+      return `all of ${logs.length} log messages have a level and data`;
     },
   },
   {
@@ -67,7 +67,7 @@ export const loggingChecks: readonly Check[] = [
         return at.some((time, index) => (at[index + FLOOD] ?? Number.POSITIVE_INFINITY) - time < 1000);
       });
       if (flood) context.fail(`more than ${FLOOD} log messages came within a second`, 'a few a second');
-      return `log messages came (${logs.length}), at most ${FLOOD} within a second`;
+      return `${logs.length} log messages came, at most ${FLOOD} within a second`;
     },
   },
   {
@@ -91,9 +91,9 @@ export const loggingChecks: readonly Check[] = [
           : SECRETS.find(([, pattern]) => pattern.test(text))?.[0];
         // The evidence is left out, since reports are shared.
         if (kind !== undefined)
-          context.fail(`a log message holds ${kind}`, 'no credentials in logs', { wire: [] });
+          context.fail(`a log message contains ${kind}`, 'no credentials in logs', { wire: [] });
       }
-      return `no log message (of ${logs.length}) looks as if it held credentials`;
+      return `none of ${logs.length} log messages seems to contain credentials`;
     },
   },
 ];

@@ -27,10 +27,14 @@ export const progressChecks: readonly Check[] = [
         if (typeof progress !== 'number')
           context.fail(`progress is ${JSON.stringify(progress) ?? 'missing'}`, 'a number', evidence(frame));
         else if (before !== undefined && progress <= before)
-          context.fail(`progress went from ${before} to ${progress}`, 'more than before', evidence(frame));
+          context.fail(
+            `progress went from ${before} to ${progress}`,
+            'a greater value than before',
+            evidence(frame),
+          );
         else last.set(key, progress);
       }
-      return `progress increased each time (${all.length})`;
+      return `all of ${all.length} progress notifications increased`;
     },
   },
   {
@@ -47,14 +51,18 @@ export const progressChecks: readonly Check[] = [
         const token = JSON.stringify(paramsOf(frame)['progressToken']) ?? 'no token';
         if (!request)
           context.fail(
-            `progress came under ${token}, which no request had`,
+            `progress came with ${token}, which no request had`,
             'a token of a request',
             evidence(frame),
           );
         if (isAnswered)
-          context.fail(`progress came under ${token} after the answer`, 'none any more', evidence(frame));
+          context.fail(
+            `progress came with ${token} after the answer`,
+            'no progress after the answer',
+            evidence(frame),
+          );
       }
-      return `progress (${all.length}) was of running requests`;
+      return `all of ${all.length} progress notifications were of running requests`;
     },
   },
   {
@@ -121,7 +129,7 @@ export const progressChecks: readonly Check[] = [
         const falls = values.findIndex((value, index) => index > 0 && value <= values[index - 1]!);
         if (falls > 0)
           context.fail(
-            `with three requests at once, progress under ${progressToken} went from ${values[falls - 1]} to ${values[falls]}`,
+            `with three requests at once, progress with ${progressToken} went from ${values[falls - 1]} to ${values[falls]}`,
             'progress that increases for each',
           );
         const alien = replies[at]!.http?.frames.find(
@@ -129,12 +137,12 @@ export const progressChecks: readonly Check[] = [
         );
         if (alien && context.era === 'modern')
           context.fail(
-            `progress under ${JSON.stringify(paramsOf(alien)['progressToken'])} came on the stream of ${progressToken}`,
+            `progress with ${JSON.stringify(paramsOf(alien)['progressToken'])} came on the stream of ${progressToken}`,
             'progress on the stream of its own request',
             evidence(alien),
           );
       }
-      return `${nameOf(stop)} three times at once: each reported for itself`;
+      return `${nameOf(stop)} three times at once: each reported its own progress`;
     },
   },
   {
@@ -153,7 +161,7 @@ export const progressChecks: readonly Check[] = [
         if (typeof progress === 'number' && typeof total === 'number' && progress > total)
           context.fail(`progress is ${progress} of ${total}`, 'at most the total', evidence(frame));
       }
-      return `progress (${all.length}) is within its total`;
+      return `all of ${all.length} progress notifications are within their total`;
     },
   },
   {
@@ -167,17 +175,17 @@ export const progressChecks: readonly Check[] = [
     run(context) {
       if (context.revision < '2025-03-26') context.skip(`${context.revision} has no messages in progress`);
       const said = heardProgress(context).filter(({ frame }) => paramsOf(frame)['message'] !== undefined);
-      if (said.length === 0) context.skip('no notification of progress has a message');
+      if (said.length === 0) context.skip('no progress notification has a message');
       for (const { frame } of said) {
         const { message } = paramsOf(frame);
         if (typeof message !== 'string' || message.trim() === '')
           context.fail(
-            `the message of progress is ${JSON.stringify(message)}`,
+            `the message of a progress notification is ${JSON.stringify(message)}`,
             'a few words',
             evidence(frame),
           );
       }
-      return `each message of progress (${said.length}) says something`;
+      return `all of ${said.length} progress messages are readable`;
     },
   },
   {
@@ -195,9 +203,9 @@ export const progressChecks: readonly Check[] = [
       for (const at of times.values()) {
         const flood = at.find((time, index) => (at[index + FLOOD] ?? Number.POSITIVE_INFINITY) - time < 1000);
         if (flood !== undefined)
-          context.fail(`more than ${FLOOD} notifications of progress came within a second`, 'a few a second');
+          context.fail(`more than ${FLOOD} progress notifications came within a second`, 'a few a second');
       }
-      return `at most ${FLOOD} notifications of progress came within a second`;
+      return `at most ${FLOOD} progress notifications came within a second`;
     },
   },
 ];

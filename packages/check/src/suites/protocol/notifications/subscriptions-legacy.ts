@@ -46,12 +46,13 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
       await trigger.pull(talk);
       await askAlive(talk);
       const early = updates(talk, uri)[0];
-      if (early) context.fail(`${uri} was told of, and nobody had subscribed`, 'no update', evidence(early));
+      if (early)
+        context.fail(`an update of ${uri} came before resources/subscribe`, 'no update', evidence(early));
       context.needResult(await talk.request('resources/subscribe', { uri }), 'resources/subscribe');
       await trigger.pull(talk);
       if (!(await talk.transcript.waitFor((frame) => isUpdate(frame, uri), context.patience.answerMs)))
         context.fail(
-          `${trigger.name} was called, and no update of ${uri} came`,
+          `${trigger.name} was called, but no update of ${uri} came`,
           'notifications/resources/updated',
         );
       context.needResult(await talk.request('resources/unsubscribe', { uri }), 'resources/unsubscribe');
@@ -84,7 +85,7 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
       // A proxy may still have been opening its stream for notifications.
       if (!(await hears(context.patience.quietMs))) await trigger.pull(talk);
       if (!(await hears(context.patience.answerMs)))
-        context.fail(`${trigger.name} was called, and ${method} did not come`, method);
+        context.fail(`${trigger.name} was called, but ${method} did not come`, method);
       return `${trigger.name} was called, and ${method} came`;
     },
   },
@@ -104,14 +105,14 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
         const list = frame.method!.split('/')[1]!;
         if (!hasCapability(context.facts.capabilities, `${list}.listChanged`))
           context.fail(
-            `${frame.method} came, and ${list}.listChanged is not announced`,
-            `no news, or the capability`,
+            `${frame.method} came, but ${list}.listChanged is not announced`,
+            'no such notification, or the capability',
             evidence(frame),
           );
       }
       return told.length === 0
-        ? 'no changes of lists were told'
-        : `${told.length} changes were announced ones`;
+        ? 'no list_changed notification came'
+        : `all of ${told.length} list_changed notifications are announced`;
     },
   },
 ];
@@ -127,7 +128,7 @@ function subscribable(context: CheckContext): string {
 /** A conversation that can receive unsolicited notifications. */
 async function hearing(context: CheckContext): Promise<CheckConversation> {
   const talk = await context.openTalk();
-  if (!(await talk.hearsNews)) context.skip('the server offers no stream for news (GET)');
+  if (!(await talk.hearsNews)) context.skip('the server offers no GET stream for notifications');
   return talk;
 }
 

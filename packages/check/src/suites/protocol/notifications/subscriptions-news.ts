@@ -42,10 +42,10 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       );
       if (!frame)
         context.fail(
-          `${trigger.name} was called, and notifications/resources/updated for ${trigger.uris[0]} did not come`,
-          'the news on the subscription',
+          `${trigger.name} was called, but notifications/resources/updated for ${trigger.uris[0]} did not come`,
+          'the notification on the subscription',
         );
-      return `${trigger.name} was called, and the news came`;
+      return `${trigger.name} was called, and the notification came`;
     },
   },
   {
@@ -68,16 +68,16 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       });
       await trigger.pull(talk);
       if (!(await witness.pending.waitFor((frame) => isNews(frame) && subscriptionOf(frame) === witness.id)))
-        context.skip(`${trigger.name} was called, and nobody was told anything`);
+        context.skip(`${trigger.name} was called, and no notification came`);
       await context.pause(context.patience.quietMs);
       const wrong = newsOf(listening)[0];
       if (wrong)
         context.fail(
-          `the subscription without a wish was told ${wrong.method}`,
-          'nothing that was not asked for',
+          `the subscription with an empty filter received ${wrong.method}`,
+          'only requested notifications',
           evidence(wrong),
         );
-      return `${trigger.name} was called, and only the subscription that wanted to know was told`;
+      return `${trigger.name} was called, and only the subscription that requested it was notified`;
     },
   },
   {
@@ -97,7 +97,7 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       const news = talk.transcript.frames
         .slice(from)
         .filter((frame) => frame.from === 'server' && isNews(frame));
-      if (news.length === 0) context.skip('a change was made, and nobody was told anything');
+      if (news.length === 0) context.skip('a change was made, and no notification came');
       const nameless = news.find((frame) => ![first.id, second.id].includes(subscriptionOf(frame) as never));
       if (nameless)
         context.fail(
@@ -108,11 +108,11 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       for (const { id } of [first, second]) {
         if (!news.some((frame) => subscriptionOf(frame) === id))
           context.fail(
-            `of two subscriptions with the same filter, ${JSON.stringify(id)} was told nothing`,
-            'news on both',
+            `of two subscriptions with the same filter, ${JSON.stringify(id)} received nothing`,
+            'notifications on both',
           );
       }
-      return `all news (${news.length}) named their subscription`;
+      return `all of ${news.length} notifications named their subscription`;
     },
   },
   {
@@ -131,18 +131,18 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       await needTrigger(context, name).pull(talk);
       if (!(await arrives(context, talk, second)))
         context.fail(
-          'one of two subscriptions was cancelled, and the other was told nothing any more',
-          'news on the other',
+          'one of two subscriptions was cancelled, and the other received nothing any more',
+          'notifications on the other',
         );
       await context.pause(context.patience.quietMs);
       const late = newsOf(first)[heard];
       if (late)
         context.fail(
-          `after it was cancelled, the subscription was told ${late.method}`,
+          `after it was cancelled, the subscription received ${late.method}`,
           'nothing more',
           evidence(late),
         );
-      return 'the cancelled subscription stayed quiet, and the other was told';
+      return 'the cancelled subscription received nothing, and the other was notified';
     },
   },
   {
@@ -167,8 +167,12 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       await context.pause(context.patience.quietMs);
       const wrong = listening.heard().find(isBusyWork);
       if (wrong)
-        context.fail(`${wrong.method} came on the stream of a subscription`, 'news only', evidence(wrong));
-      return 'progress and logs of other requests stayed off the subscription';
+        context.fail(
+          `${wrong.method} came on the stream of a subscription`,
+          'only change notifications',
+          evidence(wrong),
+        );
+      return 'no progress and no logs came on the subscription';
     },
   },
   {
@@ -191,11 +195,11 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       const wrong = saidByServer(context, isForeign).find((frame) => !listens.has(subscriptionOf(frame)));
       if (wrong)
         context.fail(
-          `${wrong.method} came, and nobody had subscribed`,
-          'news on subscriptions only',
+          `${wrong.method} came without a subscription`,
+          'change notifications only on subscriptions',
           evidence(wrong),
         );
-      return 'nothing was told to those who have not subscribed';
+      return 'no change notification came without a subscription';
     },
   },
 ];
@@ -224,8 +228,8 @@ function told(list: 'tools' | 'prompts' | 'resources', rule: string): Check {
       const method = `notifications/${list}/list_changed`;
       if (!(await listening.pending.waitFor((frame) => frame.method === method)))
         context.fail(
-          `${trigger.name} was called, and ${method} did not come`,
-          'the news on the subscription',
+          `${trigger.name} was called, but ${method} did not come`,
+          'the notification on the subscription',
         );
       return `${trigger.name} was called, and ${method} came`;
     },

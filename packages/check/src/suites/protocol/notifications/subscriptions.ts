@@ -57,19 +57,19 @@ export const subscriptionsChecks: readonly Check[] = [
       const has = (path: string) => hasCapability(context.facts.capabilities, path);
       for (const [flag, path] of Object.entries(FLAGS)) {
         if (honoured[flag] === true && !has(path))
-          context.fail(`${flag} is acknowledged, and ${path} is not announced`, `no ${flag}`);
+          context.fail(`${flag} is acknowledged, but ${path} is not announced`, `no ${flag}`);
       }
       const uris = Array.isArray(honoured['resourceSubscriptions']) ? honoured['resourceSubscriptions'] : [];
       if (uris.length > 0 && !has('resources.subscribe'))
         context.fail(
-          'resourceSubscriptions are acknowledged, and resources.subscribe is not announced',
+          'resourceSubscriptions are acknowledged, but resources.subscribe is not announced',
           'no resourceSubscriptions',
         );
       const surplus = uris.find((uri) => ![asked['resourceSubscriptions']].flat().includes(uri));
       if (surplus !== undefined)
         context.fail(
-          `${String(surplus)} is acknowledged, and was not asked for`,
-          'a part of what was asked for',
+          `${String(surplus)} is acknowledged, but was not requested`,
+          'a part of the requested filter',
         );
       const { honoured: little } = await listenAcknowledged(context, talk, { toolsListChanged: true });
       const more = Object.keys(little).find(
@@ -77,10 +77,10 @@ export const subscriptionsChecks: readonly Check[] = [
       );
       if (more !== undefined)
         context.fail(
-          `${more} is acknowledged, and only toolsListChanged was asked for`,
+          `${more} is acknowledged, but only toolsListChanged was asked for`,
           'a part of the filter',
         );
-      return `of everything, ${Object.keys(honoured).join(', ') || 'nothing'} was acknowledged`;
+      return `of the whole filter, ${Object.keys(honoured).join(', ') || 'nothing'} was acknowledged`;
     },
   },
   {
@@ -98,7 +98,7 @@ export const subscriptionsChecks: readonly Check[] = [
         const named = subscriptionOf(acknowledgement!);
         if (named !== id)
           context.fail(
-            `the subscription with the id ${JSON.stringify(id)} is called ${JSON.stringify(named) ?? 'nothing'}`,
+            `the subscription with the id ${JSON.stringify(id)} has the subscriptionId ${JSON.stringify(named) ?? 'missing'}`,
             JSON.stringify(id),
             evidence(acknowledgement!),
           );
@@ -217,7 +217,9 @@ export const subscriptionsChecks: readonly Check[] = [
           (each) => each.kind === 'result' && membersOf(each)['id'] === listening.id,
           context.patience.answerMs,
         )) ??
-        context.skip('the server ended without a closing result, which it may when the client goes away');
+        context.skip(
+          'the server ended without a closing result, which is allowed when the client disconnects',
+        );
       const result = membersOf(frame)['result'];
       const { resultType, _meta, ...rest } = isJsonObject(result) ? result : {};
       const named = isJsonObject(_meta) ? _meta[META.subscriptionId] : undefined;
@@ -253,7 +255,7 @@ export const subscriptionsChecks: readonly Check[] = [
       const end = await talk.transcript.waitFor(isEnd, context.patience.answerMs);
       if (!end)
         context.fail(
-          `${how}, the server ${talk.peer!.hasEnded ? 'ended' : 'went on'} without a word on the open subscription`,
+          `${how}, the server ${talk.peer!.hasEnded ? 'ended' : 'kept running'} without a message on the open subscription`,
           'a closing result, or notifications/cancelled',
         );
       return `${how}, the subscription was ended with ${end?.method ?? 'a closing result'}`;

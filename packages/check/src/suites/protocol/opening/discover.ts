@@ -50,7 +50,7 @@ export const discoverChecks: readonly Check[] = [
     hint: 'A request carries everything that it needs: do not wait for server/discover.',
     async run(context) {
       const method = listsOf(context)[0]?.method;
-      if (method === undefined) return context.skip('there is nothing else to ask this server for');
+      if (method === undefined) return context.skip('the server has no lists to request');
       context.needResult(await askFirst(context, method), `${method} as the first request`);
       return `${method} was served as the first request of a connection`;
     },
@@ -73,7 +73,7 @@ export const discoverChecks: readonly Check[] = [
           `_meta["${META.serverInfo}"] is ${JSON.stringify(info) ?? 'absent'}`,
           'a name and a version',
         );
-      return `it says that it is ${String((info as { name: unknown }).name)}`;
+      return `its name is ${String((info as { name: unknown }).name)}`;
     },
   },
   {
@@ -87,10 +87,11 @@ export const discoverChecks: readonly Check[] = [
     run(context) {
       const { extensions } = context.facts.capabilities;
       if (extensions === undefined) return context.skip('the server announces no extensions');
-      if (!isJsonObject(extensions)) return context.fail('capabilities.extensions is no object', 'an object');
+      if (!isJsonObject(extensions))
+        return context.fail('capabilities.extensions is not an object', 'an object');
       for (const [name, settings] of Object.entries(extensions)) {
         if (!EXTENSION.test(name))
-          context.fail(`an extension is called ${JSON.stringify(name)}`, 'prefix/name');
+          context.fail(`an extension has the name ${JSON.stringify(name)}`, 'prefix/name');
         if (!isJsonObject(settings))
           context.fail(`the settings of ${name} are ${JSON.stringify(settings)}`, 'an object');
       }

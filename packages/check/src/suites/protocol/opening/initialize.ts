@@ -67,7 +67,7 @@ export const initializeChecks: readonly Check[] = [
     async run(context) {
       const answer = await answerToUnknownVersion(context);
       if (answer < context.revision)
-        context.fail(`it chose ${answer}, and speaks ${context.revision}`, context.revision);
+        context.fail(`it chose ${answer}, but supports ${context.revision}`, context.revision);
       return `asked for 1900-01-01 it chose ${answer}`;
     },
   },
@@ -108,9 +108,9 @@ export const initializeChecks: readonly Check[] = [
       if (early.length > 0)
         context.fail(
           `before initialized it sent ${early.map(({ method }) => method).join(', ')}`,
-          'ping and logs alone',
+          'only ping and logs',
         );
-      return 'nothing was asked before initialized';
+      return 'no request came before initialized';
     },
   },
   {
@@ -130,7 +130,7 @@ export const initializeChecks: readonly Check[] = [
       });
       const { reply } = greeting;
       if (reply.kind !== 'result')
-        context.fail(`initialize after tools/list gave ${inWords(reply)}`, 'a result');
+        context.fail(`initialize after tools/list was answered with ${inWords(reply)}`, 'a result');
       return 'initialize was answered after a request that came too early';
     },
   },
@@ -176,7 +176,7 @@ async function versionFor(context: CheckContext, revision: string): Promise<stri
     talk = await context.openTalk({ revision });
   } catch (error) {
     if (!(error instanceof NoHello)) throw error;
-    return context.fail(`asked for ${revision}: ${error.message}`, 'a result with a version that it speaks');
+    return context.fail(`asked for ${revision}: ${error.message}`, 'a result with a supported version');
   }
   await talk.close();
   return String(talk.hello['protocolVersion']);

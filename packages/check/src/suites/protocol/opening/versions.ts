@@ -53,9 +53,9 @@ export const versionChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Treat a legacy revision in _meta as unsupported, unless you support it.',
     async run(context) {
-      if (context.factsOf('legacy')) context.skip('the server speaks the legacy era, too');
+      if (context.factsOf('legacy')) context.skip('the server also supports the legacy era');
       if (namesOf(context.facts.hello['supportedVersions']).includes('2025-06-18'))
-        context.skip('the server says that it speaks 2025-06-18');
+        context.skip('the server lists 2025-06-18');
       return needRefusal(
         context,
         await askFirst(context, 'server/discover', '2025-06-18'),
