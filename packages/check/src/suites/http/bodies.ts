@@ -46,7 +46,7 @@ export const bodyChecks: readonly Check[] = [
         const answer = await poster.post(body);
         needCode(context, answer, `the body ${body}`, INVALID_REQUEST, alsoWrong);
       }
-      return 'four bodies that are no messages: 4xx and -32600';
+      return 'four bodies that are not messages: 4xx and -32600';
     },
   },
   {
@@ -183,7 +183,10 @@ export const bodyChecks: readonly Check[] = [
       );
       const answer = await (await openBodyPoster(context)).post(bytes);
       if (answer.status === 0 || answer.status >= 500)
-        context.fail(`a body with the bytes ff fe was answered with ${answer.said}`, 'HTTP 400, or service');
+        context.fail(
+          `a body with the bytes ff fe was answered with ${answer.said}`,
+          'HTTP 400, or a normal answer',
+        );
       await needAlive(context, 'a body that is not UTF-8');
       return `was answered with ${answer.said}`;
     },

@@ -35,8 +35,8 @@ export const connectionChecks: readonly Check[] = [
       }
       raw.close();
       huge.close();
-      await needAlive(context, 'two bodies that were never finished');
-      return 'others are served meanwhile and afterwards';
+      await needAlive(context, 'two unfinished bodies');
+      return 'others are served during and after it';
     },
   },
   {
@@ -67,11 +67,8 @@ export const connectionChecks: readonly Check[] = [
         !answer?.body.includes(id) &&
         !answer?.body.includes(JSON.stringify(id).replace(/[\u0080-\uffff]/g, escaped))
       )
-        context.fail(
-          `the id ${id} came back as something else: ${answer?.body.slice(0, 200)}`,
-          'the same id',
-        );
-      return 'served, and the id came back whole';
+        context.fail(`the id ${id} came back changed: ${answer?.body.slice(0, 200)}`, 'the same id');
+      return 'served, and the id came back unchanged';
     },
   },
   {
@@ -175,7 +172,7 @@ export const connectionChecks: readonly Check[] = [
       if (!answer || (answer.status >= 500 && answer.status !== 505))
         context.fail(`it was answered with ${describe(answer)}`, 'an answer that ends');
       if (answer?.headers.has('transfer-encoding'))
-        context.fail('the answer has Transfer-Encoding, which HTTP/1.0 does not know', 'a plain body');
+        context.fail('the answer has Transfer-Encoding, which HTTP/1.0 does not define', 'a plain body');
       return `was answered with ${describe(answer)}`;
     },
   },
@@ -215,7 +212,7 @@ export const connectionChecks: readonly Check[] = [
       if (answer ? answer.status < 400 : !raw.hasEnded)
         context.fail(
           `bytes that are not HTTP were answered with ${describe(answer)}`,
-          'HTTP 400, or the end',
+          'HTTP 400, or a closed connection',
         );
       await needAlive(context, 'bytes that are not HTTP');
       return `was answered with ${describe(answer)}, and others are served`;

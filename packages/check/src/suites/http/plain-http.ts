@@ -57,7 +57,7 @@ export const plainHttpChecks: readonly Check[] = [
         const answer = await ask(context, context.openHttp(), { method, headers: {} });
         answer.http?.close();
         if (answer.status === 0 || (answer.status >= 500 && answer.status !== 501))
-          context.fail(`${method} was answered with ${answer.said}`, 'HTTP 405, or what was asked for');
+          context.fail(`${method} was answered with ${answer.said}`, 'HTTP 405, or a valid answer');
         seen.push(`${method}: ${answer.status}`);
       }
       return seen.join(', ');
@@ -146,7 +146,7 @@ export const plainHttpChecks: readonly Check[] = [
         const { http } = await ask(context, context.openHttp(), { body, ...place });
         await forget(context, http?.headers['mcp-session-id']);
         if (http?.headers['x-isthmus-injected'] !== undefined)
-          context.fail('the answer has a header that was written in the request', 'headers of its own only');
+          context.fail('the answer has an injected header', 'no injected header');
       }
       return `${places.length} attempts, and no answer has such a header`;
     },

@@ -56,21 +56,21 @@ export const sideBySideChecks: readonly Check[] = [
           }),
           session.post({ jsonrpc: '2.0', id: `legacy-${round}`, method: 'ping' }),
         ]);
-        const result = needServed(context, modern, 'server/discover beside a legacy session');
+        const result = needServed(context, modern, 'server/discover during a legacy session');
         if (result['resultType'] !== 'complete')
-          context.fail('the result of server/discover has no resultType beside a legacy session', 'complete');
+          context.fail('the result of server/discover has no resultType during a legacy session', 'complete');
         const given = modern.http?.headers['mcp-session-id'];
         if (given !== undefined)
           context.fail(`server/discover was answered with Mcp-Session-Id: ${String(given)}`, 'no session id');
         if (!legacy.result)
-          context.fail(`beside modern requests, ping was answered with ${legacy.said}`, 'HTTP 200');
+          context.fail(`during modern requests, ping was answered with ${legacy.said}`, 'HTTP 200');
         if (legacy.result?.['resultType'] !== undefined)
           context.fail(
             'the result of ping in a legacy session has a resultType',
             'the shape of the legacy era',
           );
       }
-      return 'a legacy session and modern requests, side by side';
+      return 'a legacy session and modern requests were served at the same time';
     },
   },
   {

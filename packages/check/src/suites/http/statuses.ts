@@ -47,7 +47,7 @@ export const statusChecks: readonly Check[] = [
         answer.http?.close();
         if (answer.code !== MISSING_CAPABILITY) continue;
         if (answer.http?.isStream)
-          return `${name} was answered with -32021 in a stream that had begun already`;
+          return `${name} was answered with -32021 in a stream that had already begun`;
         needRefusal(context, answer, `${name} without client capabilities`, {});
         return `${name} without client capabilities was answered with ${answer.said}`;
       }

@@ -26,14 +26,14 @@ export const streamChecks: readonly Check[] = [
     async run(context) {
       // A stream of 2025-11-25 may end before its response, which the client fetches later (LHTTP-012).
       const streams = streamsOf(context).filter(({ http }) => http.frames.some(isResponse));
-      if (streams.length === 0) return context.skip('no stream has its response in it');
+      if (streams.length === 0) return context.skip('no stream contains its response');
       for (const { stop, http } of streams) {
         const isEnded = await http.whole(context.patience.quietMs);
         const at = http.frames.findIndex(isResponse);
         const after = http.frames.slice(at + 1);
         if (after.length > 0) {
           context.fail(
-            `the stream of ${describeStop(stop)} goes on after the response: ${describe(after[0]!)}`,
+            `the stream of ${describeStop(stop)} continues after the response: ${describe(after[0]!)}`,
             'the response is the last message',
           );
         }
@@ -102,7 +102,7 @@ export const streamChecks: readonly Check[] = [
           );
         }
       }
-      return `${streams.length} streams say X-Accel-Buffering: no`;
+      return `${streams.length} streams have X-Accel-Buffering: no`;
     },
   },
   {
@@ -184,7 +184,7 @@ export const streamChecks: readonly Check[] = [
         ({ method: each }) => each === 'notifications/progress' || each === 'notifications/message',
       );
       if (strange) context.fail(`the listen stream has ${describe(strange)}`, 'no progress, no logs');
-      return `${String(params['name'])} was answered with ${answer.said}; the listen stream heard nothing of it`;
+      return `${String(params['name'])} was answered with ${answer.said}; the listen stream received nothing of it`;
     },
   },
   {
@@ -218,15 +218,15 @@ export const streamChecks: readonly Check[] = [
         modernRequest(context, method, params, { id: 'after', progressToken: 'after' }),
       );
       if (after.response?.id !== 'after') {
-        context.fail(`after four hang-ups, the same call was answered with ${after.said}`, 'a response');
+        context.fail(`after four disconnects, the same call was answered with ${after.said}`, 'a response');
       }
       const strange = [...(listen?.frames ?? []), ...(after.http?.frames ?? [])].find((frame) =>
         frame.text.includes('gone'),
       );
       if (strange)
         context.fail(`another stream has ${describe(strange)}`, 'nothing more about a cancelled request');
-      await needAlive(context, 'four clients hung up');
-      return 'four hang-ups, and the same call is served again';
+      await needAlive(context, 'four clients disconnected');
+      return 'four disconnects, and the same call is served again';
     },
   },
 ];

@@ -50,7 +50,7 @@ export const byteChecks: readonly Check[] = [
       line('a line of text', 'hello, are you there?'),
       line('half an object', '{"jsonrpc":"2.0","id":7,"method":"pi'),
       line('a line of HTTP', 'GET /mcp HTTP/1.1'),
-      line('a header of a length', 'Content-Length: 52'),
+      line('a Content-Length header', 'Content-Length: 52'),
       line('two objects on one line', '{"a":1}{"b":2}'),
       line('a thousand brackets', '['.repeat(1000)),
     ],
@@ -90,8 +90,8 @@ export const byteChecks: readonly Check[] = [
     },
     () => [
       line('an empty line', ''),
-      line('a line of blanks', ' \t  '),
-      line('an empty line of Windows', '\r'),
+      line('a line of white space', ' \t  '),
+      line('an empty line with CR', '\r'),
     ],
   ),
   {
@@ -134,9 +134,9 @@ export const byteChecks: readonly Check[] = [
       const talk = await context.roughTalk();
       const wrap = [
         ['a line end of CRLF', (text: string) => `${text}\r`],
-        ['blanks before it', (text: string) => `  \t${text}`],
-        ['blanks after it', (text: string) => `${text} \t `],
-        ['blanks within it', (text: string) => text.replace('{', '{ ').replaceAll('":', '" : ')],
+        ['white space before it', (text: string) => `  \t${text}`],
+        ['white space after it', (text: string) => `${text} \t `],
+        ['white space inside it', (text: string) => text.replace('{', '{ ').replaceAll('":', '" : ')],
       ] as const;
       for (const [what, wrapped] of wrap) {
         const id = newId(talk);

@@ -128,10 +128,13 @@ export const toolListChecks: readonly Check[] = [
     run: (context) =>
       judgeEach(
         context,
-        (tool) =>
-          /^[A-Za-z0-9_.-]{1,128}$/.test(nameOf(tool))
-            ? undefined
-            : `${nameOf(tool).length} characters, or other characters`,
+        (tool) => {
+          const name = nameOf(tool);
+          if (/^[A-Za-z0-9_.-]{1,128}$/.test(name)) return undefined;
+          return name.length < 1 || name.length > 128
+            ? `a name of ${name.length} characters`
+            : 'characters that are not allowed';
+        },
         'names of 1 to 128 characters of A-Z a-z 0-9 _ - .',
       ),
   },

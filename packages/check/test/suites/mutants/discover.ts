@@ -18,7 +18,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   {
     check: 'discover/again',
     vice: 'answers server/discover once',
-    seen: /once more/,
+    seen: /a repeated server\/discover/,
     options: MODERN,
     middle: () => {
       let count = 0;

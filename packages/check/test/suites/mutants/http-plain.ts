@@ -107,7 +107,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
     ...about,
     check: 'http-wire/chunked-body',
     vice: 'decodes every chunk by itself',
-    seen: /came back as something else/,
+    seen: /came back changed/,
     tcp: () => ({
       outgoing: (bytes) =>
         bytes.toString('latin1').includes('\u00f0\u009f\u00a6\u009e')

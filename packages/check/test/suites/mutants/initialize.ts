@@ -75,7 +75,7 @@ export const initializeMutants: readonly AnyMutant[] = [
   {
     check: 'initialize/request-before',
     vice: 'is no use after a request that came too early',
-    seen: /initialize after tools\/list gave error/,
+    seen: /initialize after tools\/list was answered with error/,
     options: LEGACY,
     middle: () => {
       let isSpoilt = false;
@@ -178,7 +178,7 @@ export const stateMutants: readonly AnyMutant[] = [
   {
     check: 'state/side-by-side',
     vice: 'mixes up answers to requests that come at once',
-    seen: /beside others/,
+    seen: /together with others/,
     options: { eras: ['modern'] },
     middle: () => {
       const waiting: JsonObject[] = [];

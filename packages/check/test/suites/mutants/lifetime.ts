@@ -28,7 +28,7 @@ export const lifetimeMutants: readonly CommandMutant[] = [
     seen: /came after \d+ ms/,
     options: { ...HASTE, patience: { ...HASTE.patience, answerMs: 700 } },
   }),
-  vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /ended/ }),
+  vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /exited/ }),
   vice('lifetime/two-at-once', 'single', 'holds a lock', {
     seen: /another instance is running/,
     program: ['small-server.js', 'single', lockFolder()],
@@ -37,10 +37,14 @@ export const lifetimeMutants: readonly CommandMutant[] = [
     seen: /another instance is running/,
     program: ['small-server.js', 'stale-lock', lockFolder()],
   }),
-  vice('lifetime/ends-with-input', 'ignores-end', 'does not heed the end of input', { seen: /still there/ }),
+  vice('lifetime/ends-with-input', 'ignores-end', 'does not heed the end of input', {
+    seen: /still running/,
+  }),
   vice('lifetime/exit-code', 'exit-code', 'ends with code 3', { seen: /code 3/ }),
   vice('lifetime/stdout-is-pure', 'farewell', 'says goodbye on stdout', { seen: /Goodbye!/ }),
-  vice('lifetime/leaves-nobody', 'orphans', 'leaves a process behind', { seen: /leaves 1 processes behind/ }),
+  vice('lifetime/leaves-nobody', 'orphans', 'leaves a process behind', {
+    seen: /leaves 1 child processes running/,
+  }),
   vice('lifetime/ends-unused', 'ignores-end-unused', 'waits for a first request for ever'),
   vice('lifetime/ends-with-subscription', 'waits-for-listeners', 'lives for its listeners'),
   vice('lifetime/ends-with-call', 'waits-for-calls', 'lives for its calls', { seen: /while sleep ran/ }),

@@ -208,7 +208,7 @@ export const versionMutants: readonly AnyMutant[] = [
   {
     check: 'versions/lists-agree',
     vice: 'has two lists of versions',
-    seen: /the refusal 2026-07-28, 2027-01-01/,
+    seen: /the error lists 2026-07-28, 2027-01-01/,
     options: MODERN,
     middle: answering((request) =>
       versionOf(request) === '1900-01-01'

@@ -17,7 +17,7 @@ export const pageMutants: readonly AnyMutant[] = [
   {
     check: 'pages/end',
     vice: 'goes round in circles',
-    seen: /round in circles/,
+    seen: /does not end/,
     options: MODERN,
     middle: inPages({ next: (page, isLast) => `page ${isLast ? 1 : page + 1}` }),
   },

@@ -38,7 +38,7 @@ export const subscriptionsLegacyMutants: readonly AnyMutant[] = [
     ...NEWS,
     check: 'subscriptions/updates-after-subscribe',
     vice: 'tells updates to those who have not subscribed',
-    seen: /nobody had subscribed/,
+    seen: /before resources\/subscribe/,
     middle: changing((answer, { params }) => (params['name'] === 'touch' ? [CLOCK, answer] : undefined)),
   },
   {

@@ -55,7 +55,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
     ...MODERN,
     check: 'subscriptions/keeps-the-id',
     vice: 'makes all ids strings',
-    seen: /70001 is called "70001"/,
+    seen: /70001 has the subscriptionId "70001"/,
     middle: telling((message) => renamed(message, String)),
   },
   {
@@ -118,7 +118,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
     ...MODERN,
     check: 'subscriptions/says-when-it-ends',
     vice: 'ends without a word',
-    seen: /without a word/,
+    seen: /without a message/,
     middle: changing((_answer, { method }) => (method === LISTEN ? [] : undefined)),
   },
   ...(['tools', 'prompts'] as const).map((list) => ({
@@ -147,7 +147,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
     ...NEWS,
     check: 'subscriptions/tells-nothing-else',
     vice: 'tells everybody everything',
-    seen: /was told/,
+    seen: /received/,
     middle: asking((params, method) =>
       method === LISTEN
         ? { ...params, notifications: { toolsListChanged: true, resourceSubscriptions: ['demo://clock'] } }
@@ -166,7 +166,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
     ...NEWS,
     check: 'subscriptions/news-name-their-subscription',
     vice: 'tells one of two subscriptions',
-    seen: /was told nothing/,
+    seen: /received nothing/,
     middle: () => {
       let first: unknown;
       return telling((message, method) => {

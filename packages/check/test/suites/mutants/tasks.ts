@@ -53,7 +53,7 @@ export const taskMutants: readonly AnyMutant[] = [
   tasked('tasks/final', 'never says that a task is over', /the task is working/, {
     state: (task) => ({ ...task, status: 'working' }),
   }),
-  tasked('tasks/cancelled', 'says working when it has cancelled a task', /tasks\/cancel said working/, {
+  tasked('tasks/cancelled', 'says working when it has cancelled a task', /tasks\/cancel returned working/, {
     cancelled: (task) => ({ ...task, status: 'working' }),
   }),
   tasked('tasks/unknown', 'says -32603 to a task that it does not know', /-32603/, {

@@ -233,7 +233,7 @@ export const toolMutants: readonly AnyMutant[] = [
   {
     check: 'tools/arguments-described',
     vice: 'says nothing about an argument',
-    seen: /echo: nothing is said about text/,
+    seen: /echo: no description of text/,
     middle: changeSchema('echo', { properties: { text: { type: 'string' } } }),
   },
   {
@@ -268,7 +268,7 @@ export const toolMutants: readonly AnyMutant[] = [
   {
     check: 'tools/output-matches-schema',
     vice: 'has an output schema and gives nothing structured',
-    seen: /add gave no structuredContent/,
+    seen: /add returned no structuredContent/,
     middle: changeCall('add', ({ structuredContent: _content, ...result }) => result),
   },
   {

@@ -78,7 +78,7 @@ export const paramHeaderChecks: readonly Check[] = [
           `${call.tool.name} without ${call.header}, ${path.join('.')} ${word}`,
         );
       }
-      return `${call.tool.name} needs no ${call.header} for null, and none where the argument is absent`;
+      return `${call.tool.name} needs no ${call.header} if the argument is null or absent`;
     },
   },
   {
@@ -93,7 +93,7 @@ export const paramHeaderChecks: readonly Check[] = [
       const header = `${call.value}.0`;
       const answer = await callMirrored(context, call, call.args, { [call.header]: header });
       needNoMismatch(context, answer, `${call.tool.name} with ${call.header}: ${header} for ${call.value}`);
-      return `${call.header}: ${header} was taken for ${call.value}`;
+      return `${call.header}: ${header} was accepted for ${call.value}`;
     },
   },
   {

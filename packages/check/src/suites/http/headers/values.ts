@@ -65,7 +65,11 @@ export const headerValueChecks: readonly Check[] = [
           'mcp-protocol-version': ` ${context.revision} `,
         },
       });
-      needServed(context, answer, `server/discover with blanks around Mcp-Method and MCP-Protocol-Version`);
+      needServed(
+        context,
+        answer,
+        'server/discover with white space around Mcp-Method and MCP-Protocol-Version',
+      );
       return 'served';
     },
   },

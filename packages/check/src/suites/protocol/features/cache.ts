@@ -54,9 +54,9 @@ export const cacheChecks: readonly Check[] = [
       if (heard.length === 0) context.skip('no result asked for input');
       for (const answer of heard) {
         const hint = ['ttlMs', 'cacheScope'].find((member) => answer.result[member] !== undefined);
-        if (hint) fail(context, answer, `it asks for input, and has ${hint}`, 'no hints for caches');
+        if (hint) fail(context, answer, `it asks for input, but has ${hint}`, 'no cache hints');
       }
-      return `${heard.length} results asked for input, without hints for caches`;
+      return `${heard.length} results asked for input, without cache hints`;
     },
   },
   {
@@ -74,7 +74,7 @@ export const cacheChecks: readonly Check[] = [
         if (scopes.length > 1)
           context.fail(
             `pages of ${list.method} have cacheScope ${scopes.join(' and ')}`,
-            'one for all pages',
+            'the same for all pages',
           );
       }
       return `${lists.map(({ list, pages }) => `${pages.length} pages of ${list.method}`).join(', ')} have the same scope`;
@@ -98,7 +98,7 @@ function eachCacheable(
   const heard = resultsIn(context.transcripts).filter(
     ({ method, result }) => CACHEABLE.includes(method) && result['resultType'] !== 'input_required',
   );
-  if (heard.length === 0) context.skip('no cacheable result was heard');
+  if (heard.length === 0) context.skip('there was no cacheable result');
   for (const answer of heard) {
     const wrong = judge(answer.result);
     if (wrong) fail(context, answer, ...wrong);

@@ -48,7 +48,7 @@ export const completionChecks: readonly Check[] = [
       if (complaints.length > 0)
         context.fail(
           `for ${nameOf(first!)}: ${several(complaints.map(complaintText))}`,
-          `a result as ${revision} has it`,
+          `a result that matches the schema of ${revision}`,
         );
       return `the suggestions for ${nameOf(first!)} are well-formed`;
     },

@@ -61,7 +61,7 @@ export const errorChecks: readonly Check[] = [
         if (complaints.length > 0)
           context.fail(
             `an error to ${nameOf(each)} is malformed: ${several(complaints.map(complaintText))}`,
-            'an error object as the schema has it',
+            'an error object that matches the schema',
             evidence(each.request, frame),
           );
       }
@@ -201,6 +201,6 @@ function misused({ error, request }: HeardAnswer, context: CheckContext): string
   const meta = request && paramsOf(request)['_meta'];
   const asked = isJsonObject(meta) ? meta[META.protocolVersion] : undefined;
   if (code === -32022 && asked === context.revision)
-    return `error -32022 came for ${context.revision}, which is served`;
+    return `error -32022 came for ${context.revision}, which the server supports`;
   return undefined;
 }

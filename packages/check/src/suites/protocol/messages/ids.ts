@@ -45,7 +45,7 @@ export const idChecks: readonly Check[] = [
           'one answer to each',
         );
       }
-      return '4712 and "4712" were in flight together, and each had its answer';
+      return '4712 and "4712" were in flight together, and each was answered';
     },
   },
   {
@@ -110,7 +110,7 @@ async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> 
     context.fail(`${asked} was answered under ${JSON.stringify(echoed) ?? 'no id'}`, `${JSON.stringify(id)}`);
   }
   context.needResult(await pending.reply, asked);
-  return `${asked} was answered under it`;
+  return `${asked} was answered with the same id`;
 }
 
 /**

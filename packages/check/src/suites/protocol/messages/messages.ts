@@ -27,12 +27,12 @@ export const messageChecks: readonly Check[] = [
         );
         if (complaints.length === 0) continue;
         context.fail(
-          `a message is not sound: ${several(complaints.map(complaintText))}`,
+          `a message is invalid: ${several(complaints.map(complaintText))}`,
           'a JSON-RPC 2.0 message',
           evidence(frame),
         );
       }
-      return `${frames.length} messages are sound`;
+      return `${frames.length} messages are valid`;
     },
   },
   {
@@ -49,7 +49,7 @@ export const messageChecks: readonly Check[] = [
         if (request || (frame.kind === 'error' && frame.id === undefined)) continue;
         const id = JSON.stringify(membersOf(frame)['id']) ?? 'no id';
         context.fail(
-          `an answer came under ${id}, which nobody had asked`,
+          `an answer came under ${id}, but no request has that id`,
           'answers to requests',
           evidence(frame),
         );
@@ -189,14 +189,17 @@ export const stateChecks: readonly Check[] = [
         reply: talk.request(method),
       }));
       for (const { method, member, reply } of asked) {
-        const result = context.needResult(await reply, `${method}, beside ${asked.length - 1} others,`);
+        const result = context.needResult(
+          await reply,
+          `${method}, together with ${asked.length - 1} others,`,
+        );
         if (!Array.isArray(result[member]))
           context.fail(
-            `${method}, beside others, was answered with ${inWords(await reply)}`,
+            `${method}, together with others, was answered with ${inWords(await reply)}`,
             `a list of ${member}`,
           );
       }
-      return `${asked.length} requests in flight had their answers`;
+      return `${asked.length} simultaneous requests were answered`;
     },
   },
   {

@@ -24,7 +24,7 @@ export const metaChecks: readonly Check[] = [
       const talk = await context.talk();
       const reply = await talk.request('server/discover', {}, { meta: { [META.clientInfo]: undefined } });
       context.needResult(reply, 'server/discover without clientInfo');
-      return 'server/discover without clientInfo had its result';
+      return 'server/discover without clientInfo had a result';
     },
   },
   {
@@ -45,11 +45,12 @@ export const metaChecks: readonly Check[] = [
       };
       const [one, other] = [
         await ask({ name: 'isthmus-check', version: '1.0.0' }),
-        await ask({ name: 'somebody-else', version: '0.0.1', title: 'Somebody else' }),
+        await ask({ name: 'somebody-else', version: '0.0.1', title: 'Another client' }),
       ];
       const members = list ? [list.member] : ['capabilities', 'supportedVersions'];
       const differs = members.find((member) => JSON.stringify(one[member]) !== JSON.stringify(other[member]));
-      if (differs) context.fail(`${method} has other ${differs} for the client "somebody-else"`, 'the same');
+      if (differs)
+        context.fail(`${method} has different ${differs} for the client "somebody-else"`, 'the same');
       return `${method} was the same for two clients`;
     },
   },

@@ -42,7 +42,7 @@ export const resultChecks: readonly Check[] = [
     lane: 'after',
     hint: 'Answer with "complete" or "input_required", unless the request declared the extension.',
     run: (context) =>
-      eachResult(context, 'is of a type that the client knows', ({ result }) => {
+      eachResult(context, 'has a type that the client knows', ({ result }) => {
         const { resultType } = result;
         if (typeof resultType !== 'string' || CORE_TYPES.includes(resultType)) return undefined;
         return [`resultType is "${resultType}"`, CORE_TYPES.join(' or ')];
@@ -58,13 +58,13 @@ export const resultChecks: readonly Check[] = [
     lane: 'after',
     hint: 'Set resultType where the result is made: a result with inputRequests or requestState is input_required.',
     run: (context) =>
-      eachResult(context, 'is what it says', ({ result, method }) => {
+      eachResult(context, 'has the right type', ({ result, method }) => {
         const { resultType } = result;
         const asks = result['inputRequests'] !== undefined || result['requestState'] !== undefined;
         if (resultType === 'complete' && asks && !isPassedOn(method))
-          return ['resultType is "complete", and it has inputRequests or requestState', '"input_required"'];
+          return ['resultType is "complete", but it has inputRequests or requestState', '"input_required"'];
         if (resultType === 'input_required' && !asks)
-          return ['resultType is "input_required", and nothing is asked', '"complete", or a question'];
+          return ['resultType is "input_required", but there is no question', '"complete", or a question'];
         return undefined;
       }),
   },
@@ -78,7 +78,7 @@ export const resultChecks: readonly Check[] = [
     lane: 'after',
     hint: `Add _meta["${META.serverInfo}"] with name and version to every result.`,
     run: (context) =>
-      eachResult(context, 'says who sent it', ({ result }) => {
+      eachResult(context, 'identifies the server', ({ result }) => {
         const info = isJsonObject(result['_meta']) ? result['_meta'][META.serverInfo] : undefined;
         if (isJsonObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string')
           return undefined;
@@ -106,7 +106,7 @@ export const resultChecks: readonly Check[] = [
             evidence(frame),
           );
       }
-      return eachResult(context, 'names its _meta well', ({ result, method }) => {
+      return eachResult(context, 'has valid keys in _meta', ({ result, method }) => {
         const bad = judgeResult(method, result, revision).find(isAboutKeys);
         return bad && [`the key ${bad.got} is in ${bad.path}`, bad.expected];
       });
@@ -126,11 +126,11 @@ export const resultChecks: readonly Check[] = [
       for (const frame of saidByServer(context, isNotification)) {
         const key = metaKeys(frame.json).find((each) => usesReservedPrefix(each, revision));
         if (key !== undefined)
-          context.fail(`${frame.method} has the key ${key} in _meta`, 'a prefix of its own', evidence(frame));
+          context.fail(`${frame.method} has the key ${key} in _meta`, 'another prefix', evidence(frame));
       }
-      return eachResult(context, 'keeps out of them', ({ result }) => {
+      return eachResult(context, 'does not use them', ({ result }) => {
         const key = metaKeys(result).find((each) => usesReservedPrefix(each, revision));
-        return key === undefined ? undefined : [`the key ${key} is in _meta`, 'a prefix of its own'];
+        return key === undefined ? undefined : [`the key ${key} is in _meta`, 'another prefix'];
       });
     },
   },
@@ -147,7 +147,7 @@ export const resultChecks: readonly Check[] = [
       const revision = knownRevision(context);
       const heard = resultsIn(context.transcripts).filter(({ frame }) => TRACES.test(frame.text));
       if (heard.length === 0) context.skip('no result has traceparent, tracestate or baggage');
-      return eachResult(context, 'is sound', ({ result, method }) => {
+      return eachResult(context, 'has valid trace members', ({ result, method }) => {
         const bad = judgeResult(method, result, revision).find(({ path }) => isTrace(path));
         return bad && [`${bad.path} is ${bad.got}`, bad.expected];
       });
@@ -209,7 +209,7 @@ export function eachResult(
   if (first) {
     const methods = [...new Set(wrong.map(({ answer }) => answer.method))];
     context.fail(
-      `in ${wrong.length} of ${heard.length} results (${several(methods)}): ${first.seen} in that of ${nameOf(first.answer)}`,
+      `in ${wrong.length} of ${heard.length} results (${several(methods)}): ${first.seen} in the result of ${nameOf(first.answer)}`,
       first.expected,
       evidence(first.answer.request, first.answer.frame),
     );

@@ -43,7 +43,7 @@ export const shapeChecks: readonly Check[] = [
         if (complaints.length > 0)
           context.fail(
             `${frame.method}: ${several(complaints.map(complaintText))}`,
-            `a notification as ${revision} has it`,
+            `a notification that matches the schema of ${revision}`,
             evidence(frame),
           );
       }
@@ -71,7 +71,7 @@ export const shapeChecks: readonly Check[] = [
             evidence(answer.request, answer.frame),
           );
       }
-      return `${heard.length} results were looked at`;
+      return `${heard.length} results were checked`;
     },
   },
 ];
@@ -93,7 +93,7 @@ function family(method: string, rules: readonly string[], parts: string): Check 
     run(context) {
       const revision = knownRevision(context);
       const heard = resultsIn(context.transcripts).filter((answer) => answer.method === method);
-      if (heard.length === 0) context.skip(`no result of ${method} was heard`);
+      if (heard.length === 0) context.skip(`there was no result of ${method}`);
       for (const answer of heard) {
         const said = argumentsOf(answer);
         const complaints = judgeResult(method, answer.result, revision).filter(
@@ -102,7 +102,7 @@ function family(method: string, rules: readonly string[], parts: string): Check 
         if (complaints.length > 0)
           context.fail(
             `${nameOf(answer)}: ${several(complaints.map(complaintText))}`,
-            `a result as ${revision} has it`,
+            `a result that matches the schema of ${revision}`,
             evidence(answer.request, answer.frame),
           );
       }

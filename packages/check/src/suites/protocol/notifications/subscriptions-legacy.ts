@@ -99,7 +99,7 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
     hint: 'Announce listChanged for each list that you send list_changed for.',
     run(context) {
       if (context.revision < '2025-06-18')
-        context.skip(`${context.revision} only recommends to keep to the capabilities (INIT-013)`);
+        context.skip(`${context.revision} only recommends respecting the capabilities (INIT-013)`);
       const told = saidByServer(context, ({ method = '' }) => method.endsWith('/list_changed'));
       for (const frame of told) {
         const list = frame.method!.split('/')[1]!;

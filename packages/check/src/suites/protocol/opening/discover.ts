@@ -19,7 +19,7 @@ export const discoverChecks: readonly Check[] = [
     async run(context) {
       const talk = await context.talk();
       const ask = async () =>
-        context.needResult(await talk.request('server/discover'), 'server/discover, once more,');
+        context.needResult(await talk.request('server/discover'), 'a repeated server/discover');
       const told = [
         context.facts.hello,
         talk.hello,

@@ -85,7 +85,7 @@ export const versionChecks: readonly Check[] = [
           `error.data.supported is ${JSON.stringify(data['supported'])}`,
           `a list of versions, with ${context.revision}`,
         );
-      return `the refusal names ${namesOf(data['supported']).join(', ')}, and 1900-01-01`;
+      return `the error names ${namesOf(data['supported']).join(', ')}, and 1900-01-01`;
     },
   },
   {
@@ -138,7 +138,7 @@ export const versionChecks: readonly Check[] = [
       if (!Array.isArray(supportedVersions)) context.skip(NO_LIST);
       const listed = namesOf(supportedVersions).filter((name) => name >= '2026-07-28');
       if (listed.length === 0)
-        context.fail('supportedVersions has no modern version', 'the one that was asked for');
+        context.fail('supportedVersions has no modern version', 'the requested version');
       for (const version of listed)
         context.needResult(
           await askAs(context, 'server/discover', version),
@@ -161,7 +161,7 @@ export const versionChecks: readonly Check[] = [
       if (!Array.isArray(context.facts.hello['supportedVersions'])) return context.skip(NO_LIST);
       const reply = await refusalOf(context);
       const data = reply.kind === 'error' && isJsonObject(reply.error.data) ? reply.error.data : {};
-      if (!Array.isArray(data['supported'])) return context.skip('the refusal has no list of versions');
+      if (!Array.isArray(data['supported'])) return context.skip('the error has no list of versions');
       // Legacy revisions may be in only one of the lists.
       const modern = (list: unknown) => namesOf(list).filter(isModern).sort().join(', ');
       const [discovered, refused] = [
@@ -170,7 +170,7 @@ export const versionChecks: readonly Check[] = [
       ];
       if (discovered !== refused)
         context.fail(
-          `server/discover lists ${discovered}, the refusal ${refused || 'none'}`,
+          `server/discover lists ${discovered}, the error lists ${refused || 'none'}`,
           'the same versions',
         );
       return `both name ${discovered}`;

@@ -46,7 +46,7 @@ export const roundsAnswersChecks: readonly Check[] = [
         if (reply.kind !== 'result')
           context.fail(`${nameOf(stop)} with all answers had ${describe(reply)}`, 'a complete result');
       }
-      return `${names(stops)}: completed when the answers came`;
+      return `${names(stops)}: completed with the answers`;
     },
   },
   {
@@ -66,7 +66,7 @@ export const roundsAnswersChecks: readonly Check[] = [
         const reply = await retry(talk, stop, await openRound(context, talk, stop), {});
         answerAtEnd(context, talk, stop, reply);
         if (reply.kind !== 'result')
-          context.fail(`${nameOf(stop)} came back without answers and had ${describe(reply)}`, 'a new round');
+          context.fail(`${nameOf(stop)} without answers had ${describe(reply)}`, 'a new round');
       }
       return `${names(stops)}: asked again`;
     },
@@ -111,9 +111,9 @@ export const roundsAnswersChecks: readonly Check[] = [
         const surplus = { 'isthmus-check-surplus': { action: 'accept', content: {} } };
         const reply = await retry(talk, stop, again, { ...answersTo(again), ...surplus });
         if (plain.kind === 'result' && reply.kind !== 'result')
-          context.fail(`${nameOf(stop)} with one answer too many had ${describe(reply)}`, describe(plain));
+          context.fail(`${nameOf(stop)} with a surplus answer had ${describe(reply)}`, describe(plain));
       }
-      return `${names(stops)}: one answer too many did not matter`;
+      return `${names(stops)}: a surplus answer was ignored`;
     },
   },
   {
@@ -156,7 +156,7 @@ export const roundsAnswersChecks: readonly Check[] = [
           complain(context, stop, `the answer ${JSON.stringify(bad)}`, reply);
         }
       }
-      return `${names(stops)}: took no string, number or list for an answer`;
+      return `${names(stops)}: a string, a number and a list were not accepted as answers`;
     },
   },
 ];

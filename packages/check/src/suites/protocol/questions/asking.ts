@@ -28,7 +28,7 @@ export interface QuestionRound {
 export function askingStops(context: CheckContext): readonly WalkthroughStop[] {
   const stops = context.facts.tour.filter((stop) => questionsAt(stop).length > 0);
   if (stops.length === 0)
-    context.skip('nothing that may be called asks the client anything (see --call-tools and --allow)');
+    context.skip('nothing that may be called asks the client a question (see --call-tools and --allow)');
   return stops;
 }
 

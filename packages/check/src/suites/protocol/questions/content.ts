@@ -21,7 +21,7 @@ export const questionsChecks: readonly Check[] = [
     hint: 'State in message what you ask for, and why.',
     about: ({ method }) => method === 'elicitation/create',
     ours: (path) => path === 'params.message',
-    what: 'asks the user anything',
+    what: 'asks the user a question',
   }),
   shape({
     id: 'questions/form-is-flat',
@@ -49,7 +49,7 @@ export const questionsChecks: readonly Check[] = [
     about: isSampling,
     ours: (path, { expected }) =>
       /^params\.(messages|maxTokens)/.test(path) && !/tool_result|results of tools/.test(expected),
-    what: 'asks the model anything',
+    what: 'asks the model a question',
   }),
   shape({
     id: 'questions/sampling-answers-tool-uses',
@@ -68,17 +68,17 @@ export const questionsChecks: readonly Check[] = [
     rules: ['SAMP-005'],
     hint: 'Leave includeContext out, or set it to "none", unless the client declared sampling.context.',
     run(context) {
-      const asked = collect(context, isSampling, 'asks the model anything');
+      const asked = collect(context, isSampling, 'asks the model a question');
       const wrong = asked.find(({ question }) => {
         const context = question.params['includeContext'];
         return context === 'thisServer' || context === 'allServers';
       });
       if (wrong && context.revision >= '2025-11-25')
         context.fail(
-          `${wrong.where} asks with includeContext "${wrong.question.params['includeContext']}", and the client did not declare sampling.context`,
+          `${wrong.where} asks with includeContext "${wrong.question.params['includeContext']}", but the client did not declare sampling.context`,
           'no includeContext, or "none"',
         );
-      return `no question to the model (of ${asked.length}) asks for the context of servers`;
+      return `none of ${asked.length} sampling requests asks for the context of servers`;
     },
   },
   {
@@ -99,9 +99,12 @@ export const questionsChecks: readonly Check[] = [
             SECRET.test(name.replace(/[^a-z0-9]/gi, '').toLowerCase()),
         );
         if (secret)
-          context.fail(`${where} asks for ${JSON.stringify(secret[0])} in a form`, 'no field for a secret');
+          context.fail(
+            `${where} asks for ${JSON.stringify(secret[0])} in a form`,
+            'a form without fields for secrets',
+          );
       }
-      return `no form (of ${asked.length}) has a field that is named like a secret`;
+      return `none of ${asked.length} forms has a field that is named like a secret`;
     },
   },
   {
@@ -125,7 +128,7 @@ export const questionsChecks: readonly Check[] = [
             'a URL without credentials',
           );
       }
-      return `no URL (of ${asked.length}) holds credentials`;
+      return `none of ${asked.length} URLs contains credentials`;
     },
   },
   {
@@ -142,7 +145,7 @@ export const questionsChecks: readonly Check[] = [
         if (url && url.protocol !== 'https:' && !LOOPBACK.test(url.hostname))
           context.fail(`${where} sends the user to ${url.protocol}//${url.host}`, 'an https: URL');
       }
-      return `each URL (${asked.length}) is https, or of this machine`;
+      return `all of ${asked.length} URLs use https, or are on this machine`;
     },
   },
   {
@@ -164,7 +167,7 @@ export const questionsChecks: readonly Check[] = [
             'fields without links',
           );
       }
-      return `no form (of ${asked.length}) has links in its fields`;
+      return `none of ${asked.length} forms has links in its fields`;
     },
   },
   {
@@ -220,7 +223,7 @@ function shape({ about, ours, what, ...check }: ShapeCheck): Check {
             complaintText(complaint),
           );
       }
-      return `each question (${asked.length}) is well put`;
+      return `all of ${asked.length} questions are well-formed`;
     },
   };
 }

@@ -31,7 +31,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
       await expectNone(context, stops, {}, 'no capabilities');
-      return `${stops.map(nameOf).join(', ')}: asked nothing of a client without capabilities`;
+      return `${stops.map(nameOf).join(', ')}: no questions to a client without capabilities`;
     },
   },
   {
@@ -55,7 +55,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
         await expectNone(context, asking, rest, `everything but ${kind}`, (each) => each.method === method);
         tried.push(kind);
       }
-      return `nothing is asked without ${tried.join(', ')}`;
+      return `no questions without ${tried.join(', ')}`;
     },
   },
   {
@@ -80,7 +80,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
         await expectNone(context, asking, { ...EVERY_CAPABILITY, elicitation }, words, about);
         tried.push(words);
       }
-      if (tried.length === 0) context.skip('nothing that may be called asks the user anything');
+      if (tried.length === 0) context.skip('nothing that may be called asks the user a question');
       return `${tried.join(' and ')} were respected`;
     },
   },
@@ -97,7 +97,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
       const stops = askingStops(context).filter((stop) =>
         questionsAt(stop).some(({ method }) => method === 'sampling/createMessage'),
       );
-      if (stops.length === 0) context.skip('nothing that may be called asks the model anything');
+      if (stops.length === 0) context.skip('nothing that may be called asks the model a question');
       const capabilities = { ...EVERY_CAPABILITY, sampling: {} };
       await expectNone(context, variety(stops, 2), capabilities, '{"sampling":{}}', hasTools);
       return `${stops.map(nameOf).join(', ')}: no tools without sampling.tools`;
@@ -116,9 +116,9 @@ export const questionsDeclaredChecks: readonly Check[] = [
       const stops = variety(askingStops(context), MOST_STOPS);
       const talk = await context.openTalk({ revision: '2025-03-26', capabilities: {} });
       if (talk.revision > '2025-03-26')
-        context.skip(`the server speaks ${talk.revision} instead of 2025-03-26`);
+        context.skip(`the server offers ${talk.revision} instead of 2025-03-26`);
       await expectNoneIn(context, talk, stops, {}, 'no capabilities');
-      return `${stops.map(nameOf).join(', ')}: asked nothing`;
+      return `${stops.map(nameOf).join(', ')}: no questions`;
     },
   },
   {
@@ -139,7 +139,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
         judgeRefusal(context, stop, reply);
         refused.push(nameOf(stop));
       }
-      if (refused.length === 0) context.skip('everything that asks can do without, and was not refused');
+      if (refused.length === 0) context.skip('no request was refused for a missing capability');
       return `${refused.join(', ')}: refused with -32021`;
     },
   },
@@ -172,7 +172,7 @@ async function expectNone(
   about: (question: Question) => boolean = () => true,
 ): Promise<void> {
   if (context.era === 'legacy' && context.revision < '2025-06-18')
-    context.skip(`${context.revision} only recommends to keep to the capabilities (INIT-013)`);
+    context.skip(`${context.revision} only recommends respecting the capabilities (INIT-013)`);
   // A modern client declares its capabilities with each request, and they may differ (META-007).
   const talk = await (context.era === 'modern' ? context.roughTalk() : context.openTalk({ capabilities }));
   await expectNoneIn(context, talk, stops, capabilities, words, about);
@@ -203,7 +203,7 @@ async function expectNoneIn(
     if (wrong)
       context.fail(
         `${nameOf(stop)} asked ${wrong.method}${hasTools(wrong) ? ' with tools' : ''}${modeOf(wrong)} of a client with ${words}`,
-        `no such question${context.era === 'modern' ? '; error -32021 if it cannot do without' : ''}`,
+        `no such question${context.era === 'modern' ? '; error -32021 if the request needs it' : ''}`,
       );
   }
 }

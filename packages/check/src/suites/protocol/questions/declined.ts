@@ -42,19 +42,15 @@ export const roundsDeclinedChecks: readonly Check[] = [
         if (reply.kind === 'silence')
           context.fail(`${before}, ${nameOf(stop)} had ${describe(reply)}`, 'an answer');
       };
-      for (let count = 0; count < UNANSWERED; count++)
-        await ask(first, `after ${count} rounds that nobody answered`);
+      for (let count = 0; count < UNANSWERED; count++) await ask(first, `after ${count} unanswered rounds`);
       for (const stop of stops) {
         await talk.request(stop.method, stop.params);
-        await ask(first, `after a round of ${nameOf(stop)} that nobody answered`);
+        await ask(first, `after an unanswered round of ${nameOf(stop)}`);
       }
       const reply = await askAlive(talk);
       if (reply.kind !== 'result')
-        context.fail(
-          `after rounds that nobody answered, ${aliveMethod(talk)} had ${describe(reply)}`,
-          'a result',
-        );
-      return `${stops.map(nameOf).join(', ')}: rounds were left unanswered, and the next were opened`;
+        context.fail(`after unanswered rounds, ${aliveMethod(talk)} had ${describe(reply)}`, 'a result');
+      return `${stops.map(nameOf).join(', ')}: unanswered rounds did not block later requests`;
     },
   },
   {
@@ -89,7 +85,7 @@ export const roundsDeclinedChecks: readonly Check[] = [
             'an error, or the question again',
           );
       }
-      return `${stops.map(nameOf).join(', ')}: took no form with fields of the wrong type`;
+      return `${stops.map(nameOf).join(', ')}: a form with fields of the wrong type was not accepted`;
     },
   },
 ];
@@ -112,7 +108,7 @@ function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | '
     hint: `Handle {"action":"${action}"}: complete the request without the answer, or report it in the result.`,
     async run(context) {
       const asking = askingStops(context).filter((stop) => questionsAt(stop).some(isElicitation));
-      if (asking.length === 0) context.skip('nothing that may be called asks the user anything');
+      if (asking.length === 0) context.skip('nothing that may be called asks the user a question');
       const stops = variety(asking, 3);
       const talk = await talkToAnswer(context);
       for (const stop of stops) await judge(context, talk, stop, action);
@@ -133,7 +129,7 @@ async function judge(
   if (reply.kind === 'silence' || (reply.kind === 'error' && reply.error.code === -32603))
     context.fail(
       `${nameOf(stop)} was answered with {"action":"${action}"} and had ${describe(reply)}`,
-      'a result, or an error other than an internal one',
+      'a result, or an error other than -32603',
     );
 }
 

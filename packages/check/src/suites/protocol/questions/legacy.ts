@@ -34,15 +34,15 @@ export const questionsLegacyChecks: readonly Check[] = [
           const before = seen.get(id);
           if (before !== undefined)
             context.fail(
-              `${frame.method} of the server has the id ${JSON.stringify(id)}, which ${before} had already`,
-              'an id that was never used in this session',
+              `${frame.method} of the server has the id ${JSON.stringify(id)}, which ${before} already had`,
+              'a new id in this session',
               evidence(frame),
             );
           seen.set(id, frame.method!);
         }
       }
-      if (count === 0) context.skip('the server has sent no request');
-      return `each request of the server (${count}) has an id of its own`;
+      if (count === 0) context.skip('the server sent no request');
+      return `all of ${count} requests of the server have unique ids`;
     },
   },
   {
@@ -55,9 +55,9 @@ export const questionsLegacyChecks: readonly Check[] = [
     hint: 'Use only features of the negotiated revision: elicitation since 2025-06-18, its modes since 2025-11-25.',
     run(context) {
       const requests = saidByServer(context, ({ kind }) => kind === 'request');
-      if (requests.length === 0) context.skip('the server has sent no request');
+      if (requests.length === 0) context.skip('the server sent no request');
       if (context.revision < '2025-06-18')
-        context.skip(`${context.revision} only recommends to keep to the revision (INIT-013)`);
+        context.skip(`${context.revision} only recommends respecting the revision (INIT-013)`);
       for (const frame of requests) {
         const complaint = judgeServerRequest(
           frame.method!,
@@ -67,7 +67,7 @@ export const questionsLegacyChecks: readonly Check[] = [
         if (complaint)
           context.fail(`the server sent ${frame.method}`, complaintText(complaint), evidence(frame));
       }
-      return `each request of the server (${requests.length}) is of ${context.revision}`;
+      return `all of ${requests.length} requests of the server are defined in ${context.revision}`;
     },
   },
   {
@@ -87,7 +87,7 @@ export const questionsLegacyChecks: readonly Check[] = [
         if (reply.kind !== 'result')
           context.fail(`${nameOf(stop)} with all answers had ${describe(reply)}`, 'a result');
       }
-      return `${stops.map(nameOf).join(', ')}: completed when the answers came`;
+      return `${stops.map(nameOf).join(', ')}: completed with the answers`;
     },
   },
   {
@@ -108,7 +108,7 @@ export const questionsLegacyChecks: readonly Check[] = [
         if (reply.kind === 'silence')
           context.fail(
             `${nameOf(stop)} asked, was refused, and had ${describe(reply)}`,
-            'an answer, be it an error',
+            'a result or an error',
           );
       }
       return `${stops.map(nameOf).join(', ')}: ended after the question was refused`;

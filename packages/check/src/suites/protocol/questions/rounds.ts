@@ -46,7 +46,7 @@ export const roundsChecks: readonly Check[] = [
             evidence(frame),
           );
       }
-      return `the keys of each round (${rounds.length}) are unique`;
+      return `the keys of all ${rounds.length} rounds are unique`;
     },
   },
   {
@@ -113,7 +113,7 @@ export const roundsChecks: readonly Check[] = [
             evidence(frame),
           );
       }
-      return `each result (${all.length}) is what its type says`;
+      return `all of ${all.length} results match their type`;
     },
   },
   {
@@ -126,7 +126,7 @@ export const roundsChecks: readonly Check[] = [
     run(context) {
       const request = saidByServer(context, ({ kind }) => kind === 'request')[0];
       if (request)
-        context.fail(`the server sent a request: ${request.method}`, 'no request at all', evidence(request));
+        context.fail(`the server sent a request: ${request.method}`, 'no request', evidence(request));
       return 'the server sent no request';
     },
   },
@@ -163,7 +163,7 @@ function judgeRounds(context: CheckContext, isOurs: (complaint: Complaint) => bo
         evidence(frame),
       );
   }
-  return `each round (${rounds.length}) holds what it should`;
+  return `all of ${rounds.length} rounds are well-formed`;
 }
 
 /** `result.inputRequests`, one of its members, or the envelope of one. Other checks judge the content of questions. */

@@ -27,7 +27,7 @@ export const roundsStateChecks: readonly Check[] = [
           const reply = await retry(talk, stop, round, answersTo(round), { requestState: changed });
           if (isSuccess(reply))
             context.fail(
-              `${nameOf(stop)} came back with a changed state and had ${describe(reply)}`,
+              `${nameOf(stop)} with a changed state had ${describe(reply)}`,
               REFUSAL,
             );
         }
@@ -56,8 +56,8 @@ export const roundsStateChecks: readonly Check[] = [
       }
       const after = await talk.request('server/discover');
       if (after.kind !== 'result')
-        context.fail(`after a few odd states server/discover had ${describe(after)}`, 'a result');
-      return `${nameOf(stop)}: ${HOSTILE.length} odd states were answered`;
+        context.fail(`after invalid states server/discover had ${describe(after)}`, 'a result');
+      return `${nameOf(stop)}: ${HOSTILE.length} invalid states were answered;
     },
   },
   {
@@ -73,7 +73,7 @@ export const roundsStateChecks: readonly Check[] = [
         const other = stops.find((each) => each !== stop && each.method === stop.method);
         return other ? [[stop, other] as const] : [];
       });
-      if (pairs.length === 0) context.skip('only one thing that may be called carries state');
+      if (pairs.length === 0) context.skip('only one callable request has a requestState');
       const talk = await context.roughTalk();
       for (const [stop, other] of pairs.slice(0, 3)) {
         const foreign = await openRound(context, talk, other);
@@ -81,11 +81,11 @@ export const roundsStateChecks: readonly Check[] = [
         const reply = await retry(talk, stop, round, answersTo(round), { requestState: foreign.state });
         if (isSuccess(reply))
           context.fail(
-            `${nameOf(stop)} came back with the state of ${nameOf(other)} and had ${describe(reply)}`,
+            `$nameOf(stop)with the state of $nameOf(other)had $describe(reply)`,
             REFUSAL,
           );
       }
-      return `no state (of ${pairs.length}) was taken for that of another request`;
+      return `none of $pairs.lengthstates was accepted for another request`;
     },
   },
   {
@@ -101,16 +101,16 @@ export const roundsStateChecks: readonly Check[] = [
         return args ? [{ stop, args }] : [];
       });
       const { stop, args } =
-        found[0] ?? context.skip('nothing that carries state has arguments that could be changed');
+        found[0] ?? context.skip('no request with a requestState has arguments that can be changed');
       const talk = await context.roughTalk();
       const round = await openRound(context, talk, stop);
       const reply = await retry(talk, stop, round, answersTo(round), { arguments: args });
       if (isSuccess(reply))
         context.fail(
-          `${nameOf(stop)} came back with other arguments (${JSON.stringify(args)}) and had ${describe(reply)}`,
+          `${nameOf(stop)} with other arguments (${JSON.stringify(args)}) had $describe(reply)`,
           REFUSAL,
         );
-      return `${nameOf(stop)}: the state was not taken for other arguments`;
+      return `$nameOf(stop): the state was refused with other arguments`;
     },
   },
   {
@@ -129,8 +129,8 @@ export const roundsStateChecks: readonly Check[] = [
       await retry(talk, stop, round, answersTo(round));
       const reply = await retry(talk, stop, round, answersTo(round));
       if (reply.kind === 'silence')
-        context.fail(`${nameOf(stop)} came back twice and had ${describe(reply)}`, 'an answer');
-      return `${nameOf(stop)}: the second retry had ${describe(reply)}`;
+        context.fail(`$nameOf(stop)was sent twice and had $describe(reply)`, 'an answer');
+      return `$nameOf(stop): the second retry had $describe(reply)`;
     },
   },
   {
@@ -153,16 +153,16 @@ export const roundsStateChecks: readonly Check[] = [
         const reply = await retry(talk, stop, round, answersTo(round));
         if (reply.kind !== 'result')
           context.fail(
-            `${nameOf(stop)} was asked twice, the later one answered first; the ${which} had ${describe(reply)}`,
+            `$nameOf(stop)was sent twice, and the second round was answered first; the $whichhad $describe(reply)`,
             'a result for both',
           );
       }
-      return `${nameOf(stop)}: two rounds were answered in reverse order`;
+      return `$nameOf(stop): two rounds were answered in reverse order`;
     },
   },
 ];
 
-const REFUSAL = 'an error, or a round that begins anew';
+const REFUSAL = 'an error, or a new round';
 
 /** States that a careless decoder may not survive. */
 const HOSTILE: readonly unknown[] = [
@@ -185,7 +185,7 @@ function shown(state: unknown): string {
 
 function withState(context: CheckContext): readonly WalkthroughStop[] {
   const stops = askingStops(context).filter(({ reply }) => roundIn(reply)?.state !== undefined);
-  if (stops.length === 0) context.skip('no round carries a requestState');
+  if (stops.length === 0) context.skip('no round has a requestState');
   return stops;
 }
 
