@@ -26,10 +26,7 @@ export const roundsStateChecks: readonly Check[] = [
           const changed = withOtherLetter(round.state ?? '', share);
           const reply = await retry(talk, stop, round, answersTo(round), { requestState: changed });
           if (isSuccess(reply))
-            context.fail(
-              `${nameOf(stop)} with a changed state had ${describe(reply)}`,
-              REFUSAL,
-            );
+            context.fail(`${nameOf(stop)} with a changed state had ${describe(reply)}`, REFUSAL);
         }
       }
       return `${stops.map(nameOf).join(', ')}: a changed state was refused`;
@@ -57,7 +54,7 @@ export const roundsStateChecks: readonly Check[] = [
       const after = await talk.request('server/discover');
       if (after.kind !== 'result')
         context.fail(`after invalid states server/discover had ${describe(after)}`, 'a result');
-      return `${nameOf(stop)}: ${HOSTILE.length} invalid states were answered;
+      return `${nameOf(stop)}: ${HOSTILE.length} invalid states were answered`;
     },
   },
   {
@@ -80,12 +77,9 @@ export const roundsStateChecks: readonly Check[] = [
         const round = await openRound(context, talk, stop);
         const reply = await retry(talk, stop, round, answersTo(round), { requestState: foreign.state });
         if (isSuccess(reply))
-          context.fail(
-            `$nameOf(stop)with the state of $nameOf(other)had $describe(reply)`,
-            REFUSAL,
-          );
+          context.fail(`${nameOf(stop)} with the state of ${nameOf(other)} had ${describe(reply)}`, REFUSAL);
       }
-      return `none of $pairs.lengthstates was accepted for another request`;
+      return `none of ${pairs.length} states was accepted for another request`;
     },
   },
   {
@@ -107,10 +101,10 @@ export const roundsStateChecks: readonly Check[] = [
       const reply = await retry(talk, stop, round, answersTo(round), { arguments: args });
       if (isSuccess(reply))
         context.fail(
-          `${nameOf(stop)} with other arguments (${JSON.stringify(args)}) had $describe(reply)`,
+          `${nameOf(stop)} with other arguments (${JSON.stringify(args)}) had ${describe(reply)}`,
           REFUSAL,
         );
-      return `$nameOf(stop): the state was refused with other arguments`;
+      return `${nameOf(stop)}: the state was refused with other arguments`;
     },
   },
   {
@@ -129,8 +123,8 @@ export const roundsStateChecks: readonly Check[] = [
       await retry(talk, stop, round, answersTo(round));
       const reply = await retry(talk, stop, round, answersTo(round));
       if (reply.kind === 'silence')
-        context.fail(`$nameOf(stop)was sent twice and had $describe(reply)`, 'an answer');
-      return `$nameOf(stop): the second retry had $describe(reply)`;
+        context.fail(`${nameOf(stop)} was sent twice and had ${describe(reply)}`, 'an answer');
+      return `${nameOf(stop)}: the second retry had ${describe(reply)}`;
     },
   },
   {
@@ -153,11 +147,11 @@ export const roundsStateChecks: readonly Check[] = [
         const reply = await retry(talk, stop, round, answersTo(round));
         if (reply.kind !== 'result')
           context.fail(
-            `$nameOf(stop)was sent twice, and the second round was answered first; the $whichhad $describe(reply)`,
+            `${nameOf(stop)} was sent twice, and the second round was answered first; the ${which} had ${describe(reply)}`,
             'a result for both',
           );
       }
-      return `$nameOf(stop): two rounds were answered in reverse order`;
+      return `${nameOf(stop)}: two rounds were answered in reverse order`;
     },
   },
 ];
