@@ -141,7 +141,7 @@ export const bodyChecks: readonly Check[] = [
     rules: [],
     reason:
       'Many clients send application/json; charset=utf-8, and media types are case-insensitive (RFC 9110, 8.3.1).',
-    hint: 'Compare the media type without its parameters and without case.',
+    hint: 'Compare the media type case-insensitively, without its parameters.',
     async run(context) {
       const poster = await openBodyPoster(context);
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {

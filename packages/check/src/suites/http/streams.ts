@@ -190,7 +190,7 @@ export const streamChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-streams/hang-up',
-    title: 'Cancels the requests of clients that disconnect, and continues to serve others',
+    title: 'Survives clients that disconnect, and sends nothing more for their requests',
     lane: 'own',
     era: 'modern',
     rules: ['HTTP-024', 'HTTP-025', 'CANC-004'],

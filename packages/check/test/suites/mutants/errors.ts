@@ -109,7 +109,7 @@ export const resultMutants: readonly AnyMutant[] = [
   {
     check: 'results/type',
     vice: 'leaves out resultType in results of tools',
-    seen: /absent in that of tools\/call/,
+    seen: /absent in the result of tools\/call/,
     options: MODERN,
     middle: changingResult('tools/call', ({ resultType: _, ...rest }) => rest),
   },
@@ -123,21 +123,21 @@ export const resultMutants: readonly AnyMutant[] = [
   {
     check: 'results/type-true',
     vice: 'says complete of a question',
-    seen: /"complete", and it has inputRequests/,
+    seen: /"complete", but it has inputRequests/,
     options: MODERN,
     middle: changingResult('tools/call', (result) => ({ ...result, resultType: 'complete' })),
   },
   {
     check: 'results/type-true',
     vice: 'says input_required and asks nothing',
-    seen: /nothing is asked/,
+    seen: /there is no question/,
     options: MODERN,
     middle: changingResult('prompts/get', (result) => ({ ...result, resultType: 'input_required' })),
   },
   {
     check: 'results/server-info',
     vice: 'says who it is in server/discover only',
-    seen: /absent in that of tools\/list/,
+    seen: /absent in the result of tools\/list/,
     options: MODERN,
     middle: everywhere(({ _meta, ...rest }, method) =>
       method === 'server/discover' ? { _meta, ...rest } : rest,

@@ -107,7 +107,7 @@ export const missedMutants: readonly AnyMutant[] = [
     base: small,
     check: 'http-session/same-ids-at-once',
     vice: 'knows calls by their ids alone, and tells a session of the calls of another',
-    seen: /told of the other's/,
+    seen: /received a message of the other/,
     options: { eras: ['legacy'] },
     proxy: () => {
       const tokens = new Map<unknown, unknown>();

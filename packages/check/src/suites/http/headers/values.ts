@@ -14,7 +14,7 @@ export const headerValueChecks: readonly Check[] = [
     id: 'http-headers/names-in-any-case',
     title: 'Reads header names in any case',
     rules: ['HTTP-035'],
-    hint: 'Compare header names without case, as HTTP does.',
+    hint: 'Compare header names case-insensitively, as HTTP does.',
     async run(context) {
       const { body } = modernRequest(context);
       for (const spell of [(name: string) => name.toUpperCase(), (name: string) => name.toLowerCase()]) {
@@ -33,7 +33,7 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/values-keep-their-case',
-    title: 'Compares header values with case: SERVER/DISCOVER is not server/discover',
+    title: 'Compares header values case-sensitively: SERVER/DISCOVER is not server/discover',
     rules: ['HTTP-036'],
     hint: 'Compare the values of Mcp-Method and Mcp-Name with the body exactly, case included.',
     async run(context) {
@@ -120,7 +120,7 @@ export const headerValueChecks: readonly Check[] = [
   {
     ...about,
     id: 'http-headers/base64-marker-in-lower-case',
-    title: 'Does not decode =?BASE64?…?=, since the marker is lower case',
+    title: 'Does not decode =?BASE64?…?=: the marker must be lower case',
     rules: ['HTTP-055'],
     hint: 'Only the lower-case marker =?base64? begins an encoded value. Any other value is literal. Here it does not match the body: HTTP 400 and error -32020.',
     async run(context) {

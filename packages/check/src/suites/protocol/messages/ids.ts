@@ -84,7 +84,7 @@ function echo(name: string, id: RequestId, what: string): Check {
   return {
     id: `ids/${name}`,
     suite: 'protocol',
-    title: `Answers a request with ${what} with the same id`,
+    title: `Returns the id unchanged for a request with ${what}`,
     level: 'MUST',
     rules: ['JRPC-002', 'JRPC-006'],
     hint: 'Return the id unchanged. Do not convert it, and test whether it is present, not whether it is truthy.',

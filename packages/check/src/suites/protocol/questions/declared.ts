@@ -23,7 +23,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'questions/none-to-a-client-without-capabilities',
     suite: 'protocol',
-    title: 'Asks no questions of a client without capabilities',
+    title: 'Asks a client without capabilities no questions',
     level: 'MUST',
     rules: ['MRTR-007', 'META-006', 'META-007', 'INIT-018', 'ROOT-005'],
     lane: 'rough',
@@ -106,7 +106,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
   {
     id: 'questions/none-undeclared-in-old-revisions',
     suite: 'protocol',
-    title: 'Asks no questions of a client of 2025-03-26 without capabilities',
+    title: 'Asks a client of 2025-03-26 without capabilities no questions',
     level: 'SHOULD',
     rules: ['INIT-013'],
     era: 'legacy',
