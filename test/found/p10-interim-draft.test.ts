@@ -64,7 +64,7 @@ describe('the interim draft 2026-03-26', () => {
     const failure = await open({}, '2026-05-20').catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'NO_COMMON_REVISION' });
     expect((failure as Error).message).toContain(
-      `initialize was answered with the revision "2026-05-20", which this client does not speak; offered was 2025-11-25. It speaks ${TABLE}`,
+      `initialize was answered with the revision "2026-05-20", which this client does not speak; it offered 2025-11-25. It speaks ${TABLE}`,
     );
   });
 

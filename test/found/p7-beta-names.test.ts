@@ -1,9 +1,9 @@
 import { connect } from '@isthmus/sdk';
 import { expect, it, onTestFinished } from 'vitest';
-import { ScriptedServer } from '../../packages/sdk/test/client/scripted-server.js';
+import { PlayedServer } from '../../packages/sdk/test/client/support/played-server.js';
 
 it('P7: the name of a beta server, which has serverInfo at the top level, is kept', async () => {
-  const server = new ScriptedServer();
+  const server = new PlayedServer();
   const connecting = connect(server, { cache: false });
   const played = await server.accept();
   const probe = await played.next();
@@ -24,7 +24,7 @@ it('P7: the name of a beta server, which has serverInfo at the top level, is kep
 });
 
 it('P7: the name in _meta wins, and needs no warning (DISC-004)', async () => {
-  const server = new ScriptedServer();
+  const server = new PlayedServer();
   const connecting = connect(server, { cache: false });
   const played = await server.accept();
   const probe = await played.next();

@@ -1,4 +1,5 @@
-import type { CallOptions, Client } from '@isthmus/sdk/internal/client/client.js';
+import type { CallOptions } from '@isthmus/sdk/internal/client/call-options.js';
+import type { Client } from '@isthmus/sdk/internal/client/client.js';
 import { connect } from '@isthmus/sdk/internal/client/connect.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';

@@ -1,4 +1,5 @@
-import type { CallOptions, Client } from '@isthmus/sdk/internal/client/client.js';
+import type { CallOptions } from '@isthmus/sdk/internal/client/call-options.js';
+import type { Client } from '@isthmus/sdk/internal/client/client.js';
 import type { Command } from 'commander';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
 import { usageError } from '../cli-error.js';

@@ -1,4 +1,4 @@
-import type { EraVerdict } from '@isthmus/sdk/internal/client/negotiation/negotiate.js';
+import type { EraVerdict } from '@isthmus/sdk/internal/client/negotiation/negotiated-connection.js';
 import type { Era, ServerFacts } from '@isthmus/sdk/internal/exchange/call.js';
 import type { DecodedMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { findOddities, type Oddity } from './oddities.js';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '@isthmus/sdk/internal/client/client.js';
+import type { CallOptions } from '@isthmus/sdk/internal/client/call-options.js';
 import { messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { events } from '@isthmus/sdk/internal/events.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';

@@ -1,5 +1,5 @@
 import { IsthmusError, ProtocolError } from '../errors.js';
-import type { Era, OutgoingCall, ServerFacts } from '../exchange/call.js';
+import type { Era, ServerFacts } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type {
@@ -8,74 +8,23 @@ import type {
   CompleteResult,
   GetPromptResult,
   InputRequiredResult,
-  InputResponses,
   ListPromptsResult,
   ListResourcesResult,
   ListResourceTemplatesResult,
   ListToolsResult,
-  LogEntry,
   LoggingLevel,
-  ProgressUpdate,
   Prompt,
   ReadResourceResult,
   Resource,
   ResourceTemplate,
   Tool,
 } from '../wire/model.js';
-import type { ActiveConnection } from './active-connection.js';
-import type { EraVerdict } from './negotiation/negotiate.js';
+import type { ClientSession } from './active-connection.js';
+import { type CallOptions, checkTimes, type ManualOptions, toCall } from './call-options.js';
+import type { EraVerdict } from './negotiation/negotiated-connection.js';
 import type { ClientMemory, ResponseCache } from './response-cache.js';
 import { checkShape, type OutputChecks } from './result-checks.js';
 import type { Changes, Wanted } from './subscriptions.js';
-
-/** For one call. */
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-  /** Default: that of `connect`. */
-  readonly timeoutMs?: number;
-  /** Progress restarts the timeout, up to this in all. Default: it does not. */
-  readonly maxTimeoutMs?: number;
-  readonly onProgress?: (update: ProgressUpdate) => void;
-  readonly onLog?: (entry: LogEntry) => void;
-  /** Asks a modern server for logs of this call, from this level on. */
-  readonly logLevel?: LoggingLevel;
-  /**
-   * Says that the call may run twice: should the connection be lost before the answer, it is made once more.
-   * Calls that certainly did not leave are made again in any case.
-   */
-  readonly retry?: 'safe';
-  /** Asks the server even if the cache has an answer. */
-  readonly fresh?: boolean;
-}
-
-/** A call whose rounds the caller answers: `input_required` is handed back, and continued with these. */
-export interface ManualOptions extends CallOptions {
-  readonly manual: true;
-  readonly inputResponses?: InputResponses;
-  /** Exactly what the last round gave; nothing if it gave none. */
-  readonly requestState?: string;
-}
-
-/** What a client needs of the way to its server: one connection after the other, or a share in one. */
-export interface ClientSession {
-  /** Time for one call, unless the call says otherwise. */
-  readonly timeoutMs: number;
-  readonly isClosed: boolean;
-  readonly closed: Promise<void>;
-  /** Of the newest connection. Throws while there has been none. */
-  readonly verdict: EraVerdict;
-  readonly server: ServerFacts;
-  /** The link to call on, while there is one. */
-  readonly ready: ActiveConnection | undefined;
-  /** Opens a link for the call where there is none. */
-  call(call: OutgoingCall): Promise<JsonObject>;
-  /** A call that was begun on this link at that time has failed: makes it again where that is right, or throws. */
-  again(error: unknown, call: OutgoingCall, link: ActiveConnection, began: number): Promise<JsonObject>;
-  now(): number;
-  listen(wanted: Wanted): Promise<Changes>;
-  setLogLevel(level: LoggingLevel): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** One API for servers of both eras. */
 export class Client implements AsyncDisposable {
@@ -89,7 +38,7 @@ export class Client implements AsyncDisposable {
     this.#outputs = outputs;
   }
 
-  /** How the era was found out. */
+  /** The era, and how it was determined. */
   get verdict(): EraVerdict {
     return this.#session.verdict;
   }
@@ -102,12 +51,12 @@ export class Client implements AsyncDisposable {
     return this.verdict.revision;
   }
 
-  /** What the server says about itself. */
+  /** The server's description of itself. */
   get server(): ServerFacts {
     return this.#session.server;
   }
 
-  /** Settles when the client was closed, or when the connection is lost and will not be opened again. */
+  /** Settles when the client was closed, or when the connection is lost and will not be reopened. */
   get closed(): Promise<void> {
     return this.#session.closed;
   }
@@ -160,7 +109,7 @@ export class Client implements AsyncDisposable {
   ): Promise<CallToolResult | InputRequiredResult> {
     const result = await this.#call('tools/call', { name, ...(args && { arguments: args }) }, options);
     await this.#outputs.check(name, result);
-    // Old servers have been seen to leave it out.
+    // Some old servers leave it out.
     return (
       result['content'] === undefined && !('inputRequests' in result) && !('requestState' in result)
         ? { content: [], ...result }
@@ -200,22 +149,22 @@ export class Client implements AsyncDisposable {
     return (result as CompleteResult).completion;
   }
 
-  /** Any other request, as it is. */
+  /** Sends any other request. */
   request(method: string, params: JsonObject = {}, options?: CallOptions): Promise<JsonObject> {
     return this.#call(method, params, options);
   }
 
-  /** News from the server until it is closed; opened again after a reconnect. */
+  /** Receives changes until it is closed. Reopened after a reconnect. */
   listen(wanted: Wanted): Promise<Changes> {
     return this.#session.listen(wanted);
   }
 
-  /** Legacy: the level for the session. Modern: the level of calls that name none. */
+  /** Legacy: the level of the session. Modern: the level of calls without one. */
   setLogLevel(level: LoggingLevel): Promise<void> {
     return this.#session.setLogLevel(level);
   }
 
-  /** Legacy only: a sign of life. The modern era has no ping. */
+  /** Legacy only. The modern era has no ping. */
   async ping(options?: CallOptions): Promise<void> {
     if (this.era === 'modern') {
       throw new IsthmusError('NOT_IN_THIS_ERA', 'The modern era has no ping; call server/discover instead', {
@@ -225,7 +174,7 @@ export class Client implements AsyncDisposable {
     await this.#call('ping', {}, options);
   }
 
-  /** Rejects what is pending, at once, and closes the connection (and the process behind it). */
+  /** Rejects pending calls at once, and closes the connection and its process. */
   close(): Promise<void> {
     return this.#session.close();
   }
@@ -238,9 +187,9 @@ export class Client implements AsyncDisposable {
     try {
       return await this.#pages(method, key, options);
     } catch (error) {
-      // CACHE-018: a cached page may hold a cursor that the server has forgotten. Once more, from the beginning.
-      const deadCursor = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
-      if (!deadCursor || options?.fresh || !this.#cache.has(method)) throw error;
+      // CACHE-018: a cached page may hold a cursor that the server has forgotten. Starts again from the first page.
+      const isDeadCursor = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
+      if (!isDeadCursor || options?.fresh || !this.#cache.has(method)) throw error;
       this.#cache.drop(method);
       return this.#pages(method, key, { ...options, fresh: true });
     }
@@ -254,7 +203,7 @@ export class Client implements AsyncDisposable {
       const page = await this.#page(method, cursor, options);
       for (const item of page[key] as T[]) items.push(item);
       if (seen.size >= MAX_PAGES || items.length > MAX_ITEMS) throw endless(method);
-      // PAGE-004: an empty string is a cursor too; only its absence ends the list.
+      // PAGE-004: an empty string is a cursor. Only its absence ends the list.
       cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
       if (cursor !== undefined && seen.has(cursor)) {
         const message = `${method} gave the cursor ${JSON.stringify(cursor)} twice`;
@@ -283,17 +232,17 @@ export class Client implements AsyncDisposable {
     params: JsonObject,
     options: CallOptions | ManualOptions | undefined,
   ): Promise<JsonObject> {
-    // MRTR-029: what took rounds is nobody else's answer.
-    const plain = !options || !('manual' in options);
-    const usable = plain && !options?.fresh && !options?.signal?.aborted && !this.#session.isClosed;
-    const known = usable ? this.#cache.get(method, params) : undefined;
+    // MRTR-029: a result that took rounds is not cached.
+    const isPlain = !options || !('manual' in options);
+    const mayUse = isPlain && !options?.fresh && !options?.signal?.aborted && !this.#session.isClosed;
+    const known = mayUse ? this.#cache.get(method, params) : undefined;
     if (known) return known;
-    let rounds = false;
+    let hadRounds = false;
     const stamp = this.#cache.stamp(method);
     const result = await this.#call(method, params, options, () => {
-      rounds = true;
+      hadRounds = true;
     });
-    if (plain && !rounds) this.#cache.put(method, params, result, stamp);
+    if (isPlain && !hadRounds) this.#cache.put(method, params, result, stamp);
     return result;
   }
 
@@ -306,16 +255,16 @@ export class Client implements AsyncDisposable {
     checkTimes(options);
     const call = toCall(method, params, options, this.#session.timeoutMs, onRound);
     const session = this.#session;
-    const link = session.ready;
+    const connection = session.ready;
     let result: JsonObject;
-    if (!link) result = await session.call(call);
+    if (!connection) result = await session.call(call);
     else {
       const began = session.now();
       try {
-        // Not by way of the session: each promise on the way is a part of the price of a small call.
-        result = await link.caller.call(call);
+        // Bypasses the session: each further promise is a noticeable part of the time of a small call.
+        result = await connection.caller.call(call);
       } catch (error) {
-        result = await session.again(error, call, link, began);
+        result = await session.again(error, call, connection, began);
       }
     }
     checkShape(method, result);
@@ -323,47 +272,7 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** Infinity is a time, too. */
-function checkTimes(options: CallOptions | undefined): void {
-  for (const name of ['timeoutMs', 'maxTimeoutMs'] as const) {
-    const value = options?.[name];
-    if (value === undefined || value > 0) continue;
-    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`, {
-      sent: 'no',
-    });
-  }
-}
-
-function toCall(
-  method: string,
-  params: JsonObject,
-  options: (CallOptions & Partial<ManualOptions>) | undefined,
-  defaultTimeoutMs: number,
-  onRound: (() => void) | undefined,
-): OutgoingCall {
-  if (!options)
-    return { method, params, timeoutMs: defaultTimeoutMs, maxTimeoutMs: defaultTimeoutMs, onRound };
-  const { timeoutMs = defaultTimeoutMs, inputResponses, requestState } = options;
-  return {
-    method,
-    params: {
-      ...params,
-      ...(inputResponses !== undefined && { inputResponses }),
-      ...(requestState !== undefined && { requestState }),
-    },
-    timeoutMs,
-    maxTimeoutMs: options.maxTimeoutMs ?? timeoutMs,
-    signal: options.signal,
-    onProgress: options.onProgress,
-    onLog: options.onLog,
-    logLevel: options.logLevel,
-    manual: options.manual,
-    retry: options.retry,
-    onRound,
-  };
-}
-
-/** A server may give out cursors without end (S11). */
+/** A server may return cursors without end (S11). */
 const MAX_PAGES = 2000;
 const MAX_ITEMS = 100_000;
 

@@ -8,7 +8,7 @@ import { ReconnectingCaller } from './reconnecting-caller.js';
 import { ClientMemory } from './response-cache.js';
 
 /**
- * Connects to any server, in whichever era it speaks.
+ * Connects to a server of either era.
  *
  * ```ts
  * await using client = await connect(stdio({ command: 'npx', args: ['-y', 'some-server'] }));
@@ -18,57 +18,54 @@ import { ClientMemory } from './response-cache.js';
 export async function connect(connector: Connector, options: ConnectOptions = {}): Promise<Client> {
   const settings = resolveConnect(options);
   const memory = new ClientMemory(settings.clock, settings.principal);
-  const links = ownConnection(connector, { ...settings, onChange: memory.onChange });
-  const session = new ReconnectingCaller(links, { ...settings, onReopened: memory.onReopened });
+  const source = ownConnection(connector, { ...settings, onChange: memory.onChange });
+  const session = new ReconnectingCaller(source, { ...settings, onReopened: memory.onReopened });
   await session.open(options.signal);
   return new Client(session, memory);
 }
 
-/** A server that somebody speaks to on behalf of others: one session after the other, for whoever needs one. */
+/** A server that is called on behalf of others, with a session for each client or principal that needs one. */
 export interface Upstream {
-  /** What a person would call the server; named in errors. */
+  /** The name of the server in errors. */
   readonly label: string;
-  /**
-   * Whom a process or a session of the server may have to serve: everybody, everybody of one principal, or just
-   * whoever it was opened for.
-   */
+  /** Which clients share a process or a session of the server: all, those of one principal, or none. */
   readonly serves: 'everybody' | 'principal' | 'one';
-  /** Opens nothing yet: the first call does. */
-  open(seat: UpstreamSessionOptions): ReconnectingCaller;
+  /** The first call opens the connection. */
+  open(options: UpstreamSessionOptions): ReconnectingCaller;
 }
 
-/** What belongs to no call goes to whoever the session is for. */
+/** Receives what belongs to no call. */
 export interface UpstreamTenant {
   readonly answers: Answers;
   readonly onLog: ((entry: LogEntry) => void) | undefined;
-  /** The user is done at the page that this elicitation was about. */
+  /** Called when the user has completed an elicitation by URL. */
   readonly onElicited: ((elicitationId: string) => void) | undefined;
 }
 
-/** Whom a session is for. */
+/** The client that a session is for. */
 export interface UpstreamSessionOptions extends UpstreamTenant {
-  /** Named in status, logs and errors. */
+  /** Its name in status, logs and errors. */
   readonly name: string;
-  /** Proven, or undefined. */
+  /** Undefined without authentication. */
   readonly principal: string | undefined;
-  /** Who is calling, as told to the server; undefined: whoever opens it. */
+  /** Sent to the server as client info. Default: that of the upstream options. */
   readonly info: Implementation | undefined;
-  /** What the server is told that can be answered. */
+  /** The capabilities that the server is told of. */
   readonly capabilities: ClientCapabilities;
-  /** A lost connection was replaced. */
+  /** Called when a lost connection was replaced. */
   readonly onReopened: () => void;
 }
 
-/** How connections to a server are opened for others. Whom they are for is known later. */
+/** How connections to an upstream are opened. The clients are known later. */
 export type UpstreamOptions = Omit<
   ConnectOptions,
   'answers' | 'onLog' | 'signal' | 'reconnect' | 'principal'
 > & {
-  /** Answers to questions that belong to no call, where nobody can be asked: the roots, say. */
+  /** Answers to questions that belong to no call and that no client can be asked, such as the roots. */
   readonly answers?: Answers;
 };
 
-/** A connection of its own for each who needs one. */
+/** An upstream with a connection for each session. */
 export function upstreamAt(connector: Connector, options: UpstreamOptions = {}): Upstream {
   const { answers: fallbackAnswers = {}, ...rest } = options;
   const settings = resolveConnect(rest);
@@ -76,7 +73,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
     label: connector.label,
     serves: 'one',
     open({ info = settings.info, capabilities, answers, onLog, onElicited, onReopened }) {
-      const links = ownConnection(connector, {
+      const source = ownConnection(connector, {
         ...settings,
         info,
         answers,
@@ -87,7 +84,7 @@ export function upstreamAt(connector: Connector, options: UpstreamOptions = {}):
         onElicited,
         onChange: () => {},
       });
-      return new ReconnectingCaller(links, { ...settings, reconnect: true, onReopened });
+      return new ReconnectingCaller(source, { ...settings, reconnect: true, onReopened });
     },
   };
 }

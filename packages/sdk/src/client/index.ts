@@ -6,7 +6,8 @@ export type { Change, Era, ServerFacts } from '../exchange/call.js';
 export type { Connection, Connector } from '../exchange/connection.js';
 export { ErrorCode } from '../wire/error-codes.js';
 export type * from '../wire/model.js';
-export type { CallOptions, Client, ManualOptions } from './client.js';
+export type { CallOptions, ManualOptions } from './call-options.js';
+export type { Client } from './client.js';
 export { connect } from './connect.js';
 export {
   type CachedEra,
@@ -15,6 +16,6 @@ export {
   fileEraCache,
   memoryEraCache,
 } from './negotiation/era-cache.js';
-export type { EraVerdict } from './negotiation/negotiate.js';
+export type { EraVerdict } from './negotiation/negotiated-connection.js';
 export type { ConnectOptions, Mode } from './options.js';
 export type { Changes, Wanted } from './subscriptions.js';

@@ -10,38 +10,37 @@ import type { InvalidMessage } from '../wire/json-rpc.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 import { type EraCache, fileEraCache } from './negotiation/era-cache.js';
 
-/** `auto` finds out; `modern` and `legacy` insist on an era; a revision insists on that one. */
+/** `auto` probes the era. `modern`, `legacy` or a revision allow nothing else. */
 export type Mode = 'auto' | 'modern' | 'legacy' | (string & {});
 
 export interface ConnectOptions {
   readonly mode?: Mode;
-  /** Who is calling, as told to the server. */
+  /** The name and version that the server is told. */
   readonly info?: Implementation;
-  /** What this client does when the server asks. The capabilities it declares follow from it. */
+  /** Answers to questions of the server. The declared capabilities follow from it. */
   readonly answers?: Answers;
   /** How many `input_required` rounds one call may take. Default 16. */
   readonly maxRounds?: number;
   /** Logs that belong to no call. */
   readonly onLog?: (entry: LogEntry) => void;
-  /** Lines of the server that are no messages (banners and the like). They are skipped. */
+  /** Called for lines of the server that are not messages, such as banners. They are skipped. */
   readonly onNoise?: (line: InvalidMessage) => void;
-  /** Where verdicts about servers are kept between runs: a cache of your own, or `false` for none. */
+  /** Where the eras of servers are kept between runs. `false`: not at all. Default: files of the user. */
   readonly cache?: EraCache | false;
-  /** Calls connecting off. */
+  /** Cancels connecting. */
   readonly signal?: AbortSignal;
-  /** How long the whole of connecting may take. Default 30 s. */
+  /** Time for connecting in all. Default 30 s. */
   readonly connectTimeoutMs?: number;
-  /** How long a server that shows life may stay silent on the probe before it counts as legacy. Default 1 s. */
+  /** A server that has sent something, and does not answer the probe within this, counts as legacy. Default 1 s. */
   readonly silenceMs?: number;
-  /** How long a server may take to show life before it counts as legacy. Default 5 s. */
+  /** A server that sends nothing at all within this counts as legacy. Default 5 s. */
   readonly bootMs?: number;
-  /** Time for one call, unless the call says otherwise. Default 60 s. */
+  /** Time for one call, unless the call sets its own. Default 60 s. */
   readonly timeoutMs?: number;
-  /** Opens a fresh connection when the old one is lost and the next call (or an open `listen`) needs it. Default true. */
+  /** Opens a new connection when the old one is lost and the next call, or an open `listen`, needs it. Default true. */
   readonly reconnect?: boolean;
   /**
-   * Whose answers these are (a name for the authorization in use). With it, results that are private may be
-   * cached too; without it only public ones are.
+   * A name for the authorization in use. With it, private results are cached as well; without it only public ones.
    */
   readonly principal?: string;
   readonly clock?: Clock;
@@ -52,15 +51,15 @@ export type ConnectSettings = Required<
 > &
   Pick<ConnectOptions, 'onLog' | 'onNoise' | 'principal'> & {
     readonly cache: EraCache | undefined;
-    /** What the server is told when the connection is opened; each voice has its own besides. */
+    /** Declared when the connection is opened. Each tenant has its own besides. */
     readonly capabilities: ClientCapabilities;
-    /** Answers to questions that belong to no call, where several voices share the connection. */
+    /** Answers to questions that belong to no call, where several tenants share the connection. */
     readonly fallbackAnswers: Answers;
-    /** Undefined: there is only one voice. */
+    /** Undefined: there is only one tenant. */
     readonly questions: QuestionPolicy | undefined;
-    /** Told when the user is done at a page (legacy, 2025-11-25). */
+    /** Called when the user has completed an elicitation by URL (legacy, 2025-11-25). */
     readonly onElicited?: ((elicitationId: string) => void) | undefined;
-    /** Told of every change, so that what is cached can be dropped. */
+    /** Called for every change, so that cached results can be removed. */
     readonly onChange: (change: Change) => void;
   };
 

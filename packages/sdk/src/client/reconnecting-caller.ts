@@ -1,55 +1,61 @@
-import { type Cancellation, sharedAbort } from '../async/abort.js';
+import { sharedAbort } from '../async/abort.js';
 import type { Clock } from '../async/clock.js';
 import { createDeferred } from '../async/deferred.js';
-import { IsthmusError, messageOf, ProtocolError } from '../errors.js';
+import { IsthmusError, ProtocolError } from '../errors.js';
 import type { CallerIdentity, Change, OutgoingCall, ServerFacts } from '../exchange/call.js';
 import type { JsonObject } from '../wire/json-rpc.js';
 import type { LoggingLevel } from '../wire/model.js';
-import type { ActiveConnection, ConnectionSource } from './active-connection.js';
-import type { ClientSession } from './client.js';
-import type { EraVerdict } from './negotiation/negotiate.js';
-import { mayGoAgain } from './retry.js';
-import { type Changes, SessionListens, type Wanted } from './subscriptions.js';
+import type { ActiveConnection, ClientSession, ConnectionSource } from './active-connection.js';
+import type { EraVerdict } from './negotiation/negotiated-connection.js';
+import {
+  clientClosed,
+  couldNotOpen,
+  mayHaveRun,
+  mayRepeat,
+  type WaitingForConnection,
+  waitForConnection,
+} from './retry.js';
+import { type Changes, ClientSubscriptions, type Wanted } from './subscriptions.js';
 
 export interface ReconnectingCallerSettings {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Opens another link when one is lost and the next call (or an open `listen`) needs it. */
+  /** Opens another connection when one is lost and the next call, or an open `listen`, needs it. */
   readonly reconnect: boolean;
-  /** Told when a lost link was replaced. */
+  /** Called when a lost connection was replaced. */
   readonly onReopened: () => void;
 }
 
 /**
- * The life of a client beyond one connection: when a connection is lost, the next call opens another one, and
- * what the client had set up (subscriptions, log level) is set up again (LIFE-005, LIFE-007).
+ * Makes calls over one connection after the other. When a connection is lost, the next call opens another one, and
+ * subscriptions and the log level are restored (LIFE-005, LIFE-007).
  */
 export class ReconnectingCaller implements ClientSession {
   readonly timeoutMs: number;
   readonly closed: Promise<void>;
-  readonly #links: ConnectionSource;
+  readonly #source: ConnectionSource;
   readonly #settings: ReconnectingCallerSettings;
   readonly #closed = createDeferred<void>();
-  readonly #listens: SessionListens;
-  /** The newest link, whether or not it is still there. */
-  #link: ActiveConnection | undefined;
-  /** The link that calls go to; a promise while it is being opened. */
+  readonly #subscriptions: ClientSubscriptions;
+  /** The newest connection, open or not. */
+  #latest: ActiveConnection | undefined;
+  /** The connection for calls; a promise while it is being opened. */
   #current: ActiveConnection | Promise<ActiveConnection> | undefined;
   #logLevel: LoggingLevel | undefined;
   #isClosed = false;
   readonly #over = sharedAbort();
-  /** Why the last connection ended, when no other will be opened. */
+  /** Why the last connection ended, if no other will be opened. */
   #lost: IsthmusError | undefined;
 
-  constructor(links: ConnectionSource, settings: ReconnectingCallerSettings) {
-    this.#links = links;
+  constructor(source: ConnectionSource, settings: ReconnectingCallerSettings) {
+    this.#source = source;
     this.#settings = settings;
     this.timeoutMs = settings.timeoutMs;
     this.closed = this.#closed.promise;
-    this.#listens = new SessionListens({
+    this.#subscriptions = new ClientSubscriptions({
       ...settings,
       over: this.#over.signal,
-      isCurrent: (link) => this.#current === link,
+      isCurrent: (connection) => this.#current === connection,
     });
   }
 
@@ -65,19 +71,22 @@ export class ReconnectingCaller implements ClientSession {
     return this.#newest.caller.server;
   }
 
-  /** Opens the first link, with a signal that calls it off; otherwise the first call does. Once. */
+  /** Opens the first connection, unless the signal aborts. Call it once, or not at all: then the first call opens it. */
   async open(signal?: AbortSignal): Promise<void> {
-    const link = await this.#links.open({ remembered: undefined, signal: signal ?? this.#over.signal });
-    this.#link = link;
-    this.#current = link;
-    this.#watch(link);
+    const connection = await this.#source.open({
+      remembered: undefined,
+      signal: signal ?? this.#over.signal,
+    });
+    this.#latest = connection;
+    this.#current = connection;
+    this.#watch(connection);
   }
 
   get isListening(): boolean {
-    return this.#listens.size > 0;
+    return this.#subscriptions.size > 0;
   }
 
-  /** Opens a link where there is none, and waits for it. */
+  /** Opens a connection if there is none, and waits for it. */
   async connected(waiting?: WaitingForConnection): Promise<ActiveConnection> {
     return this.#opened(waiting);
   }
@@ -95,230 +104,190 @@ export class ReconnectingCaller implements ClientSession {
     return this.#callLater(call, 0);
   }
 
-  again(error: unknown, call: OutgoingCall, link: ActiveConnection, began: number): Promise<JsonObject> {
-    return this.#again(error, call, link, 0, began);
+  again(
+    error: unknown,
+    call: OutgoingCall,
+    connection: ActiveConnection,
+    began: number,
+  ): Promise<JsonObject> {
+    return this.#again(error, call, connection, 0, began);
   }
 
   async listen(wanted: Wanted, as?: CallerIdentity): Promise<Changes> {
-    const subscription = this.#listens.create(wanted, as);
+    const subscription = this.#subscriptions.create(wanted, as);
     try {
-      await this.#onLink(async (link) => {
-        // Before the server has agreed: a connection that is lost in between is opened again for it.
-        this.#listens.add(subscription);
-        await this.#listens.subscribe(link, subscription);
+      await this.#onConnection(async (connection) => {
+        // Added before the server has agreed: if the connection is lost in between, it is reopened for this subscription.
+        this.#subscriptions.add(subscription);
+        await this.#subscriptions.subscribe(connection, subscription);
       });
     } catch (error) {
-      this.#listens.delete(subscription);
+      this.#subscriptions.delete(subscription);
       throw error;
     }
     return subscription.queue;
   }
 
   async setLogLevel(level: LoggingLevel): Promise<void> {
-    await this.#onLink(({ caller }) => caller.setLogLevel(level, this.timeoutMs));
+    await this.#onConnection(({ caller }) => caller.setLogLevel(level, this.timeoutMs));
     this.#logLevel = level;
   }
 
-  /** Tells a legacy server, while it is connected; a later one asks anyway. */
+  /** Informs a connected legacy server. A later one asks for the roots itself. */
   rootsChanged(): void {
     this.ready?.caller.rootsChanged?.();
   }
 
-  async #wait(
-    opening: Promise<ActiveConnection>,
-    signal: Cancellation | undefined,
-    timeoutMs: number,
-  ): Promise<ActiveConnection> {
-    const { clock } = this.#settings;
-    const given = createDeferred<never>();
-    const { label } = this.#links;
-    const onAbort = () =>
-      given.reject(
-        new IsthmusError('CANCELLED', 'The call was called off', { cause: signal?.reason, sent: 'no' }),
-      );
-    const callOff = clock.after(timeoutMs, () => {
-      const { reason, stderrTail, generation } = this.#links.whyNotYet() ?? {};
-      const message = `${label} was not connected within ${timeoutMs} ms${reason === undefined ? '' : `; the last time: ${reason}`}`;
-      given.reject(new IsthmusError('TIMED_OUT', message, { sent: 'no', stderrTail, generation }));
-    });
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await Promise.race([opening, given.promise]);
-    } finally {
-      callOff();
-      signal?.removeEventListener('abort', onAbort);
-    }
-  }
-
-  /** Something changed on the server that it did not tell of itself. */
+  /** Reports a change of the server that it did not announce itself. */
   announce(change: Change): void {
-    this.#listens.announce(change);
+    this.#subscriptions.announce(change);
   }
 
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
       this.#over.abort();
-      this.#listens.end();
+      this.#subscriptions.end();
     }
     const current = await Promise.resolve(this.#current).catch(() => undefined);
-    await (current ?? this.#link)?.close();
+    await (current ?? this.#latest)?.close();
     this.#closed.resolve();
   }
 
   get #newest(): ActiveConnection {
-    if (this.#link) return this.#link;
-    const message = `${this.#links.label} has not been connected to yet; the first call does it`;
+    if (this.#latest) return this.#latest;
+    const message = `${this.#source.label} is not connected yet; the first call connects`;
     throw new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no' });
   }
 
-  /** The link to use; at once while there is one. Opening another one counts against the call's own time. */
+  /** The open connection, or a new one. Waiting for it counts towards the timeout of the call. */
   async #opened({
     signal,
     timeoutMs = this.timeoutMs,
   }: WaitingForConnection = {}): Promise<ActiveConnection> {
-    if (this.#isClosed) throw this.#lost?.with({ sent: 'no' }) ?? isClosed();
+    if (this.#isClosed) throw this.#lost?.with({ sent: 'no' }) ?? clientClosed();
     const current = this.#current;
     if (current && !(current instanceof Promise)) return current;
-    const leave = this.#links.waitInLine();
+    const leave = this.#source.supervisor?.waitForConnection();
     try {
       const opening = current ?? this.#reopen();
       this.#current ??= opening;
-      return await this.#wait(opening, signal, timeoutMs);
+      return await waitForConnection(opening, {
+        source: this.#source,
+        clock: this.#settings.clock,
+        signal,
+        timeoutMs,
+      });
     } finally {
-      leave();
+      leave?.();
     }
   }
 
-  /** Does something that leaves no trace when it did not leave; then it is done on the next link. */
-  async #onLink(action: (link: ActiveConnection) => Promise<void>): Promise<void> {
+  /** Runs an action. If its message was certainly not sent, repeats it on the next connection. */
+  async #onConnection(action: (connection: ActiveConnection) => Promise<void>): Promise<void> {
     for (let tries = 0; ; tries += 1) {
-      const link = await this.#opened();
+      const connection = await this.#opened();
       try {
-        return await action(link);
+        return await action(connection);
       } catch (error) {
-        const again = this.#settings.reconnect && mayGoAgain(error, () => false, tries);
+        const again = this.#settings.reconnect && mayRepeat(error, () => false, tries);
         if (this.#isClosed || !again) throw error;
-        this.#giveUp(link);
+        this.#dropUnusable(connection);
       }
     }
   }
 
   async #callLater(call: OutgoingCall, tries: number): Promise<JsonObject> {
     const began = this.#settings.clock.now();
-    const link = await this.#opened(call);
-    return this.#callOn(link, this.#sooner(call, began), tries);
+    const connection = await this.#opened(call);
+    return this.#callOn(connection, this.#withTimeLeft(call, began), tries);
   }
 
-  #callOn(link: ActiveConnection, call: OutgoingCall, tries: number): Promise<JsonObject> {
+  #callOn(connection: ActiveConnection, call: OutgoingCall, tries: number): Promise<JsonObject> {
     const began = this.#settings.clock.now();
-    return link.caller.call(call).catch((error) => this.#again(error, call, link, tries, began));
+    return connection.caller.call(call).catch((error) => this.#again(error, call, connection, tries, began));
   }
 
-  /** What has passed counts against the call's own time. */
-  #sooner(call: OutgoingCall, began: number): OutgoingCall {
+  /** Subtracts the time that has passed from the timeout of a call. */
+  #withTimeLeft(call: OutgoingCall, began: number): OutgoingCall {
     const passed = this.#settings.clock.now() - began;
     if (!(passed > 0)) return call;
     const timeoutMs = Math.max(1, call.timeoutMs - passed);
     return { ...call, timeoutMs, maxTimeoutMs: Math.max(timeoutMs, call.maxTimeoutMs - passed) };
   }
 
-  /** A call that certainly did not leave, or that may run twice, is made again on a fresh link. */
+  /** Repeats a call on a new connection if it was certainly not sent, or may run twice. */
   #again(
     error: unknown,
     call: OutgoingCall,
-    link: ActiveConnection,
+    connection: ActiveConnection,
     tries: number,
     began: number,
   ): Promise<JsonObject> {
-    const safe = () => call.retry === 'safe' || this.#links.isSafe(call);
-    if (this.#isClosed || !this.#settings.reconnect || !mayGoAgain(error, safe, tries)) throw error;
+    const safe = () => call.retry === 'safe' || (this.#source.supervisor?.isSafe(call) ?? false);
+    if (this.#isClosed || !this.#settings.reconnect || !mayRepeat(error, safe, tries)) throw error;
     if (call.signal?.aborted) throw error;
-    this.#giveUp(link);
-    const again = this.#callLater(this.#sooner(call, began), tries + 1);
+    this.#dropUnusable(connection);
+    const again = this.#callLater(this.#withTimeLeft(call, began), tries + 1);
     return error.sent === 'no' ? again : again.catch((later) => Promise.reject(mayHaveRun(later, error)));
   }
 
-  /** A request failed there. Where each has a fate of its own, the link may be as good as before. */
-  #giveUp(link: ActiveConnection): void {
-    if (this.#current === link && !link.isUsable) this.#current = undefined;
+  /** A request failed on the connection. Over HTTP the connection itself may still be usable. */
+  #dropUnusable(connection: ActiveConnection): void {
+    if (this.#current === connection && !connection.isUsable) this.#current = undefined;
   }
 
-  #watch(link: ActiveConnection): void {
-    void link.ended.then((error) => {
-      if (this.#current === link) this.#current = undefined;
+  #watch(connection: ActiveConnection): void {
+    void connection.ended.then((error) => {
+      if (this.#current === connection) this.#current = undefined;
       if (this.#isClosed) return;
       if (!this.#settings.reconnect) {
         this.#isClosed = true;
         this.#lost = error;
-        this.#listens.end(error);
+        this.#subscriptions.end(error);
         this.#closed.resolve();
-      } else if (this.#links.survivesEnd(error)) this.#keepListening();
-      else this.#listens.end(error);
+      } else if (this.#source.supervisor?.reopensAfterEnd(error) ?? true) this.#keepListening();
+      else this.#subscriptions.end(error);
     });
   }
 
-  /** Somebody is waiting for news: do not wait for a call. */
+  /** Reopens the connection for open subscriptions, without waiting for a call. */
   #keepListening(): void {
-    if (this.#isClosed || this.#listens.size === 0) return;
+    if (this.#isClosed || this.#subscriptions.size === 0) return;
     this.#current ??= this.#reopen();
     Promise.resolve(this.#current).catch((failure: unknown) => {
-      if (this.#links.survivesFailure()) this.#keepListening();
-      else this.#listens.end(failure);
+      if (this.#source.supervisor?.reopensAfterFailure()) this.#keepListening();
+      else this.#subscriptions.end(failure);
     });
   }
 
   async #reopen(): Promise<ActiveConnection> {
-    const before = this.#link;
+    const before = this.#latest;
     if (before && !this.#settings.reconnect) throw (await before.ended).with({ sent: 'no' });
-    let link: ActiveConnection | undefined;
+    let connection: ActiveConnection | undefined;
     try {
-      link = await this.#links.open({ remembered: before?.verdict.era, signal: this.#over.signal });
-      if (this.#isClosed) throw isClosed();
-      this.#link = link;
+      connection = await this.#source.open({ remembered: before?.verdict.era, signal: this.#over.signal });
+      if (this.#isClosed) throw clientClosed();
+      this.#latest = connection;
       if (before) this.#settings.onReopened();
-      await this.#restore(link);
-      this.#current = link;
-      this.#watch(link);
-      return link;
+      await this.#restore(connection);
+      this.#current = connection;
+      this.#watch(connection);
+      return connection;
     } catch (error) {
       this.#current = undefined;
-      await link?.close();
-      throw this.#isClosed ? isClosed() : couldNotOpen(this.#links.label, error);
+      await connection?.close();
+      throw this.#isClosed ? clientClosed() : couldNotOpen(this.#source.label, error);
     }
   }
 
-  /** What the fresh server refuses is lost by itself; it must not cost the connection, nor the call that waits for it. */
-  async #restore(link: ActiveConnection): Promise<void> {
+  /** Restores log level and subscriptions. A refusal of the server must not fail the connection or a waiting call. */
+  async #restore(connection: ActiveConnection): Promise<void> {
     if (this.#logLevel !== undefined) {
-      await link.caller.setLogLevel(this.#logLevel, this.timeoutMs).catch((error) => {
+      await connection.caller.setLogLevel(this.#logLevel, this.timeoutMs).catch((error) => {
         if (!(error instanceof ProtocolError)) throw error;
       });
     }
-    await this.#listens.restore(link);
+    await this.#subscriptions.restore(connection);
   }
-}
-
-/** What a call that has to wait for a connection brings along. */
-export interface WaitingForConnection {
-  readonly signal?: Cancellation | undefined;
-  readonly timeoutMs?: number | undefined;
-}
-
-function isClosed(): IsthmusError {
-  return new IsthmusError('CONNECTION_CLOSED', 'The client is closed', { sent: 'no' });
-}
-
-/** Whatever became of the second attempt: the first one may have run. */
-function mayHaveRun(later: unknown, first: IsthmusError): unknown {
-  if (!(later instanceof IsthmusError) || later.sent !== 'no') return later;
-  return later.with({ sent: 'maybe', generation: later.generation ?? first.generation });
-}
-
-/** The handshake may have left; the call that waited for it did not. */
-function couldNotOpen(label: string, error: unknown): IsthmusError {
-  if (error instanceof IsthmusError) return error.with({ sent: 'no' });
-  const message = `The connection to ${label} could not be opened again: ${messageOf(error)}`;
-  return new IsthmusError('CONNECTION_CLOSED', message, { cause: error, sent: 'no' });
 }

@@ -5,16 +5,16 @@ import type { JsonObject } from '../wire/json-rpc.js';
 import { OutputChecks } from './result-checks.js';
 
 /**
- * Results that a modern server allows to keep (`ttlMs`, `cacheScope`). Private ones are kept only where it is
- * known whose they are. A change that the server tells of drops what it concerns at once.
+ * Keeps results for as long as a modern server allows (`ttlMs`, `cacheScope`). Private results are kept only where the
+ * principal is known. A change that the server announces removes the results that it concerns.
  */
 export class ResponseCache {
   readonly #clock: Clock;
   readonly #principal: string | undefined;
   readonly #entries = new Map<string, Entry>();
-  /** Of all texts. */
+  /** The length of all texts. */
   #chars = 0;
-  /** Counts the changes heard of, by kind: an answer that was under way meanwhile is not kept (CACHE-015). */
+  /** Counts announced changes by kind. An answer that was on its way during a change is not kept (CACHE-015). */
   readonly #changes = { tools: 0, prompts: 0, resources: 0, resource: 0 };
 
   constructor(clock: Clock, principal: string | undefined) {
@@ -22,7 +22,7 @@ export class ResponseCache {
     this.#principal = principal;
   }
 
-  /** A copy: what callers do to it is theirs. */
+  /** Returns a copy, since callers may change it. */
   get(method: string, params: JsonObject): JsonObject | undefined {
     const key = keyOf(method, params);
     const entry = this.#entries.get(key);
@@ -32,7 +32,7 @@ export class ResponseCache {
     return undefined;
   }
 
-  /** To be taken before a request is sent, and given to `put` with its answer. */
+  /** Call it before a request is sent, and pass the value to `put` with the answer. */
   stamp(method: string): number {
     return this.#changes[kindOf(method)];
   }
@@ -64,7 +64,7 @@ export class ResponseCache {
     return [...this.#entries.values()].some((entry) => entry.method === method);
   }
 
-  /** All pages of a list. */
+  /** Removes all pages of a list. */
   drop(method: string): void {
     for (const [key, entry] of this.#entries) if (entry.method === method) this.#delete(key);
   }
@@ -113,7 +113,7 @@ function kindOf(method: string): Change['kind'] {
   }
 }
 
-/** What a client keeps of its server's answers, and what makes it forget them. */
+/** What a client keeps of the server's answers: cached results and output schemas. */
 export class ClientMemory {
   readonly cache: ResponseCache;
   readonly outputs = new OutputChecks();
@@ -127,7 +127,7 @@ export class ClientMemory {
     if (change.kind === 'tools') this.outputs.forget();
   };
 
-  /** News may have been missed, and it may not even be the same server. */
+  /** Changes may have been missed, and the new server may be another one. */
   readonly onReopened = (): void => {
     this.cache.clear();
     this.outputs.forget();

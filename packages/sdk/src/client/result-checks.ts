@@ -3,11 +3,11 @@ import { type Checked, compileJsonSchema } from '../schema/json-schema.js';
 import { checkJsonSchema } from '../schema/json-schema-shape.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
-/** Holds servers to the output schemas of their tools, as far as their lists have been read. */
+/** Checks results against the output schemas of the tools that were listed. */
 export class OutputChecks {
   readonly #checks = new Map<string, Check>();
 
-  /** Learns from a page of `tools/list`. A schema that cannot be used is no reason to refuse the tool (JSCH-006). */
+  /** Learns from a page of `tools/list`. A tool with an unusable schema is not checked (JSCH-006). */
   learn(result: JsonObject): void {
     for (const tool of Array.isArray(result['tools']) ? result['tools'] : []) {
       if (!isJsonObject(tool) || typeof tool['name'] !== 'string') continue;
@@ -27,7 +27,7 @@ export class OutputChecks {
     if (!check || result['isError'] === true || result['resultType'] === 'input_required') return;
     const checked: Checked =
       result['structuredContent'] === undefined
-        ? { ok: false, problem: 'there is no structured content' }
+        ? { ok: false, problem: 'structuredContent is missing' }
         : await this.#run(check, name, result['structuredContent']);
     if (checked.ok) return;
     throw new IsthmusError(
@@ -37,7 +37,7 @@ export class OutputChecks {
     );
   }
 
-  /** What cannot be checked is refused, not let through (JSCH-009, JSCH-010). */
+  /** A result that cannot be checked is refused (JSCH-009, JSCH-010). */
   async #run(check: Check, name: string, value: unknown): Promise<Checked> {
     try {
       return await check(value);
@@ -50,27 +50,26 @@ export class OutputChecks {
 
 type Check = ReturnType<typeof compileJsonSchema>;
 
-/**
- * A result without its main part is no result: it is refused here, where the server can be named, and not by
- * a TypeError somewhere in the caller's code.
- */
+/** Refuses a result without its main member here, with a clear error, and not by a TypeError in the caller's code. */
 export function checkShape(method: string, result: JsonObject): void {
   const shape = SHAPES.get(method);
   if (!shape || result['resultType'] === 'input_required') return;
-  const { member, isFine } = shape;
-  if (isFine(result[member])) return;
-  throw new IsthmusError('INVALID_RESULT', `${method} was answered without ${member}`, { sent: 'maybe' });
+  const { member, isValid } = shape;
+  if (isValid(result[member])) return;
+  throw new IsthmusError('INVALID_RESULT', `The result of ${method} has no valid ${member}`, {
+    sent: 'maybe',
+  });
 }
 
-const SHAPES: ReadonlyMap<string, { member: string; isFine: (value: unknown) => boolean }> = new Map([
-  ['tools/list', { member: 'tools', isFine: Array.isArray }],
-  ['resources/list', { member: 'resources', isFine: Array.isArray }],
-  ['resources/templates/list', { member: 'resourceTemplates', isFine: Array.isArray }],
-  ['prompts/list', { member: 'prompts', isFine: Array.isArray }],
-  ['resources/read', { member: 'contents', isFine: Array.isArray }],
-  ['prompts/get', { member: 'messages', isFine: Array.isArray }],
+const SHAPES: ReadonlyMap<string, { member: string; isValid: (value: unknown) => boolean }> = new Map([
+  ['tools/list', { member: 'tools', isValid: Array.isArray }],
+  ['resources/list', { member: 'resources', isValid: Array.isArray }],
+  ['resources/templates/list', { member: 'resourceTemplates', isValid: Array.isArray }],
+  ['prompts/list', { member: 'prompts', isValid: Array.isArray }],
+  ['resources/read', { member: 'contents', isValid: Array.isArray }],
+  ['prompts/get', { member: 'messages', isValid: Array.isArray }],
   [
     'completion/complete',
-    { member: 'completion', isFine: (value) => isJsonObject(value) && Array.isArray(value['values']) },
+    { member: 'completion', isValid: (value) => isJsonObject(value) && Array.isArray(value['values']) },
   ],
 ]);

@@ -4,24 +4,24 @@ import type { CallerIdentity, Change } from '../exchange/call.js';
 import type { SubscriptionFilter } from '../wire/model.js';
 import type { ActiveConnection } from './active-connection.js';
 
-export interface ListensContext {
+export interface SubscriptionsContext {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly reconnect: boolean;
-  /** Aborted when the session is closed. */
+  /** Aborted when the client is closed. */
   readonly over: AbortSignal;
-  /** Whether calls go this way now. */
-  isCurrent(link: ActiveConnection): boolean;
-  /** News may have been missed. */
+  /** Whether calls are made on this connection now. */
+  isCurrent(connection: ActiveConnection): boolean;
+  /** Called when changes may have been missed. */
   onReopened(): void;
 }
 
-/** What a client listens to, for as long as it does: on one link after the other. */
-export class SessionListens {
-  readonly #context: ListensContext;
+/** The open subscriptions of a client, over one connection after the other. */
+export class ClientSubscriptions {
+  readonly #context: SubscriptionsContext;
   readonly #open = new Set<Subscription>();
 
-  constructor(context: ListensContext) {
+  constructor(context: SubscriptionsContext) {
     this.#context = context;
   }
 
@@ -29,7 +29,7 @@ export class SessionListens {
     return this.#open.size;
   }
 
-  /** Not yet told to any server. */
+  /** Creates a subscription. No server knows of it yet. */
   create(wanted: Wanted, as?: CallerIdentity): Subscription {
     const subscription: Subscription = {
       wanted,
@@ -51,24 +51,24 @@ export class SessionListens {
     this.#open.delete(subscription);
   }
 
-  /** Something changed on the server that it did not tell of itself. */
+  /** Reports a change of the server that it did not announce itself. */
   announce(change: Change): void {
     for (const { wanted, queue } of this.#open) {
       if (change.kind !== 'resource' && wanted[change.kind]) queue.push(change);
     }
   }
 
-  /** No more will come, in good order or because of an error. */
+  /** Ends all of them, with or without an error. */
   end(error?: unknown): void {
     for (const { queue } of this.#open) queue.end(error);
     this.#open.clear();
   }
 
-  /** Opens all of them on a fresh link; what the server refuses now ends by itself. */
-  async restore(link: ActiveConnection): Promise<void> {
+  /** Opens all of them on a new connection. A subscription that the server refuses ends. */
+  async restore(connection: ActiveConnection): Promise<void> {
     for (const subscription of this.#open) {
       try {
-        await this.subscribe(link, subscription);
+        await this.subscribe(connection, subscription);
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error;
         this.#end(subscription, error);
@@ -76,33 +76,38 @@ export class SessionListens {
     }
   }
 
-  async subscribe(link: ActiveConnection, subscription: Subscription): Promise<void> {
+  async subscribe(connection: ActiveConnection, subscription: Subscription): Promise<void> {
     const { timeoutMs, reconnect, over } = this.#context;
     const { wanted, as, queue } = subscription;
-    const open = await link.caller.listen(toFilter(wanted), (change) => queue.push(change), timeoutMs, as);
-    // The reader may have left meanwhile.
+    const open = await connection.caller.listen(
+      toFilter(wanted),
+      (change) => queue.push(change),
+      timeoutMs,
+      as,
+    );
+    // The reader may have closed it in the meantime.
     if (!this.#open.has(subscription)) return open.stop();
     queue.honoured = open.honoured;
     subscription.stop = open.stop;
     void open.ended.then(({ error }) => {
-      // A lost connection is followed by a reconnect; whatever else ends it is the server's last word.
+      // After a lost connection there is a reconnect. Any other end is final.
       const isLoss = error instanceof IsthmusError && !over.aborted && reconnect;
       if (subscription.stop !== open.stop || !this.#open.has(subscription)) return;
       if (!isLoss) this.#end(subscription, error);
-      else if (link.isUsable) this.#subscribeAgain(link, subscription, 0);
+      else if (connection.isUsable) this.#subscribeAgain(connection, subscription, 0);
     });
   }
 
-  /** The stream of one subscription was lost, and the connection was not (over HTTP each has its own). */
-  #subscribeAgain(link: ActiveConnection, subscription: Subscription, tries: number): void {
+  /** Reopens one subscription whose stream was lost. Over HTTP each has its own stream. */
+  #subscribeAgain(connection: ActiveConnection, subscription: Subscription, tries: number): void {
     const { clock, over, isCurrent, onReopened } = this.#context;
     const delay = Math.min(RESUBSCRIBE_MS * 2 ** tries, MAX_RESUBSCRIBE_MS);
     const callOff = clock.after(delay, () => {
       over.removeEventListener('abort', callOff);
-      // A connection that was lost meanwhile took all its subscriptions along.
-      if (over.aborted || !isCurrent(link) || !this.#open.has(subscription)) return;
-      this.subscribe(link, subscription).then(onReopened, (error) => {
-        if (mayComeBack(error)) this.#subscribeAgain(link, subscription, tries + 1);
+      // If the connection was lost in the meantime, the reconnect restores all subscriptions.
+      if (over.aborted || !isCurrent(connection) || !this.#open.has(subscription)) return;
+      this.subscribe(connection, subscription).then(onReopened, (error) => {
+        if (mayComeBack(error)) this.#subscribeAgain(connection, subscription, tries + 1);
         else this.#end(subscription, error);
       });
     });
@@ -118,17 +123,17 @@ export class SessionListens {
 
 export interface Subscription {
   readonly wanted: Wanted;
-  /** Who it is for, where that is somebody else. */
+  /** The caller that it is for, where that is not this client. */
   readonly as: CallerIdentity | undefined;
   readonly queue: ChangeQueue;
   stop: () => void;
 }
 
-/** How long after a subscription was lost by itself it is opened again; twice as long each time that this fails. */
+/** How long to wait before a lost subscription is reopened. Doubled with each failure. */
 const RESUBSCRIBE_MS = 500;
 const MAX_RESUBSCRIBE_MS = 30_000;
 
-/** A network or a server that is away, for now. */
+/** The network or the server may be available again later. */
 function mayComeBack(error: unknown): boolean {
   if (!(error instanceof IsthmusError)) return false;
   const isAway = error.code === 'HTTP_STATUS' && (error.status === 429 || (error.status ?? 0) >= 500);
@@ -137,7 +142,7 @@ function mayComeBack(error: unknown): boolean {
 
 const AWAY: ReadonlySet<string> = new Set(['CONNECTION_CLOSED', 'ADDRESS_UNAVAILABLE', 'TIMED_OUT']);
 
-/** What a client wants to hear of. */
+/** Which changes a client wants to receive. */
 export interface Wanted {
   readonly tools?: boolean;
   readonly prompts?: boolean;
@@ -146,9 +151,9 @@ export interface Wanted {
   readonly uris?: readonly string[];
 }
 
-/** News from a server, one at a time: `for await (const change of changes)`. */
+/** Changes of a server, one at a time: `for await (const change of changes)`. */
 export interface Changes extends AsyncIterable<Change>, AsyncDisposable {
-  /** What the server will really tell; renewed after a reconnect. */
+  /** What the server has agreed to announce. Updated after a reconnect. */
   readonly honoured: SubscriptionFilter;
   close(): void;
 }
@@ -162,7 +167,7 @@ export function toFilter(wanted: Wanted): SubscriptionFilter {
   };
 }
 
-/** A queue of changes that forgets repeats: a slow reader costs at most one entry for each thing that changes. */
+/** A queue of changes without repeats: a slow reader leaves at most one entry for each thing that changes. */
 export class ChangeQueue implements Changes {
   honoured: SubscriptionFilter = {};
   readonly #onClose: () => void;
@@ -180,7 +185,7 @@ export class ChangeQueue implements Changes {
     this.#wake?.();
   }
 
-  /** No more will come; what is queued is still delivered. */
+  /** Ends the queue. Queued changes are still delivered. */
   end(error?: unknown): void {
     this.#ended ??= error === undefined ? {} : { error };
     this.#wake?.();

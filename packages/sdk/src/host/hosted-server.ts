@@ -205,15 +205,17 @@ export class HostedServer {
     return {
       label: this.name,
       open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
-      whyNotYet: () => this.#fleet.lastExit,
-      waitInLine: () => this.#waitInLine(),
-      // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
-      survivesEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
-      survivesFailure: () => this.#enabled && !this.#closed && this.#fleet.isRecovering(member),
-      isSafe: ({ method, params }) =>
-        this.#settings.trustHints &&
-        method === 'tools/call' &&
-        (this.#lists?.harmless.has(String(params['name'])) ?? false),
+      supervisor: {
+        lastExit: () => this.#fleet.lastExit,
+        waitForConnection: () => this.#waitInLine(),
+        // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
+        reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
+        reopensAfterFailure: () => this.#enabled && !this.#closed && this.#fleet.isRecovering(member),
+        isSafe: ({ method, params }) =>
+          this.#settings.trustHints &&
+          method === 'tools/call' &&
+          (this.#lists?.harmless.has(String(params['name'])) ?? false),
+      },
     };
   }
 

@@ -1,8 +1,9 @@
 /** Keeping server processes for an application: `isthmus/host`. */
 
-export type { CallOptions, Client } from '../client/client.js';
+export type { CallOptions } from '../client/call-options.js';
+export type { Client } from '../client/client.js';
 export { type EraCache, fileEraCache, memoryEraCache } from '../client/negotiation/era-cache.js';
-export type { EraVerdict } from '../client/negotiation/negotiate.js';
+export type { EraVerdict } from '../client/negotiation/negotiated-connection.js';
 export type { Changes, Wanted } from '../client/subscriptions.js';
 export {
   type CommandSpec,

@@ -1,4 +1,4 @@
-import type { EraVerdict } from '../client/negotiation/negotiate.js';
+import type { EraVerdict } from '../client/negotiation/negotiated-connection.js';
 import type { ProcessModel } from '../config/server-spec.js';
 import type { TreeFacts } from '../process/process-facts.js';
 import { UNREAD_IS_UNREADY_MS, type Unread } from './process/health.js';

@@ -7,9 +7,9 @@ import {
   failure,
   frame,
   meet,
-  ScriptedServer,
+  PlayedServer,
   settle,
-} from './scripted-server.js';
+} from './support/played-server.js';
 
 const ERAS: readonly Era[] = ['modern', 'legacy'];
 
@@ -456,7 +456,7 @@ describe('what only one era has', () => {
 
   it('hears what a legacy server logs in one breath with its welcome', async () => {
     const heard: unknown[] = [];
-    const connector = new ScriptedServer();
+    const connector = new PlayedServer();
     const connecting = connect(connector, {
       mode: 'legacy',
       cache: false,

@@ -11,7 +11,7 @@ import {
   progress,
   settle,
   welcome,
-} from './scripted-server.js';
+} from './support/played-server.js';
 
 const ERAS: readonly Era[] = ['modern', 'legacy'];
 

@@ -18,7 +18,7 @@ import {
   type Played,
   settle,
   welcome,
-} from './scripted-server.js';
+} from './support/played-server.js';
 
 const ID = 'io.modelcontextprotocol/subscriptionId';
 

@@ -13,7 +13,7 @@ import {
   memory,
   ProtocolError,
 } from '../../src/index.js';
-import { FIRST, failure, META, meet, ScriptedServer, settle, welcome } from './scripted-server.js';
+import { FIRST, failure, META, meet, PlayedServer, settle, welcome } from './support/played-server.js';
 
 const ask = (message: string) => ({
   method: 'elicitation/create',
@@ -58,7 +58,7 @@ describe('the capabilities a client declares', () => {
   ];
 
   it.each(cases)('follow from its answers: %s', async (_name, answers, capabilities) => {
-    const modern = new ScriptedServer();
+    const modern = new PlayedServer();
     const connecting = connect(modern, { mode: 'modern', cache: false, answers, info: INFO });
     const server = await modern.accept();
     const discover = await welcome('modern', server);
@@ -68,7 +68,7 @@ describe('the capabilities a client declares', () => {
     void client.callTool('t').catch(() => {});
     expect((await server.next()).params).toEqual({ name: 't', _meta: expected });
 
-    const legacy = new ScriptedServer();
+    const legacy = new PlayedServer();
     const opening = connect(legacy, { mode: 'legacy', cache: false, answers, info: INFO });
     const initialize = await welcome('legacy', await legacy.accept());
     expect(initialize.params).toEqual({

@@ -51,7 +51,7 @@ describe('a command that is no server', () => {
   it('is told at once when it only sends back what it gets', async () => {
     await expect(connect(stdio({ command: 'cat' }), { cache: false })).rejects.toMatchObject({
       code: 'NO_COMMON_REVISION',
-      message: 'cat is no server: it sends our own requests back',
+      message: 'cat echoes its input; it is not an MCP server',
     });
   });
 

@@ -1,18 +1,18 @@
 import { decidesEra, describe, type ProbeOutcome } from '../../era/classify-probe.js';
 import { envelope } from '../../era/modern/tenant-caller.js';
-import type { ModernRevision } from '../../era/revisions.js';
+import { isModernRevision, type ModernRevision } from '../../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
-import { requestMessage } from '../../wire/json-rpc.js';
+import { isJsonObject, type JsonObject, requestMessage } from '../../wire/json-rpc.js';
 import type { ConnectSettings } from '../options.js';
 import type { NegotiatedConnection } from './negotiated-connection.js';
 
-/** What came of asking `server/discover`; after silence the answer may still come. */
+/** The outcome of `server/discover`. After silence, the answer may still come. */
 export interface Discovery {
   readonly outcome: ProbeOutcome;
   readonly late: Promise<ProbeOutcome | undefined>;
 }
 
-/** Asks `server/discover` on a line whose era is not known yet. */
+/** Sends `server/discover` on a connection whose era is not known. */
 export async function discover(
   line: NegotiatedConnection,
   settings: ConnectSettings,
@@ -35,7 +35,7 @@ export async function discover(
   const idless = new Promise<ProbeOutcome>((resolve) => {
     line.onIdlessError = (error) => resolve({ kind: 'idless', error });
   });
-  // Where every request has its answer or its failure, the time that it takes says nothing.
+  // Where every request is answered or fails, silence is no evidence.
   const waiting = line.connection.answersAll ? noSilence() : waitForSilence(line, settings);
   const silence = waiting.passed.then(
     (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
@@ -49,12 +49,12 @@ export async function discover(
   }
 }
 
-/** A promise of its own each time: one for all would keep what ever waited for it. */
+/** A new promise each time: a shared one would keep everything that waited for it in memory. */
 function noSilence(): { readonly passed: Promise<never>; callOff(): void } {
   return { passed: new Promise<never>(() => {}), callOff() {} };
 }
 
-/** Starts to count when the server shows life, so that a slow start is not taken for an old era. */
+/** Measures from the first sign of life, so that a slow start is not taken for the legacy era. */
 function waitForSilence(
   line: NegotiatedConnection,
   { clock, bootMs, silenceMs }: ConnectSettings,
@@ -78,7 +78,7 @@ function waitForSilence(
   };
 }
 
-/** A lost connection is the network's doing there, and no server was stopped by it. */
+/** Over HTTP a lost connection does not mean that the server exited. */
 function failedOverHttp(error: unknown): ProbeOutcome {
   const { status, message } = error as { status?: number; message: string };
   if (status !== undefined && status > 299 && !decidesEra(status)) throw error;
@@ -88,7 +88,7 @@ function failedOverHttp(error: unknown): ProbeOutcome {
   return failedProbe(error);
 }
 
-/** Only an end is an end: a server that lives is not started again. */
+/** Only an exited server counts as gone, since a gone server is started again. */
 function failedProbe(error: unknown): ProbeOutcome {
   if (error instanceof ProtocolError) {
     const { code, message, data, status } = error;
@@ -102,7 +102,7 @@ function failedProbe(error: unknown): ProbeOutcome {
   throw error;
 }
 
-/** One line of evidence. */
+/** One sentence of evidence. */
 export function describeOutcome(outcome: ProbeOutcome): string {
   switch (outcome.kind) {
     case 'result':
@@ -114,10 +114,32 @@ export function describeOutcome(outcome: ProbeOutcome): string {
     case 'idless':
       return `server/discover was answered with an error without id: ${describe(outcome.error)}`;
     case 'unreadable':
-      return `the answer to server/discover cannot be read: ${outcome.message}`;
+      return `the answer to server/discover is not readable: ${outcome.message}`;
     case 'silence':
       return `server/discover was not answered within ${outcome.afterMs} ms`;
     case 'gone':
       return `the server ended on server/discover: ${outcome.message}`;
   }
+}
+
+/** The revisions that the server named in its answer to `server/discover`. */
+export function supportedIn(outcome: ProbeOutcome): readonly string[] | undefined {
+  const { supportedVersions, supported, protocolVersion } = {
+    ...(outcome.kind === 'result' && outcome.result),
+    ...(outcome.kind === 'error' && isJsonObject(outcome.error.data) && outcome.error.data),
+  } as JsonObject;
+  const list =
+    supportedVersions ?? supported ?? (isModernRevision(protocolVersion) ? [protocolVersion] : undefined);
+  return Array.isArray(list) ? list.filter((version) => typeof version === 'string') : undefined;
+}
+
+/** The failure would occur in any era. */
+export function isNoEvidence(error: unknown): boolean {
+  const { status } = error as { status?: number };
+  if (status !== undefined) return !decidesEra(status);
+  return error instanceof IsthmusError && error.code === 'ADDRESS_UNAVAILABLE';
+}
+
+export function neverStarted(error: unknown): boolean {
+  return error instanceof IsthmusError && error.code === 'CANNOT_START';
 }

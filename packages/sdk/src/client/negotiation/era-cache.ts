@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { type Clock, systemClock } from '../../async/clock.js';
 
-/** What was found out about a server, and when (milliseconds since 1970). */
+/** The era of a server, and when it was determined (milliseconds since 1970). */
 export interface CachedEra {
   readonly era: 'legacy' | 'modern';
   readonly revision: string;
@@ -12,8 +12,8 @@ export interface CachedEra {
 }
 
 /**
- * Remembers verdicts about servers. It is a hint, never a truth and never an obstacle: no method rejects, and
- * what cannot be read counts as unknown.
+ * Remembers the eras of servers. It is only a hint: no method rejects, and an entry that cannot be read counts as
+ * unknown.
  */
 export interface EraCache {
   get(key: string): Promise<CachedEra | undefined>;
@@ -22,16 +22,16 @@ export interface EraCache {
 }
 
 export interface EraCacheOptions {
-  /** Where the files are; by default the place that the system has for caches. */
+  /** The folder of the files. Default: in the system's folder for caches. */
   readonly folder?: string;
-  /** How long a verdict is believed. Default: 7 days. */
+  /** How long an entry is valid. Default: 7 days. */
   readonly ttlMs?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Verdicts that outlive the process, one small file each, private to the user. A key may hold secrets (a
- * command line often does), so only its hash is written. Any number of processes may share the folder.
+ * Keeps entries in files, one for each server, private to the user. A key may hold secrets (a command line often does),
+ * so only its hash is written. Any number of processes may share the folder.
  */
 export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   const { folder = defaultFolder(), ttlMs = TTL_MS, clock = systemClock } = options;
@@ -48,14 +48,14 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
       if (isAbsence(error)) return undefined;
     }
     if (verdict !== undefined && isFresh(verdict)) return verdict;
-    // Another process may have replaced it since it was read; what is lost then is one probe.
+    // Another process may have replaced it since it was read. Then one probe is repeated.
     await remove(file);
     return undefined;
   };
 
   return {
     get(key) {
-      // Once a process, and beside the rest: where all verdicts are known none is written, and nothing would be pruned.
+      // Once per process, in the background: without new entries `set` is not called, and nothing else would clean up.
       if (!hasSwept) void removeDrafts(folder, clock);
       hasSwept = true;
       return read(join(folder, fileName(key)));
@@ -71,7 +71,7 @@ export function fileEraCache(options: EraCacheOptions = {}): EraCache {
   };
 }
 
-/** Verdicts for the life of this object, of a bounded number of servers. */
+/** Keeps entries in memory, for a bounded number of servers. */
 export function memoryEraCache(options: Omit<EraCacheOptions, 'folder'> = {}): EraCache {
   const isFresh = freshness(options.ttlMs ?? TTL_MS, options.clock ?? systemClock);
   const verdicts = new Map<string, CachedEra>();
@@ -96,7 +96,7 @@ export function memoryEraCache(options: Omit<EraCacheOptions, 'folder'> = {}): E
   };
 }
 
-/** A verdict from far ahead is as wrong as an old one: the clock was set back, and it would never expire. */
+/** An entry from the future is invalid as well: the clock was set back, and it would never expire. */
 function freshness(ttlMs: number, clock: Clock): (verdict: CachedEra) => boolean {
   return ({ at }) => Math.abs(clock.now() - at) < ttlMs;
 }
@@ -114,7 +114,7 @@ function cacheHome(): string {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
   if (process.platform === 'win32') return LOCALAPPDATA || join(homedir(), 'AppData', 'Local');
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches');
-  // A relative path is to be ignored: XDG Base Directory Specification, "Basics".
+  // XDG Base Directory Specification, "Basics": ignore relative paths.
   if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return XDG_CACHE_HOME;
   return join(homedir(), '.cache');
 }
@@ -127,7 +127,7 @@ function encodeEntry({ era, revision, at }: CachedEra): string {
   return `${JSON.stringify({ format: FORMAT, era, revision, at })}\n`;
 }
 
-/** Undefined for everything that this version would not have written. */
+/** Undefined for anything that this version would not have written. */
 function decodeEntry(text: string): CachedEra | undefined {
   if (text.length > MAX_ENTRY_CHARS) return undefined;
   const { format, era, revision, at } = Object(JSON.parse(text)) as Record<string, unknown>;
@@ -136,7 +136,7 @@ function decodeEntry(text: string): CachedEra | undefined {
   return { era, revision, at: at as number };
 }
 
-/** Readers see the old file or the new one, never a part. False when the folder does not let us. */
+/** Replaces a file atomically. False when that failed. */
 async function replace(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `${name}.${randomUUID()}${DRAFT}`);
   try {
@@ -145,13 +145,13 @@ async function replace(folder: string, name: string, text: string): Promise<bool
     await rename(draft, join(folder, name));
     return true;
   } catch {
-    // Full, read-only, or on Windows: somebody reads the file at this moment.
+    // The disk is full, the folder is read-only, or on Windows: another process reads the file at this moment.
     await remove(draft);
     return false;
   }
 }
 
-/** Looks at a few files, begun at random so that all have their turn; `read` removes what has expired. */
+/** Reads a few files, from a random start so that all have their turn. `read` removes expired ones. */
 async function pruneExpired(
   folder: string,
   justWritten: string,
@@ -167,7 +167,7 @@ async function pruneExpired(
   await removeDrafts(folder, clock);
 }
 
-/** What processes left that were killed between write and rename. */
+/** Removes drafts of processes that were killed between write and rename. */
 async function removeDrafts(folder: string, clock: Clock): Promise<void> {
   for (const name of await list(folder)) {
     const file = join(folder, name);
@@ -182,7 +182,7 @@ async function list(folder: string): Promise<string[]> {
       if (names.push(entry.name) >= MAX_LISTED) break;
     }
   } catch {
-    // Gone meanwhile; what was seen will do.
+    // The folder is gone. The names so far are enough.
   }
   return names;
 }
@@ -199,7 +199,7 @@ async function remove(file: string): Promise<void> {
   try {
     await unlink(file);
   } catch {
-    // Not there, or not ours to remove: both are fine.
+    // It does not exist, or belongs to another user.
   }
 }
 
@@ -216,7 +216,7 @@ const MAX_ENTRY_CHARS = 1024;
 const MAX_IN_MEMORY = 1000;
 const ENTRY_NAME = /^[0-9a-f]{64}\.json$/;
 const DRAFT = '.tmp';
-/** A draft lives for milliseconds, unless its process was killed between write and rename. */
+/** A draft exists for milliseconds, unless its process was killed between write and rename. */
 const DRAFT_TTL_MS = 10 * 60 * 1000;
 const SETS_PER_PRUNE = 32;
 const MAX_PRUNED = 32;

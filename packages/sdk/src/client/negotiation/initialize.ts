@@ -1,4 +1,4 @@
-import { describe } from '../../era/classify-probe.js';
+import { decidesEra, describe } from '../../era/classify-probe.js';
 import { isLegacyRevision, type LegacyRevision, newestSession, REVISION_TABLE } from '../../era/revisions.js';
 import { IsthmusError, ProtocolError } from '../../errors.js';
 import type { ServerFacts } from '../../exchange/call.js';
@@ -14,8 +14,8 @@ export interface Handshaken {
 }
 
 /**
- * Opens a legacy session. A server that refuses the revision and names others (the error example in all four
- * legacy specifications) is offered the newest common one, once. Rejects with the server's own error.
+ * Opens a legacy session. If the server refuses the revision and names others (the error example in all four legacy
+ * specifications), the newest common one is offered, once. Rejects with the server's own error.
  */
 export async function initialize(
   line: NegotiatedConnection,
@@ -36,7 +36,7 @@ export async function initialize(
   if (!isLegacyRevision(protocolVersion)) {
     const message =
       `initialize was answered with the revision ${JSON.stringify(protocolVersion)}, which this client does not ` +
-      `speak; offered was ${offered}. It speaks ${REVISION_TABLE}`;
+      `speak; it offered ${offered}. It speaks ${REVISION_TABLE}`;
     throw new IsthmusError('INVALID_RESULT', message, { sent: 'no' });
   }
   line.connection.send(notificationMessage('notifications/initialized'));
@@ -57,7 +57,7 @@ export function namedVersions(error: unknown): unknown[] {
   return Array.isArray(supported) ? supported : [];
 }
 
-/** For an error message: what the server said, and what it speaks. */
+/** For an error message: the refusal, and the revisions that the server speaks. */
 export function describeRefusal(error: ProtocolError): string {
   const named = namedVersions(error);
   return `it refused initialize with ${describe(error)}${named.length > 0 ? `; it speaks ${named.join(', ')}` : ''}`;
@@ -76,4 +76,16 @@ function request(
     send: (id) => line.connection.send(requestMessage(id, 'initialize', params)),
     giveUp: () => {}, // INIT-014: initialize is never cancelled
   });
+}
+
+/** The server refused `initialize`. */
+export type RefusedInitialize = ProtocolError | IsthmusError;
+
+export function isRefusal(error: unknown): error is RefusedInitialize {
+  if (error instanceof ProtocolError) return error.status === undefined || decidesEra(error.status);
+  return error instanceof IsthmusError && error.code === 'HTTP_STATUS' && decidesEra(error.status!);
+}
+
+export function refusalText(error: RefusedInitialize): string {
+  return error instanceof ProtocolError ? describe(error) : `HTTP ${error.status}`;
 }

@@ -1,8 +1,5 @@
-import { within } from '../../async/clock.js';
 import {
   classifyProbe,
-  decidesEra,
-  describe,
   eraOf,
   lacksDiscover,
   type ProbeOutcome,
@@ -22,30 +19,19 @@ import {
 } from '../../era/revisions.js';
 import { IsthmusError, messageOf, ProtocolError } from '../../errors.js';
 import type { Era, ServerFacts } from '../../exchange/call.js';
-import type { Connection, Connector } from '../../exchange/connection.js';
-import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
+import type { Connector } from '../../exchange/connection.js';
 import type { ConnectSettings } from '../options.js';
-import { describeOutcome, discover } from './discover.js';
-import { describeRefusal, initialize, namedVersions } from './initialize.js';
-import { NegotiatedConnection } from './negotiated-connection.js';
-
-/** What was found out about a server, and how. */
-export interface EraVerdict {
-  readonly era: Era;
-  readonly revision: string;
-  /** One sentence. */
-  readonly why: string;
-  /** What each step brought, in order. */
-  readonly evidence: readonly string[];
-  /** How long connecting took. */
-  readonly ms: number;
-  /** What the server said it speaks, where it said so. */
-  readonly supported: readonly string[] | undefined;
-  /** What works here and may not elsewhere: a draft shape, an interim draft. */
-  readonly warnings: readonly string[] | undefined;
-  /** `cache`: the era was remembered from an earlier run and held. */
-  readonly source: 'probe' | 'cache' | 'mode';
-}
+import { ConnectionAttempt } from './connection-attempt.js';
+import { describeOutcome, discover, isNoEvidence, neverStarted, supportedIn } from './discover.js';
+import {
+  describeRefusal,
+  initialize,
+  isRefusal,
+  namedVersions,
+  type RefusedInitialize,
+  refusalText,
+} from './initialize.js';
+import type { EraVerdict, NegotiatedConnection } from './negotiated-connection.js';
 
 /** A connection whose era is known. */
 export interface NegotiationResult {
@@ -54,68 +40,55 @@ export interface NegotiationResult {
   readonly verdict: EraVerdict;
 }
 
-/** Connects and finds out the era, on the one connection that will serve (a second one only if the first is gone). */
+/** Connects and determines the era on the same connection. A second one is opened only if the first is gone. */
 export async function negotiate(
   connector: Connector,
   settings: ConnectSettings,
   { remembered, signal }: { remembered?: Era; signal?: AbortSignal | undefined } = {},
 ): Promise<NegotiationResult> {
-  const negotiation = new Negotiation(connector, settings, signal);
-  const abort = () => negotiation.abort();
+  const attempt = new ConnectionAttempt(connector, settings, signal);
+  const abort = () => void attempt.close();
   signal?.addEventListener('abort', abort, { once: true });
   try {
-    return await negotiation.run(remembered);
+    return await new Negotiation(attempt, settings).run(remembered);
   } finally {
     signal?.removeEventListener('abort', abort);
   }
 }
 
+type Source = EraVerdict['source'];
+
 class Negotiation {
-  readonly #connector: Connector;
+  readonly #attempt: ConnectionAttempt;
   readonly #settings: ConnectSettings;
-  readonly #signal: AbortSignal | undefined;
-  readonly #started: number;
-  readonly #evidence: string[] = [];
   #warnings: readonly string[] | undefined;
-  #line: NegotiatedConnection | undefined;
-  #respawned = false;
-  /** The server has answered `server/discover`, if only with an error: asking again would bring nothing new. */
+  /** The server has answered `server/discover`, with a result or an error. A second probe would bring nothing new. */
   #probeAnswered = false;
-  /** It may be a modern server that has no `server/discover`. */
+  /** The server may be a modern one without `server/discover`. */
   #lacksDiscover = false;
-  /** It was silent for too long, but modern after all. */
-  #answeredLate = false;
-  #remembered: Promise<void> | undefined;
   #supported: readonly string[] | undefined;
 
-  constructor(connector: Connector, settings: ConnectSettings, signal: AbortSignal | undefined) {
-    this.#connector = connector;
+  constructor(attempt: ConnectionAttempt, settings: ConnectSettings) {
+    this.#attempt = attempt;
     this.#settings = settings;
-    this.#signal = signal;
-    this.#started = settings.clock.now();
-  }
-
-  /** Whoever waits for the connection no longer does. */
-  abort(): void {
-    void this.#line?.close();
   }
 
   async run(remembered: Era | undefined): Promise<NegotiationResult> {
     try {
       const { mode } = this.#settings;
-      if (mode === 'legacy' || eraOf(mode) === 'legacy') return await this.#asked(mode);
+      if (mode === 'legacy' || eraOf(mode) === 'legacy') return await this.#requestedLegacy(mode);
       if (mode === 'modern' || eraOf(mode) === 'modern') return await this.#probe('mode', LATEST_MODERN);
-      const cached = remembered ?? (await this.#cached());
+      const cached = remembered ?? (await this.#attempt.rememberedEra());
       if (cached === 'legacy') return await this.#cachedLegacy();
       return await this.#probe(cached ? 'cache' : 'probe', LATEST_MODERN);
     } catch (error) {
-      await this.#line?.close();
-      throw this.#signal?.aborted ? this.#calledOff() : this.#withEvidence(error);
+      await this.#attempt.close();
+      throw this.#attempt.failure(error);
     }
   }
 
-  /** Asks `server/discover` until it is clear what the server is; a server that corrects us is asked once more. */
-  async #probe(source: EraVerdict['source'], preferred: ModernRevision): Promise<NegotiationResult> {
+  /** Sends `server/discover` until the era is clear: once more if the server names another revision. */
+  async #probe(source: Source, preferred: ModernRevision): Promise<NegotiationResult> {
     const tried: string[] = [];
     let revision: ModernRevision = preferred;
     for (;;) {
@@ -128,7 +101,7 @@ class Negotiation {
         revision = verdict.revision;
         continue;
       }
-      // Insisting on the modern era, an end is just an end; and what could not be started will not be now.
+      // A legacy attempt is useless if only the modern era is allowed, and if the program could not be started.
       if (outcome.kind === 'gone' && (this.#settings.mode !== 'auto' || neverStarted(outcome.error))) {
         throw outcome.error;
       }
@@ -136,17 +109,17 @@ class Negotiation {
     }
   }
 
-  #conclude(verdict: Exclude<ProbeVerdict, { kind: 'retry' }>, source: EraVerdict['source'], gone: boolean) {
+  #conclude(verdict: Exclude<ProbeVerdict, { kind: 'retry' }>, source: Source, gone: boolean) {
     const { mode } = this.#settings;
     switch (verdict.kind) {
       case 'modern':
         this.#warnings = verdict.warnings;
         return this.#modern(verdict.revision, verdict.server, verdict.why, source);
       case 'incompatible':
-        throw this.#noCommon(verdict.why);
+        throw this.#attempt.noCommonRevision(verdict.why);
       case 'legacy':
         if (mode !== 'auto') {
-          throw this.#noCommon(
+          throw this.#attempt.noCommonRevision(
             `${verdict.why}, so it is a legacy server; connect with mode "auto" or "legacy" to use it`,
           );
         }
@@ -159,21 +132,20 @@ class Negotiation {
     }
   }
 
-  /** A server remembered as legacy is spoken to at once; if that fails, it is asked after all. */
+  /** Opens a session with a server that is remembered as legacy. If that fails, probes it. */
   async #cachedLegacy(): Promise<NegotiationResult> {
     try {
       return await this.#legacyOrForward(LATEST_LEGACY, 'it was legacy before', 'cache', false);
     } catch (error) {
       if (isNoEvidence(error)) throw error;
-      this.#evidence.push(`what was remembered did not hold: ${messageOf(error)}`);
-      await this.#line?.close();
-      this.#line = undefined;
+      this.#attempt.evidence.push(`the remembered era was wrong: ${messageOf(error)}`);
+      await this.#attempt.discard();
       return this.#probe('probe', LATEST_MODERN);
     }
   }
 
-  /** Legacy because the caller says so. */
-  #asked(mode: string): Promise<NegotiationResult> {
+  /** The caller wants the legacy era. */
+  #requestedLegacy(mode: string): Promise<NegotiationResult> {
     const pinned = isLegacyRevision(mode) ? mode : undefined;
     const why = 'the caller asked for it';
     if (pinned) {
@@ -185,13 +157,13 @@ class Negotiation {
   }
 
   /**
-   * A modern server that refuses the handshake is used all the same. It names its versions, or (VER-009 is only
-   * a SHOULD) it is asked, unless the probe was answered already.
+   * Opens a legacy session, or continues with a modern server that refuses the handshake. Such a server names its
+   * versions, or (VER-009 is only a SHOULD) is probed, unless it was probed already.
    */
   async #legacyOrForward(
     revision: LegacyRevision,
     why: string,
-    source: EraVerdict['source'],
+    source: Source,
     gone: boolean,
   ): Promise<NegotiationResult> {
     try {
@@ -199,16 +171,16 @@ class Negotiation {
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const namesModern = namedVersions(error).some(isModernRevision);
-      if (this.#lacksDiscover) return this.#undiscovered(error);
+      if (this.#lacksDiscover) return this.#modernWithoutDiscover(error);
       if (this.#probeAnswered && !namesModern) throw this.#refusedInitialize(error);
-      this.#evidence.push(`initialize was refused with ${inWords(error)}`);
+      this.#attempt.evidence.push(`initialize was refused with ${refusalText(error)}`);
       return this.#forward(error);
     }
   }
 
-  /** Neither era's opening is known there, and the first was refused as only modern servers do: wire sheet §10. */
-  #undiscovered(refusal: Refused): NegotiationResult {
-    this.#evidence.push(`initialize was refused with ${inWords(refusal)}`);
+  /** The server refused both openings, and the first one in a way that only modern servers do: wire sheet §10. */
+  #modernWithoutDiscover(refusal: RefusedInitialize): NegotiationResult {
+    this.#attempt.evidence.push(`initialize was refused with ${refusalText(refusal)}`);
     const nothing: ServerFacts = { info: undefined, capabilities: {}, instructions: undefined };
     return this.#modern(
       LATEST_MODERN,
@@ -218,9 +190,9 @@ class Negotiation {
     );
   }
 
-  async #forward(refusal: Refused): Promise<NegotiationResult> {
+  async #forward(refusal: RefusedInitialize): Promise<NegotiationResult> {
     const outcome = await this.#discover(LATEST_MODERN, namedVersions(refusal).some(isModernRevision));
-    // The end of a process is not a word about its era: the next attempt may find it well.
+    // The exit of a process is no evidence of its era. The next attempt may succeed.
     if (outcome.kind === 'gone' && outcome.error !== undefined) throw outcome.error;
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
@@ -233,203 +205,92 @@ class Negotiation {
     );
   }
 
-  /** `isModern`: the server has named a modern revision, so silence means that it is busy, and is waited out. */
+  /** `isModern`: the server has named a modern revision, so silence only means that it is busy. */
   async #discover(revision: ModernRevision, isModern = false): Promise<ProbeOutcome> {
-    const { outcome: first, late } = await discover(await this.#open(), this.#settings, revision);
+    const { outcome: first, late } = await discover(await this.#attempt.open(), this.#settings, revision);
     const outcome = first.kind === 'silence' && isModern ? ((await late) ?? first) : first;
-    this.#evidence.push(describeOutcome(outcome));
+    this.#attempt.evidence.push(describeOutcome(outcome));
     this.#supported = supportedIn(outcome) ?? this.#supported;
     if (outcome.kind === 'silence') void this.#heedLateAnswer(late);
     return outcome;
   }
 
-  /** Ignored here, where legacy is spoken by now; but the next run shall ask again. */
+  /** This connection is legacy by now, but the next run should probe again. */
   async #heedLateAnswer(answer: Promise<ProbeOutcome | undefined>): Promise<void> {
     const late = await answer;
     if (late?.kind !== 'result' || classifyProbe(late, []).kind !== 'modern') return;
-    this.#answeredLate = true;
-    const { identity } = this.#connector;
-    // What is being written is taken back when it is there.
-    await this.#remembered;
-    if (identity !== undefined) await this.#settings.cache?.delete(identity).catch(() => {});
+    await this.#attempt.forget();
   }
 
   async #legacy(
     offered: LegacyRevision,
     why: string,
-    source: EraVerdict['source'],
+    source: Source,
     gone: boolean,
     pinned?: LegacyRevision,
   ): Promise<NegotiationResult> {
-    if (gone) await this.#respawn(why);
-    const line = await this.#open();
+    if (gone) await this.#attempt.restart(why);
+    const line = await this.#attempt.open();
     const { clock, connectTimeoutMs } = this.#settings;
-    const left = Math.max(1, connectTimeoutMs - (clock.now() - this.#started));
+    const left = Math.max(1, connectTimeoutMs - (clock.now() - this.#attempt.startedAt));
     const { revision, server } = await initialize(line, this.#settings, offered, left).catch(
       (error: unknown) => {
-        const odd = error instanceof IsthmusError && error.code === 'INVALID_RESULT';
-        throw odd ? this.#noCommon(error.message, error) : error;
+        const isInvalid = error instanceof IsthmusError && error.code === 'INVALID_RESULT';
+        throw isInvalid ? this.#attempt.noCommonRevision(error.message, error) : error;
       },
     );
     if (pinned && revision !== pinned) {
-      throw this.#noCommon(`it answered initialize with ${revision}, and this client insists on ${pinned}`);
+      throw this.#attempt.noCommonRevision(
+        `it answered initialize with ${revision}, and this client insists on ${pinned}`,
+      );
     }
     if (isInterimRevision(revision)) {
       this.#warnings = [`${revision} is an interim draft, spoken here in the shapes of ${LATEST_LEGACY}`];
     }
-    const dialect = new LegacyClientDialect(this.#side(line), line.requests, revision, server);
-    return this.#link(line, dialect, why, source);
+    const dialect = new LegacyClientDialect(this.#dialectContext(line), line.requests, revision, server);
+    return this.#result(line, dialect, why, source);
   }
 
-  #refusedInitialize(error: Refused): IsthmusError {
+  #refusedInitialize(error: RefusedInitialize): IsthmusError {
     if (error instanceof IsthmusError) return error;
     const { mode } = this.#settings;
     const insists = eraOf(mode) ? `, and this client insists on ${mode}` : '';
-    return this.#noCommon(`${describeRefusal(error)}${insists}`, error);
+    return this.#attempt.noCommonRevision(`${describeRefusal(error)}${insists}`, error);
   }
 
-  #modern(
-    revision: ModernRevision,
-    server: ServerFacts,
-    why: string,
-    source: EraVerdict['source'],
-  ): NegotiationResult {
-    const line = this.#line!;
-    const dialect = new ModernClientDialect(this.#side(line), line.requests, revision, server);
-    return this.#link(line, dialect, why, source);
+  #modern(revision: ModernRevision, server: ServerFacts, why: string, source: Source): NegotiationResult {
+    const { line } = this.#attempt;
+    const dialect = new ModernClientDialect(this.#dialectContext(line), line.requests, revision, server);
+    return this.#result(line, dialect, why, source);
   }
 
-  #link(
+  #result(
     line: NegotiatedConnection,
     dialect: ClientDialect,
     why: string,
-    source: EraVerdict['source'],
+    source: Source,
   ): NegotiationResult {
-    const { clock, cache } = this.#settings;
+    const { clock } = this.#settings;
     const { era, revision } = dialect;
     line.use(dialect);
-    const { identity } = this.#connector;
-    // Only what a probe found out: what the caller insisted on says nothing about the next caller, and a
-    // verdict that is renewed by its own use would never be questioned again.
-    if (
-      identity !== undefined &&
-      source === 'probe' &&
-      this.#settings.mode === 'auto' &&
-      !this.#answeredLate
-    ) {
-      this.#remembered = cache?.set(identity, { era, revision, at: clock.now() }).catch(() => {});
-    }
+    // Remembers only what a probe found. What the caller insisted on says nothing about the next caller, and a verdict
+    // that its own use renews would never be questioned again.
+    if (source === 'probe' && this.#settings.mode === 'auto') this.#attempt.remember(era, revision);
     const verdict: EraVerdict = {
       era,
       revision,
       why,
-      evidence: this.#evidence,
+      evidence: this.#attempt.evidence,
       supported: this.#supported,
       warnings: this.#warnings,
-      ms: clock.now() - this.#started,
+      ms: clock.now() - this.#attempt.startedAt,
       source,
     };
     return { line, dialect, verdict };
   }
 
-  #side(line: NegotiatedConnection): ClientDialectContext {
+  #dialectContext(line: NegotiatedConnection): ClientDialectContext {
     const { clock, fallbackAnswers, questions, maxRounds, onLog, onChange } = this.#settings;
     return { connection: line.connection, clock, fallbackAnswers, questions, maxRounds, onLog, onChange };
   }
-
-  async #open(): Promise<NegotiatedConnection> {
-    if (this.#signal?.aborted) throw this.#calledOff();
-    this.#line ??= new NegotiatedConnection(
-      await this.#connected(),
-      this.#settings.clock,
-      this.#settings.onNoise,
-    );
-    if (this.#signal?.aborted) throw this.#calledOff();
-    return this.#line;
-  }
-
-  /** Opening may hang (a host that swallows packets); it is given up, and closed should it come after all. */
-  async #connected(): Promise<Connection> {
-    const { clock, connectTimeoutMs } = this.#settings;
-    const opening = Promise.resolve(this.#connector.connect());
-    if (await within(clock, connectTimeoutMs, opening)) return opening;
-    opening.then((connection) => connection.close()).catch(() => {});
-    throw new IsthmusError(
-      'TIMED_OUT',
-      `${this.#connector.label} could not be reached within ${connectTimeoutMs} ms`,
-      {
-        sent: 'no',
-      },
-    );
-  }
-
-  #withEvidence(error: unknown): unknown {
-    if (!(error instanceof IsthmusError) || this.#evidence.length === 0) return error;
-    return error.with({ evidence: this.#evidence });
-  }
-
-  #calledOff(): IsthmusError {
-    return new IsthmusError('CANCELLED', `Connecting to ${this.#connector.label} was called off`, {
-      cause: this.#signal?.reason,
-      sent: 'no',
-    });
-  }
-
-  /** Never two live copies: the first is gone before the second is started, and there is no third. */
-  async #respawn(why: string): Promise<void> {
-    if (this.#respawned) throw this.#noCommon(why);
-    this.#respawned = true;
-    await this.#line?.close();
-    this.#line = undefined;
-    this.#evidence.push('it was started once more, to be spoken to as legacy');
-  }
-
-  async #cached(): Promise<Era | undefined> {
-    const { cache } = this.#settings;
-    const { identity } = this.#connector;
-    if (identity === undefined) return undefined;
-    // A hint, never an obstacle.
-    const known = await cache?.get(identity).catch(() => undefined);
-    return known?.era;
-  }
-
-  #noCommon(why: string, cause?: unknown): IsthmusError {
-    return new IsthmusError('NO_COMMON_REVISION', `Cannot use ${this.#connector.label}: ${why}`, {
-      sent: 'no',
-      cause,
-    });
-  }
-}
-
-/** The server does not want `initialize`. */
-type Refused = ProtocolError | IsthmusError;
-
-function isRefusal(error: unknown): error is Refused {
-  if (error instanceof ProtocolError) return error.status === undefined || decidesEra(error.status);
-  return error instanceof IsthmusError && error.code === 'HTTP_STATUS' && decidesEra(error.status!);
-}
-
-function inWords(error: Refused): string {
-  return error instanceof ProtocolError ? describe(error) : `HTTP ${error.status}`;
-}
-
-/** It would fail in any era. */
-function isNoEvidence(error: unknown): boolean {
-  const { status } = error as { status?: number };
-  if (status !== undefined) return !decidesEra(status);
-  return error instanceof IsthmusError && error.code === 'ADDRESS_UNAVAILABLE';
-}
-
-function neverStarted(error: unknown): boolean {
-  return error instanceof IsthmusError && error.code === 'CANNOT_START';
-}
-
-function supportedIn(outcome: ProbeOutcome): readonly string[] | undefined {
-  const { supportedVersions, supported, protocolVersion } = {
-    ...(outcome.kind === 'result' && outcome.result),
-    ...(outcome.kind === 'error' && isJsonObject(outcome.error.data) && outcome.error.data),
-  } as JsonObject;
-  const list =
-    supportedVersions ?? supported ?? (isModernRevision(protocolVersion) ? [protocolVersion] : undefined);
-  return Array.isArray(list) ? list.filter((version) => typeof version === 'string') : undefined;
 }

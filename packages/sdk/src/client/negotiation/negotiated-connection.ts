@@ -3,6 +3,7 @@ import { createDeferred } from '../../async/deferred.js';
 import { type ClientDialect, tell } from '../../era/client-dialect-context.js';
 import { IsthmusError } from '../../errors.js';
 import { events } from '../../events.js';
+import type { Era } from '../../exchange/call.js';
 import type { Connection, Receiver } from '../../exchange/connection.js';
 import { OutboundRequests } from '../../exchange/outbound-requests.js';
 import {
@@ -13,16 +14,34 @@ import {
   resultMessage,
 } from '../../wire/json-rpc.js';
 
+/** The era of a server, and how it was determined. */
+export interface EraVerdict {
+  readonly era: Era;
+  readonly revision: string;
+  /** One sentence. */
+  readonly why: string;
+  /** What each step brought, in order. */
+  readonly evidence: readonly string[];
+  /** How long connecting took. */
+  readonly ms: number;
+  /** The revisions that the server named, where it did. */
+  readonly supported: readonly string[] | undefined;
+  /** What works with this client and may not with others: a draft shape, an interim draft. */
+  readonly warnings: readonly string[] | undefined;
+  /** `cache`: the era was remembered from an earlier run, and was right. */
+  readonly source: 'probe' | 'cache' | 'mode';
+}
+
 /**
- * A connection to a server before and after its era is known: requests and their answers, noise that is
- * reported and skipped, and the end, which settles everything that waits.
+ * A connection to a server before and after its era is known. It matches answers to requests, reports and skips invalid
+ * lines, and fails everything that waits when it ends.
  */
 export class NegotiatedConnection implements Receiver {
   readonly connection: Connection;
   readonly requests: OutboundRequests;
-  /** How many messages have come, of whatever kind. */
+  /** How many messages have come, of any kind. */
   heard = 0;
-  /** Settles when the line is lost or closed, with the reason. */
+  /** Settles with the reason when the connection is lost or closed. */
   readonly ended: Promise<IsthmusError>;
   readonly #clock: Clock;
   readonly #end = createDeferred<IsthmusError>();
@@ -32,7 +51,7 @@ export class NegotiatedConnection implements Receiver {
   #isOver = false;
   readonly #early: { readonly message: Decoded; readonly about: RequestId | undefined }[] = [];
   #earlyBytes = 0;
-  /** While the era is being found out: an error without id can only mean the probe. */
+  /** Set during the probe: an error without id can only mean the probe. */
   onIdlessError: ((error: JsonRpcErrorBody) => void) | undefined;
 
   constructor(connection: Connection, clock: Clock, onNoise: ((line: InvalidMessage) => void) | undefined) {
@@ -50,7 +69,7 @@ export class NegotiatedConnection implements Receiver {
     return !this.#isOver && this.connection.usable !== false;
   }
 
-  /** From now on the era is known. What came in the same breath as the last answer is handed over, too. */
+  /** The era is known. Hands over the messages that came before. */
   use(dialect: ClientDialect): void {
     this.#dialect = dialect;
     for (const { message, about } of this.#early.splice(0)) this.receive(message, about);
@@ -84,10 +103,10 @@ export class NegotiatedConnection implements Receiver {
     else this.requests.settle(message);
   }
 
-  /** The server will send nothing more. Its process, if it has one, is probably on its way out: hear why. */
+  /** The server sends nothing more. Its process is probably about to exit: waits a moment for the reason. */
   inputEnded(): void {
-    void within(this.#clock, LAST_WORDS_MS, this.connection.closed).then((heard) => {
-      // A process that only closed its output may take long to end; nobody has to wait for that.
+    void within(this.#clock, EXIT_MS, this.connection.closed).then((heard) => {
+      // A process that only closed its output may run for long. Callers do not wait for that.
       if (!heard) this.#lost(undefined);
       this.connection.close();
     });
@@ -99,12 +118,12 @@ export class NegotiatedConnection implements Receiver {
     this.requests.reject(id, error);
   }
 
-  /** Rejects what waits, at once, and closes when the last words (a cancellation, say) have left. Always settles. */
+  /** Rejects waiting requests at once, and closes when the last messages, such as cancellations, have left. Always settles. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#lost(undefined);
-    // The system's clock: this is about a real pipe, whatever time the caller keeps.
-    await within(systemClock, FAREWELL_MS, this.connection.finish());
+    // The system's clock, since this waits for a real pipe.
+    await within(systemClock, LAST_MESSAGES_MS, this.connection.finish());
     this.connection.close();
     await this.connection.closed;
   }
@@ -115,7 +134,7 @@ export class NegotiatedConnection implements Receiver {
     this.#earlyBytes += bytes;
   }
 
-  /** Noise on the line costs at most the call that it was the answer to. */
+  /** An invalid line fails at most the call that it answers. */
   #noise(line: InvalidMessage): void {
     tell('onNoise', this.#onNoise, line);
     if (events.dropped.hasSubscribers) {
@@ -136,7 +155,7 @@ export class NegotiatedConnection implements Receiver {
     else if (events.dropped.hasSubscribers) {
       events.dropped.publish({
         connection: this.connection.label,
-        why: 'an error without id',
+        why: 'an error without an id',
         message: error,
       });
     }
@@ -159,17 +178,17 @@ export class NegotiatedConnection implements Receiver {
   }
 }
 
-/** Messages kept until the era is known; more than any server says before it is spoken to. */
+/** How many messages are kept until the era is known. No server sends so many before the handshake. */
 const MAX_EARLY = 1000;
 const MAX_EARLY_BYTES = 1024 * 1024;
-/** How long what was sent last may take to leave when the client closes. */
-const FAREWELL_MS = 250;
+/** How long the last messages may take to leave when the client closes. */
+const LAST_MESSAGES_MS = 250;
 /** Requests that only a client sends. */
 const OURS: ReadonlySet<string> = new Set(['server/discover', 'initialize']);
 
 function isEcho(label: string): IsthmusError {
-  return new IsthmusError('NO_COMMON_REVISION', `${label} is no server: it sends our own requests back`);
+  return new IsthmusError('NO_COMMON_REVISION', `${label} echoes its input; it is not an MCP server`);
 }
 
-/** How long after the end of output a process may take to say, by exiting, why. */
-const LAST_WORDS_MS = 500;
+/** How long to wait for the exit of a process that has closed its output. */
+const EXIT_MS = 500;

@@ -1,7 +1,8 @@
 import { type Clock, within } from '../../async/clock.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import type { ActiveConnection } from '../../client/active-connection.js';
-import type { EraVerdict, NegotiationResult as Negotiated } from '../../client/negotiation/negotiate.js';
+import type { NegotiationResult as Negotiated } from '../../client/negotiation/negotiate.js';
+import type { EraVerdict } from '../../client/negotiation/negotiated-connection.js';
 import type { Tenant, TenantCaller } from '../../era/client-dialect-context.js';
 import { IsthmusError } from '../../errors.js';
 import type { Caller, OutgoingCall } from '../../exchange/call.js';

@@ -30,7 +30,7 @@ export interface ScriptedConnector extends Connector {
   readonly connections: ScriptedConnection[];
 }
 
-/** What a scripted server does with a message; it has no manners of its own. */
+/** What a scripted server does with a message. Nothing is answered by itself. */
 export type Script = (message: Wire, connection: ScriptedConnection) => void;
 
 /**

@@ -1,10 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { Message } from '../../../../test/support/raw-client.js';
-import { PATIENCE_MS } from '../../../../test/support/until.js';
-import { type Client, type ConnectOptions, type Connector, connect, IsthmusError } from '../../src/index.js';
-import { createStreamConnection } from '../../src/transport/stream-connection.js';
+import type { Message } from '../../../../../test/support/raw-client.js';
+import { PATIENCE_MS } from '../../../../../test/support/until.js';
+import {
+  type Client,
+  type ConnectOptions,
+  type Connector,
+  connect,
+  IsthmusError,
+} from '../../../src/index.js';
+import { createStreamConnection } from '../../../src/transport/stream-connection.js';
 
 /** The `_meta` of every request that a client without answers sends to a modern server. */
 export const META = {
@@ -23,8 +29,8 @@ export const EVERYTHING = {
 
 export type Era = 'modern' | 'legacy';
 
-/** A server without a mind of its own: each connection is played by the test, line by line. */
-export class ScriptedServer implements Connector {
+/** A server whose connections are played by the test, message by message. `scripted-server.ts` answers by a script. */
+export class PlayedServer implements Connector {
   readonly label = 'scripted';
   readonly identity = undefined;
   readonly #waiting: ((played: Played) => void)[] = [];
@@ -141,7 +147,7 @@ export class Played {
 export interface Meeting {
   readonly client: Client;
   readonly server: Played;
-  readonly connector: ScriptedServer;
+  readonly connector: PlayedServer;
 }
 
 /** Connects in the given era; the opening is played, and what follows is the test's. */
@@ -150,7 +156,7 @@ export async function meet(
   options: ConnectOptions & { capabilities?: object; maxLineBytes?: number } = {},
 ): Promise<Meeting> {
   const { capabilities = EVERYTHING, maxLineBytes, ...rest } = options;
-  const connector = new ScriptedServer(maxLineBytes === undefined ? {} : { maxLineBytes });
+  const connector = new PlayedServer(maxLineBytes === undefined ? {} : { maxLineBytes });
   const connecting = connect(connector, {
     info: { name: 'tester', version: '1' },
     mode: era,

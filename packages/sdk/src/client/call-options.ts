@@ -1,0 +1,72 @@
+import { IsthmusError } from '../errors.js';
+import type { OutgoingCall } from '../exchange/call.js';
+import type { JsonObject } from '../wire/json-rpc.js';
+import type { InputResponses, LogEntry, LoggingLevel, ProgressUpdate } from '../wire/model.js';
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Default: the timeout of `connect`. */
+  readonly timeoutMs?: number;
+  /** Each progress message restarts the timeout, up to this in all. Default: progress does not restart it. */
+  readonly maxTimeoutMs?: number;
+  readonly onProgress?: (update: ProgressUpdate) => void;
+  readonly onLog?: (entry: LogEntry) => void;
+  /** Asks a modern server for logs of this call, of at least this level. */
+  readonly logLevel?: LoggingLevel;
+  /**
+   * Allows the call to run twice: if the connection is lost before the answer, the call is repeated once. A call that
+   * was certainly not sent is repeated in any case.
+   */
+  readonly retry?: 'safe';
+  /** Ignores the cache. */
+  readonly fresh?: boolean;
+}
+
+/** Options of a call whose rounds the caller answers: `input_required` is returned, and continued with these. */
+export interface ManualOptions extends CallOptions {
+  readonly manual: true;
+  readonly inputResponses?: InputResponses;
+  /** The state of the last round, unchanged; absent if that had none. */
+  readonly requestState?: string;
+}
+
+/** Infinity is allowed. */
+export function checkTimes(options: CallOptions | undefined): void {
+  for (const name of ['timeoutMs', 'maxTimeoutMs'] as const) {
+    const value = options?.[name];
+    if (value === undefined || value > 0) continue;
+    throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`, {
+      sent: 'no',
+    });
+  }
+}
+
+export function toCall(
+  method: string,
+  params: JsonObject,
+  options: (CallOptions & Partial<ManualOptions>) | undefined,
+  defaultTimeoutMs: number,
+  onRound: (() => void) | undefined,
+): OutgoingCall {
+  if (!options)
+    return { method, params, timeoutMs: defaultTimeoutMs, maxTimeoutMs: defaultTimeoutMs, onRound };
+  const { timeoutMs = defaultTimeoutMs, inputResponses, requestState } = options;
+  return {
+    method,
+    params: {
+      ...params,
+      ...(inputResponses !== undefined && { inputResponses }),
+      ...(requestState !== undefined && { requestState }),
+    },
+    timeoutMs,
+    maxTimeoutMs: options.maxTimeoutMs ?? timeoutMs,
+    signal: options.signal,
+    onProgress: options.onProgress,
+    onLog: options.onLog,
+    logLevel: options.logLevel,
+    manual: options.manual,
+    retry: options.retry,
+    onRound,
+  };
+}
