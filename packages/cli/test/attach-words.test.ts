@@ -105,7 +105,7 @@ describe('the environment of a server', () => {
     });
   });
 
-  test('counts as a whole where somebody has chosen it', () => {
+  test('counts as a whole when it was chosen explicitly', () => {
     expect(countedEnvironment({ env: {}, inheritEnv: 'all' }, ours, 'linux')).toEqual({
       counted: ours,
       ambient: {},
@@ -129,7 +129,7 @@ describe('the environment of a server', () => {
 describe('isthmus daemon', () => {
   const home = useDaemonHome();
 
-  test('tells what it keeps, to nobody but its user, and ends when it is told to', async () => {
+  test('shows its servers to its user alone, and ends on request', async () => {
     expect(await isthmus('daemon', 'status')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('No daemon is running'),

@@ -107,7 +107,7 @@ describe('logs', () => {
     expect(gateway.asked).toContain('logs a 1');
   });
 
-  it('go on with -f until it is enough', async () => {
+  it('continue with -f until the signal', async () => {
     const place = freePlace();
     const gateway = await openFake(place, {
       async *logs(_name, _options, signal) {
@@ -125,7 +125,7 @@ describe('logs', () => {
     expect(gateway.asked).toEqual(['status', 'logs * 0 follow']);
   });
 
-  it('end with a word when the gateway ends', async () => {
+  it('end with a message when the gateway ends', async () => {
     const place = freePlace();
     await openFake(place, {
       async *logs() {

@@ -96,7 +96,7 @@ describe('a command', () => {
     return { env: { PATH: `${folder}/empty::${bin}` }, folder: bin };
   }
 
-  it('is found on the path, or where it is said to be', () => {
+  it('is found on the PATH, or at its path', () => {
     const { env, folder } = path();
     const there = { kind: 'found', path: join(folder, 'weather-server') };
     expect(lookUpCommand('weather-server', env)).toEqual(there);
@@ -104,7 +104,7 @@ describe('a command', () => {
     expect(lookUpCommand('anything', {}, 'win32')).toEqual({ kind: 'found', path: 'anything' });
   });
 
-  it('is missing, and what was meant is near', () => {
+  it('is missing, and a similar name is suggested', () => {
     const { env } = path();
     const missing = lookUpCommand('weather-servr', env);
     expect(missing).toEqual({ kind: 'missing', near: 'weather-server', folders: 2 });
@@ -118,7 +118,7 @@ describe('a command', () => {
     );
   });
 
-  it('is there and cannot be run', () => {
+  it('exists and is not executable', () => {
     // Whoever is root may run anything that anybody may run, and this nobody may.
     const { env, folder } = path();
     const found = lookUpCommand('notes', env);

@@ -28,7 +28,7 @@ describe('without a running gateway', () => {
     }
   });
 
-  it('what makes no sense ends with 2', async () => {
+  it('an invalid command line ends with 2', async () => {
     const cases: [string[], string][] = [
       [['restart'], "missing required argument 'name'"],
       [['status', '--pid', 'x'], 'It must be a process id.'],

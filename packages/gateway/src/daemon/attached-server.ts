@@ -5,19 +5,19 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { Connection, Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import type { Host } from '@isthmus/sdk/internal/host/create-host.js';
+import { resolveDefinition, type ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { GatewayServer } from '../gateway-server.js';
 import { hostDefinition } from '../reload-plan.js';
 import type { GatewayServerStatus } from '../server-state.js';
 import { type AttachParams, withAmbient } from './definition.js';
-import type { HostedCommands } from './hosted-commands.js';
 
 export interface AttachedServerContext {
   readonly host: Host;
   readonly commands: HostedCommands;
   readonly clock: Clock;
   readonly onStartFailed: (name: string, error: unknown) => void;
-  /** Takes secrets out of what a server has said. */
+  /** Removes secrets from a text of a server. */
   readonly clean: (text: string) => string;
 }
 
@@ -26,14 +26,14 @@ export interface AttachedServerStatus extends GatewayServerStatus {
   readonly attached: number;
 }
 
-/** One server of the daemon, for all hosts that define it in the same way. */
+/** One server of the daemon, for all hosts with the same definition. */
 export class AttachedServer {
   readonly name: string;
   readonly #spec: ServerSpec;
   readonly #context: AttachedServerContext;
-  readonly #unit: GatewayServer;
-  /** Undefined where each host has its own. */
-  readonly #room: ConnectionServer | undefined;
+  readonly #server: GatewayServer;
+  /** Undefined when each host has its own process. */
+  readonly #connections: ConnectionServer | undefined;
   readonly #attached = new Set<Connection>();
   #closing: Promise<void> | undefined;
 
@@ -43,39 +43,39 @@ export class AttachedServer {
     this.#spec = { ...withAmbient(params), name };
     const spec = this.#spec;
     if (spec.kind === 'command') context.commands.add(name, hostDefinition(spec));
-    this.#unit = this.#newUnit();
+    this.#server = this.#newServer();
     const isOwn = spec.kind === 'command' && spec.processes === 'per-conversation';
-    this.#room = isOwn ? undefined : openConnectionServer(this.#unit.service);
+    this.#connections = isOwn ? undefined : openConnectionServer(this.#server.service);
   }
 
   get attached(): number {
     return this.#attached.size;
   }
 
-  /** Serves a host from now on. Settles when it is gone, never rejects. */
+  /** Serves a host. Settles when the host is gone. Never rejects. */
   async serve(connection: Connection, onBegin: () => void): Promise<void> {
     this.#attached.add(connection);
-    if (this.#room) {
-      await this.#room.enter(connection);
+    if (this.#connections) {
+      await this.#connections.accept(connection);
       onBegin();
       await connection.closed;
     } else await this.#serveAlone(connection, onBegin);
     this.#attached.delete(connection);
   }
 
-  /** A host is a conversation, whatever its era: it has a bridge, and so a process, of its own. */
+  /** Each host is one conversation in either era, so it gets its own bridge and its own process. */
   async #serveAlone(connection: Connection, onBegin: () => void): Promise<void> {
-    const unit = this.#newUnit();
-    const room = openConnectionServer(unit.service);
-    await room.enter(connection);
+    const server = this.#newServer();
+    const connections = openConnectionServer(server.service);
+    await connections.accept(connection);
     onBegin();
     await connection.closed;
-    await room.close(0);
-    await unit.close();
+    await connections.close(0);
+    await server.close();
   }
 
   async status(): Promise<AttachedServerStatus> {
-    return { ...(await this.#unit.status([])), attached: this.attached };
+    return { ...(await this.#server.status([])), attached: this.attached };
   }
 
   async restart(): Promise<void> {
@@ -92,24 +92,24 @@ export class AttachedServer {
     await host.start(this.name);
   }
 
-  /** Twice is harmless. */
+  /** A second call is harmless. */
   close(graceMs = 0): Promise<void> {
     this.#closing ??= this.#close(graceMs);
     return this.#closing;
   }
 
   async #close(graceMs: number): Promise<void> {
-    for (const connection of this.#room ? [] : this.#attached) connection.close();
-    await this.#room?.close(graceMs);
-    await this.#unit.close();
+    for (const connection of this.#connections ? [] : this.#attached) connection.close();
+    await this.#connections?.close(graceMs);
+    await this.#server.close();
     if (this.#spec.kind === 'command') await this.#context.commands.remove(this.name);
   }
 
-  #newUnit(): GatewayServer {
+  #newServer(): GatewayServer {
     const { host, clock, onStartFailed, clean } = this.#context;
     return new GatewayServer(this.#spec, {
       ...{ host, clock, onStartFailed, clean },
-      // Whoever is attached is of the user who runs it.
+      // All hosts belong to the user who runs the server.
       tellsStderr: true,
       onChange() {},
     });
@@ -117,15 +117,15 @@ export class AttachedServer {
 
   #ofProcess(): Host {
     if (this.#spec.kind === 'command') return this.#context.host;
-    throw new IsthmusError('INVALID_OPTION', `${this.name} is an address: it has no process here`);
+    throw new IsthmusError('INVALID_OPTION', `${this.name} is a remote server: it has no process here`);
   }
 }
 
-/** A service for connections that somebody else has accepted; each finds its era by itself. */
+/** Serves connections that the control socket has accepted. Each connection has its own era. */
 interface ConnectionServer {
-  /** Settles when the connection is listened to. */
-  enter(connection: Connection): Promise<void>;
-  /** Finishes what runs within the grace, and closes all connections. */
+  /** Settles when the connection is served. */
+  accept(connection: Connection): Promise<void>;
+  /** Gives running calls the grace, and closes all connections. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -147,11 +147,36 @@ function openConnectionServer(service: Service): ConnectionServer {
   };
   const serving = serve(service, listener);
   return {
-    async enter(connection) {
+    async accept(connection) {
       (await accepting.promise)(connection);
     },
     async close(graceMs) {
       await (await serving).close({ graceMs });
+    },
+  };
+}
+
+/** Adds and removes single commands of a host. */
+export interface HostedCommands {
+  /** Throws when the definition is invalid. */
+  add(name: string, definition: ServerDefinition): void;
+  /** Settles when its processes have ended. */
+  remove(name: string): Promise<void>;
+}
+
+export function hostedCommands(host: Host): HostedCommands {
+  let definitions: Readonly<Record<string, ServerDefinition>> = {};
+  return {
+    add(name, definition) {
+      resolveDefinition(name, definition);
+      definitions = { ...definitions, [name]: definition };
+      // A new command can be used at once. The promise waits for the end of removed commands.
+      host.configure(definitions).catch(() => {});
+    },
+    async remove(name) {
+      const { [name]: _, ...rest } = definitions;
+      definitions = rest;
+      await host.configure(definitions);
     },
   };
 }

@@ -5,15 +5,15 @@ import { type AttachParams, withAmbient } from './definition.js';
 import { withTransport } from './sse-first.js';
 
 export interface AloneOptions {
-  /** What the process writes to stderr, as it comes. */
+  /** Output of the process on stderr. */
   readonly onStderr: (text: string) => void;
-  /** The server could not be spoken to. */
+  /** The server does not answer. */
   readonly onStartFailed: (error: unknown) => void;
-  /** It has answered. */
+  /** The server has answered. */
   readonly onKnown: () => void;
 }
 
-/** Serves the host on our own stdin and stdout, without a daemon: nothing is shared, and all ends with us. */
+/** Serves the host on stdin and stdout of this process, without a daemon. Nothing is shared. */
 export async function serveAlone(params: AttachParams, options: AloneOptions): Promise<void> {
   const spec = alone(withAmbient(await withTransport(params)));
   await serveOne(spec, {
@@ -27,7 +27,7 @@ export async function serveAlone(params: AttachParams, options: AloneOptions): P
   });
 }
 
-/** There is one client, so the process is started for it, and told exactly what it can do. */
+/** There is one client. Its own process learns exactly the capabilities of that client. */
 function alone(spec: ServerSpec): ServerSpec {
   if (spec.kind !== 'command' || typeof spec.processes === 'object') return spec;
   return { ...spec, processes: 'per-conversation' };

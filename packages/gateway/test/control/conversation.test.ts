@@ -16,7 +16,7 @@ async function opened(options: FakeOptions = {}) {
 const never = new AbortController().signal;
 
 describe('the control socket', () => {
-  it('carries every verb to the gateway and its answer back', async () => {
+  it('passes every request to the gateway, and returns its answer', async () => {
     const { gateway, client } = await opened();
     expect(await client.status()).toEqual(JSON.parse(JSON.stringify(STATUS)));
     await client.restart('a');
@@ -43,7 +43,7 @@ describe('the control socket', () => {
     await restart;
   });
 
-  it('carries why the gateway refused, with its code', async () => {
+  it('returns the error of the gateway, with its code', async () => {
     const { client } = await opened({ restart: () => Promise.reject(new Error('there is no "a"')) });
     await expect(client.restart('a')).rejects.toMatchObject({
       code: 'REFUSED_BY_PEER',
@@ -51,7 +51,7 @@ describe('the control socket', () => {
     });
   });
 
-  it('streams the lines that are there, and ends', async () => {
+  it('streams the existing lines, and ends', async () => {
     const { gateway, client } = await opened({
       async *logs() {
         yield line('one');
@@ -120,7 +120,7 @@ describe('the control socket', () => {
     await until('it goes on', () => given > before);
   });
 
-  it('ends the logs when a client will send no more, as one that was killed', async () => {
+  it('ends followed logs when the client closes its sending side', async () => {
     const gateway = fakeGateway({
       async *logs(_name, _options, signal) {
         yield line('one');
@@ -169,7 +169,7 @@ describe('the control socket', () => {
     expect(seen).toEqual(['one']);
   });
 
-  it('ends what is followed when it is closed, and lets what was asked finish', async () => {
+  it('ends followed logs when it is closed, and lets other requests finish', async () => {
     let finish = () => {};
     const { control, client } = await opened({
       restart: () =>

@@ -29,7 +29,7 @@ describe('the tail of the logs', () => {
     expect(await read(undefined, 10)).toEqual(['b1']);
   });
 
-  it('keeps so many lines of each server and no more, cut to so many characters, without secrets', async () => {
+  it('keeps a bounded number of lines of each server, cut to a bounded length, without secrets', async () => {
     const tail = createLogTail({
       maxLines: 3,
       maxLineLength: 5,
@@ -45,7 +45,7 @@ describe('the tail of the logs', () => {
     ]);
   });
 
-  it('follows: first what is there, then what comes, of that server only, until it is enough', async () => {
+  it('follows one server: first its existing lines, then new lines, until the signal', async () => {
     const tail = createLogTail();
     tail.add(line('before', 'a'));
     const over = new AbortController();
@@ -72,7 +72,7 @@ describe('the tail of the logs', () => {
     await lines.return?.();
   });
 
-  it('makes lines of what a process writes in pieces, and of what happens to it', async () => {
+  it('makes lines of the output of a process, and of the events of its life', async () => {
     const tail = createLogTail();
     const about = { server: 'a', at: 5, generation: 2, pid: 77 };
     const events: HostEvent[] = [

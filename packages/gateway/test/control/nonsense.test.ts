@@ -61,7 +61,7 @@ describe('a control socket that is sent nonsense', () => {
     expect(JSON.parse(head)).toMatchObject({ control: 2, id: null, error: { code: 'NO_COMMON_REVISION' } });
   });
 
-  it('does one request of a connection, and nothing of those that were sent with it', async () => {
+  it('serves the first request of a connection, and no pipelined ones', async () => {
     const { gateway, socket, answer } = await opened();
     socket.write(http('POST /reload').repeat(1000));
     const { status, head } = await answer();

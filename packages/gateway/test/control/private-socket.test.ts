@@ -20,7 +20,7 @@ describe('where control sockets are', () => {
     ]);
   });
 
-  it('does without a runtime folder that is relative or not there', () => {
+  it('ignores a runtime folder that is relative or not set', () => {
     const env = { XDG_RUNTIME_DIR: 'run', XDG_STATE_HOME: '/state' };
     expect(controlFolders({ platform: 'linux', env, home, tmp: '/tmp', uid: 0 })).toEqual([
       '/state/isthmus/run',
@@ -29,7 +29,7 @@ describe('where control sockets are', () => {
     ]);
   });
 
-  it('is before all the folder that ISTHMUS_RUNTIME_DIR names, which keeps its mode', () => {
+  it('is first of all the folder of ISTHMUS_RUNTIME_DIR, which keeps its mode', () => {
     const root = scratch();
     chmodSync(root, 0o755);
     expect(controlPath('daemon', { env: { ISTHMUS_RUNTIME_DIR: root } })).toBe(join(root, 'daemon.sock'));
@@ -51,7 +51,7 @@ describe('where control sockets are', () => {
     expect(modeOf(join(root, 'isthmus'))).toBe('700');
   });
 
-  it('is closed to others when it is ours and they may look into it', () => {
+  it('gets mode 0700 when an earlier version made it readable for others', () => {
     const root = scratch();
     mkdirSync(join(root, 'isthmus'), { mode: 0o755 });
     controlPath('daemon', { env: { XDG_RUNTIME_DIR: root } });
@@ -158,7 +158,7 @@ describe('a control socket', () => {
     await expect(open(join(folder, 'link', 'a.sock'))).rejects.toThrow('is not a folder');
   });
 
-  it('is refused the place of a file', async () => {
+  it('does not replace a file', async () => {
     const path = join(scratch(), 'a.sock');
     writeFileSync(path, 'precious');
     await expect(open(path)).rejects.toThrow('the path exists and is not a socket');

@@ -18,7 +18,7 @@ async function leaveSocket(path: string): Promise<number> {
 }
 
 describe('a socket that a dead process left', () => {
-  it('is replaced, by exactly one of those who want its place', async () => {
+  it('is replaced by exactly one of several processes', async () => {
     const path = join(scratch(), 'a.sock');
     await leaveSocket(path);
     expect(existsSync(path)).toBe(true);
@@ -40,7 +40,7 @@ describe('a socket that a dead process left', () => {
     });
   });
 
-  it('is removed when gateways are looked for', async () => {
+  it('is removed by the search for gateways', async () => {
     const root = scratch();
     const place = {
       env: { XDG_RUNTIME_DIR: root },
@@ -58,7 +58,7 @@ describe('a socket that a dead process left', () => {
 });
 
 describe('the running gateways', () => {
-  it('are found in all places, the longest running first, and what cannot be asked is told', async () => {
+  it('are found in all folders, the longest running first, with the problem of one that does not answer', async () => {
     const root = scratch();
     const place = { env: { XDG_RUNTIME_DIR: root }, home: () => root, tmp: root, platform: 'linux' as const };
     const at = async (path: string, startedAt: string, pid: number) => {
@@ -89,7 +89,7 @@ describe('the running gateways', () => {
 });
 
 describe('the lock of a path', () => {
-  it('lets one at a time', async () => {
+  it('is held by one at a time', async () => {
     const path = join(scratch(), 'a.sock');
     let inside = 0;
     let most = 0;
@@ -103,21 +103,21 @@ describe('the lock of a path', () => {
     expect(most).toBe(1);
   });
 
-  it('of a dead process is taken away', async () => {
+  it('of a dead process is removed', async () => {
     const folder = scratch();
     const dead = await leaveSocket(join(folder, 'x'));
     writeFileSync(join(folder, 'a.sock.lock'), String(dead));
     expect(await withPathLock(join(folder, 'a.sock'), async () => 'done', { waitMs: 500 })).toBe('done');
   });
 
-  it('that is old is taken away, whoever has the pid now', async () => {
+  it('that is old is removed, even if its pid is in use', async () => {
     const path = join(scratch(), 'a.sock');
     writeFileSync(`${path}.lock`, String(process.pid));
     utimesSync(`${path}.lock`, new Date(0), new Date(0));
     expect(await withPathLock(path, async () => 'done', { waitMs: 500 })).toBe('done');
   });
 
-  it('of a living process is waited for, but not for ever', async () => {
+  it('of a live process is waited for, within a bound', async () => {
     const path = join(scratch(), 'a.sock');
     writeFileSync(`${path}.lock`, String(process.pid));
     await expect(withPathLock(path, async () => 'done', { waitMs: 60 })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { daemonPaths, openPaths } from '../../src/daemon/daemon-paths.js';
 
 const around = { host: 'here', uid: 1000 } as const;
 
-test('the folder depends on nothing but the home, since hosts hand on little else', () => {
+test('the folder depends on the home alone, since hosts pass on few variables', () => {
   const env = { XDG_RUNTIME_DIR: '/run/user/1000', XDG_STATE_HOME: '/state', TMPDIR: '/elsewhere' };
   const linux = daemonPaths({ ...around, env, platform: 'linux', home: () => '/home/ada' });
   expect(linux).toEqual({

@@ -35,7 +35,7 @@ function remote(url: string, changed: Partial<AttachParams> = {}): Record<string
   };
 }
 
-test('a daemon that nobody comes to ends by itself, and its lock is released last', async () => {
+test('a daemon without hosts ends by itself, and releases its lock last', async () => {
   const { daemon, released, places } = await startDaemon({ firstMs: 20 });
   expect(released).not.toHaveBeenCalled();
   await daemon.ended;
@@ -59,7 +59,7 @@ test('hosts beyond the bound are refused, and the others are served', async () =
   await daemon.close(0);
 });
 
-test('what makes no sense is refused with why, and costs nobody anything', async () => {
+test('an invalid request is refused with the reason, and other hosts do not notice', async () => {
   const { client } = await startDaemon();
   const { url } = await faultServer(({ reply }) => reply(DISCOVERED));
   const { stream } = await client.attach(remote(url));
@@ -71,7 +71,7 @@ test('what makes no sense is refused with why, and costs nobody anything', async
   expect(stream.destroyed).toBe(false);
 });
 
-test('whoever goes away while it is still being attached holds nothing', async () => {
+test('a host that goes away while it is being attached does not keep the daemon alive', async () => {
   const { client, daemon } = await startDaemon();
   const { url, seen } = await faultServer(({ verb, res, say }) => {
     if (verb === 'GET') setTimeout(() => say(404, 'no'), 150);
@@ -84,7 +84,7 @@ test('whoever goes away while it is still being attached holds nothing', async (
   await daemon.ended;
 });
 
-test('the log stays within its bound, with what was before beside it', () => {
+test('the log stays within its bound, and its older half is kept in another file', () => {
   const file = join(freeFolder(), 'log');
   const { descriptor, end } = openLog(file);
   const log = daemonLog(descriptor, file, 1000);

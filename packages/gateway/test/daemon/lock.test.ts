@@ -12,7 +12,7 @@ function freeFolder(): string {
   return folder;
 }
 
-test('a lock is held by one, until it is released', () => {
+test('one process holds a lock until it releases it', () => {
   const folder = freeFolder();
   const first = tryLock(folder, 'a');
   expect(tryLock(folder, 'a')).toEqual({ kind: 'held', pid: process.pid });

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Message } from '../../../../test/support/messages.js';
 import { until } from '../../../../test/support/until.js';
 import { runShim, type ShimOptions } from '../../src/daemon/shim/shim.js';

@@ -48,7 +48,7 @@ describe('the shim passes on', () => {
     ]);
   });
 
-  test('what is no message, for the daemon to answer', async () => {
+  test('lines that are not messages, for the daemon to answer', async () => {
     const { input, daemon, host } = await startShim();
     const first = await daemon(1);
     input.write('[1,2\n');
@@ -59,7 +59,7 @@ describe('the shim passes on', () => {
     expect(host).toEqual([{ jsonrpc: '2.0', error: { code: -32700, message: 'no' } }]);
   });
 
-  test('no line that is too long, and says so', async () => {
+  test('no line that is too long, and answers with an error', async () => {
     const { send, answer } = await startShim({ maxLineBytes: 200 });
     send(call(7, 'echo', { text: 'x'.repeat(300) }));
     expect((await answer(7)).error).toMatchObject({ code: -32600, data: { limit: 200 } });
@@ -67,7 +67,7 @@ describe('the shim passes on', () => {
 });
 
 describe('when the daemon dies', () => {
-  test('requests in flight fail with sent: maybe, and half a line is no line', async () => {
+  test('requests in flight fail with sent: maybe, and half a line is dropped', async () => {
     const { send, daemon, host, answer } = await startShim();
     send(call(1, 'a'), call('1', 'b'));
     const first = await daemon(1);
@@ -78,7 +78,7 @@ describe('when the daemon dies', () => {
     expect(host).toHaveLength(2);
   });
 
-  test('nothing is attached before somebody needs it, and nothing is said again for a modern host', async () => {
+  test('the shim attaches with the next request, and repeats nothing for a modern host', async () => {
     const { send, daemon, daemons, answer } = await startShim();
     send(call(1, 'a'));
     const first = await daemon(1);
@@ -92,7 +92,7 @@ describe('when the daemon dies', () => {
     expect(second.lines.map(({ id }) => id)).toEqual([2]);
   });
 
-  test('the session of a legacy host is opened again, and the host sees nothing of it', async () => {
+  test('the session of a legacy host is opened again, and the host does not notice', async () => {
     const { send, first, loseFirst, daemon, host, answer } = await openSession();
     send({ jsonrpc: '2.0', id: 2, method: 'logging/setLevel', params: { level: 'error' } });
     await heard(first.lines, 'logging/setLevel');
@@ -117,7 +117,7 @@ describe('when the daemon dies', () => {
     expect(host.map(({ id }) => id)).toEqual(['init', 2, 'lost', 3]);
   });
 
-  test('subscriptions bring the shim back by itself, without those that were given up', async () => {
+  test('the shim attaches again by itself for subscriptions, without cancelled ones', async () => {
     const { send, first, daemon, answer } = await openSession();
     const subscribe = (id: number, verb: string, uri: string) => ({
       ...{ jsonrpc: '2.0', id, method: `resources/${verb}`, params: { uri } },
@@ -148,7 +148,7 @@ describe('when the daemon dies', () => {
     expect((await answer(1)).error).toEqual(LOST);
   });
 
-  test('a session that cannot be opened again is told with the reason, and tried with the next request', async () => {
+  test('a session that cannot be opened again fails with the reason, and the next request tries again', async () => {
     const { send, loseFirst, daemon, answer } = await openSession();
     await loseFirst();
     send(legacyCall(2, 'echo'));
@@ -160,7 +160,7 @@ describe('when the daemon dies', () => {
     await heard((await daemon(3)).lines, 'initialize');
   });
 
-  test('its questions are taken back, and a late answer is nobody else’s', async () => {
+  test('its questions are cancelled, and a late answer goes to no other question', async () => {
     const { send, first, daemon, host, answer } = await openSession();
     const question = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: { message: 'first' } };
     first.say(question);
@@ -202,7 +202,7 @@ describe('when the daemon dies', () => {
 });
 
 describe('without a daemon', () => {
-  test('every request is answered with why, and the next one tries again', async () => {
+  test('every request is answered with the reason, and the next request tries again', async () => {
     let attempts = 0;
     const attach = async () => {
       attempts += 1;
@@ -266,7 +266,7 @@ describe('when the host closes its end', () => {
     expect(await shim.ended).toEqual({ wasAttached: true });
   });
 
-  test('it waits only so long', async () => {
+  test('it waits for a bounded time', async () => {
     const { send, input, daemon, shim } = await startShim({ graceMs: 50 });
     send(call(1, 'a'));
     const first = await daemon(1);
