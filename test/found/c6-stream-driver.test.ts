@@ -134,10 +134,10 @@ describe('C6: the driver on a stream', () => {
 describe('C6: the limit of the driver', () => {
   it('C6: the report says plainly that the driver is the limit', () => {
     expect(warnings({ busy: 0.97, cpu: 0.93 })).toEqual([
-      'the driver is the limit: it used 93 % of a processor, and the server may be faster than this',
+      'the driver is the limit: it used 93 % of a processor; the server may be faster',
     ]);
     expect(warnings({ busy: 0.9, cpu: 0.89 })).toEqual([
-      'the driver was 90 % busy: this may be its limit, and not that of the server',
+      'the driver was 90 % busy: it may be the limit, not the server',
     ]);
     expect(warnings({ busy: 0.89, cpu: 0.89 })).toEqual([]);
   });

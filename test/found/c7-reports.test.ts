@@ -10,7 +10,7 @@ import { CHECKS } from '@isthmus/check/internal/suites/index.js';
 import { compare } from '@isthmus/check/internal/through/compare.js';
 import { excerptOf, KEPT } from '@isthmus/check/internal/wire/excerpt.js';
 import { renderCatalogue } from 'isthmus/internal/check/render-catalogue.js';
-import { createStyle } from 'isthmus/internal/terminal/style.js';
+import { createStyle } from 'isthmus/internal/terminal/terminal.js';
 import { describe, expect, it } from 'vitest';
 import { aFinding, aReport } from '../../packages/check/test/report/support/sample-report.js';
 import { aFrame, aServer, aStop, judged } from '../../packages/check/test/through/sample-facts.js';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { askInputs } from 'isthmus/internal/serve/ask-inputs.js';
-import { createPrompter } from 'isthmus/internal/terminal/prompter.js';
+import { createPrompter } from 'isthmus/internal/terminal/ask-form.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
 import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';

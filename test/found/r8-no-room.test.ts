@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeHint } from 'isthmus/internal/explain-write.js';
+import { writeHint } from 'isthmus/internal/cli-error.js';
 import { expect, it } from 'vitest';
 import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
 import { ISTHMUS, startChild } from '../support/child.js';
@@ -47,15 +47,15 @@ it.runIf(existsSync(NOWHERE))(
     const child = startWithoutFolders('config', 'import', '-o', `${NOWHERE}/servers.json`);
     expect((await child.exit()).code).toBe(2);
     expect(child.stderr).toMatch(
-      /\/dev\/null\/servers\.json cannot be written: ENOTDIR.*\nhint: Name a file elsewhere/,
+      /\/dev\/null\/servers\.json cannot be written: ENOTDIR.*\nhint: Choose another folder/,
     );
   },
 );
 
 it.each([
-  ['ENOSPC', 'The disk, or your share of it, is full: free some room, or name a file elsewhere'],
-  ['EROFS', 'That file system is read-only: name a file elsewhere'],
-  ['EACCES', 'You may not write there: name a file elsewhere, or change who may'],
+  ['ENOSPC', 'The disk is full, or your quota is used up: free some space, or choose another folder'],
+  ['EROFS', 'That file system is read-only: choose another folder'],
+  ['EACCES', 'You have no permission to write there: choose another folder, or change the permissions'],
 ])('R8: %s has a hint of its own', (code, hint) => {
   expect(writeHint(Object.assign(new Error('no'), { code }))).toBe(hint);
 });

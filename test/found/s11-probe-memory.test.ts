@@ -1,6 +1,6 @@
 import type { Connection, Receiver } from '@isthmus/sdk/internal/exchange/connection.js';
 import type { DecodedMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { watchConnector } from 'isthmus/internal/watch-connector.js';
+import { watchConnector } from 'isthmus/internal/session/watch-connector.js';
 import { expect, it } from 'vitest';
 
 const MIB = 1024 * 1024;

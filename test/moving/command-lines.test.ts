@@ -7,8 +7,8 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { stdio } from '@isthmus/sdk/stdio';
 import { attachCommand } from 'isthmus/internal/commands/attach.js';
 import { serveCommand } from 'isthmus/internal/commands/serve.js';
-import type { CommandLine } from 'isthmus/internal/compat/habit.js';
-import { inOurWords } from 'isthmus/internal/compat/habits-of.js';
+import type { CommandLine } from 'isthmus/internal/compat/flags.js';
+import { toOurOptions } from 'isthmus/internal/compat/to-our-options.js';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { splitAtDashes } from 'isthmus/internal/target.js';
 import { describe, expect, it } from 'vitest';
@@ -75,9 +75,9 @@ async function echoes(connector: Connector, line: string): Promise<void> {
 
 /** What a line means to us. */
 function meant(name: string, typed: readonly string[]): Promise<CommandLine> {
-  const { head: words, behind } = splitAtDashes(typed);
+  const { head: args, behind: afterDashes } = splitAtDashes(typed);
   const command = name === 'attach' ? attachCommand(undefined) : serveCommand(undefined);
-  return inOurWords(name, command, { words, behind });
+  return toOurOptions(name, command, { args, afterDashes });
 }
 
 /** As a shell takes a line apart. */

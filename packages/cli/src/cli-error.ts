@@ -1,9 +1,9 @@
-/** A failure in the words that a person at a terminal gets: one line, perhaps evidence, and what to do next. */
+/** A failure as a person at a terminal reads it: one line, evidence where there is some, and what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
   readonly hint: string | undefined;
-  /** Lines to show below the message, as they are. */
+  /** Lines to print below the message, unchanged. */
   readonly evidence: readonly string[];
 
   constructor(exitCode: number, message: string, more: { hint?: string; evidence?: readonly string[] } = {}) {
@@ -15,5 +15,52 @@ export class CliError extends Error {
 }
 
 export function usageError(message: string, hint?: string, evidence?: readonly string[]): CliError {
-  return new CliError(2, message, { ...(hint !== undefined && { hint }), ...(evidence && { evidence }) });
+  return new CliError(EXIT.usage, message, {
+    ...(hint !== undefined && { hint }),
+    ...(evidence && { evidence }),
+  });
+}
+
+/** The meaning of each exit code. Scripts rely on it: docs/cli.md has the same table. */
+export const EXIT = {
+  ok: 0,
+  /**
+   * The tool ran and failed (`isError`); every request of `bench` failed; `check` found a broken rule. Also the code
+   * of `serve` and `demo` when they cannot listen, and of `status` and `doctor` when there is a problem.
+   */
+  failed: 1,
+  usage: 2,
+  /** To the server; for `status` and the like: to the gateway. */
+  cannotConnect: 3,
+  /** The server refused the request, gave an invalid answer, did not answer in time, or went away. */
+  protocol: 4,
+  /** Ctrl-C, as shells have it: 128 and the number of the signal. */
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export const EXIT_HELP = `
+Exit codes:
+  0  success
+  1  the tool ran and reported an error (isError); check, check-client: a rule is broken; bench: every request failed;
+     serve, demo: cannot listen; status, doctor: there is a problem
+  2  the command line or the configuration file is invalid
+  3  cannot connect to the server; status and the like: no gateway is running
+  4  the server refused the request, gave an invalid answer, did not answer in time, or went away
+  130  interrupted by Ctrl-C (143: by SIGTERM)`;
+
+/** What to do about a file that could not be written, by the error of the system. */
+export function writeHint(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'The disk is full, or your quota is used up: free some space, or choose another folder';
+    case 'EROFS':
+      return 'That file system is read-only: choose another folder';
+    case 'EACCES':
+    case 'EPERM':
+      return 'You have no permission to write there: choose another folder, or change the permissions';
+    default:
+      return 'Choose another folder';
+  }
 }

@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { EXIT_HELP } from './exit-codes.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT_HELP } from './cli-error.js';
 import { TARGET_HELP } from './target.js';
 
-/** What every command that talks to a server takes. */
+/** The options of every command that connects to a server. */
 export interface CommonOptions {
   readonly mode: string;
   readonly timeout?: number;
@@ -13,71 +13,73 @@ export interface CommonOptions {
   readonly stderr?: boolean;
 }
 
-/** A command that talks to a server: its words are parsed by the action, since TARGET may be behind `--`. */
-export function clientCommand(
-  name: string,
-  words: string,
-  about: {
-    readonly description: string;
-    readonly examples: readonly string[];
-    readonly help?: readonly string[];
-    /** Where the codes mean something else than elsewhere. */
-    readonly exitHelp?: string;
-  },
-): Command {
-  return new Command(name)
-    .description(about.description)
+interface ClientCommandTexts {
+  readonly description: string;
+  readonly examples: readonly string[];
+  readonly help?: readonly string[];
+  /** Where the exit codes mean something else than for other commands. */
+  readonly exitHelp?: string;
+  readonly timeout?: string;
+  /** Common options that the command does not have. */
+  readonly without?: readonly ('--mode' | '--stderr')[];
+}
+
+/** A command that connects to a server. Its action parses the arguments, since TARGET may be a command after `--`. */
+export function clientCommand(name: string, args: string, texts: ClientCommandTexts): Command {
+  const { description, examples, help = [], exitHelp = EXIT_HELP, without = [] } = texts;
+  const command = new Command(name)
+    .description(description)
     .usage(
       [
-        `TARGET${words} [options]`,
-        `isthmus ${name}${words} [options] -- COMMAND ARGS…`,
-        `isthmus ${name} --config FILE NAME${words} [options]`,
+        `TARGET${args} [options]`,
+        `isthmus ${name}${args} [options] -- COMMAND ARGS…`,
+        `isthmus ${name} --config FILE NAME${args} [options]`,
       ].join('\n       '),
     )
-    .argument('[words...]')
+    .argument('[args...]')
     .configureHelp({ visibleArguments: () => [] })
-    .option(
-      '-c, --config <file>',
-      'take the server NAME of this file; repeatable, and later files win',
-      collect,
-    )
-    .option(
-      '--input <id=value>',
-      'a value that the file leaves to its editor to ask for (input:id); repeatable',
-      toInput,
-    )
-    .option(
-      '-m, --mode <mode>',
-      'auto finds out the era; modern, legacy or a revision insists on it (default: auto)',
-    )
-    .option(
-      '-t, --timeout <ms>',
-      'how long connecting, and each answer, may take (default: 30000 to connect, and 60000 without an answer or progress)',
-      toMs,
-    )
-    .option('--cwd <folder>', 'the folder that the command runs in')
-    .option(
-      '--env <name=value>',
-      'a variable for the command; --env NAME passes on your own; repeatable',
-      toVariable,
-    )
-    .option(
-      '-H, --header <header>',
-      'a header for every request to a URL, "Name: value"; repeatable',
-      collect,
-    )
-    .option('--stderr', 'show what the command writes to stderr, as it comes')
-    .option('--json', 'print the exact result as JSON, for programs')
     .addHelpText(
       'after',
-      [TARGET_HELP, ...(about.help ?? []), examples(about.examples), about.exitHelp ?? EXIT_HELP].join('\n'),
+      [TARGET_HELP, ...help, '', 'Examples:', ...examples.map((line) => `  ${line}`), exitHelp].join('\n'),
     )
     .showHelpAfterError(`(isthmus ${name} --help explains the options)`)
     .exitOverride();
+  for (const option of commonOptions(texts.timeout ?? TIMEOUT)) {
+    if (!without.some((flag) => flag === option.long)) command.addOption(option);
+  }
+  return command;
 }
 
-function examples(lines: readonly string[]): string {
-  return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
+const TIMEOUT =
+  'limit for connecting, and for each answer (default: 30000 to connect, and 60000 without an answer or progress)';
+
+function commonOptions(timeout: string): readonly Option[] {
+  return [
+    new Option(
+      '-c, --config <file>',
+      'use the server NAME of this configuration file; repeatable, later files win',
+    ).argParser(collect),
+    new Option(
+      '--input <id=value>',
+      'a value that the file leaves to its editor to ask for (input:id); repeatable',
+    ).argParser(toInput),
+    new Option(
+      '-m, --mode <mode>',
+      'auto detects the era; modern, legacy or a revision requires it (default: auto)',
+    ),
+    new Option('-t, --timeout <ms>', timeout).argParser(toMs),
+    new Option('--cwd <folder>', 'the folder that the command runs in'),
+    new Option(
+      '--env <name=value>',
+      'a variable for the command; --env NAME passes on your own; repeatable',
+    ).argParser(toVariable),
+    new Option(
+      '-H, --header <header>',
+      'a header for every request to a URL, "Name: value"; repeatable',
+    ).argParser(collect),
+    new Option('--stderr', 'show what the command writes to stderr'),
+    new Option('--json', 'print the exact result as JSON, for programs'),
+  ];
 }
 
 /** For an option that may be given more than once. */
@@ -93,16 +95,16 @@ export function toMs(text: string): number {
   return ms;
 }
 
-/** The longest that Node can wait. */
+/** The longest that a timer of Node can wait. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function toVariable(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-  const ours = process.env[text];
   if (at === 0 || text === '') throw new InvalidArgumentError('Write NAME=VALUE.');
-  if (ours === undefined) throw new InvalidArgumentError(`${text} is not set here; write ${text}=VALUE.`);
-  return { ...before, [text]: ours };
+  const own = process.env[text];
+  if (own === undefined) throw new InvalidArgumentError(`${text} is not set here; write ${text}=VALUE.`);
+  return { ...before, [text]: own };
 }
 
 export function toInput(text: string, before: Record<string, string> = {}): Record<string, string> {

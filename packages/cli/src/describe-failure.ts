@@ -1,28 +1,26 @@
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { CliError } from './cli-error.js';
-import { EXIT } from './exit-codes.js';
-import { reachHint } from './reach-hint.js';
+import { CliError, EXIT } from './cli-error.js';
 import { type CommandTarget, commandLine } from './target.js';
 import { oneLine, printable } from './terminal/text.js';
 
 export interface FailureContext {
   readonly target: CommandTarget;
   readonly label: string;
-  /** Before or after the era was known. */
+  /** Whether the era is known. */
   readonly connected: boolean;
   readonly mode: string;
   readonly stderrTail: readonly string[];
 }
 
-/** What failed, on what, and what to do next. Pure; whoever calls prints it. */
+/** What failed, on what, and what to do next. */
 export function describeFailure(error: unknown, context: FailureContext): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof ProtocolError) return refused(error, context);
   if (error instanceof IsthmusError) return failed(error, context);
-  return new CliError(EXIT.failed, `Isthmus itself failed: ${messageOf(error)}`, {
-    hint: 'This is a bug; with ISTHMUS_DEBUG=1 in the environment the place is shown',
+  return new CliError(EXIT.failed, `Internal error: ${messageOf(error)}`, {
+    hint: 'This is a bug in isthmus; ISTHMUS_DEBUG=1 in the environment shows the stack',
   });
 }
 
@@ -32,8 +30,8 @@ function refused(error: ProtocolError, { target, label, connected }: FailureCont
     connected ? EXIT.protocol : EXIT.cannotConnect,
     `${what}: ${oneLine(error.message)} (${error.code})`,
     {
-      hint: isBehindABridge(error)
-        ? 'It answers, but what stands behind it cannot be reached; look there'
+      hint: isFromBridge(error)
+        ? 'It answers, but it cannot reach the server behind it; look at the log of that server'
         : refusalHint(error, target),
       evidence: dataOf(error),
     },
@@ -47,18 +45,18 @@ function refusalHint(error: ProtocolError, target: CommandTarget): string {
     case ErrorCode.LegacyResourceNotFound:
       return `${commandLine('list', target)} shows the tools and their arguments; also list … resources, prompts, templates`;
     case ErrorCode.MissingClientCapability:
-      return `It needs ${Object.keys(Object(data['requiredCapabilities'])).join(', ') || 'something'} of the client, and this one offers elicitation and roots only`;
+      return `The server needs the client capability ${Object.keys(Object(data['requiredCapabilities'])).join(', ') || '(not named)'}; this client has elicitation and roots`;
     case ErrorCode.LegacyUrlElicitationRequired:
-      return 'Open the URL that it names, then try again';
+      return 'Open the URL of the error, then try again';
     case ErrorCode.UnsupportedProtocolVersion:
-      return 'Leave --mode out to let the revision be found out';
+      return 'Leave --mode out to detect the revision';
     default:
-      return `${commandLine('probe', target)} shows what it offers`;
+      return `${commandLine('probe', target)} shows its capabilities`;
   }
 }
 
-/** The failure of a bridge on the way to its server. */
-function isBehindABridge({ code, data }: ProtocolError): boolean {
+/** A bridge answers with a `reason` when it cannot reach its server. */
+function isFromBridge({ code, data }: ProtocolError): boolean {
   return code === ErrorCode.InternalError && isJsonObject(data) && data['reason'] !== undefined;
 }
 
@@ -76,7 +74,7 @@ function failed(error: IsthmusError, context: FailureContext): CliError {
   const died =
     error.code === 'CHILD_EXITED' || error.code === 'CANNOT_START' || error.code === 'CONNECTION_CLOSED';
   const late = error.code === 'TIMED_OUT' && !connected;
-  // The message of a dead child has the line that says most already.
+  // The message of a dead child already has its most useful line.
   const tail = (died && stderrTail.length > 1) || late ? stderrTail : [];
   const message = oneLine(error.message);
   return new CliError(
@@ -84,7 +82,8 @@ function failed(error: IsthmusError, context: FailureContext): CliError {
     connected || message.startsWith('Cannot ') ? message : `${cannotConnect(message, context)}: ${message}`,
     {
       hint: failureHint(error, context),
-      evidence: tail.length > 0 ? ['its stderr:', ...tail.map((line) => `| ${printable(line)}`)] : [],
+      evidence:
+        tail.length > 0 ? ['stderr of the server:', ...tail.map((line) => `| ${printable(line)}`)] : [],
     },
   );
 }
@@ -94,42 +93,77 @@ function cannotConnect(message: string, { label }: FailureContext): string {
 }
 
 function failureHint(error: IsthmusError, { connected, target, mode }: FailureContext): string {
-  const onTheWay = reachHint(error);
-  if (onTheWay !== undefined) return onTheWay;
+  const hint = reachHint(error);
+  if (hint !== undefined) return hint;
   switch (error.code) {
     case 'ADDRESS_UNAVAILABLE':
       return `Is the server running? ${target.kind === 'socket' ? `isthmus demo --listen ${target.address} starts one to try` : ''}`.trim();
     case 'UNAUTHORIZED':
-      return 'Say who you are: --header "Authorization: Bearer …"';
+      return 'This server needs credentials: --header "Authorization: Bearer …"';
     case 'HTTP_STATUS':
       return connected
-        ? 'The log of the server may say why'
+        ? 'The log of the server may have the reason'
         : 'Is that the URL of an MCP server? Its path is often /mcp or /sse';
     case 'CANNOT_START':
       return error.message.includes('working directory')
-        ? 'Check the folder given with --cwd'
-        : 'Check the spelling, or give the full path; --cwd sets the folder that it runs in';
+        ? 'Check the folder of --cwd'
+        : 'Check the spelling, or give the full path; --cwd sets the folder that the command runs in';
     case 'CHILD_EXITED':
       return connected
-        ? 'The server did not survive the request; its own log may say why'
-        : 'Run the command by itself to see what it needs; it gets a clean environment, pass variables with --env NAME';
+        ? 'The request ended the server process; the log of the server may have the reason'
+        : 'Run the command directly to see what it needs; isthmus gives it a clean environment, pass variables with --env NAME';
     case 'CONNECTION_CLOSED':
       return connected || target.kind === 'url'
-        ? 'The server hung up; its own log may say why'
-        : 'Does an MCP server listen there, one message per line? Its own log may say why it hung up';
+        ? 'The server closed the connection; its log may have the reason'
+        : 'Is it an MCP server with one message per line? Its log may have the reason';
     case 'TIMED_OUT':
       return connected
         ? '--timeout MS gives it more time'
         : `Is it an MCP server${target.kind === 'command' ? ' that speaks over stdin and stdout' : ''}? --timeout MS gives it more time`;
     case 'NO_COMMON_REVISION':
       return mode === 'auto'
-        ? 'It may need a newer isthmus, or be no MCP server at all'
-        : 'Leave --mode out to let the era and the revision be found out';
+        ? 'The server may need a newer isthmus, or may not be an MCP server'
+        : 'Leave --mode out to detect the era and the revision';
     case 'INVALID_RESULT':
-      return `The server breaks a promise of its own; ${commandLine('probe', target)} may say more`;
+      return `The server breaks the protocol or its own schema; ${commandLine('probe', target)} may show more`;
     case 'RESULT_TOO_LARGE':
-      return 'Ask for less at a time';
+      return 'Request less data at a time';
     default:
-      return `${commandLine('probe', target)} shows what it offers`;
+      return `${commandLine('probe', target)} shows its capabilities`;
   }
 }
+
+/** A hint for failures of proxies, certificates and host names; undefined for other failures. */
+export function reachHint(error: unknown): string | undefined {
+  if (!(error instanceof IsthmusError)) return undefined;
+  const { message, code, status } = error;
+  if (code === 'ADDRESS_UNAVAILABLE') return proxyHint(message) ?? certificateHint(message);
+  const host = status === 403 ? refusedHost(message) : undefined;
+  if (host === undefined) return undefined;
+  const name = host === '' ? 'HOST' : host;
+  return `The server does not accept this host name. If it is isthmus serve, start it with --allow-host ${name}; if it has a proxy in front, let the proxy send the Host that the server expects`;
+}
+
+function proxyHint(message: string): string | undefined {
+  const variable = / through the proxy .*?\((\w+)\): /.exec(message.slice(0, MAX_MESSAGE))?.[1];
+  return variable === undefined
+    ? undefined
+    : `Is the proxy running? Without ${variable}, or with the host in NO_PROXY, the connection is direct`;
+}
+
+function certificateHint(message: string): string | undefined {
+  if (!message.includes('its certificate is not trusted')) return undefined;
+  return 'The server answers, but its certificate is not trusted: set NODE_EXTRA_CA_CERTS=FILE.pem to trust its authority, or use the host name of the certificate';
+}
+
+/** The host in the errors of ours and of the official SDKs (`Invalid Host: x`, `Invalid Host header: x`); may be empty. */
+function refusedHost(message: string): string | undefined {
+  const text = message.slice(0, MAX_MESSAGE);
+  const ours = /The host (\S+) is not served here/.exec(text)?.[1];
+  if (ours !== undefined) return ours.replace(/:\d+$/, '');
+  return /invalid host/i.test(text)
+    ? (/invalid host[^:]{0,20}: ?([\w.-]+)/i.exec(text)?.[1] ?? '')
+    : undefined;
+}
+
+const MAX_MESSAGE = 2000;

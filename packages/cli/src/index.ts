@@ -1,2 +1,2 @@
-/** The library, for programs that install the command. What has to be lean imports `@isthmus/sdk`. */
+/** The library, for programs that install the command. A program without the command imports `@isthmus/sdk`. */
 export * from '@isthmus/sdk';

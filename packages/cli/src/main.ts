@@ -1,51 +1,50 @@
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { Command, CommanderError } from 'commander';
-import { CliError } from './cli-error.js';
-import type { CommandLine } from './compat/habit.js';
-import { EXIT, EXIT_HELP } from './exit-codes.js';
+import { CliError, EXIT, EXIT_HELP } from './cli-error.js';
+import type { CommandLine } from './compat/flags.js';
 import { splitAtDashes } from './target.js';
 import { processTerminal } from './terminal/terminal.js';
 
-/** The command line. What its exit codes mean is in exit-codes.ts. */
+/** The command line. cli-error.ts has the meaning of its exit codes. */
 export async function main(argv: readonly string[]): Promise<void> {
   const name = argv[2] ?? '';
   const program = new Command('isthmus')
     .description('Any MCP client with any MCP server, in either era of the protocol.')
     .version(VERSION, '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'explain a command')
+    .helpOption('-h, --help', 'show the help of a command')
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(isthmus --help explains the commands)')
     .addHelpText('after', EXIT_HELP)
-    // `serve` wants to see a command that lacks its `--` as it was typed.
+    // `serve` needs the arguments of a command that lacks its `--` in the order in which they were typed.
     .enablePositionalOptions(name === 'serve')
     .exitOverride();
-  if (TALKING.has(name) || ASKING.has(name)) tolerateClosedOutput();
+  if (TAKES_COMMAND.has(name) || ASKS_GATEWAY.has(name)) tolerateClosedOutput();
   try {
-    const { words, behind } = await understand(name, argv.slice(3));
-    for (const command of await findCommands(argv[2], { words, behind }, VERSION)) {
-      // It sees for itself where its options end.
+    const line = await translate(name, argv.slice(3));
+    for (const command of await findCommands(argv[2], line)) {
+      // `serve` finds the end of its own options.
       program.addCommand(name === 'serve' ? command.passThroughOptions() : command);
     }
-    await program.parseAsync([...argv.slice(0, 3), ...words]);
+    await program.parseAsync([...argv.slice(0, 3), ...line.args]);
   } catch (error) {
     process.exitCode = report(error, argv[2]);
   }
 }
 
-/** What was typed behind the command, in our words; what is behind `--` is nobody else's business. */
-async function understand(name: string, typed: readonly string[]): Promise<CommandLine> {
-  if (!TALKING.has(name)) return { words: typed, behind: undefined };
-  const { head: words, behind } = splitAtDashes(typed);
-  const line = { words, behind };
-  if (words.length === 0) return line;
-  const [command] = await findCommands(name, line, VERSION);
-  const { inOurWords } = await import('./compat/habits-of.js');
-  return command ? inOurWords(name, command, line) : line;
+/** The arguments with options of other programs translated to ours. Those after `--` are left alone. */
+async function translate(name: string, typed: readonly string[]): Promise<CommandLine> {
+  if (!TAKES_COMMAND.has(name)) return { args: typed, afterDashes: undefined };
+  const { head: args, behind: afterDashes } = splitAtDashes(typed);
+  const line = { args, afterDashes };
+  if (args.length === 0) return line;
+  const [command] = await findCommands(name, line);
+  const { toOurOptions } = await import('./compat/to-our-options.js');
+  return command ? toOurOptions(name, command, line) : line;
 }
 
-/** The commands that talk to a server, which may stand behind `--`. */
-const TALKING: ReadonlySet<string> = new Set([
+/** Commands that take the command line of a program after `--`. */
+const TAKES_COMMAND: ReadonlySet<string> = new Set([
   'probe',
   'list',
   'call',
@@ -57,8 +56,8 @@ const TALKING: ReadonlySet<string> = new Set([
   'attach',
 ]);
 
-/** The commands that ask a running gateway. */
-const ASKING: ReadonlySet<string> = new Set([
+/** Commands that ask a running gateway. */
+const ASKS_GATEWAY: ReadonlySet<string> = new Set([
   'status',
   'logs',
   'restart',
@@ -69,7 +68,7 @@ const ASKING: ReadonlySet<string> = new Set([
 ]);
 
 function report(error: unknown, command: string | undefined): number {
-  // Commander has already printed help, the version or what was wrong.
+  // Commander has already printed the help, the version or the error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CliError) return reportFailure(error, command);
   if (error instanceof IsthmusError) {
@@ -92,7 +91,7 @@ function reportFailure(error: CliError, command: string | undefined): number {
   return error.exitCode;
 }
 
-/** Whoever reads our output may have seen enough (`| head`): that is no failure. */
+/** The reader of stdout may close it early (`| head`). That is not a failure. */
 function tolerateClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.ok);
@@ -100,51 +99,42 @@ function tolerateClosedOutput(): void {
   });
 }
 
-type Loader = (line: CommandLine, version: string) => Promise<Command>;
+type Loader = (line: CommandLine) => Promise<Command>;
 
-/** In the order of `isthmus --help`. Each command is loaded by itself, so that one does not wait for the modules of another. */
+/** In the order of `isthmus --help`. A command that runs loads only its own modules. */
 const COMMANDS: ReadonlyMap<string, Loader> = new Map<string, Loader>([
-  ['serve', async ({ behind, words }) => (await import('./commands/serve.js')).serveCommand(behind, words)],
-  ['attach', async ({ behind }) => (await import('./commands/attach.js')).attachCommand(behind)],
-  ['daemon', async (_, version) => (await import('./commands/daemon.js')).daemonCommand(version)],
-  ['status', async () => (await import('./commands/status.js')).statusCommand()],
-  ['logs', async () => (await import('./commands/logs.js')).logsCommand()],
-  ['restart', async () => (await import('./commands/restart.js')).restartCommand()],
-  ['stop', async () => (await import('./commands/stop.js')).stopCommand()],
-  ['start', async () => (await import('./commands/start.js')).startCommand()],
-  ['reload', async () => (await import('./commands/reload.js')).reloadCommand()],
-  ['doctor', async () => (await import('./commands/doctor.js')).doctorCommand()],
-  ['probe', async ({ behind }) => (await import('./commands/probe.js')).probeCommand(behind)],
-  ['list', async ({ behind }) => (await import('./commands/list.js')).listCommand(behind)],
-  ['call', async ({ behind }) => (await import('./commands/call.js')).callCommand(behind)],
-  ['read', async ({ behind }) => (await import('./commands/read.js')).readCommand(behind)],
-  [
-    'check',
-    async ({ behind }, version) => (await import('./commands/check.js')).checkCommand(behind, version),
-  ],
+  ['serve', async (line) => (await import('./commands/serve.js')).serveCommand(line.afterDashes, line.args)],
+  ['attach', async ({ afterDashes }) => (await import('./commands/attach.js')).attachCommand(afterDashes)],
+  ['daemon', async () => (await import('./commands/daemon.js')).daemonCommand()],
+  ['status', async () => (await import('./commands/gateway/status.js')).statusCommand()],
+  ['logs', async () => (await import('./commands/gateway/logs.js')).logsCommand()],
+  ['restart', async () => (await import('./commands/gateway/actions.js')).restartCommand()],
+  ['stop', async () => (await import('./commands/gateway/actions.js')).stopCommand()],
+  ['start', async () => (await import('./commands/gateway/actions.js')).startCommand()],
+  ['reload', async () => (await import('./commands/gateway/actions.js')).reloadCommand()],
+  ['doctor', async () => (await import('./commands/gateway/doctor.js')).doctorCommand()],
+  ['probe', async ({ afterDashes }) => (await import('./commands/probe.js')).probeCommand(afterDashes)],
+  ['list', async ({ afterDashes }) => (await import('./commands/list.js')).listCommand(afterDashes)],
+  ['call', async ({ afterDashes }) => (await import('./commands/call.js')).callCommand(afterDashes)],
+  ['read', async ({ afterDashes }) => (await import('./commands/read.js')).readCommand(afterDashes)],
+  ['check', async ({ afterDashes }) => (await import('./commands/check.js')).checkCommand(afterDashes)],
   [
     'check-client',
-    async ({ behind }, version) =>
-      (await import('./commands/check-client.js')).checkClientCommand(behind, version),
+    async ({ afterDashes }) => (await import('./commands/check-client.js')).checkClientCommand(afterDashes),
   ],
-  ['bench', async ({ behind }) => (await import('./commands/bench.js')).benchCommand(behind)],
+  ['bench', async ({ afterDashes }) => (await import('./commands/bench.js')).benchCommand(afterDashes)],
   ['config', async () => (await import('./commands/config.js')).configCommand()],
   ['demo', async () => (await import('./commands/demo.js')).demoCommand()],
-  ['completion', async (line, version) => completion(line, version)],
+  [
+    'completion',
+    async (line) =>
+      (await import('./commands/completion.js')).completionCommand(() => findCommands(undefined, line)),
+  ],
 ]);
 
-/** The command of that name; all of them where there is none. */
-async function findCommands(
-  name: string | undefined,
-  line: CommandLine,
-  version: string,
-): Promise<Command[]> {
+/** The command of that name, or all commands where there is none. */
+async function findCommands(name: string | undefined, line: CommandLine): Promise<Command[]> {
   const one = name === undefined ? undefined : COMMANDS.get(name);
-  if (one) return [await one(line, version)];
-  return Promise.all([...COMMANDS.values()].map((load) => load(line, version)));
-}
-
-async function completion(line: CommandLine, version: string): Promise<Command> {
-  const { completionCommand } = await import('./commands/completion.js');
-  return completionCommand(() => findCommands(undefined, line, version));
+  if (one) return [await one(line)];
+  return Promise.all([...COMMANDS.values()].map((load) => load(line)));
 }

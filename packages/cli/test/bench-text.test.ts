@@ -4,15 +4,14 @@ import { Writable } from 'node:stream';
 import type { BenchReport, SideReport, Times } from '@isthmus/check/internal/bench/model.js';
 import { Tally } from '@isthmus/check/internal/bench/tally.js';
 import { describe, expect, it } from 'vitest';
-import { settingsFor, toOpponent } from '../src/bench/against.js';
-import { followBench } from '../src/bench/bench-progress.js';
 import { notesOf } from '../src/bench/notes.js';
 import { count, duration, megabytes, times } from '../src/bench/numbers.js';
+import { settingsFor } from '../src/bench/open-sides.js';
 import { renderBench } from '../src/bench/render-bench.js';
+import { followBench, toTarget } from '../src/bench/run-bench-command.js';
 import { commandTarget, targetAt } from '../src/target.js';
 import { createProgressLine } from '../src/terminal/progress-line.js';
-import { createStyle } from '../src/terminal/style.js';
-import { processTerminal, type Terminal } from '../src/terminal/terminal.js';
+import { createStyle, processTerminal, type Terminal } from '../src/terminal/terminal.js';
 
 const plain = createStyle(false, {});
 const terminal: Terminal = { ...processTerminal(), width: 200, out: plain, err: plain };
@@ -35,7 +34,7 @@ describe('the report for people', () => {
   server peak RSS  78.0 MB
   driver           60 % busy, 20.0 µs per request
 
-  · While a server stalls it is not asked, so few requests see it (coordinated omission). --rate R asks all the same.
+  · No requests are sent while the server stalls, so few of them measure the stall (coordinated omission). --rate R sends them.
 `);
   });
 
@@ -76,7 +75,7 @@ describe('the report for people', () => {
     expect(text).toBe(`A  node server.js (demo 1.0.0, modern 2026-07-28)
 B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
   request  tools/list (harmless; --tool NAME calls a tool)
-  load     open loop: 100 requests are due per second, at most 256 in flight; 10.0 s each, in 10 turns
+  load     open loop: 100 requests due per second, at most 256 in flight; 10.0 s each, in 10 turns
 
                    A                    B          B ÷ A
   throughput       21,340/s             21,340/s   0.48× (0.45× to 0.50×)
@@ -95,13 +94,13 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
   server CPU       41.2 µs per request  not known  -
   server peak RSS  78.0 MB              not known  -
 
-  ! B: 12 × TIMED_OUT, the first: no answer within 10 s
-  ! B: it stalled: no answer for 1.00 s, 3.20 s into the run, while 101 requests were due
-  ! B: 88 requests were due and never sent, as with 256 in flight it does not keep up: their latency is more than what is shown
-  ! B: the driver was 2.50 ms late with one request in a hundred: so much of the latency is its own
+  ! B: 12 × TIMED_OUT, for example: no answer within 10 s
+  ! B: the server stalled: no answer for 1.00 s, 3.20 s into the run, while 101 requests were due
+  ! B: 88 requests were due and never sent, because 256 in flight were not enough: the real latency is higher than shown
+  ! B: the driver sent one request in a hundred 2.50 ms late: that part of the latency is its own
   · Latency counts from the time at which a request was due, service from the time at which it was sent.
   · With 900 answers, p99.9 is the slowest of them.
-  · CPU and RSS are known of servers that are started here (-- COMMAND), on Linux.
+  · CPU and RSS are measured only for servers that bench starts (-- COMMAND), on Linux.
 `);
   });
 
@@ -117,8 +116,8 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
         .map(({ text }) => text),
     ).toEqual([
       'the server went away before the end',
-      'in flight when it was interrupted, and not counted: 3',
-      'the driver was 95 % busy: this may be its limit, and not that of the server',
+      '3 in flight at the interruption are not counted',
+      'the driver was 95 % busy: it may be the limit, not the server',
     ]);
   });
 
@@ -126,7 +125,7 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
     const driver = { busy: 0.5, cpuMicrosPerRequest: 1, cpu: 0.5, longestPauseMs: 180, lateMs: null };
     const paused = side({ longestSilence: { ms: 200, atMs: 1000, waiting: 1 }, driver });
     expect(notesOf(report([paused]))[0]!.text).toBe(
-      'no answer for 200 ms, 1.00 s into the run, while 1 request was due; the driver itself stood still for 180 ms',
+      'no answer for 200 ms, 1.00 s into the run, while 1 request was due; the driver itself was paused for 180 ms',
     );
   });
 
@@ -134,7 +133,7 @@ B  http://127.0.0.1:8080/mcp (demo 1.0.0, modern 2026-07-28)
     const notes = notesOf(report([side({})], { machine: { processors: 2, loadBefore: 1.5 } }));
     expect(notes[0]).toEqual({
       isBad: true,
-      text: 'the machine was busy before it began (a load of 1.5 on 2 processors): the server may be better than this',
+      text: 'the machine was busy before the run (a load of 1.5 on 2 processors): the server may be better than these numbers',
     });
   });
 
@@ -202,20 +201,20 @@ describe('numbers', () => {
 
 describe('--against', () => {
   it('is an address or a command line in quotes', async () => {
-    expect(await toOpponent('tcp://127.0.0.1:4000', {})).toMatchObject({
+    expect(await toTarget('tcp://127.0.0.1:4000', {})).toMatchObject({
       kind: 'socket',
       address: 'tcp://127.0.0.1:4000',
     });
-    expect(await toOpponent('https://example.com/mcp', {})).toMatchObject({
+    expect(await toTarget('https://example.com/mcp', {})).toMatchObject({
       kind: 'url',
       url: 'https://example.com/mcp',
     });
-    expect(await toOpponent(`node 'my server.js' --fast`, {})).toMatchObject({
+    expect(await toTarget(`node 'my server.js' --fast`, {})).toMatchObject({
       kind: 'command',
       command: 'node',
       args: ['my server.js', '--fast'],
     });
-    await expect(toOpponent(' ', {})).rejects.toThrow('--against has no command');
+    await expect(toTarget(' ', {})).rejects.toThrow('--against has no command');
   });
 
   it('gets the options that are for its kind; what is for nobody is left to the first', () => {

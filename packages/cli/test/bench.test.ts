@@ -97,7 +97,7 @@ describe('isthmus bench', () => {
     const { code, stdout } = await isthmus('bench', ...short, '--tool', 'test_error_handling', ...demo());
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /! [\d,]+ × isError, the first: This tool intentionally returns an error for testing\n/,
+      /! [\d,]+ × isError, for example: This tool intentionally returns an error for testing\n/,
     );
     expect(stdout).toContain('request  tools/call test_error_handling {}\n');
   });
@@ -156,15 +156,15 @@ describe('isthmus bench, asked badly,', () => {
   it.each([
     { args: ['--tool', 'echo', '--args', '[1]'], says: '--args must be a JSON object: [1]' },
     { args: ['--tool', 'echo', '--args', '{a: 1}'], says: '--args is not JSON: {a: 1}' },
-    { args: ['--args', '{}'], says: '--args are for a tool, and there is no --tool' },
+    { args: ['--args', '{}'], says: '--args needs --tool NAME' },
     { args: ['--rate', '0'], says: 'It must be a number of requests per second, above 0' },
     { args: ['--concurrency', '1.5'], says: 'It must be a whole number from 1 to 10000' },
-    { args: ['--duration', '0'], says: 'It must be a number of seconds, 0.1 or more' },
-    { args: ['word'], says: 'bench takes a target and nothing else; what is "word"?' },
+    { args: ['--duration', '0'], says: 'It must be a number of seconds, from 0.1 to 86400' },
+    { args: ['word'], says: 'Unexpected argument "word": bench takes only a target' },
     { args: ['--header', 'a: b'], says: '--header is for a URL, and a command is none' },
     {
       args: ['--against', 'http://127.0.0.1:1', '-n', '300'],
-      says: '--concurrency 300 is too much for a URL',
+      says: '--concurrency 300 is too high for a URL',
     },
   ])('$args is told what is wrong before anything is started', async ({ args, says }) => {
     const command = benchCommand(['there-is-no-such-program']).configureOutput({ writeErr: () => {} });

@@ -76,10 +76,10 @@ describe.each(['legacy', 'modern'])('isthmus call, %s', (era) => {
       ...target,
     );
     expect(wrong.stdout).toContain('action=cancel');
-    expect(wrong.stderr).toContain('age: Give a whole number');
+    expect(wrong.stderr).toContain('age: Enter a whole number');
     const alone = await isthmus('call', 'test_elicitation', ...target);
     expect(alone.stdout).toContain('action=cancel');
-    expect(alone.stderr).toContain('answered cancel: there is no terminal');
+    expect(alone.stderr).toContain('answered cancel: no terminal');
     const url = await isthmus('call', 'test_url_elicitation', ...target);
     expect(url.stdout).toBe('URL elicitation: action=cancel\n');
     expect(url.stderr).toContain('https://example.com/sign-in');
@@ -125,7 +125,7 @@ describe('isthmus call', () => {
     const sum = await isthmus('call', 'get-sum', 'a=2', 'b=3', ...node(EVERYTHING));
     expect(sum).toMatchObject({ code: 0, stdout: 'The sum of 2 and 3 is 5.\n' });
     const image = await isthmus('call', 'get-tiny-image', ...node(EVERYTHING));
-    expect(image.stdout).toMatch(/\[image image\/png, [\d.]+ kB; --json has it\]\n/);
+    expect(image.stdout).toMatch(/\[image image\/png, [\d.]+ kB; --json prints it\]\n/);
     const folder = freeFolder();
     writeFileSync(join(folder, 'a.txt'), 'hello\n');
     const file = join(folder, 'a.txt');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkServers, findProgram } from '../src/config/check-servers.js';
 import { renderCheck } from '../src/config/render.js';
-import { createStyle } from '../src/terminal/style.js';
+import { createStyle } from '../src/terminal/terminal.js';
 import { folderOf, isthmusIn } from './config-support.js';
 
 const PLAIN = createStyle(false, {});

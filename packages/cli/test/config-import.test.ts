@@ -6,7 +6,7 @@ import { readServers } from '@isthmus/sdk/internal/config/index.js';
 import { describe, expect, it } from 'vitest';
 import { importServers, writeDocument } from '../src/config/import-servers.js';
 import { renderImport } from '../src/config/render.js';
-import { createStyle } from '../src/terminal/style.js';
+import { createStyle } from '../src/terminal/terminal.js';
 import { folderOf, isthmusIn } from './config-support.js';
 
 const PLAIN = createStyle(false, {});

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
 import { line, unit } from '../../gateway/test/control/support.js';
-import { runLogs } from '../src/commands/logs.js';
+import { runLogs } from '../src/commands/gateway/logs.js';
 import { type Action, runAction } from '../src/control/act.js';
 import { freePlace, openFake, work } from './control-support.js';
 
@@ -136,6 +136,6 @@ describe('logs', () => {
       (context) => runLogs(undefined, { lines: 1, follow: true }, context),
       place,
     );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'isthmus: the gateway has ended\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'isthmus: the gateway has exited\n' });
   });
 });

@@ -2,7 +2,7 @@ import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { ProcessStatus, ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import { describe, expect, it, vi } from 'vitest';
 import { unit } from '../../gateway/test/control/support.js';
-import { runStatus } from '../src/commands/status.js';
+import { runStatus } from '../src/commands/gateway/status.js';
 import { describeBytes, describeDuration, whyOf } from '../src/control/render-server.js';
 import { freePlace, openFake, work } from './control-support.js';
 

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type FakeGateway, type FakeOptions, fakeGateway } from '../../gateway/test/control/support.js';
 import type { CliError } from '../src/cli-error.js';
 import type { ControlContext } from '../src/control/control-command.js';
-import { createStyle } from '../src/terminal/style.js';
+import { createStyle } from '../src/terminal/terminal.js';
 import { freeFolder } from './support.js';
 
 /** A command at work: what it wrote, its exit code, and what it failed with. */

@@ -13,7 +13,10 @@ describe('a command line that makes no sense ends with 2', () => {
     { args: ['probe', '--header', 'no name', 'http://127.0.0.1:1/'], says: 'A --header has no name' },
     { args: ['probe', '--env', 'A=1', 'http://127.0.0.1:1/'], says: '--env is for a command' },
     { args: ['probe', 'node', 'server.js'], says: 'isthmus probe -- node server.js' },
-    { args: ['probe', 'unix:/x', 'surplus'], says: 'what is "surplus"?' },
+    {
+      args: ['probe', 'unix:/x', 'surplus'],
+      says: 'Unexpected argument "surplus": probe takes only a target',
+    },
     { args: ['probe', '--timeout', 'soon', 'unix:/x'], says: 'number of milliseconds' },
     {
       args: ['probe', '--mode', 'bronze', 'unix:/x'],
@@ -22,14 +25,14 @@ describe('a command line that makes no sense ends with 2', () => {
     { args: ['probe', '--cwd', '/', 'unix:/x'], says: '--cwd is for a command' },
     { args: ['probe', '--frobnicate', 'unix:/x'], says: '--frobnicate' },
     { args: ['probe', '--env', 'NOT_SET_AT_ALL', ...demo()], says: 'NOT_SET_AT_ALL is not set here' },
-    { args: ['list', 'unix:/x', 'birds'], says: 'Name tools, resources, prompts or templates' },
-    { args: ['read', ...demo()], says: 'There is no URI to read' },
-    { args: ['call', ...demo()], says: 'There is no tool to call' },
-    { args: ['call', 'unix:/x', 'text=hi'], says: 'where the name of the tool should be' },
+    { args: ['list', 'unix:/x', 'birds'], says: 'Write tools, resources, prompts or templates' },
+    { args: ['read', ...demo()], says: 'No URI given' },
+    { args: ['call', ...demo()], says: 'No tool given' },
+    { args: ['call', 'unix:/x', 'text=hi'], says: '"text=hi" is not the name of a tool' },
     { args: ['call', 'unix:/x', 'echo', 'hi'], says: '"hi" is no argument' },
     { args: ['call', 'unix:/x', 'echo', '--args', '[1]'], says: 'must be a JSON object' },
     { args: ['call', 'unix:/x', 'echo', 'a=1', '--args', '{}'], says: 'not both' },
-    { args: ['call', 'echo', '--root', '/no/such/folder', ...demo()], says: 'there is no such folder' },
+    { args: ['call', 'echo', '--root', '/no/such/folder', ...demo()], says: 'no such folder' },
     { args: ['call', 'echo', 'text=x', '--'], says: 'Behind -- there is no command' },
     { args: ['call', 'ehco', 'text=x', ...demo()], says: 'Did you mean echo?' },
     { args: ['call', 'add', 'a=1', ...demo()], says: 'add needs b (number)' },
@@ -92,7 +95,9 @@ describe('a server that cannot be reached ends with 3', () => {
     const ran = await isthmus('list', ...node('-e', program));
     expect(ran.code).toBe(3);
     expect(ran.stderr).toContain('stopped with code 3');
-    expect(ran.stderr).toContain('  its stderr:\n  | reading config\n  | fatal: no API key\nhint: ');
+    expect(ran.stderr).toContain(
+      '  stderr of the server:\n  | reading config\n  | fatal: no API key\nhint: ',
+    );
   });
 
   it('Ctrl-C while connecting ends with 130 and leaves no process behind', async () => {
@@ -116,7 +121,11 @@ describe('a server that does not do what was asked ends with 4', () => {
       args: ['no_such', '--args', '{}', ...demo()],
       says: '(-32602)\nhint: isthmus list -- ',
     },
-    { what: 'a need that nobody here meets', args: ['test_sampling', ...demo()], says: 'It needs sampling' },
+    {
+      what: 'a capability that the command line does not have',
+      args: ['test_sampling', ...demo()],
+      says: 'The server needs the client capability sampling',
+    },
     { what: 'a crash', args: ['crash', ...demo()], says: 'stopped with code 1' },
     {
       what: 'a crash with last words',

@@ -2,10 +2,9 @@
 import { PassThrough } from 'node:stream';
 import type { ElicitFormParams, PrimitiveSchema } from '@isthmus/sdk/internal/wire/model.js';
 import { describe, expect, it } from 'vitest';
-import { askForm, askUrl, fillForm } from '../src/terminal/ask-form.js';
+import { askForm, askUrl, createPrompter, fillForm } from '../src/terminal/ask-form.js';
 import { formFields } from '../src/terminal/form-field.js';
-import { createPrompter } from '../src/terminal/prompter.js';
-import { createStyle } from '../src/terminal/style.js';
+import { createStyle } from '../src/terminal/terminal.js';
 
 const TITLED = [
   { const: 'r', title: 'Red' },
@@ -122,7 +121,7 @@ describe('a form', () => {
       '(text; required)',
       'An answer is required',
       'In years (whole number, at least 0; optional)',
-      'Give a whole number',
+      'Enter a whole number',
       '  1  Red  r\n  2  Green  g\n',
       'colour [g]: ',
     ]) {
@@ -174,7 +173,7 @@ describe('a form', () => {
     });
     expect(fillForm(FORM, new Map([['age', 'x']])).problems).toEqual([
       'name is missing (text)',
-      'age: Give a whole number',
+      'age: Enter a whole number',
     ]);
   });
 });

@@ -1,9 +1,9 @@
-/** The pages know every command, option, variable and habit. */
+/** The pages have every command, option and variable, and every option of other programs. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { serveCommand } from '../src/commands/serve.js';
-import { SERVE_HABITS } from '../src/compat/habits-of.js';
 import { MCP_REMOTE } from '../src/compat/mcp-remote.js';
+import { SERVE_FLAGS } from '../src/compat/to-our-options.js';
 import { isthmus } from './support.js';
 
 const page = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
@@ -28,11 +28,11 @@ it('docs/cli.md has every command', async () => {
   expect(names.filter((name) => name !== 'help' && !known.includes(name))).toEqual([]);
 });
 
-it('docs/moving.md has what others call it', () => {
-  const habits = [...Object.keys(SERVE_HABITS), ...Object.keys(MCP_REMOTE)];
-  const names = habits.map((name) =>
+it('docs/moving.md has every option of other programs', () => {
+  const flags = [...Object.keys(SERVE_FLAGS), ...Object.keys(MCP_REMOTE)];
+  const names = flags.map((name) =>
     name.replace(/(?<!^no)-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
   );
   const isThere = (name: string) => new RegExp(`(^|[^\\w-])--?${name}\\b`).test(MOVING);
-  expect(habits.filter((name, at) => !isThere(name) && !isThere(names[at]!))).toEqual([]);
+  expect(flags.filter((name, at) => !isThere(name) && !isThere(names[at]!))).toEqual([]);
 });

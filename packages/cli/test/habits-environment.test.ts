@@ -66,7 +66,7 @@ describe('a variable', () => {
 
   it('and another that contradict each other are named', () => {
     const both = { UPSTREAM: 'http://a/', CONFIG: 'x' };
-    expect(() => settled(both)).toThrow('ISTHMUS_UPSTREAM and ISTHMUS_CONFIG both say what to serve');
+    expect(() => settled(both)).toThrow('ISTHMUS_UPSTREAM and ISTHMUS_CONFIG are both set');
   });
 
   it('with a key is not left for children to read', () => {

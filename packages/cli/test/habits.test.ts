@@ -1,22 +1,22 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: headers name variables like that.
-/** What users of other programs type, in our words. */
+/** Options of other programs become options of ours. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../src/cli-error.js';
 import { attachCommand } from '../src/commands/attach.js';
 import { listCommand } from '../src/commands/list.js';
 import { serveCommand } from '../src/commands/serve.js';
-import { inOurWords } from '../src/compat/habits-of.js';
+import { toOurOptions } from '../src/compat/to-our-options.js';
 import { splitAtDashes } from '../src/target.js';
 import { freeFolder } from './support.js';
 
 const COMMANDS = { serve: serveCommand, attach: attachCommand, list: listCommand };
 
-/** One line; the command is behind `--`. */
+/** The translated arguments; the command is after `--`. */
 async function ours(name: keyof typeof COMMANDS, ...typed: string[]): Promise<string[]> {
-  const { head: words, behind } = splitAtDashes(typed);
-  const line = await inOurWords(name, COMMANDS[name](undefined), { words, behind });
-  return [...line.words, ...(line.behind ? ['--', ...line.behind] : [])];
+  const { head: args, behind: afterDashes } = splitAtDashes(typed);
+  const line = await toOurOptions(name, COMMANDS[name](undefined), { args, afterDashes });
+  return [...line.args, ...(line.afterDashes ? ['--', ...line.afterDashes] : [])];
 }
 
 async function refusal(name: keyof typeof COMMANDS, ...typed: string[]): Promise<string> {
@@ -226,7 +226,7 @@ describe('what users of mcp-remote type', () => {
     ]);
     writeFileSync(file, 'X-A: b\nBearer s3cret\n');
     const why = await refusal('serve', '--header-file', file, 'http://h/mcp');
-    expect(why).toBe(`Line 2 of ${file} is no header | Write Name: value, one a line`);
+    expect(why).toBe(`Line 2 of ${file} is not a header | Write Name: value, one per line`);
   });
 });
 
@@ -287,30 +287,30 @@ describe('what is not done is refused with the reason and the next step', () => 
   it.each<[keyof typeof COMMANDS, string[], string]>([
     ['serve', ['--stdio', 's', '--outputTransport', 'ws'], 'Use streamableHttp or sse'],
     ['serve', ['--stdio', 'a', '--stdio', 'b'], '--named-server NAME COMMAND'],
-    ['serve', ['--stdio', 'a', '--', 'b'], 'Two commands: a, and the one behind --'],
+    ['serve', ['--stdio', 'a', '--', 'b'], 'Two commands: a, and the one after --'],
     ['serve', ['--stdio', ' '], '--stdio has no command'],
     ['serve', ['--cors', '/x/'], 'Name each origin'],
-    ['serve', ['--baseUrl', 'https://h/prefix'], 'Let the proxy pass on the path without it'],
+    ['serve', ['--baseUrl', 'https://h/prefix'], 'Let the proxy forward requests without this path'],
     ['serve', ['--server', 'ws'], 'Write sse or stream'],
-    ['serve', ['--streamableHttpPath', 'mcp'], 'A path begins with /'],
+    ['serve', ['--streamableHttpPath', 'mcp'], 'A path starts with /'],
     ['serve', ['--tunnel'], 'Start a tunnel of your own'],
-    ['serve', ['--sslCert', 'x'], 'Let Caddy, nginx or the like'],
-    ['serve', ['--no-modern'], 'clients of both eras are served, always'],
+    ['serve', ['--sslCert', 'x'], 'Give the certificate to Caddy, nginx or the like'],
+    ['serve', ['--no-modern'], 'isthmus always serves clients of both eras'],
     ['serve', ['--maxBodySize', '0'], '--max-body 1073741824'],
     ['serve', ['--sessionIdleTimeout', '0'], '--session-timeout 86400000'],
     ['serve', ['--keepAliveTimeout', '5'], '--session-timeout MS'],
-    ['serve', ['--shell'], '--shell is for a command, and there is none'],
+    ['serve', ['--shell'], '--shell needs a command'],
     ['serve', ['--expose-header', 'X-A'], 'Leave it out'],
     ['serve', ['--no-verify-ssl'], 'NODE_EXTRA_CA_CERTS=ca.pem'],
     ['serve', ['--verify-ssl', '/ca.pem'], 'NODE_EXTRA_CA_CERTS=/ca.pem'],
-    ['serve', ['--client-secret', 's3cret'], 'does not log in by OAuth'],
+    ['serve', ['--client-secret', 's3cret'], 'does not log in with OAuth'],
     ['serve', ['--env', 'TOKEN', 'some-server'], 'Write --env TOKEN=VALUE'],
     ['serve', ['--named-server', 'a'], '--named-server a has no command'],
-    ['attach', ['https://h/mcp', '3334'], 'does not log in by OAuth'],
+    ['attach', ['https://h/mcp', '3334'], 'does not log in with OAuth'],
     ['attach', ['https://h/mcp', '--auth-timeout', '60'], '--header-file FILE'],
     ['attach', ['https://h/mcp', '--static-oauth-client-info', '{"client_secret":"s3cret"}'], 'OAuth'],
     ['attach', ['https://h/mcp', '--debug'], 'isthmus probe URL'],
-    ['attach', ['https://h/mcp', '--keep-alive'], 'opened again with the next call'],
+    ['attach', ['https://h/mcp', '--keep-alive'], 'the next call opens a new session'],
     ['attach', ['https://h/mcp', '--body-timeout', '0'], 'Use --timeout MS'],
     ['attach', ['https://h/mcp', '--ipv4'], '--dns-result-order=ipv4first'],
     ['attach', ['https://h/mcp', '--protocol', 'newest'], 'Write auto, legacy or modern'],

@@ -1,4 +1,4 @@
-/** `isthmus probe`: what a server is, why that is believed, and what is odd about it. */
+/** `isthmus probe`: what a server is, why, and warnings about it. */
 import { describe, expect, it } from 'vitest';
 import { fixture } from '../../../test/support/child.js';
 import { demo, EVERYTHING, FILESYSTEM, freeFolder, isthmus, node } from './support.js';
@@ -7,13 +7,13 @@ describe('isthmus probe', () => {
   it('tells a modern server from a legacy one, and why', async () => {
     const modern = await isthmus('probe', ...demo());
     expect(modern).toMatchObject({ code: 0, stderr: '' });
-    expect(modern.stdout).toContain('era        modern, revision 2026-07-28\n');
-    expect(modern.stdout).toContain('because    It answered server/discover\n');
-    expect(modern.stdout).toContain('server     Isthmus demo (isthmus-demo 1.0.0)\n');
-    expect(modern.stdout).toContain('odd        nothing\n');
+    expect(modern.stdout).toContain('era           modern, revision 2026-07-28\n');
+    expect(modern.stdout).toContain('because       It answered server/discover\n');
+    expect(modern.stdout).toContain('server        Isthmus demo (isthmus-demo 1.0.0)\n');
+    expect(modern.stdout).toContain('warnings      none\n');
     const legacy = await isthmus('probe', ...demo('--era', 'legacy'));
     expect(legacy.code).toBe(0);
-    expect(legacy.stdout).toContain('era        legacy, revision 2025-11-25\n');
+    expect(legacy.stdout).toContain('era           legacy, revision 2025-11-25\n');
     expect(legacy.stdout).toContain('-32601');
   });
 
@@ -56,7 +56,7 @@ describe('isthmus probe', () => {
     expect(report.odd.map((each) => each.code)).toContain(odd);
   });
 
-  it('finds a server odd that does not say who it is and cannot list what it declares', async () => {
+  it('finds a server odd that did not send its name and cannot list what it declares', async () => {
     const { code, report, stdout } = await probe(...node('-e', FACELESS));
     expect(code).toBe(0);
     expect(stdout).toContain('-32603');

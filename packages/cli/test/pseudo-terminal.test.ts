@@ -14,7 +14,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
       [
         ['name [John Doe]: ', 'Ada\r'],
         ['age [30]: ', 'old\r'],
-        ['Give a whole number', ''],
+        ['Enter a whole number', ''],
         ['age [30]: ', '36\r'],
         ['score [95.5]: ', '\r'],
         ['status [active]: ', '3\r'],
@@ -31,7 +31,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
       ['call', 'test_url_elicitation', ...demo()],
       [
         ['https://example.com/sign-in', ''],
-        ['Go on? [y/n] ', 'y\r'],
+        ['Accept? [y/n] ', 'y\r'],
       ],
     );
     expect(screen).toContain('action=accept');
@@ -66,7 +66,7 @@ describe.skipIf(!isThere)('on a terminal', () => {
         ['/s, p99 ', '\u0003'],
       ],
     );
-    expect(screen).toContain('interrupted: this is what was measured until then');
+    expect(screen).toContain('interrupted: these numbers are from the time before');
     expect(screen).toContain('throughput');
     expect(code).toBe(130);
   });

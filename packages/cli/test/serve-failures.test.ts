@@ -50,13 +50,13 @@ describe('a server that can never be used ends with 3', () => {
       what: 'the command is not there',
       args: ['--', './does-not-exist'],
       says: 'Cannot connect: does-not-exist could not be started: command not found: ./does-not-exist (ENOENT)',
-      hint: 'Check the spelling, or give the full path; --cwd sets the folder that it runs in',
+      hint: 'Check the spelling, or give the full path; --cwd sets the folder that the command runs in',
     },
     {
       what: 'its folder is not there',
       args: ['--cwd', '/no/such/folder', ...demo()],
       says: 'could not be started: working directory not found: /no/such/folder (ENOENT)',
-      hint: 'Check the folder given with --cwd',
+      hint: 'Check the folder of --cwd',
     },
     {
       what: 'it does not speak the era that is insisted on',

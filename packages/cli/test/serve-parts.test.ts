@@ -8,8 +8,7 @@ import { describeEvent } from '../src/serve/describe-serving.js';
 import { nameOfServer } from '../src/serve/name-of-server.js';
 import { createOperator } from '../src/serve/operator.js';
 import { startUpstream } from '../src/serve/serve-single.js';
-import { createStyle } from '../src/terminal/style.js';
-import { processTerminal } from '../src/terminal/terminal.js';
+import { createStyle, processTerminal } from '../src/terminal/terminal.js';
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
 afterEach(() => void vi.useRealTimers());

@@ -93,14 +93,14 @@ describe('a command that cannot be started', () => {
       stdout: '',
       stderr:
         'isthmus: Cannot connect: does-not-exist could not be started: command not found: ./does-not-exist (ENOENT)\n' +
-        'hint: Check the spelling, or give the full path; --cwd sets the folder that it runs in\n',
+        'hint: Check the spelling, or give the full path; --cwd sets the folder that the command runs in\n',
     });
     expect(await isthmus('serve', ...HTTP, '--json', '--cwd', '/no/such/folder', ...node('x.js'))).toEqual({
       code: 3,
       stdout: '',
       stderr:
         'isthmus: Cannot connect: x.js could not be started: working directory not found: /no/such/folder (ENOENT)\n' +
-        'hint: Check the folder given with --cwd\n',
+        'hint: Check the folder of --cwd\n',
     });
   });
 
@@ -129,7 +129,7 @@ describe('a command that cannot be started', () => {
       expect.stringMatching(
         /^isthmus: Cannot connect: second-time\.mjs stopped with code 7 after \d+ ms; last stderr: "fatal: no database yet"; it is started again in (0\.[89]|1\.[012]) s \(1 of 5\)$/,
       ),
-      'hint: Run the command by itself to see what it needs; it gets a clean environment, pass variables with --env NAME',
+      'hint: Run the command directly to see what it needs; isthmus gives it a clean environment, pass variables with --env NAME',
       `Isthmus serves ${process.execPath} ${program} to clients of both eras:`,
       'Ctrl-C stops it: what is running is finished first.',
       expect.stringContaining('Behind it: '),
@@ -159,7 +159,7 @@ describe('with --listen stdio', () => {
       'a command that is not there',
       ['--', './nope'],
       'isthmus: Cannot connect: nope could not be started: command not found: ./nope (ENOENT)\n' +
-        'hint: Check the spelling, or give the full path; --cwd sets the folder that it runs in\n',
+        'hint: Check the spelling, or give the full path; --cwd sets the folder that the command runs in\n',
     ],
   ])('%s is on stderr, once, and 3 at the end of input', async (_what, args, stderr) => {
     const child = startChild(ISTHMUS, { args: ['serve', '--listen', 'stdio', ...args] });

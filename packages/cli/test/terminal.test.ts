@@ -2,9 +2,9 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { createProgressLine } from '../src/terminal/progress-line.js';
-import { createStyle } from '../src/terminal/style.js';
-import { table } from '../src/terminal/table.js';
-import { cut, oneLine, printable, widthOf, wrap, wrapAndCut } from '../src/terminal/text.js';
+import { fit, table, widthOf, wrap, wrapAndCut } from '../src/terminal/table.js';
+import { createStyle } from '../src/terminal/terminal.js';
+import { cut, oneLine, printable } from '../src/terminal/text.js';
 
 describe('text of a server', () => {
   it('loses what moves the cursor, paints, or turns the direction around', () => {
@@ -14,6 +14,8 @@ describe('text of a server', () => {
 
   it('is measured in columns', () => {
     expect([widthOf('abc'), widthOf('日本'), widthOf('e\u0301'), widthOf('🌍')]).toEqual([3, 4, 1, 2]);
+    // A family and a flag are one picture each.
+    expect([widthOf('👨‍👩‍👧'), widthOf('🇩🇪')]).toEqual([2, 2]);
   });
 
   it('is wrapped at spaces, in words that are too long anywhere, and cut', () => {
@@ -22,7 +24,9 @@ describe('text of a server', () => {
     expect(wrap('', 10)).toEqual(['']);
     expect(wrap('one two', Number.POSITIVE_INFINITY)).toEqual(['one two']);
     expect(wrapAndCut('one two three four', 7, 2)).toEqual(['one two', 'three…']);
-    expect(cut('abcdef', 4)).toBe('abc…');
+    expect(fit('abcdef', 4)).toBe('abc…');
+    expect(fit('日本語', 4)).toBe('日…');
+    expect(cut('日本語', 2)).toBe('日…');
   });
 });
 

@@ -120,7 +120,7 @@ describe('isthmus check-client', () => {
       return { stderr, code };
     };
     const nobody = await run();
-    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no client to check') });
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('No client given') });
     const unknown = await run('--only', 'negotiation/dua', '--', 'true', '{server}');
     expect(unknown).toMatchObject({
       code: 2,

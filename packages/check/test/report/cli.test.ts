@@ -2,11 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { readBaseline, writeBaseline } from 'isthmus/internal/check/baseline-files.js';
-import { exitCodeOf } from 'isthmus/internal/check/exit-code.js';
-import { createCheckProgress } from 'isthmus/internal/check/run-check-command.js';
-import { writeReports } from 'isthmus/internal/check/write-reports.js';
-import { createStyle } from 'isthmus/internal/terminal/style.js';
+import { readBaseline, writeBaseline, writeReports } from 'isthmus/internal/check/report-files.js';
+import { createCheckProgress, exitCodeOf } from 'isthmus/internal/check/run-check.js';
+import { createStyle } from 'isthmus/internal/terminal/terminal.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Counts } from '../../src/model.js';
 import { aFinding, aReport } from './support/sample-report.js';
@@ -106,7 +104,7 @@ describe('the file of the baseline', () => {
     await expect(readBaseline(join(folder, 'none.json'))).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining('Cannot read --baseline'),
-      hint: '--update-baseline writes it',
+      hint: '--update-baseline creates it',
     });
     const file = join(folder, 'bad.json');
     await writeFile(file, '{"version":3}');

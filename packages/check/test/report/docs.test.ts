@@ -66,7 +66,7 @@ describe('the page about checking in CI', () => {
   });
 });
 
-const OPTIONS = checkCommand(undefined, '1.0.0').options.map(({ long }) => long);
+const OPTIONS = checkCommand(undefined).options.map(({ long }) => long);
 
 const warning = aFinding({ level: 'SHOULD', outcome: 'warn' });
 

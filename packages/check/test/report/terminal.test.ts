@@ -1,6 +1,6 @@
 import { type RenderOptions, renderReport } from 'isthmus/internal/check/render-report.js';
-import { createStyle } from 'isthmus/internal/terminal/style.js';
-import { widthOf } from 'isthmus/internal/terminal/text.js';
+import { widthOf } from 'isthmus/internal/terminal/table.js';
+import { createStyle } from 'isthmus/internal/terminal/terminal.js';
 import { describe, expect, it } from 'vitest';
 import { hostileReport } from './support/hostile-report.js';
 import { aFinding, aReport } from './support/sample-report.js';
@@ -34,7 +34,7 @@ resilience
   fix       Catch the error of JSON.parse, answer with -32700, and read
             on.
   input     {"jsonrpc":"2.0","id":1,
-  again     --only stdio/answers-what-is-not-json --seed 42
+  rerun     --only stdio/answers-what-is-not-json --seed 42
   wire
     ·  0 ms  started: node weather.js
     → 12 ms  {"jsonrpc":"2.0","id":1,
@@ -49,7 +49,7 @@ lifetime
          https://modelcontextprotocol.io/docs/tutorials/security/securit
          y_best_practices
   fix    End within two seconds of SIGTERM.
-  again  --only lifetime/ends-on-sigterm
+  rerun  --only lifetime/ends-on-sigterm
 
 Warnings (1)
 
@@ -61,7 +61,7 @@ tools
             for it
   why       A model chooses by the description alone.
   fix       Say in a sentence what the tool does and when to use it.
-  again     --only tools/describes-every-tool
+  rerun     --only tools/describes-every-tool
 
 Accepted by the baseline (1)
 

@@ -1,5 +1,5 @@
-import { countLost, renderThrough } from 'isthmus/internal/check/render-differences.js';
-import { createStyle } from 'isthmus/internal/terminal/style.js';
+import { countLost, renderThrough } from 'isthmus/internal/check/through.js';
+import { createStyle } from 'isthmus/internal/terminal/terminal.js';
 import { describe, expect, it } from 'vitest';
 import type { Difference } from '../../src/through/differences.js';
 import { aReport } from '../report/support/sample-report.js';
@@ -51,7 +51,7 @@ describe('differences at the terminal', () => {
 
   it('are none where nothing is lost', () => {
     expect(renderThrough(through([]), terminal)).toBe(
-      'node weather.js through proxy\n\nNothing is lost on the way (directly D, through the bridge D).\n',
+      'node weather.js through proxy\n\nNothing is lost through the bridge (directly D, through the bridge D).\n',
     );
   });
 });

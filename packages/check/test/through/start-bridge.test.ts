@@ -1,6 +1,6 @@
 /** The bridge of `--through`: its words, and its life. */
 import { connect } from 'node:net';
-import { bridgeWords } from 'isthmus/internal/check/run-through.js';
+import { bridgeArguments } from 'isthmus/internal/check/through.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CheckedBridgeOptions, startBridge } from '../../src/through/check-through.js';
 
@@ -55,15 +55,15 @@ describe('--through', () => {
     // What only a shell understands is left to one, and the server is within its line.
     ['proxy --key $KEY', ['/bin/sh', '-c', 'exec proxy --key $KEY -- {command...}']],
   ])('%s', (text, words) => {
-    expect(bridgeWords(text, true, 'linux')).toEqual(words);
+    expect(bridgeArguments(text, true, 'linux')).toEqual(words);
   });
 
   it('has the address at the end for a server that is at one', () => {
-    expect(bridgeWords('mcp-remote', false, 'linux')).toEqual(['mcp-remote', '{url}']);
+    expect(bridgeArguments('mcp-remote', false, 'linux')).toEqual(['mcp-remote', '{url}']);
   });
 
   it('needs words', () => {
-    expect(() => bridgeWords(' ', true)).toThrow('--through has no command');
+    expect(() => bridgeArguments(' ', true)).toThrow('--through has no command');
   });
 });
 

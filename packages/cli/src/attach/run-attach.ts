@@ -7,7 +7,7 @@ import { runShim } from '@isthmus/gateway/internal/daemon/shim/shim.js';
 import { planDeparture } from '@isthmus/sdk/internal/async/departure.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { onSignals } from '@isthmus/sdk/internal/server/own-process.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';
 
 /** Runs as the stdio server of a host, until the host is gone. `read` reads the definition of the server again. */

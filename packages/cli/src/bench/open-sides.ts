@@ -8,19 +8,18 @@ import type { Child } from '@isthmus/sdk/internal/process/child.js';
 import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/dispatch.js';
 import { childOf } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
-import { CliError } from '../cli-error.js';
+import { usageError } from '../cli-error.js';
+import { ANSWER_MS } from '../commands/bench.js';
 import type { CommonOptions } from '../common-options.js';
 import { describeFailure } from '../describe-failure.js';
-import { type CommandTarget, connectorOf, withSettings } from '../target.js';
-import { settingsFor } from './against.js';
-import { ANSWER_MS } from './bench-options.js';
+import { type CommandTarget, connectorOf, type TargetSettings, withSettings } from '../target.js';
 
 export interface OpenSides {
   readonly sides: readonly BenchSide[];
   close(): Promise<void>;
 }
 
-/** Connects to all targets; what fails comes out as `CliError`, and nobody is left open. */
+/** Connects to all targets. A failure becomes a `CliError`, and the connections that are open are closed. */
 export async function openSides(
   targets: readonly CommandTarget[],
   options: CommonOptions,
@@ -33,16 +32,31 @@ export async function openSides(
     await Promise.all(sides.map(({ client }) => client.close()));
   };
   try {
-    // All are checked before the first is started.
-    const ways = targets.map((target) => connectorOf(target, settingsFor(target, targets, options)));
+    // Refuses invalid options before the first server is started.
+    const connectors = targets.map((target) => connectorOf(target, settingsFor(target, targets, options)));
     for (const [at, target] of targets.entries()) {
-      sides.push(await openSide(target, ways[at]!, options, signal, onStderr));
+      sides.push(await openSide(target, connectors[at]!, options, signal, onStderr));
     }
   } catch (error) {
     await close();
     throw error;
   }
   return { sides, close };
+}
+
+/**
+ * The options that fit a target: headers for URLs, variables and a folder for commands. Options that fit no target are
+ * given to the first one, where `connectorOf` refuses them.
+ */
+export function settingsFor(
+  target: CommandTarget,
+  all: readonly CommandTarget[],
+  { cwd, env, header }: TargetSettings,
+): TargetSettings {
+  const isFirst = target === all[0];
+  const takes = (kind: CommandTarget['kind']) =>
+    target.kind === kind || (isFirst && all.every((each) => each.kind !== kind));
+  return { ...(takes('command') && { cwd, env }), ...(takes('url') && { header }) };
 }
 
 async function openSide(
@@ -71,7 +85,7 @@ async function openSide(
       mode: options.mode,
       signal,
       info: { name: 'isthmus-bench', version: VERSION },
-      // A server that is started again is not the one that was measured.
+      // After a restart the numbers would be those of another process.
       reconnect: false,
       timeoutMs: options.timeout ?? ANSWER_MS,
       ...(options.timeout !== undefined && { connectTimeoutMs: options.timeout }),
@@ -90,7 +104,7 @@ async function openSide(
   return { label: connector.label, client, pid: child?.pid, direct };
 }
 
-/** Undefined where only the client can do it: over TLS, through a proxy, or over HTTP with SSE (2024-11-05). */
+/** Undefined where only the client can connect: over TLS, through a proxy, or over HTTP with SSE (2024-11-05). */
 async function directHttp(
   target: CommandTarget,
   { era, revision }: Client,
@@ -111,10 +125,13 @@ function isAscii(text: string): boolean {
 
 const TAIL_LINES = 10;
 
-/** Over HTTP our own client lets no more requests out: those that wait for it would count as slow. */
+/** The HTTP client sends no more requests at a time. Requests that wait for it would count as slow. */
 export function checkConcurrency(targets: readonly CommandTarget[], concurrency: number): void {
   if (concurrency <= HTTP_IN_FLIGHT || !targets.some(({ kind }) => kind === 'url')) return;
-  throw new CliError(2, `--concurrency ${concurrency} is too much for a URL: at most ${HTTP_IN_FLIGHT}`);
+  throw usageError(
+    `--concurrency ${concurrency} is too high for a URL`,
+    `At most ${HTTP_IN_FLIGHT} are possible`,
+  );
 }
 
 const HTTP_IN_FLIGHT = 256;

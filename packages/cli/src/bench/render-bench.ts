@@ -1,13 +1,11 @@
 import type { BenchReport, Ratios, SideReport, Times } from '@isthmus/check/internal/bench/model.js';
-import type { Style } from '../terminal/style.js';
 import { table } from '../terminal/table.js';
-import type { Terminal } from '../terminal/terminal.js';
+import type { Style, Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
-import { letter } from './bench-progress.js';
 import { notesOf } from './notes.js';
-import { count, duration, megabytes, percent, times } from './numbers.js';
+import { count, duration, letter, megabytes, percent, times } from './numbers.js';
 
-/** What a person sees at the end: who was asked what, the numbers side by side, and what to make of them. */
+/** The report for a terminal: the targets, the load, the numbers side by side, and notes. */
 export function renderBench(report: BenchReport, { width, out }: Terminal): string {
   const indent = '  ';
   const facts = table(factRows(report), { width, indent, maxLines: 10, paint: dimFirst(out) });
@@ -25,28 +23,28 @@ export function renderBench(report: BenchReport, { width, out }: Terminal): stri
 function heads({ targets }: BenchReport, out: Style): string[] {
   return targets.map((side, at) => {
     const name = targets.length > 1 ? `${letter(at)}  ` : '';
-    return `${out.bold(`${name}${oneLine(side.target)}`)} (${who(side)})\n`;
+    return `${out.bold(`${name}${oneLine(side.target)}`)} (${identity(side)})\n`;
   });
 }
 
-function who({ server, era, revision }: SideReport): string {
+function identity({ server, era, revision }: SideReport): string {
   const name = server ? `${oneLine(server.name)} ${oneLine(server.version)}, ` : '';
   return `${name}${era} ${revision}`;
 }
 
 function factRows({ targets, load, interrupted }: BenchReport): string[][] {
   const requests = [...new Set(targets.map(describeRequest))];
-  const long = `${duration(load.durationMs)}${targets.length > 1 ? ` each, in ${load.turns} turns` : ''}`;
+  const measured = `${duration(load.durationMs)}${targets.length > 1 ? ` each, in ${load.turns} turns` : ''}`;
   const warm = load.warmupMs > 0 ? `, after ${duration(load.warmupMs)} of warm-up` : '';
   const how =
     load.kind === 'open'
-      ? `open loop: ${count(load.perSecond)} requests are due per second, at most ${load.concurrency} in flight`
+      ? `open loop: ${count(load.perSecond)} requests due per second, at most ${load.concurrency} in flight`
       : `closed loop: ${load.concurrency} in flight, each begins when another has ended`;
   const rows = [
     ['request', requests.join('; ')],
-    ['load', `${how}; ${long}${warm}`],
+    ['load', `${how}; ${measured}${warm}`],
   ];
-  if (interrupted) rows.push(['', 'interrupted: this is what was measured until then']);
+  if (interrupted) rows.push(['', 'interrupted: these numbers are from the time before']);
   return rows;
 }
 
@@ -77,7 +75,7 @@ function numberRows({ targets, ratios, load }: BenchReport): string[][] {
     row('failed', ({ failed }) => count(failed)),
     row('server CPU', cpu, ({ cpuPerRequest }) => times(cpuPerRequest)),
     row('server peak RSS', memory, ({ peakRss }) => times(peakRss)),
-    // With a rate the driver watches the clock all the time.
+    // With a rate the driver polls the clock and is always busy.
     ...(load.kind === 'closed' ? [row('driver', driver)] : []),
   ];
   if (targets.length === 1) return rows;

@@ -2,7 +2,7 @@ import { type Check, SUITES } from '@isthmus/check/internal/model.js';
 import { isOpinion, levelInWords } from '@isthmus/check/internal/rules/index.js';
 import type { Terminal } from '../terminal/terminal.js';
 
-/** All checks that there are, by suite; for programs as JSON. */
+/** All checks, by suite or as JSON. */
 export function renderCatalogue(
   checks: readonly Check[],
   asJson: boolean,
@@ -23,12 +23,12 @@ export function renderCatalogue(
     }));
     return `${JSON.stringify(plain, null, 2)}\n`;
   }
-  const wide = Math.max(0, ...checks.map(({ id }) => id.length));
+  const widest = Math.max(0, ...checks.map(({ id }) => id.length));
   const parts = SUITES.map((suite) => {
     const own = checks.filter((check) => check.suite === suite);
     const lines = own.map(
       ({ id, level, rules, title }) =>
-        `  ${id.padEnd(wide)}  ${levelInWords({ level, rules }).padEnd(16)}  ${title}`,
+        `  ${id.padEnd(widest)}  ${levelInWords({ level, rules }).padEnd(16)}  ${title}`,
     );
     return `${out.bold(suite)} (${own.length})\n${lines.join('\n')}`;
   });

@@ -2,19 +2,17 @@ import type { Finding } from '@isthmus/check/internal/model.js';
 import { ARROWS, cleanLine, rulesInWords, shortened } from '@isthmus/check/internal/report/plain-text.js';
 import { type Standing, standingOf, WORDS } from '@isthmus/check/internal/report/standing.js';
 import { fewerLines } from '@isthmus/check/internal/wire/excerpt.js';
-import type { Style } from '../terminal/style.js';
-import { table } from '../terminal/table.js';
-import type { Terminal } from '../terminal/terminal.js';
-import { wrap } from '../terminal/text.js';
+import { table, wrap } from '../terminal/table.js';
+import type { Style, Terminal } from '../terminal/terminal.js';
 
 export interface Looks extends Pick<Terminal, 'width' | 'out'> {
-  /** Everything, and nothing cut. */
+  /** Prints everything, and shortens nothing. */
   readonly verbose: boolean;
-  /** What repeats a check that makes up its input. Absent where none can be repeated by itself. */
+  /** The seed that generates the same input again. Absent where a check cannot be repeated alone. */
   readonly seed?: number;
 }
 
-/** All about something broken: the title, then what was seen and expected, why it matters, what to do. */
+/** A failed check: the title, then what was seen and expected, why it matters, and the fix. */
 export function renderFinding(finding: Finding, looks: Looks): string {
   const { width, out, verbose, seed } = looks;
   const { reason, seen, expected, hint, input } = finding;
@@ -25,10 +23,10 @@ export function renderFinding(finding: Finding, looks: Looks): string {
     ['why', reason ?? ''],
     ['fix', hint],
     ['input', input ?? ''],
-    ['with it', withIt(finding)],
+    ['also', consequencesOf(finding)],
     ['check', seed === undefined ? finding.id : ''],
     [
-      'again',
+      'rerun',
       seed === undefined ? '' : `--only ${finding.id}${input === undefined ? '' : ` --seed ${seed}`}`,
     ],
   ];
@@ -46,8 +44,8 @@ export function renderFinding(finding: Finding, looks: Looks): string {
   return `${renderTitle(finding, looks)}${lines}${renderWire(finding, looks)}`;
 }
 
-/** What broke only because of this, and was not judged by itself. */
-function withIt({ consequences = [] }: Finding): string {
+/** The checks that were not judged because of this failure. */
+function consequencesOf({ consequences = [] }: Finding): string {
   return consequences.length === 0
     ? ''
     : `${consequences.length} ${consequences.length === 1 ? 'check' : 'checks'} could not be judged: ${consequences.join(', ')}`;
@@ -81,7 +79,7 @@ const MAX_VERBOSE = 20_000;
 const MAX_LINES = 6;
 const MAX_WIRE = 8;
 
-/** What went over the wire, each line within its own columns. */
+/** The messages on the wire, one per line. */
 function renderWire({ wire }: Finding, { width, out, verbose }: Looks): string {
   if (wire.length === 0) return '';
   const shown = verbose ? wire : fewerLines(wire, MAX_WIRE);

@@ -11,21 +11,21 @@ import {
   WORDS,
 } from '@isthmus/check/internal/report/standing.js';
 import { type FailOn, verdictOf } from '@isthmus/check/internal/run/grade.js';
-import { table } from '../terminal/table.js';
+import { table, wrap } from '../terminal/table.js';
 import type { Terminal } from '../terminal/terminal.js';
-import { wrap } from '../terminal/text.js';
+
 import { type Looks, paintOf, renderFinding, renderTitle } from './render-finding.js';
 
 export interface RenderOptions {
   /** Default `must`. */
   readonly failOn?: FailOn;
-  /** Lists what holds and what does not apply, and cuts nothing. */
+  /** Lists what passes and what does not apply, and shortens nothing. */
   readonly verbose?: boolean;
   /** Whether `--only` and `--seed` can repeat a finding. Default true. */
   readonly canRepeat?: boolean;
 }
 
-/** A report for a person at a terminal: who was checked, what fails, what warns, the table, the grade, the verdict. */
+/** A report for a terminal: the target, failures, warnings, the table, the grade, the verdict. */
 export function renderReport(
   report: Report,
   { width, out }: Pick<Terminal, 'width' | 'out'>,
@@ -68,7 +68,7 @@ function renderWithSeen(finding: Finding, looks: Looks): string {
   return renderTitle(finding, looks, finding.seen);
 }
 
-/** What does not apply, by reason: most have the same. */
+/** The checks that do not apply, by reason. Many have the same reason. */
 function renderReasons(findings: readonly Finding[], { width, out }: Looks): string {
   const skipped = findings.filter((finding) => standingOf(finding) === 'skip');
   if (skipped.length === 0) return '';
@@ -103,7 +103,7 @@ function renderStale({ stale }: Report, { width, out }: Looks): string {
   return `${out.bold('Stale in the baseline')} (${stale.length})\n\n${lines.join('')}`;
 }
 
-/** The last lines: whoever reads only these knows how it went. */
+/** The last lines are the result. */
 function renderVerdict(report: Report, failOn: FailOn, { width, out }: Looks): string {
   const { grade, counts } = report;
   const { passed, reasons } = verdictOf(report, failOn);
@@ -123,7 +123,7 @@ function renderVerdict(report: Report, failOn: FailOn, { width, out }: Looks): s
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Who was checked: the target, and what it is in each era. */
+/** The target, and its identity in each era. */
 function renderHead({ target, eras, findings, ms, seed }: Report, { width, out }: Looks): string {
   const rows = eras.map((era) => [era.era, describeEra(era)]);
   const took = ['took', `${duration(ms)} for ${count(findings.length, 'finding')}; seed ${seed}`];
@@ -135,7 +135,7 @@ function renderHead({ target, eras, findings, ms, seed }: Report, { width, out }
   })}`;
 }
 
-/** How many of which outcome in which suite. Where there is little room, outcomes that nothing has are left out. */
+/** The number of each outcome in each suite. A narrow terminal leaves out outcomes without findings. */
 function renderSummary({ findings }: Report, { width, out }: Looks): string {
   const isNarrow = width < NARROW;
   const numberOf = (standing: Standing, suite?: string) =>
@@ -171,8 +171,8 @@ const NARROW = 56;
 const MAX_LABEL = 300;
 
 function describeEra({ revision, server, capabilities, tools, resources, prompts }: EraReport): string {
-  const who = server ? `${server.name} ${server.version}` : 'does not say who it is';
-  const offers = [count(tools, 'tool'), count(resources, 'resource'), count(prompts, 'prompt')].join(', ');
-  const can = capabilities.length > 0 ? ` (${capabilities.join(', ')})` : '';
-  return shortened(cleanLine(`${revision}, ${who}: ${offers}${can}`), MAX_LABEL);
+  const identity = server ? `${server.name} ${server.version}` : 'did not send its name';
+  const lists = [count(tools, 'tool'), count(resources, 'resource'), count(prompts, 'prompt')].join(', ');
+  const names = capabilities.length > 0 ? ` (${capabilities.join(', ')})` : '';
+  return shortened(cleanLine(`${revision}, ${identity}: ${lists}${names}`), MAX_LABEL);
 }

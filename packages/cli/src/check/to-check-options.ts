@@ -1,18 +1,21 @@
-import { CHECKS, type CheckOptions } from '@isthmus/check';
+import { CHECKS, type CheckOptions, type CheckTarget } from '@isthmus/check';
 import { SUITES, type Suite } from '@isthmus/check/internal/model.js';
 import { fits } from '@isthmus/check/internal/run/plan.js';
+import { targetOfSpec } from '@isthmus/check/internal/wire/targets.js';
 import { fromJson } from '../arguments/read-arguments.js';
 import { suggest } from '../arguments/suggest.js';
 import { usageError } from '../cli-error.js';
-import type { CheckCommandOptions } from './check-options.js';
+import type { CheckCommandOptions } from '../commands/check.js';
+import type { CommonOptions } from '../common-options.js';
+import { type CommandTarget, labelOf, withSettings } from '../target.js';
 
-/** What the options mean for the run; complaints about names that nothing has. */
+/** The options of a run, from the command line. Refuses unknown names of suites and checks. */
 export function toCheckOptions(options: CheckCommandOptions): CheckOptions {
   const { suite, only, skip, era, callTools, tools, allow, seed, fuzz, timeout } = options;
   for (const pattern of [...(only ?? []), ...(skip ?? [])]) checkPattern(pattern);
   if (options.updateBaseline && options.baseline === undefined) {
     throw usageError(
-      '--update-baseline has no file to write',
+      '--update-baseline needs a file to write',
       '--baseline mcp-baseline.json --update-baseline',
     );
   }
@@ -35,14 +38,14 @@ export function toCheckOptions(options: CheckCommandOptions): CheckOptions {
 function checkThroughOptions(options: CheckCommandOptions): void {
   if (options.through === undefined) {
     if (options.throughPath === undefined) return;
-    throw usageError('--through-path is for a bridge, and there is no --through');
+    throw usageError('--through-path needs --through BRIDGE');
   }
-  const strange = (['baseline', 'junit', 'sarif', 'html'] as const).find(
+  const unusable = (['baseline', 'junit', 'sarif', 'html'] as const).find(
     (name) => options[name] !== undefined,
   );
-  if (strange === undefined) return;
+  if (unusable === undefined) return;
   throw usageError(
-    `--${strange} is about one report, and --through compares two`,
+    `--${unusable} works for one report, and --through compares two`,
     '--json has both reports and every difference',
   );
 }
@@ -71,8 +74,13 @@ function toArguments(given: readonly string[]): Record<string, Record<string, un
   return Object.fromEntries(
     given.map((text) => {
       const at = text.indexOf('=');
-      if (at <= 0) throw usageError(`"${text}" has no tool`, `--args 'echo={"text": "hi"}'`);
+      if (at <= 0) throw usageError(`--args "${text}" names no tool`, `--args 'echo={"text": "hi"}'`);
       return [text.slice(0, at), fromJson(text.slice(at + 1))];
     }),
   );
+}
+
+/** The server to check, with the options of the command line. */
+export function targetToCheck(target: CommandTarget, options: CommonOptions): CheckTarget {
+  return targetOfSpec(withSettings(target, options), labelOf(target));
 }

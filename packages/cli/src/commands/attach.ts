@@ -3,12 +3,12 @@ import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { Command } from 'commander';
 import { type AttachCommandOptions, addAttachOptions, applyOptions } from '../attach/attach-options.js';
 import { findServer } from '../attach/find-server.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';
 
-export function attachCommand(behind: readonly string[] | undefined): Command {
+export function attachCommand(afterDashes: readonly string[] | undefined): Command {
   const command = new Command('attach')
-    .description('Be the stdio server that a host launches; hosts that mean the same server share it.')
+    .description('Stdio proxy for MCP hosts; hosts with the same server definition share one process.')
     .usage(
       [
         'NAME [--config FILE]… [options]',
@@ -16,32 +16,32 @@ export function attachCommand(behind: readonly string[] | undefined): Command {
         'isthmus attach [options] -- COMMAND ARGS…',
       ].join('\n       '),
     )
-    .argument('[words...]')
+    .argument('[args...]')
     .configureHelp({ visibleArguments: () => [] });
   return addAttachOptions(command)
     .addHelpText('after', HELP)
     .showHelpAfterError('(isthmus attach --help explains the options)')
     .exitOverride()
-    .action(async (words: string[], options: AttachCommandOptions) => {
+    .action(async (args: string[], options: AttachCommandOptions) => {
       const read = async (): Promise<AttachParams> => {
-        const { server, warnings } = await findServer(words, behind, options);
+        const { server, warnings } = await findServer(args, afterDashes, options);
         for (const warning of warnings) process.stderr.write(`isthmus: warning: ${warning}\n`);
         return applyOptions(server, options);
       };
       const params = await read();
-      if (!options.daemon) return alone(params);
+      if (!options.daemon) return serveHere(params);
       const { runAttach } = await import('../attach/run-attach.js');
       await runAttach(params, read);
     });
 }
 
-/** The whole of it in this process; loaded only then. */
-async function alone(params: AttachParams): Promise<void> {
+/** Serves without the daemon, in this process. */
+async function serveHere(params: AttachParams): Promise<void> {
   const { serveAlone } = await import('@isthmus/gateway/internal/daemon/serve-alone.js');
   await serveAlone(params, {
     onStderr: (text) => process.stderr.write(text),
     onStartFailed(error) {
-      // For whoever launched us, should it come to nothing better before stdin ends.
+      // The host sees this code, unless the server starts before stdin ends.
       process.exitCode = EXIT.cannotConnect;
       process.stderr.write(`isthmus: ${oneLine(messageOf(error))}\n`);
     },
@@ -52,19 +52,19 @@ async function alone(params: AttachParams): Promise<void> {
 }
 
 const HELP = `
-A daemon of this user keeps the servers. It is started when the first host comes, and ends when the last one has
-gone and the grace is over. Hosts share a server when its definition is the same: command, arguments, variables,
+A daemon of this user runs the servers. The first host starts it, and it exits when the last host has disconnected
+and the grace period is over. Hosts share a server when its definition is the same: command, arguments, variables,
 folder; or URL and headers. Host and server may be of different eras.
 
-NAME is looked for in the files of --config, else of ISTHMUS_CONFIG, else in ~/.config/isthmus/mcp.json.
+NAME is a server of the files of --config, else of ISTHMUS_CONFIG, else of ~/.config/isthmus/mcp.json.
 
-Examples, as a host has them in its configuration:
+Examples, for the configuration of a host:
   isthmus attach weather --config ~/project/.mcp.json
   isthmus attach -- npx -y @modelcontextprotocol/server-everything
   isthmus attach --url https://example.com/mcp --header 'Authorization: Bearer \${TOKEN}'
 
 Exit codes:
-  0    the host has gone, and all answers have left
-  2    the command line, or the configuration, makes no sense
-  3    there was no way to the server
+  0    the host has disconnected, and all answers were sent
+  2    the command line or the configuration is invalid
+  3    cannot connect to the server
 `;

@@ -1,33 +1,26 @@
-import type {
-  BenchReport,
-  BenchSettings,
-  BenchSide,
-  BenchTool,
-} from '@isthmus/check/internal/bench/model.js';
-import { chooseRequests } from '@isthmus/check/internal/bench/request.js';
-import { runBench } from '@isthmus/check/internal/bench/run-bench.js';
-import { orAborted } from '@isthmus/sdk/internal/async/abort.js';
-import type { Command } from 'commander';
-import { suggest } from '../arguments/suggest.js';
-import { toOpponent } from '../bench/against.js';
-import { type BenchOptions, toSettings, toTool, withBenchOptions } from '../bench/bench-options.js';
-import { followBench } from '../bench/bench-progress.js';
-import { checkConcurrency, openSides } from '../bench/open-sides.js';
-import { renderBench } from '../bench/render-bench.js';
-import { catchSignals } from '../catch-signals.js';
-import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { CliError, usageError } from '../cli-error.js';
-import { clientCommand } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
-import { type CommandTarget, commandLine } from '../target.js';
-import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js';
-import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
-import { oneLine } from '../terminal/text.js';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { GivenOptions } from '../choose-target.js';
+import { type CommonOptions, clientCommand, collect } from '../common-options.js';
 
-export function benchCommand(behind: readonly string[] | undefined): Command {
-  const command = clientCommand('bench', '', {
+export interface BenchOptions extends CommonOptions {
+  readonly tool?: string;
+  readonly args?: string;
+  readonly concurrency?: number;
+  readonly duration: number;
+  readonly warmup: number;
+  readonly rate?: number;
+  readonly against?: readonly string[];
+}
+
+/** The limit for one answer: far above every latency that one would want to measure. */
+export const ANSWER_MS = 10_000;
+export const IN_FLIGHT = 10;
+export const IN_FLIGHT_WITH_RATE = 256;
+
+export function benchCommand(afterDashes: readonly string[] | undefined): Command {
+  return clientCommand('bench', '', {
     description:
-      'Put load on a server: throughput, latency, errors, and what it costs; or two, side by side.',
+      'Put load on a server and measure throughput, latency, errors and cost; or compare several servers.',
     help: [HELP],
     examples: [
       'isthmus bench -- node server.js',
@@ -36,95 +29,73 @@ export function benchCommand(behind: readonly string[] | undefined): Command {
       "isthmus bench http://127.0.0.1:8080/mcp --against 'isthmus demo'",
       'isthmus bench unix:/tmp/demo.sock --json | jq .targets[0].latencyMs.p99',
     ],
-  });
-  return withBenchOptions(command).action(async (words: string[], given: GivenOptions<BenchOptions>) => {
-    const { target, rest, options } = await chooseTarget('bench', words, behind, given);
-    if (rest.length > 0) throw usageError(`bench takes a target and nothing else; what is "${rest[0]}"?`);
-    const work = { settings: toSettings(options), tool: toTool(options) };
-    const targets = [target];
-    for (const text of options.against ?? []) targets.push(await toOpponent(text, given));
-    checkConcurrency(targets, work.settings.load.concurrency);
-    process.exitCode = await bench(targets, work, options, processTerminal());
-  });
+    timeout: `limit for connecting, and for each answer (default: 30000 to connect, ${ANSWER_MS} to answer)`,
+  })
+    .option('--tool <name>', 'call this tool; without it, only harmless requests are sent')
+    .option('--args <json>', 'the arguments of the tool, as a JSON object (default: none)')
+    .option(
+      '-n, --concurrency <n>',
+      `requests in flight at the same time (default: ${IN_FLIGHT}; with --rate at most ${IN_FLIGHT_WITH_RATE})`,
+      toCount,
+    )
+    .option('-d, --duration <s>', 'seconds for which each target is measured', toSeconds, 10)
+    .option('--warmup <s>', 'seconds of load before that, which are not counted', toSecondsOrZero, 1)
+    .option(
+      '-r, --rate <r>',
+      'send this many requests per second, even while the server stalls; latency counts from the due time',
+      toRate,
+    )
+    .option(
+      '--against <target>',
+      'measure this target in turn with the first one, and compare: an address, a command line in quotes, or a name of --config; repeatable',
+      collect,
+    )
+    .action(async (args: string[], given: GivenOptions<BenchOptions>) => {
+      const { runBenchCommand } = await import('../bench/run-bench-command.js');
+      await runBenchCommand(args, afterDashes, given);
+    });
 }
 
 const HELP = `
 Without --rate, --concurrency requests are in flight all the time, and each begins when another has ended. With
---rate they are due at fixed times, and latency counts from then: what waits because the server stalls is slow.
-Without --tool the server is asked for tools/list, or for a sign of life where it has no tools. A tool is called
-thousands of times: name one that may be. With --against the targets take turns, about a second each.
+--rate they are due at fixed times, and latency counts from then, so requests that wait for a stalled server count as
+slow. Without --tool, bench sends tools/list, or a ping where the server has no tools. A tool is called thousands of
+times: name one that has no side effects. With --against the targets take turns, about a second each.
 Ctrl-C prints what was measured until then. The exit code is 1 when every request to a target failed, and 4 when a
 server went away.`;
 
-interface Work {
-  readonly settings: BenchSettings;
-  readonly tool: BenchTool | undefined;
+function toCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= MOST_IN_FLIGHT) return count;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_IN_FLIGHT}.`);
 }
 
-async function bench(
-  targets: readonly CommandTarget[],
-  work: Work,
-  options: BenchOptions,
-  terminal: Terminal,
-): Promise<number> {
-  const line = createProgressLine(terminal.stderr, terminal.readsErrors ? 'live' : 'none', terminal.err);
-  const interruption = catchSignals(line);
-  const { signal } = interruption;
-  try {
-    const { sides, close } = await openSides(targets, options, signal, (text) => line.write(text));
-    try {
-      const report = await measure(targets, sides, work, line, signal);
-      if (report.interrupted && report.targets.every(({ turns }) => turns.length === 0)) throw signal.reason;
-      if (options.json) writeJson(terminal, report);
-      else terminal.stdout.write(renderBench(report, terminal));
-      return report.interrupted ? interruption.code() : exitCode(report);
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    if (signal.aborted) throw new CliError(interruption.code(), 'Interrupted; nothing was measured');
-    throw error;
-  } finally {
-    interruption.release();
-  }
+const MOST_IN_FLIGHT = 10_000;
+
+function toSeconds(text: string): number {
+  const seconds = toNumber(text);
+  if (seconds !== undefined && seconds >= 0.1 && seconds <= DAY_S) return seconds;
+  throw new InvalidArgumentError('It must be a number of seconds, from 0.1 to 86400 (one day).');
 }
 
-async function measure(
-  targets: readonly CommandTarget[],
-  sides: readonly BenchSide[],
-  { settings, tool }: Work,
-  line: ProgressLine,
-  signal: AbortSignal,
-): Promise<BenchReport> {
-  if (tool) await orAborted(checkTool(targets, sides, tool.name), signal, () => {});
-  const requests = await orAborted(chooseRequests(sides, tool), signal, () => {});
-  const progress = followBench(line, sides.length);
-  try {
-    return await runBench(sides, requests, settings, { signal, onTurn: progress.onTurn });
-  } finally {
-    progress.stop();
-  }
+function toSecondsOrZero(text: string): number {
+  const seconds = toNumber(text);
+  if (seconds !== undefined && seconds <= DAY_S) return seconds;
+  throw new InvalidArgumentError('It must be a number of seconds, from 0 to 86400 (one day).');
 }
 
-/** A server that cannot list its tools may have it all the same. */
-async function checkTool(
-  targets: readonly CommandTarget[],
-  sides: readonly BenchSide[],
-  name: string,
-): Promise<void> {
-  for (const [at, { client, label }] of sides.entries()) {
-    const tools = await client.listTools().catch(() => undefined);
-    const names = tools?.map((tool) => oneLine(tool.name)) ?? [name];
-    if (names.includes(name)) continue;
-    const meant = suggest(name, names);
-    throw usageError(
-      `${oneLine(client.server.info?.name ?? label)} has no tool "${name}"`,
-      `${meant === undefined ? '' : `Did you mean ${meant}? `}${commandLine('list', targets[at]!)} shows all`,
-    );
-  }
+const DAY_S = 24 * 60 * 60;
+
+function toRate(text: string): number {
+  const rate = toNumber(text);
+  if (rate !== undefined && rate > 0 && rate <= HIGHEST_RATE) return rate;
+  throw new InvalidArgumentError(
+    `It must be a number of requests per second, above 0, up to ${HIGHEST_RATE}.`,
+  );
 }
 
-function exitCode({ targets }: BenchReport): number {
-  if (targets.some(({ gone }) => gone)) return EXIT.protocol;
-  return targets.some(({ answered }) => answered === 0) ? EXIT.failed : EXIT.ok;
+const HIGHEST_RATE = 1_000_000;
+
+function toNumber(text: string): number | undefined {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }

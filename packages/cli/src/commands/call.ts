@@ -4,10 +4,9 @@ import { type Command, Option } from 'commander';
 import { type Assignment, fromJson, readArguments, toAssignment } from '../arguments/read-arguments.js';
 import { suggest } from '../arguments/suggest.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { usageError } from '../cli-error.js';
+import { EXIT, usageError } from '../cli-error.js';
 import { type CommonOptions, clientCommand, collect } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
-import { type CliSession, withSession } from '../session.js';
+import { type CliSession, withSession } from '../session/session.js';
 import { type CommandTarget, commandLine } from '../target.js';
 import { renderToolResult } from '../terminal/render-content.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
@@ -24,12 +23,16 @@ export interface CallCommandOptions extends CommonOptions {
 /** The options of commands whose request may take long and may be answered with a question. */
 export function withRequestOptions(command: Command): Command {
   return command
-    .option('--progress', 'write progress as plain lines when stderr is no terminal')
-    .option('--answer <key=value>', 'answer a field that the server asks for; repeatable', collect)
-    .option('--root <folder>', 'a folder that the server is told of; repeatable (default: this one)', collect)
-    .option('--no-roots', 'tell the server of no folder')
+    .option('--progress', 'write progress as plain lines when stderr is not a terminal')
+    .option('--answer <key=value>', 'the answer to a field that the server asks for; repeatable', collect)
+    .option(
+      '--root <folder>',
+      'a folder to send when the server asks for roots; repeatable (default: the current one)',
+      collect,
+    )
+    .option('--no-roots', 'do not offer roots to the server')
     .addOption(
-      new Option('--log-level <level>', 'logs from this level on, on stderr').choices([
+      new Option('--log-level <level>', 'show logs of the server from this level on, on stderr').choices([
         'debug',
         'info',
         'notice',
@@ -42,7 +45,7 @@ export function withRequestOptions(command: Command): Command {
     );
 }
 
-export function callCommand(behind: readonly string[] | undefined): Command {
+export function callCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('call', ' TOOL [key=value …]', {
     description: 'Call a tool and print its result.',
     help: [HELP],
@@ -55,8 +58,8 @@ export function callCommand(behind: readonly string[] | undefined): Command {
     ],
   }).option('--args <json>', 'all arguments at once, as a JSON object');
   return withRequestOptions(command).action(
-    async (words: string[], given: GivenOptions<CallCommandOptions & { args?: string }>) => {
-      const { target, rest, options } = await chooseTarget('call', words, behind, given);
+    async (args: string[], given: GivenOptions<CallCommandOptions & { args?: string }>) => {
+      const { target, rest, options } = await chooseTarget('call', args, afterDashes, given);
       const request = toRequest(target, rest, options.args);
       const terminal = processTerminal();
       process.exitCode = await withSession(target, { ...options, cache: true }, terminal, (session) =>
@@ -67,28 +70,28 @@ export function callCommand(behind: readonly string[] | undefined): Command {
 }
 
 const HELP = `
-Values are read by the tool's schema: numbers, true and false, JSON for objects and lists; a list also takes one
-item, and more with the key again. key:=JSON is JSON whatever the schema says. When the server asks for something
-it is asked on the terminal; without one the answer is cancel, unless --answer was given.`;
+The schema of the tool decides how a value is read: as a number, as true or false, as JSON for objects and lists. A
+list also takes one item; repeat the key for more. key:=JSON is always JSON. Questions of the server appear on the
+terminal; without a terminal the answer is cancel, unless --answer was given.`;
 
 interface ToolRequest {
   readonly target: CommandTarget;
   readonly tool: string;
-  /** Ready, or to be typed by the tool's schema. */
+  /** An object, or assignments to be read by the schema of the tool. */
   readonly args: JsonObject | readonly Assignment[];
 }
 
 function toRequest(target: CommandTarget, rest: readonly string[], json: string | undefined): ToolRequest {
-  const [tool, ...words] = rest;
+  const [tool, ...assignments] = rest;
   if (tool === undefined || /^[^=]+:?=/.test(tool)) {
     throw usageError(
-      tool === undefined ? 'There is no tool to call' : `"${tool}" is where the name of the tool should be`,
+      tool === undefined ? 'No tool given' : `"${tool}" is not the name of a tool`,
       `${commandLine('list', target)} shows the tools`,
     );
   }
-  if (json === undefined) return { target, tool, args: words.map(toAssignment) };
-  if (words.length > 0) {
-    throw usageError(`Arguments come from --args or as key=value, not both: "${words[0]}"`);
+  if (json === undefined) return { target, tool, args: assignments.map(toAssignment) };
+  if (assignments.length > 0) {
+    throw usageError(`Give arguments with --args or as key=value, not both: "${assignments[0]}"`);
   }
   return { target, tool, args: fromJson(json) };
 }
@@ -115,7 +118,7 @@ async function call(
   return result.isError ? EXIT.failed : EXIT.ok;
 }
 
-/** Legacy servers are told once; modern ones with every request. */
+/** A legacy server gets the level once. A modern one gets it with every request. */
 export async function setLogLevel({ client }: CliSession, level: LoggingLevel | undefined): Promise<void> {
   if (level !== undefined && client.server.capabilities.logging) await client.setLogLevel(level);
 }
@@ -124,7 +127,7 @@ function isAssignments(args: ToolRequest['args']): args is readonly Assignment[]
   return Array.isArray(args);
 }
 
-/** The tool as the server describes it; nothing when the server has no list. */
+/** Undefined where the server cannot list its tools. */
 async function findTool(session: CliSession, target: CommandTarget, name: string): Promise<Tool | undefined> {
   const { client } = session;
   if (!client.server.capabilities.tools) return undefined;

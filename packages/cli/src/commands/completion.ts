@@ -1,48 +1,40 @@
 import { Command } from 'commander';
-import { bashScript } from '../completion/bash.js';
-import { fishScript } from '../completion/fish.js';
-import { type CompletedCommand, completedCommands } from '../completion/model.js';
-import { zshScript } from '../completion/zsh.js';
 
-/** `all` are the commands of the program, this one included. */
+/** `all` returns the commands of the program, this one included. */
 export function completionCommand(all: () => Promise<readonly Command[]>): Command {
   const completion = new Command('completion')
-    .description('Print what a shell needs to complete commands, options and names of servers.')
+    .description('Print a script that completes commands, options and names of servers in a shell.')
     .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText('after', HELP)
     .showHelpAfterError('(isthmus completion --help explains the options)')
     .exitOverride();
-  for (const [shell, script] of Object.entries(SCRIPTS)) {
+  for (const shell of ['bash', 'zsh', 'fish']) {
     completion
       .command(shell)
       .description(`for ${shell}`)
       .action(async () => {
-        process.stdout.write(script(completedCommands(await all())));
+        const { SCRIPTS } = await import('../completion/scripts.js');
+        const { completedCommands } = await import('../completion/model.js');
+        process.stdout.write(SCRIPTS[shell]!(completedCommands(await all())));
       });
   }
   completion
     .command('names', { hidden: true })
-    .argument('[words...]')
+    .argument('[args...]')
     .allowUnknownOption()
     .helpOption(false)
-    .action(async (words: string[]) => {
+    .action(async (args: string[]) => {
       const { serverNames } = await import('../completion/server-names.js');
-      // Whoever presses a key is not helped by an error.
-      const names = await serverNames(words).catch(() => []);
+      // An error would be printed into the line that the user types.
+      const names = await serverNames(args).catch(() => []);
       process.stdout.write(names.map((name) => `${name}\n`).join(''));
     });
   return completion;
 }
 
-const SCRIPTS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-};
-
 const HELP = `
-Names of servers are those of --config FILE, of ISTHMUS_CONFIG, and of the gateways that are running.
+Names of servers come from --config FILE, from ISTHMUS_CONFIG, and from running gateways.
 
 Examples:
   isthmus completion bash >> ~/.bash_completion

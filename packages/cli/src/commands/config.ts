@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { knownFiles } from '@isthmus/sdk/internal/config/index.js';
 import { Command } from 'commander';
+import { EXIT } from '../cli-error.js';
 import { collect, toInput } from '../common-options.js';
 import { checkServers } from '../config/check-servers.js';
 import { hostName, importServers, writeDocument } from '../config/import-servers.js';
 import { listFiles, renderCheck, renderFiles, renderImport } from '../config/render.js';
-import { EXIT } from '../exit-codes.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
 
-/** The file for editors, as it is shipped. */
+/** The schema file of this package. */
 const SCHEMA = new URL('../../config.schema.json', import.meta.url);
 
 export function configCommand(): Command {
   return new Command('config')
-    .description('Check configuration files, and gather the servers that other applications have.')
+    .description('Check configuration files, and import the servers of other applications.')
     .addCommand(checkCommand())
     .addCommand(importCommand())
     .addCommand(listCommand())
@@ -27,10 +27,10 @@ export function configCommand(): Command {
 
 function checkCommand(): Command {
   return subcommand('check', CHECK_HELP)
-    .description('Say what the servers of files are, and what is wrong with them on this machine.')
+    .description('List the servers of configuration files, and the problems that they have on this machine.')
     .argument(
       '[file...]',
-      'later files replace the servers of earlier ones (default: those of the known hosts)',
+      'later files replace the servers of earlier ones (default: the files of known applications)',
     )
     .option('--input <id=value>', 'a value that an editor would ask for (input:id); repeatable', toInput)
     .option('--json', 'print the findings as JSON, for programs')
@@ -40,23 +40,23 @@ function checkCommand(): Command {
       const report =
         files.length > 0
           ? await checkServers(files, read)
-          : await checkServers(await filesThere(), { ...read, skipMissing: true });
+          : await checkServers(await existingFiles(), { ...read, skipMissing: true });
       if (options.json) writeJson(terminal, report);
       else terminal.stdout.write(renderCheck(report, terminal.out));
       process.exitCode = report.ok ? EXIT.ok : EXIT.usage;
     });
 }
 
-async function filesThere(): Promise<string[]> {
+async function existingFiles(): Promise<string[]> {
   return (await listFiles()).filter(({ there }) => there).map(({ path }) => path);
 }
 
 function importCommand(): Command {
   return subcommand('import', IMPORT_HELP)
-    .description('Gather the servers of other applications in one file. Theirs are only read.')
-    .option('--from <host...>', `only from these: ${hostNames().join(', ')}`, collect)
-    .option('-o, --output <file>', 'write a new file, for your eyes only, instead of printing it')
-    .option('-f, --force', 'replace the output file if it is there')
+    .description('Collect the servers of other applications in one file; their own files are not changed.')
+    .option('--from <host...>', `only from these applications: ${hostNames().join(', ')}`, collect)
+    .option('-o, --output <file>', 'write a new file, readable only by you, instead of printing it')
+    .option('-f, --force', 'replace the output file if it exists')
     .option('--json', 'print {"document":…,"imported":[…],…} as JSON, for programs')
     .action(async (options: { from?: string[]; output?: string; force?: boolean; json?: boolean }) => {
       const terminal = processTerminal();
@@ -73,7 +73,9 @@ function importCommand(): Command {
 
 function listCommand(): Command {
   return subcommand('list', '')
-    .description('Show where the known hosts keep their servers on this machine, and how many there are.')
+    .description(
+      'Show the configuration files of known applications on this machine, and how many servers they have.',
+    )
     .option('--json', 'print the list as JSON, for programs')
     .action(async (options: { json?: boolean }) => {
       const terminal = processTerminal();
@@ -86,7 +88,7 @@ function listCommand(): Command {
 function schemaCommand(): Command {
   return subcommand('schema', '')
     .description('Print the JSON Schema of configuration files, for editors.')
-    .option('--path', 'print where it is instead, for the "$schema" of a file')
+    .option('--path', 'print the address of the schema, for the "$schema" of a file')
     .action(async (options: { path?: boolean }) => {
       process.stdout.write(options.path ? `${SCHEMA.href}\n` : await readFile(SCHEMA, 'utf8'));
     });
@@ -105,34 +107,34 @@ function hostNames(): string[] {
 
 const HELP = `
 Examples:
-  isthmus config check .mcp.json                  # what is in it, and what would not work
-  isthmus config import --output isthmus.json     # one file from all your hosts
-  isthmus config list                             # where the hosts keep theirs
+  isthmus config check .mcp.json                  # its servers, and their problems
+  isthmus config import --output isthmus.json     # one file from all your applications
+  isthmus config list                             # the files of known applications
   isthmus config schema --path                    # for "$schema": completion in an editor`;
 
 const CHECK_HELP = `
-For each server: what it is, where it is defined, variables that are not set, programs that are not in the path,
-values that make no sense, and what to do about it. Nothing is started. Values are never shown.
+For each server: its kind, where it is defined, variables that are not set, programs that are not in the PATH,
+invalid values, and how to fix them. No server is started. Values are never shown.
 
 Examples:
   isthmus config check .mcp.json
   isthmus config check isthmus.json more.json     # as serve --config isthmus.json --config more.json
-  isthmus config check                            # the files of all known hosts
+  isthmus config check                            # the files of all known applications
   isthmus config check .vscode/mcp.json --input token=x --json | jq '.servers[] | select(.state == "broken")'
 
 Exit codes:
-  0  nothing is wrong, or there are only warnings
-  2  a server or a file is broken`;
+  0  no problems, or only warnings
+  2  a server or a file has an error`;
 
 const IMPORT_HELP = `
-References such as \${TOKEN} stay as they are, so that what they stand for is not copied. A server whose name is
-taken by a different one becomes NAME-HOST. Servers of files that belong to this folder keep it as their cwd.
+References such as \${TOKEN} stay as they are: the values are not copied. A server whose name is already in use by a
+different server becomes NAME-APPLICATION. Servers of files of this folder keep it as their cwd.
 
 Examples:
-  isthmus config import                           # on stdout; what was found is on stderr
+  isthmus config import                           # prints the file on stdout, and a summary on stderr
   isthmus config import --from cursor claude-code --output isthmus.json
   isthmus config import -o isthmus.json && isthmus serve --config isthmus.json
 
 Exit codes:
-  0  it worked
-  2  no such host, or the output is there already or cannot be written`;
+  0  success
+  2  unknown application, or the output file exists or cannot be written`;

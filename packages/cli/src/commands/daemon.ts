@@ -3,40 +3,40 @@ import { isAbsent } from '@isthmus/gateway/internal/daemon/attach.js';
 import { openPaths } from '@isthmus/gateway/internal/daemon/daemon-paths.js';
 import { daemonLog } from '@isthmus/gateway/internal/daemon/log-file.js';
 import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
+import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { Command, Option } from 'commander';
-import { CliError } from '../cli-error.js';
+import { CliError, EXIT } from '../cli-error.js';
 import { toMs } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
 
-export function daemonCommand(version: string): Command {
+export function daemonCommand(): Command {
   const daemon = new Command('daemon')
-    .description('Look at, or stop, the daemon that keeps the servers of isthmus attach.')
+    .description('Inspect or stop the daemon that runs the servers of isthmus attach.')
     .usage('status [--json] | stop | run')
     .showHelpAfterError('(isthmus daemon --help explains the options)')
     .addHelpText('after', HELP)
     .exitOverride();
   daemon
     .command('status')
-    .description('what it keeps, and for how many hosts')
+    .description('show its servers, and how many hosts use them')
     .option('--json', 'print the exact status as JSON, for programs')
     .action(({ json }: { json?: boolean }) => status(json === true));
-  daemon.command('stop').description('end it; a host that still needs it starts another').action(stop);
+  daemon.command('stop').description('stop it; a host that still needs it starts another one').action(stop);
   daemon
     .command('run', { isDefault: true })
-    .description('be the daemon, here; otherwise the first host starts it')
-    .option('--first <ms>', 'how long it waits for the first host (default: 30000)', toMs)
+    .description('run the daemon in the foreground; normally the first host starts it')
+    .option('--first <ms>', 'limit for the first host to connect (default: 30000)', toMs)
     .addOption(new Option('--notify <descriptor>').hideHelp().argParser(Number))
-    .action((options: { first?: number; notify?: number }) => run(version, options.first, options.notify));
+    .action((options: { first?: number; notify?: number }) => run(options.first, options.notify));
   return daemon;
 }
 
-async function run(version: string, firstMs?: number, notify?: number): Promise<void> {
+async function run(firstMs?: number, notify?: number): Promise<void> {
   const places = openPaths();
   const { runDaemon } = await import('@isthmus/gateway/internal/daemon/run-daemon.js');
   const log = daemonLog(2, notify === undefined ? undefined : places.log);
-  const news = await runDaemon({ paths: places, log, version, notify, firstMs });
+  const news = await runDaemon({ paths: places, log, version: VERSION, notify, firstMs });
   process.exit(news.kind === 'failed' ? EXIT.failed : EXIT.ok);
 }
 
@@ -86,4 +86,4 @@ async function ask<T>(question: (client: ControlClient) => Promise<T>): Promise<
 }
 
 const HELP = `
-ISTHMUS_RUNTIME_DIR names the folder of its socket and its log; another folder is another daemon.`;
+ISTHMUS_RUNTIME_DIR is the folder of its socket and its log. Each folder has its own daemon.`;

@@ -7,7 +7,7 @@ import { createDemoServer } from '../demo/demo-server.js';
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('Serve the embedded demo server: something to talk to, in both eras.')
+    .description('Serve the built-in demo server, in both eras.')
     .option(
       '-l, --listen <address>',
       'stdio, unix:PATH, tcp://HOST:PORT or http://HOST:PORT/PATH (port 0 takes a free one); repeatable (default: stdio)',
@@ -29,33 +29,33 @@ export function demoCommand(): Command {
 }
 
 const HELP = `
-Tools: echo {text}, add {a,b}, sleep {ms}, big {bytes}, touch {}, crash {}, and the fixture of the
-official conformance suite (test_*). Resources: demo://clock, test://*. Prompts: test_*.
+Tools: echo {text}, add {a,b}, sleep {ms}, big {bytes}, touch {}, crash {}, and those that the
+official conformance suite needs (test_*). Resources: demo://clock, test://*. Prompts: test_*.
 
 Examples:
   isthmus demo                                  # a stdio server, for a host to launch
-  isthmus demo < requests.jsonl                 # answers all, then exits 0
+  isthmus demo < requests.jsonl                 # answers all requests, then exits with 0
   isthmus demo --listen tcp://127.0.0.1:4000 --listen unix:/tmp/demo.sock
   isthmus demo --listen http://127.0.0.1:8080/mcp
 `;
 
-/** On stderr: stdout may belong to the protocol. */
+/** Writes to stderr, since stdout may belong to the protocol. */
 function explain(addresses: readonly string[]): void {
   const sockets = addresses.filter((address) => address !== 'stdio');
   if (sockets.length === 0) return;
-  const isthmus = howWeWereCalled();
-  const lines = ['The Isthmus demo server is up, for clients of both eras:', ''];
+  const isthmus = commandName();
+  const lines = ['The Isthmus demo server is running, for clients of both eras:', ''];
   for (const address of sockets) {
     lines.push(`  ${address}`);
     lines.push(`    ${isthmus} probe ${address}`);
     lines.push(`    ${isthmus} call ${address} echo text=hello`, '');
   }
-  lines.push('Ctrl-C stops it: what is running is finished first.', '');
+  lines.push('Ctrl-C stops it after the running calls.', '');
   process.stderr.write(lines.join('\n'));
 }
 
-/** `isthmus` where it is installed, the script where it runs from a checkout. */
-function howWeWereCalled(): string {
+/** `isthmus` in an installation, the script in a checkout. */
+function commandName(): string {
   const script = process.argv[1] ?? '';
   return basename(script) === 'isthmus.js' ? `node ${relative(process.cwd(), script)}` : 'isthmus';
 }

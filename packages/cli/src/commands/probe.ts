@@ -1,19 +1,24 @@
+import { revisionLabel } from '@isthmus/sdk/internal/era/revisions.js';
+import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Command } from 'commander';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { usageError } from '../cli-error.js';
+import { EXIT, usageError } from '../cli-error.js';
 import { type CommonOptions, clientCommand } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
-import { toReport } from '../probe/probe-report.js';
-import { countDropped, probeServer } from '../probe/probe-server.js';
-import { withSession } from '../session.js';
-import { renderProbe } from '../terminal/render-probe.js';
-import { processTerminal, writeJson } from '../terminal/terminal.js';
-import { oneLine } from '../terminal/text.js';
+import {
+  countDropped,
+  type ProbedListKind,
+  type ProbeReport,
+  probeServer,
+  toReport,
+} from '../probe/probe-server.js';
+import { withSession } from '../session/session.js';
+import { table } from '../terminal/table.js';
+import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
+import { cut, oneLine } from '../terminal/text.js';
 
-export function probeCommand(behind: readonly string[] | undefined): Command {
+export function probeCommand(afterDashes: readonly string[] | undefined): Command {
   return clientCommand('probe', '', {
-    description:
-      'Find out what a server is: its era and why, what it offers, how fast, and what is odd about it.',
+    description: 'Show what a server is: its era and why, its capabilities, how fast it is, and warnings.',
     examples: [
       'isthmus probe -- npx -y @modelcontextprotocol/server-everything',
       'isthmus probe unix:/tmp/demo.sock',
@@ -21,10 +26,10 @@ export function probeCommand(behind: readonly string[] | undefined): Command {
       'isthmus probe tcp://127.0.0.1:4000 --json | jq .odd',
     ],
   })
-    .option('--cache', 'believe what was remembered about the server; otherwise it is asked')
-    .action(async (words: string[], given: GivenOptions<CommonOptions & { cache?: boolean }>) => {
-      const { target, rest, options } = await chooseTarget('probe', words, behind, given);
-      if (rest.length > 0) throw usageError(`probe takes a target and nothing else; what is "${rest[0]}"?`);
+    .option('--cache', 'use the era that an earlier command found, instead of asking the server')
+    .action(async (args: string[], given: GivenOptions<CommonOptions & { cache?: boolean }>) => {
+      const { target, rest, options } = await chooseTarget('probe', args, afterDashes, given);
+      if (rest.length > 0) throw usageError(`Unexpected argument "${rest[0]}": probe takes only a target`);
       const terminal = processTerminal();
       const noise = { count: 0, sample: '' };
       const dropped = countDropped();
@@ -47,4 +52,85 @@ export function probeCommand(behind: readonly string[] | undefined): Command {
         },
       ).finally(dropped.stop);
     });
+}
+
+function renderProbe(report: ProbeReport, { width, out }: Terminal): string {
+  const rows = [
+    ['era', `${report.era}, revision ${revisionLabel(report.revision)}${alsoSpeaks(report)}`],
+    ['because', `${sentence(report.verdict.why)}${SOURCES[report.verdict.source]}`],
+    // A single step is the same as the reason.
+    ...(report.verdict.evidence.length > 1 ? numbered('evidence', report.verdict.evidence) : []),
+    ['server', describeServer(report.server)],
+    ['capabilities', Object.entries(report.capabilities).map(describeCapability).join(', ') || 'none'],
+    ...(['tools', 'resources', 'templates', 'prompts'] as const).map((kind) => [
+      kind,
+      describeCount(report, kind),
+    ]),
+    ['took', `${report.timings.connectMs} ms to connect, ${report.timings.totalMs} ms in total`],
+    ...(report.instructions === null
+      ? []
+      : [['instructions', cut(oneLine(report.instructions), MAX_INSTRUCTIONS)]]),
+    ...(report.odd.length === 0
+      ? [['warnings', 'none']]
+      : numbered(
+          'warnings',
+          report.odd.map(({ message }) => message),
+        )),
+  ];
+  const lines = table(
+    rows.map(([name, text]) => [name!, oneLine(text!)]),
+    {
+      width,
+      indent: '  ',
+      maxLines: 6,
+      paint: (text, column) => {
+        if (column > 0) return text;
+        return text === 'warnings' && report.odd.length > 0 ? out.yellow(text) : out.dim(text);
+      },
+    },
+  );
+  return `${out.bold(oneLine(report.target))}\n${lines}`;
+}
+
+const MAX_INSTRUCTIONS = 200;
+const SOURCES = {
+  probe: '',
+  cache: ' (from the cache; --cache was given)',
+  mode: ' (--mode was given)',
+} as const;
+
+function alsoSpeaks({ supportedVersions, revision }: ProbeReport): string {
+  const others = (supportedVersions ?? []).filter((version) => version !== revision).map(String);
+  return others.length === 0 ? '' : ` (it also supports ${others.join(', ')})`;
+}
+
+/** A row for each text. Only the first has the name. */
+function numbered(name: string, texts: readonly string[]): string[][] {
+  return texts.map((text, at) => [at === 0 ? name : '', texts.length > 1 ? `${at + 1}. ${text}` : text]);
+}
+
+function sentence(why: string): string {
+  return why.charAt(0).toUpperCase() + why.slice(1);
+}
+
+function describeServer(info: ProbeReport['server']): string {
+  if (!isJsonObject(info)) return 'did not send its name';
+  const { name, version, title } = info as Record<string, unknown>;
+  const id = [name, version].filter((part) => typeof part === 'string').join(' ');
+  return typeof title === 'string' && title !== name ? `${title} (${id})` : id;
+}
+
+function describeCapability([name, settings]: [string, unknown]): string {
+  const details = isJsonObject(settings)
+    ? Object.entries(settings)
+        .filter(([, value]) => value !== false)
+        .map(([key]) => key)
+    : [];
+  return details.length === 0 ? name : `${name} (${details.join(', ')})`;
+}
+
+function describeCount({ counts, timings }: ProbeReport, kind: ProbedListKind): string {
+  const ms = timings[`${kind}Ms`];
+  if (ms === undefined) return 'not declared';
+  return counts[kind] === null ? `the list fails (${ms} ms)` : `${counts[kind]} (${ms} ms)`;
 }

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { usageError } from '../cli-error.js';
+import { EXIT, usageError } from '../cli-error.js';
 import { clientCommand } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
-import { withSession } from '../session.js';
+import { withSession } from '../session/session.js';
 import { commandLine } from '../target.js';
 import { renderResource } from '../terminal/render-content.js';
 import { processTerminal, writeJson } from '../terminal/terminal.js';
 import { type CallCommandOptions, setLogLevel, withRequestOptions } from './call.js';
 
-export function readCommand(behind: readonly string[] | undefined): Command {
+export function readCommand(afterDashes: readonly string[] | undefined): Command {
   const command = clientCommand('read', ' URI', {
-    description: 'Read a resource. Text is printed; bytes go as they are into a file or a pipe.',
+    description: 'Read a resource and print it; binary contents go unchanged into a file or a pipe.',
     examples: [
       'isthmus read unix:/tmp/demo.sock demo://clock',
       'isthmus read --config .mcp.json weather weather://oslo/today',
@@ -19,14 +18,14 @@ export function readCommand(behind: readonly string[] | undefined): Command {
     ],
   });
   return withRequestOptions(command).action(
-    async (words: string[], given: GivenOptions<CallCommandOptions>) => {
-      const { target, rest, options } = await chooseTarget('read', words, behind, given);
+    async (args: string[], given: GivenOptions<CallCommandOptions>) => {
+      const { target, rest, options } = await chooseTarget('read', args, afterDashes, given);
       const [uri, ...more] = rest;
       if (uri === undefined) {
         const list = commandLine('list', target, 'resources');
-        throw usageError('There is no URI to read', `${list} shows what there is`);
+        throw usageError('No URI given', `${list} shows the resources`);
       }
-      if (more.length > 0) throw usageError(`read takes one URI; what is "${more[0]}"?`);
+      if (more.length > 0) throw usageError(`Unexpected argument "${more[0]}": read takes one URI`);
       const terminal = processTerminal();
       process.exitCode = await withSession(target, { ...options, cache: true }, terminal, async (session) => {
         await setLogLevel(session, options.logLevel);

@@ -4,10 +4,13 @@ import { findUpstream } from '../serve/find-upstream.js';
 import { runServe } from '../serve/run-serve.js';
 import { addServeOptions, SERVE_HELP, type ServeCommandOptions } from '../serve/serve-options.js';
 
-/** `before` is what was typed up to `--`, for advice that can be pasted. */
-export function serveCommand(behind: readonly string[] | undefined, before: readonly string[] = []): Command {
+/** `before` has the arguments before `--`, for hints that can be pasted. */
+export function serveCommand(
+  afterDashes: readonly string[] | undefined,
+  before: readonly string[] = [],
+): Command {
   const command = new Command('serve')
-    .description('Put any MCP server on any address, for clients of both eras at the same time.')
+    .description('Serve any MCP server at any address, for clients of both eras at the same time.')
     .usage(
       [
         '[options] -- COMMAND ARGS…',
@@ -16,17 +19,17 @@ export function serveCommand(behind: readonly string[] | undefined, before: read
         'isthmus serve [options]                     (the demo server)',
       ].join('\n       '),
     )
-    .argument('[words...]')
+    .argument('[args...]')
     .configureHelp({ visibleArguments: () => [] });
   return addServeOptions(command)
     .addHelpText('after', SERVE_HELP)
     .showHelpAfterError('(isthmus serve --help explains the options)')
     .exitOverride()
-    .action((words: string[], given: ServeCommandOptions) => {
+    .action((args: string[], given: ServeCommandOptions) => {
       const sourceOf = (name: keyof ServeCommandOptions) => command.getOptionValueSource(name);
-      const options = settleEnvironment(given, sourceOf, behind !== undefined);
+      const options = settleEnvironment(given, sourceOf, afterDashes !== undefined);
       const { upstream } = options;
-      const target = findUpstream({ before, words, behind, upstream });
+      const target = findUpstream({ before, words: args, behind: afterDashes, upstream });
       return runServe({ target, options, isTyped: (name) => sourceOf(name) === 'cli' });
     });
 }

@@ -4,7 +4,7 @@ import type { ServeCommandOptions } from '../serve/serve-options.js';
 
 type Name = keyof ServeCommandOptions;
 
-/** What was typed wins over what the environment says, also where another option says the same. */
+/** An option of the command line wins over the environment, also where two options contradict each other. */
 export function settleEnvironment(
   options: ServeCommandOptions,
   sourceOf: (name: Name) => string | undefined,
@@ -21,9 +21,9 @@ export function settleEnvironment(
   const hasTarget = isCommandTyped || TARGETS.some(isTyped);
   if (hasTarget) drop('upstream', 'config');
   else if (isFromEnv('upstream') && isFromEnv('config')) {
-    throw usageError('ISTHMUS_UPSTREAM and ISTHMUS_CONFIG both say what to serve', 'Unset one of them');
+    throw usageError('ISTHMUS_UPSTREAM and ISTHMUS_CONFIG are both set', 'Unset one of them');
   }
-  // Children get what they need, and not the keys of our door.
+  // The servers that we start must not see the keys of our clients.
   delete process.env['ISTHMUS_API_KEY'];
   const settled = Object.entries(options).flatMap(([key, value]) => {
     const name = key as Name;
@@ -37,7 +37,7 @@ export function settleEnvironment(
 
 const TARGETS: readonly Name[] = ['upstream', 'config', 'import', 'namedServer'];
 
-/** How a variable separates what is several options on the command line. A key may have anything in it but blanks. */
+/** Separators of variables that hold several values. A key may contain any character except white space. */
 const LISTS: Readonly<Partial<Record<Name, string | RegExp>>> = {
   listen: /[\s,]+/,
   config: delimiter,

@@ -1,29 +1,28 @@
 import { usageError } from '../cli-error.js';
-import { anyway, type Habit, refused, renamed, type ToolFlags } from './habit.js';
-import { checkedPath } from './words.js';
+import { type CompatFlag, type CompatFlags, checkedPath, ignored, refused, renamed } from './flags.js';
 
-/** What users of mcp-proxy of npm (6.7) type. */
-export const MCP_PROXY: ToolFlags = {
+/** The options of mcp-proxy of npm (6.7). */
+export const MCP_PROXY: CompatFlags = {
   server: {
     takes: 'one',
-    say([kind = ''], draft) {
+    apply([kind = ''], draft) {
       if (!/^(sse|stream)$/.test(kind))
-        throw usageError(`"${kind}" is no server type`, 'Write sse or stream');
+        throw usageError(`--server "${kind}" is not a server type`, 'Write sse or stream');
       draft.server = kind;
-      // The other way round nothing is left out: clients of all other revisions are at the one address.
-      if (kind === 'stream') draft.words.push('--no-sse');
+      // With `sse`, clients of other revisions still use the same address, so nothing is left out.
+      if (kind === 'stream') draft.args.push('--no-sse');
     },
   },
   endpoint: {
     takes: 'one',
-    say([path = ''], draft) {
+    apply([path = ''], draft) {
       draft.endpoint = checkedPath('--endpoint', path);
     },
   },
   'stream-endpoint': {
     takes: 'one',
-    say([path = ''], { words }) {
-      words.push('--path', checkedPath('--streamEndpoint', path));
+    apply([path = ''], { args }) {
+      args.push('--path', checkedPath('--streamEndpoint', path));
     },
   },
   'sse-endpoint': renamed('--sse-path'),
@@ -34,31 +33,31 @@ export const MCP_PROXY: ToolFlags = {
     bounded(
       '--sessionIdleTimeout',
       ms,
-      'clients that never say goodbye would fill the memory',
+      'sessions of clients that never close them would fill the memory',
       '--session-timeout 86400000',
     ),
   ),
   'max-body-size': renamed('--max-body', (bytes) =>
     bounded('--maxBodySize', bytes, 'one request could take all memory', '--max-body 1073741824'),
   ),
-  'event-store': anyway(),
-  'no-event-store': { takes: 'nothing', say: (_, { words }) => void words.push('--resumable-events', '0') },
+  'event-store': ignored(),
+  'no-event-store': { takes: 'nothing', apply: (_, { args }) => void args.push('--resumable-events', '0') },
   'event-store-max-events': renamed('--resumable-events'),
   'cors-add-allowed-header': renamed('--allow-header'),
   shell: {
     takes: 'nothing',
-    say(_, draft) {
+    apply(_, draft) {
       draft.shell = true;
     },
   },
-  modern: anyway(),
+  modern: ignored(),
   'no-modern': refused(
-    '--no-modern: clients of both eras are served, always',
-    'Leave it out: a legacy client never notices the other era',
+    '--no-modern: isthmus always serves clients of both eras',
+    'Leave it out: a legacy client is not affected by the other era',
   ),
   'keep-alive-timeout': refused(
-    '--keepAliveTimeout: an idle connection is kept for 60 s, and a stream for as long as it lives',
-    'Leave it out; --session-timeout MS is for sessions',
+    '--keepAliveTimeout: an idle connection is always kept for 60 s, and a stream until it ends',
+    'Leave it out; --session-timeout MS sets the limit for sessions',
     'one',
   ),
   ...tls('ssl-ca', 'ssl-cert', 'ssl-key'),
@@ -68,21 +67,21 @@ export const MCP_PROXY: ToolFlags = {
 
 function bounded(option: string, value: string, why: string, instead: string): string {
   if (!/^0+$/.test(value)) return value;
-  throw usageError(`${option} 0 would mean no bound: ${why}`, `Give a large one: ${instead}`);
+  throw usageError(`${option} 0 would mean no limit: ${why}`, `Give a large limit: ${instead}`);
 }
 
-function tls(...names: readonly string[]): ToolFlags {
-  const habit = refused(
-    'TLS is not spoken here: certificates belong to what stands in front',
-    'Let Caddy, nginx or the like take the certificate and pass on to http://127.0.0.1:8080; add --allow-host NAME',
+function tls(...names: readonly string[]): CompatFlags {
+  const flag = refused(
+    'isthmus serve does not speak TLS: the certificate belongs to the proxy in front of it',
+    'Give the certificate to Caddy, nginx or the like, forward to http://127.0.0.1:8080, and add --allow-host NAME',
     'one',
   );
-  return Object.fromEntries(names.map((name) => [name, habit]));
+  return Object.fromEntries(names.map((name) => [name, flag]));
 }
 
-function tunnel(takes: 'nothing' | 'one'): Habit {
+function tunnel(takes: 'nothing' | 'one'): CompatFlag {
   return refused(
-    '--tunnel: nothing is put on the internet from here, through the machines of others',
+    '--tunnel: isthmus does not publish a server on the internet',
     'Start a tunnel of your own (cloudflared, ngrok, tailscale funnel) to the port, and add --api-key KEY --allow-host NAME',
     takes,
   );

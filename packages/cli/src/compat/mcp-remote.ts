@@ -1,34 +1,41 @@
 import { usageError } from '../cli-error.js';
-import { anyway, type Habit, refused, renamed, type ToolFlags } from './habit.js';
-import { noOAuth } from './no-oauth.js';
+import {
+  type CompatFlag,
+  type CompatFlags,
+  header,
+  headerFile,
+  ignored,
+  noOAuth,
+  refused,
+  renamed,
+} from './flags.js';
 import { toStrategy } from './python-mcp-proxy.js';
-import { header, headerFile } from './words.js';
 
-/** What users of mcp-remote (0.15) type; those of mcp-proxy who give it a URL are here as well. */
-export const MCP_REMOTE: ToolFlags = {
+/** The options of mcp-remote (0.15), and those of mcp-proxy with a URL. */
+export const MCP_REMOTE: CompatFlags = {
   headers: header,
   H: header,
   'header-file': headerFile,
   transport: renamed('--transport', toStrategy),
   protocol: {
     takes: 'one',
-    say([era = ''], { words }) {
+    apply([era = ''], { args }) {
       if (!/^(auto|legacy|modern)$/.test(era))
-        throw usageError(`--protocol "${era}"`, 'Write auto, legacy or modern');
-      words.push('--mode', era);
+        throw usageError(`--protocol "${era}" is not an era`, 'Write auto, legacy or modern');
+      args.push('--mode', era);
     },
   },
-  // Plain HTTP is the choice of whoever writes the URL.
-  'allow-http': anyway(),
-  // Nothing is said unless something goes wrong.
-  silent: anyway(),
-  // Proxies that the environment names are used.
-  'enable-proxy': anyway(),
-  // None are kept.
-  'disable-cookies': anyway(),
+  // A URL with http:// is always accepted.
+  'allow-http': ignored(),
+  // attach prints errors only.
+  silent: ignored(),
+  // The proxies of the environment are always used.
+  'enable-proxy': ignored(),
+  // Cookies are never kept.
+  'disable-cookies': ignored(),
   debug: refused(
-    '--debug: attach says on stderr what goes wrong, and nothing else',
-    'isthmus probe URL shows what the server is and what is odd about it; isthmus daemon status shows what is shared',
+    '--debug: attach prints errors only, on stderr',
+    'isthmus probe URL shows facts and warnings about the server; isthmus daemon status shows the shared servers',
   ),
   'connect-timeout': partOfCall('--connect-timeout'),
   'headers-timeout': partOfCall('--headers-timeout'),
@@ -36,7 +43,7 @@ export const MCP_REMOTE: ToolFlags = {
   'keep-alive': pings('nothing'),
   'ping-interval': pings('one'),
   ipv4: refused(
-    '--ipv4: addresses of both kinds are tried, and the one that answers is taken',
+    '--ipv4: IPv4 and IPv6 addresses are both tried, and the first that answers is used',
     'Leave it out; NODE_OPTIONS=--dns-result-order=ipv4first tries IPv4 before the others',
   ),
   ...oauth('one', [
@@ -55,22 +62,22 @@ export const MCP_REMOTE: ToolFlags = {
   ...oauth('nothing', ['client-credentials', 'device-code', 'disable-resource-parameter', 'use-id-token']),
 };
 
-function partOfCall(option: string): Habit {
+function partOfCall(option: string): CompatFlag {
   return refused(
-    `${option}: a call has one bound for all of it, and a stream may be silent for as long as it likes`,
-    'Use --timeout MS, for each call',
+    `${option}: a call has one limit for all of it, and a stream may be silent without limit`,
+    'Use --timeout MS, the limit for each call',
     'one',
   );
 }
 
-function pings(takes: 'nothing' | 'one'): Habit {
+function pings(takes: 'nothing' | 'one'): CompatFlag {
   return refused(
-    'No pings are sent to keep a session: one that the server has forgotten is opened again with the next call',
+    'No pings are sent to keep a session alive: the next call opens a new session if the server has dropped it',
     'Leave it out',
     takes,
   );
 }
 
-function oauth(takes: 'nothing' | 'one', names: readonly string[]): ToolFlags {
+function oauth(takes: 'nothing' | 'one', names: readonly string[]): CompatFlags {
   return Object.fromEntries(names.map((name) => [name, noOAuth(name, takes)]));
 }

@@ -1,42 +1,49 @@
 import { usageError } from '../cli-error.js';
-import { anyway, type Habit, renamed, type ToolFlags } from './habit.js';
-import { noOAuth } from './no-oauth.js';
-import { allowOrigins, header, logLevel } from './words.js';
+import {
+  allowOrigins,
+  type CompatFlag,
+  type CompatFlags,
+  header,
+  ignored,
+  logLevel,
+  noOAuth,
+  renamed,
+} from './flags.js';
 
-/** What users of mcp-proxy of PyPI (0.12) type. */
-export const PYTHON_MCP_PROXY: ToolFlags = {
+/** The options of mcp-proxy of PyPI (0.12). */
+export const PYTHON_MCP_PROXY: CompatFlags = {
   'named-server': {
     takes: 'two',
-    say([first = '', second], { words }) {
-      const isWhole = /^[^\s=]+=./.test(first);
-      if (second === undefined && !isWhole) {
+    apply([first = '', second], { args }) {
+      const hasCommand = /^[^\s=]+=./.test(first);
+      if (second === undefined && !hasCommand) {
         throw usageError(
           `--named-server ${first} has no command`,
           `--named-server ${first} "npx -y some-server"`,
         );
       }
-      words.push('--named-server', second === undefined ? first : `${first}=${second}`);
+      args.push('--named-server', second === undefined ? first : `${first}=${second}`);
     },
   },
   'named-server-config': renamed('--config'),
-  'no-pass-environment': anyway(),
-  'no-stateless': anyway(),
-  'no-debug': anyway(),
+  'no-pass-environment': ignored(),
+  'no-stateless': ignored(),
+  'no-debug': ignored(),
   'allow-origin': {
     takes: 'origins',
-    say(origins, { words }) {
+    apply(origins, { args }) {
       if (origins.length === 0)
         throw usageError('--allow-origin has no origin', '--allow-origin https://app.example.com');
-      words.push(...allowOrigins(origins));
+      args.push(...allowOrigins(origins));
     },
   },
   'expose-header': {
     takes: 'one',
-    say([name = '']) {
+    apply([name = '']) {
       if (EXPOSED.has(name.toLowerCase())) return;
       throw usageError(
-        `--expose-header ${name}: no such header is ever sent, so there is nothing to show to pages`,
-        'Leave it out; Mcp-Session-Id, WWW-Authenticate and Retry-After are shown',
+        `--expose-header ${name}: isthmus never sends this header`,
+        'Leave it out; Mcp-Session-Id, WWW-Authenticate and Retry-After are always exposed',
       );
     },
   },
@@ -53,13 +60,13 @@ export const PYTHON_MCP_PROXY: ToolFlags = {
   'token-url': noOAuth('token-url', 'one'),
   'verify-ssl': {
     takes: 'maybe',
-    say([value = 'true']) {
+    apply([value = 'true']) {
       if (!/^(1|true|yes|on)$/i.test(value)) throw unverified(value);
     },
   },
   'no-verify-ssl': {
     takes: 'nothing',
-    say() {
+    apply() {
       throw unverified('false');
     },
   },
@@ -67,19 +74,19 @@ export const PYTHON_MCP_PROXY: ToolFlags = {
 
 const EXPOSED: ReadonlySet<string> = new Set(['mcp-session-id', 'www-authenticate', 'retry-after']);
 
-/** `sse` and `streamablehttp` insist on one, as ours with `-only` do. */
+/** `sse` and `streamablehttp` allow one transport, like ours with `-only`. */
 export function toStrategy(name: string): string {
   const strategies: Readonly<Record<string, string>> = { sse: 'sse-only', streamablehttp: 'http-only' };
   return strategies[name] ?? name;
 }
 
-/** `--env NAME VALUE` there, `--env NAME=VALUE` and `--env NAME` here. */
-function variable(mayBeAlone: boolean): Habit {
+/** The other program has `--env NAME VALUE`; ours are `--env NAME=VALUE` and `--env NAME`. */
+function variable(isAmbiguous: boolean): CompatFlag {
   return {
     takes: 'two',
-    say([name = '', value], draft) {
-      draft.words.push('--env', value === undefined ? name : `${name}=${value}`);
-      if (mayBeAlone && value !== undefined) draft.doubtful = name;
+    apply([name = '', value], draft) {
+      draft.args.push('--env', value === undefined ? name : `${name}=${value}`);
+      if (isAmbiguous && value !== undefined) draft.ambiguousEnv = name;
     },
   };
 }
@@ -88,8 +95,8 @@ function unverified(value: string): Error {
   const isFile = !/^(0|false|no|off)$/i.test(value);
   return usageError(
     isFile
-      ? '--verify-ssl with a file: certificates are the business of Node'
-      : 'Certificates are always checked',
-    `Trust the one of that server: NODE_EXTRA_CA_CERTS=${isFile ? value : 'ca.pem'} isthmus serve …`,
+      ? '--verify-ssl FILE is not supported: Node reads the certificates'
+      : 'Certificates are always verified',
+    `Trust the certificate of that server: NODE_EXTRA_CA_CERTS=${isFile ? value : 'ca.pem'} isthmus serve …`,
   );
 }

@@ -2,115 +2,114 @@ import type { Command } from 'commander';
 import { suggest } from '../arguments/suggest.js';
 import { usageError } from '../cli-error.js';
 import { targetAt } from '../target.js';
-import { finish } from './finish.js';
-import type { CommandLine, Draft, Habit, ToolFlags } from './habit.js';
+import type { CommandLine, CompatFlag, CompatFlags, DraftLine } from './flags.js';
 
 export interface Translation {
-  /** The command of ours, for its options. */
+  /** Our command. Its own options are kept. */
   readonly command: Command;
-  readonly habits: ToolFlags;
-  /** Words that are no options: what follows them belongs to a command, or is still for us. */
-  readonly words: 'command' | 'ours';
-  /** Whether the system would start something of this name. */
+  /** The options of other programs. */
+  readonly flags: CompatFlags;
+  /** Whether the first argument that is not an option begins the command of a server, or belongs to us. */
+  readonly plainArguments: 'command' | 'ours';
+  /** Whether the system can start a program of this name. */
   readonly isProgram: (name: string) => Promise<boolean>;
-  /** Throws where a word cannot be meant; `before` is what stands before it. */
-  readonly checkWord?: (word: string, before: readonly string[]) => void;
+  /** Throws where an argument is invalid; `before` has the arguments before it. */
+  readonly checkArgument?: (arg: string, before: readonly string[]) => void;
 }
 
-/** What was typed, in our words: options of other programs are ours, in camelCase, too. Values are not looked at. */
-export async function translate(line: CommandLine, translation: Translation): Promise<CommandLine> {
-  const { command, habits, words: kind } = translation;
+/** Replaces options of other programs by ours. Options may be in camelCase. Values stay as they are. */
+export async function translate(line: CommandLine, translation: Translation): Promise<DraftLine> {
+  const { command, flags, plainArguments } = translation;
   const known = knownOptions(command);
-  const draft: Draft = { words: [], command: undefined };
-  const { words } = line;
+  const draft: DraftLine = { args: [], command: undefined };
+  const { args } = line;
   let rest: readonly string[] = [];
-  for (let at = 0; at < words.length; ) {
-    const typed = words[at]!;
+  for (let at = 0; at < args.length; ) {
+    const typed = args[at]!;
     if (!isOption(typed)) {
-      const isTheOne = targetAt(typed) !== undefined && !draft.words.some((each) => UPSTREAM.test(each));
-      if (kind === 'command' && !isTheOne) {
-        rest = words.slice(at);
+      const isUpstream = targetAt(typed) !== undefined && !draft.args.some((each) => UPSTREAM.test(each));
+      if (plainArguments === 'command' && !isUpstream) {
+        rest = args.slice(at);
         break;
       }
-      translation.checkWord?.(typed, draft.words);
-      draft.words.push(...(kind === 'command' ? ['--upstream', typed] : [typed]));
+      translation.checkArgument?.(typed, draft.args);
+      draft.args.push(...(plainArguments === 'command' ? ['--upstream', typed] : [typed]));
       at += 1;
       continue;
     }
-    at += take(words, at, { known, habits, draft });
+    at += take(args, at, { known, flags, draft });
   }
-  const isCommand = await classifyWords(rest, {
-    isOurs: (word) => isOption(word) && nameOf(toKebab(word), known, habits) !== undefined,
-    isProgram: translation.isProgram,
-  });
-  if (isCommand && !line.behind && !draft.command) draft.command = rest;
-  else draft.words.push(...rest);
-  return finish(draft, line.behind);
+  const isOurs = (arg: string) => isOption(arg) && nameOf(toKebab(arg), known, flags) !== undefined;
+  const isCommand = await isCommandLine(rest, isOurs, translation.isProgram);
+  if (isCommand && !line.afterDashes && !draft.command) draft.command = rest;
+  else draft.args.push(...rest);
+  return draft;
 }
 
 const UPSTREAM = /^(-u|--upstream(=|$))/;
 
 interface Known {
   readonly known: ReadonlyMap<string, KnownOption>;
-  readonly habits: ToolFlags;
+  readonly flags: CompatFlags;
 }
 
-/** Takes one option with what belongs to it; returns how many words that were. */
+/** Translates one option with its values; returns the number of arguments. */
 function take(
-  words: readonly string[],
+  args: readonly string[],
   at: number,
-  { known, habits, draft }: Known & { draft: Draft },
+  { known, flags, draft }: Known & { draft: DraftLine },
 ): number {
-  const typed = words[at]!;
-  const [word, inline] = splitAtEquals(toKebab(typed));
-  const name = nameOf(word, known, habits);
+  const typed = args[at]!;
+  const [option, inline] = splitAtEquals(toKebab(typed));
+  const name = nameOf(option, known, flags);
   if (name === undefined) {
-    refuseNearMiss(typed, word, { known, habits });
-    draft.words.push(typed);
+    refuseNearMiss(typed, option, { known, flags });
+    draft.args.push(typed);
     return 1;
   }
-  const habit = habitOf(name, habits);
-  if (habit) {
-    const values = valuesOf(habit, word, inline, words.slice(at + 1));
-    if (!isSwitchedOff(habit, inline)) habit.say(values, draft);
+  const flag = flagOf(name, flags);
+  if (flag) {
+    const values = valuesOf(flag, option, inline, args.slice(at + 1));
+    if (!isSwitchedOff(flag, inline)) flag.apply(values, draft);
     return 1 + values.length - (inline === undefined ? 0 : 1);
   }
   const { takesValue } = known.get(name)!;
-  if (takesValue || inline === undefined) draft.words.push(inline === undefined ? word : `${word}=${inline}`);
-  // Elsewhere a flag may be told its value.
-  else if (inline === 'true') draft.words.push(word);
-  else if (inline !== 'false') throw usageError(`${word} takes no value`, `Leave =${inline} out`);
-  if (!takesValue || inline !== undefined || at + 1 >= words.length) return 1;
-  draft.words.push(words[at + 1]!);
+  if (takesValue || inline === undefined)
+    draft.args.push(inline === undefined ? option : `${option}=${inline}`);
+  // Other programs accept --flag=true and --flag=false.
+  else if (inline === 'true') draft.args.push(option);
+  else if (inline !== 'false') throw usageError(`${option} does not take a value`, `Leave =${inline} out`);
+  if (!takesValue || inline !== undefined || at + 1 >= args.length) return 1;
+  draft.args.push(args[at + 1]!);
   return 2;
 }
 
-function isSwitchedOff({ takes }: Habit, inline: string | undefined): boolean {
+function isSwitchedOff({ takes }: CompatFlag, inline: string | undefined): boolean {
   return takes === 'nothing' && inline === 'false';
 }
 
-function habitOf(name: string, habits: ToolFlags): Habit | undefined {
+function flagOf(name: string, flags: CompatFlags): CompatFlag | undefined {
   const bare = name.replace(/^--?/, '');
-  return Object.hasOwn(habits, bare) ? habits[bare] : undefined;
+  return Object.hasOwn(flags, bare) ? flags[bare] : undefined;
 }
 
-/** The name of an option of ours or of others, without its value. */
-function nameOf(word: string, known: Known['known'], habits: ToolFlags): string | undefined {
-  const [name] = splitAtEquals(word);
-  return habitOf(name, habits) || known.has(name) ? name : undefined;
+/** The name of an option that we know, without its value. */
+function nameOf(arg: string, known: Known['known'], flags: CompatFlags): string | undefined {
+  const [name] = splitAtEquals(arg);
+  return flagOf(name, flags) || known.has(name) ? name : undefined;
 }
 
-function splitAtEquals(word: string): readonly [string, string | undefined] {
-  const at = word.startsWith('--') ? word.indexOf('=') : -1;
-  return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+function splitAtEquals(arg: string): readonly [string, string | undefined] {
+  const at = arg.startsWith('--') ? arg.indexOf('=') : -1;
+  return at < 0 ? [arg, undefined] : [arg.slice(0, at), arg.slice(at + 1)];
 }
 
-function isOption(word: string): boolean {
-  return word.length > 1 && word.startsWith('-');
+function isOption(arg: string): boolean {
+  return arg.length > 1 && arg.startsWith('-');
 }
 
 function valuesOf(
-  { takes }: Habit,
+  { takes }: CompatFlag,
   name: string,
   inline: string | undefined,
   next: readonly string[],
@@ -118,7 +117,7 @@ function valuesOf(
   const first = inline === undefined ? [] : [inline];
   if (takes === 'nothing') return first;
   if (takes === 'origins') {
-    const end = next.findIndex((word) => !ORIGIN.test(word));
+    const end = next.findIndex((arg) => !ORIGIN.test(arg));
     return [...first, ...next.slice(0, end < 0 ? next.length : end)];
   }
   if (takes === 'maybe') {
@@ -127,57 +126,52 @@ function valuesOf(
   }
   const [value, second] = inline === undefined ? next : [inline, next[0]];
   if (value === undefined) throw usageError(`${name} needs a value`);
-  const isPair = takes === 'two' && !isWhole(value) && second !== undefined && !isOption(second);
+  const isPair = takes === 'two' && !hasBoth(value) && second !== undefined && !isOption(second);
   return isPair ? [value, second] : [value];
 }
 
-/** `NAME=VALUE` and `Name: value` say both in one word. */
-function isWhole(word: string): boolean {
-  return /^[^\s=:]+(=|:)/.test(word);
+/** `NAME=VALUE` and `Name: value` have the name and the value in one argument. */
+function hasBoth(arg: string): boolean {
+  return /^[^\s=:]+(=|:)/.test(arg);
 }
 
-/** All that pages can have as their origin; a pattern is taken too, to be refused with a reason. */
+/** Every origin that a page can have. A pattern matches too, and is refused later with a reason. */
 const ORIGIN = /^(\*|null|https?:\/\/[^/\s]+\/?|\/.+\/)$/;
 
-/** A slip in an option of others; commander knows ours. */
-function refuseNearMiss(typed: string, word: string, { known, habits }: Known): void {
-  if (!word.startsWith('--')) return;
+/** Refuses a likely typo in an option of another program. Commander does the same for ours. */
+function refuseNearMiss(typed: string, option: string, { known, flags }: Known): void {
+  if (!option.startsWith('--')) return;
   const ours = [...known.keys()].filter((each) => each.startsWith('--'));
-  const theirs = Object.keys(habits).filter((each) => each.length > 1);
-  if (suggest(word, ours) !== undefined) return;
+  const foreign = Object.keys(flags).filter((each) => each.length > 1);
+  if (suggest(option, ours) !== undefined) return;
   const meant = suggest(
-    word,
-    theirs.map((each) => `--${each}`),
+    option,
+    foreign.map((each) => `--${each}`),
   );
   if (meant !== undefined)
     throw usageError(`There is no option ${splitAtEquals(typed)[0]}`, `Did you mean ${meant}?`);
 }
 
-/** `--streamableHttp=x` is `--streamable-http=x`. Words that are not options stay as they are, and so do values. */
-function toKebab(word: string): string {
-  const [, name, value = ''] = /^(--[a-z][A-Za-z0-9-]*)(=.*)?$/s.exec(word) ?? [];
-  if (name === undefined) return word;
+/** `--streamableHttp=x` becomes `--streamable-http=x`. Values and other arguments stay as they are. */
+function toKebab(arg: string): string {
+  const [, name, value = ''] = /^(--[a-z][A-Za-z0-9-]*)(=.*)?$/s.exec(arg) ?? [];
+  if (name === undefined) return arg;
   return `${name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()}${value}`;
 }
 
-/** What is known of the words of a line. */
-interface WordFacts {
-  /** An option of ours, or one that we understand. */
-  isOurs(word: string): boolean;
-  isProgram(name: string): Promise<boolean>;
-}
-
 /**
- * Whether words that lack their `--` are a command without doubt: the first is a program, and nothing behind it could
- * be meant for us.
+ * Whether arguments that lack their `--` are a command line without doubt: the first is a program, and none of the
+ * others could be an option for us.
  */
-async function classifyWords(words: readonly string[], facts: WordFacts): Promise<boolean> {
-  const [first, ...rest] = words;
-  if (first === undefined || rest.some((word) => facts.isOurs(word))) return false;
-  return facts.isProgram(first);
+async function isCommandLine(
+  args: readonly string[],
+  isOurs: (arg: string) => boolean,
+  isProgram: (name: string) => Promise<boolean>,
+): Promise<boolean> {
+  const [first, ...rest] = args;
+  return first !== undefined && !rest.some(isOurs) && isProgram(first);
 }
 
-/** What a command of ours knows of an option: whether a value follows. */
 interface KnownOption {
   readonly takesValue: boolean;
 }

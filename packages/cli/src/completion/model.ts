@@ -1,12 +1,12 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What can follow: an option's value, or a word of a command. */
-export type Follows =
+/** What a shell offers for the value of an option, or for the argument of a command. */
+export type Completes =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text' }
   | { readonly kind: 'files' }
   | { readonly kind: 'folders' }
-  /** Names of servers, which the program is asked for. */
+  /** Names of servers. The script asks the program for them. */
   | { readonly kind: 'servers' }
   | { readonly kind: 'choices'; readonly choices: readonly string[] };
 
@@ -14,30 +14,25 @@ export interface CompletedOption {
   readonly long: string | undefined;
   readonly short: string | undefined;
   readonly description: string;
-  readonly value: Follows;
+  readonly value: Completes;
 }
 
 export interface CompletedCommand {
   /** `serve`, `config check`; empty for the program itself. */
   readonly path: string;
-  readonly description: string;
   readonly options: readonly CompletedOption[];
   readonly commands: readonly { readonly name: string; readonly description: string }[];
-  readonly words: Follows;
-  /** A command of the user's may follow behind `--`. */
-  readonly takesCommand: boolean;
+  readonly argument: Completes;
 }
 
-/** The program and all its commands, as commander knows them. */
+/** The program and all its commands, read from commander. */
 export function completedCommands(commands: readonly Command[]): readonly CompletedCommand[] {
   const shown = commands.filter((command) => !isHidden(command));
   const root: CompletedCommand = {
     path: '',
-    description: '',
     options: [HELP, VERSION],
     commands: shown.map(named),
-    words: { kind: 'nothing' },
-    takesCommand: false,
+    argument: { kind: 'nothing' },
   };
   return [root, ...shown.flatMap((command) => completed(command, ''))];
 }
@@ -47,11 +42,9 @@ function completed(command: Command, parent: string): CompletedCommand[] {
   const below = command.commands.filter((each) => !isHidden(each));
   const own: CompletedCommand = {
     path,
-    description: firstSentence(command.description()),
     options: [...command.options.filter(({ hidden }) => !hidden).map(completedOption), HELP],
     commands: below.map(named),
-    words: wordsOf(command.registeredArguments),
-    takesCommand: command.usage().includes('-- COMMAND'),
+    argument: completedArgument(command.registeredArguments),
   };
   return [own, ...below.flatMap((each) => completed(each, path))];
 }
@@ -65,24 +58,24 @@ function completedOption({
   flags,
   argChoices,
 }: Option): CompletedOption {
-  const value = required || optional ? valueOfOption(flags, argChoices) : ({ kind: 'nothing' } as const);
+  const value = required || optional ? completedValue(flags, argChoices) : ({ kind: 'nothing' } as const);
   return { long, short, description: firstSentence(description), value };
 }
 
-function valueOfOption(flags: string, choices: readonly string[] | undefined): Follows {
+function completedValue(flags: string, choices: readonly string[] | undefined): Completes {
   if (choices) return { kind: 'choices', choices };
   const [, name = ''] = /[<[](\w+)/.exec(flags) ?? [];
   if (name === 'folder') return { kind: 'folders' };
-  // Others are paths of URLs.
+  // The path of another option is that of a URL.
   const isFile = name === 'file' || (name === 'path' && flags.includes('--socket'));
   return isFile ? { kind: 'files' } : { kind: 'text' };
 }
 
-function wordsOf([argument]: readonly Argument[]): Follows {
+function completedArgument([argument]: readonly Argument[]): Completes {
   if (!argument) return { kind: 'nothing' };
   if (argument.argChoices) return { kind: 'choices', choices: argument.argChoices };
   if (/^files?$/.test(argument.name())) return { kind: 'files' };
-  // Those of files and of the running gateway: the program knows which.
+  // server-names.ts decides whether those of files or those of the running gateway are offered.
   return { kind: 'servers' };
 }
 
@@ -90,7 +83,7 @@ function named(command: Command): { readonly name: string; readonly description:
   return { name: command.name(), description: firstSentence(command.description()) };
 }
 
-/** Commander keeps it to itself. */
+/** Commander has no public property for it. */
 function isHidden(command: Command): boolean {
   return (command as unknown as { _hidden?: boolean })._hidden === true;
 }
@@ -105,7 +98,7 @@ function firstSentence(text: string): string {
 const HELP: CompletedOption = {
   long: '--help',
   short: '-h',
-  description: 'explain it',
+  description: 'show help',
   value: { kind: 'nothing' },
 };
 

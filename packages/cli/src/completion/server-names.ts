@@ -3,17 +3,17 @@ import { listGateways } from '@isthmus/gateway/internal/control/index.js';
 import { readServers } from '@isthmus/sdk/internal/config/index.js';
 import { configFiles } from '../attach/find-server.js';
 
-/** The servers that may be meant next: those of files, and those of gateways that are running. */
-export async function serverNames(words: readonly string[]): Promise<readonly string[]> {
-  const [command = '', ...typed] = words;
+/** The names of servers that may come next: those of files, and those of running gateways. */
+export async function serverNames(args: readonly string[]): Promise<readonly string[]> {
+  const [command = '', ...typed] = args;
   if (!ONE_NAME.has(command)) return [];
-  const given = configured(typed);
-  const isAboutFiles = given.length > 0 || command === 'attach';
-  // A name and whatever follows it: there is nothing more to name.
-  if (typed.some((word, at) => !word.startsWith('-') && !isValue(typed, at))) return [];
+  const files = configOptions(typed);
+  const wantsFiles = files.length > 0 || command === 'attach';
+  // A command takes one name: after it there is nothing to offer.
+  if (typed.some((arg, at) => !arg.startsWith('-') && !isValue(typed, at))) return [];
   const lists = await Promise.all([
-    isAboutFiles || GATEWAY.has(command) ? ofFiles(given) : [],
-    GATEWAY.has(command) ? ofGateways() : [],
+    wantsFiles || GATEWAY.has(command) ? namesOfFiles(files) : [],
+    GATEWAY.has(command) ? namesOfGateways() : [],
   ]);
   return [...new Set(lists.flat())].filter((name) => SAFE.test(name)).sort();
 }
@@ -21,31 +21,31 @@ export async function serverNames(words: readonly string[]): Promise<readonly st
 const GATEWAY: ReadonlySet<string> = new Set(['status', 'logs', 'restart', 'stop', 'start', 'doctor']);
 const ONE_NAME: ReadonlySet<string> = new Set([...GATEWAY, 'attach', 'list', 'call', 'read', 'probe']);
 
-/** What a shell may see without quotes: a name comes from a file that anybody may have written. */
+/** Names that a shell can take without quotes. The file with the names may come from somebody else. */
 const SAFE = /^[\w@%+=,./-]+$/;
 
-/** The files of `--config`, as far as they have been typed. */
-function configured(words: readonly string[]): string[] {
-  return words.flatMap((word, at) => {
-    const [, inline] = /^--config=(.+)$/s.exec(word) ?? [];
+/** The files of `--config` that have been typed so far. */
+function configOptions(args: readonly string[]): string[] {
+  return args.flatMap((arg, at) => {
+    const [, inline] = /^--config=(.+)$/s.exec(arg) ?? [];
     if (inline !== undefined) return [inline];
-    return /^(-c|--config)$/.test(words[at - 1] ?? '') ? [word] : [];
+    return /^(-c|--config)$/.test(args[at - 1] ?? '') ? [arg] : [];
   });
 }
 
-function isValue(words: readonly string[], at: number): boolean {
+function isValue(args: readonly string[], at: number): boolean {
   return /^(-[cnsmtuH]|--(config|input|socket|pid|lines|mode|timeout|header|url|env|cwd))$/.test(
-    words[at - 1] ?? '',
+    args[at - 1] ?? '',
   );
 }
 
-async function ofFiles(given: readonly string[]): Promise<readonly string[]> {
-  const files = given.length > 0 ? given : known();
+async function namesOfFiles(given: readonly string[]): Promise<readonly string[]> {
+  const files = given.length > 0 ? given : defaultFiles();
   const { servers } = await readServers(files.filter((file) => existsSync(file)));
   return Object.keys(servers);
 }
 
-function known(): readonly string[] {
+function defaultFiles(): readonly string[] {
   try {
     return configFiles(undefined);
   } catch {
@@ -53,7 +53,7 @@ function known(): readonly string[] {
   }
 }
 
-async function ofGateways(): Promise<readonly string[]> {
+async function namesOfGateways(): Promise<readonly string[]> {
   const found = await listGateways();
   return found.flatMap(({ status }) => Object.keys(status?.servers ?? {}));
 }

@@ -17,8 +17,7 @@ import {
 } from '@isthmus/sdk/internal/config/index.js';
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { suggest } from '../arguments/suggest.js';
-import { usageError } from '../cli-error.js';
-import { writeHint } from '../explain-write.js';
+import { usageError, writeHint } from '../cli-error.js';
 
 /** What `config import` has found, and the file that it makes of it. */
 export interface ImportReport {

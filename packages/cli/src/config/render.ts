@@ -9,10 +9,9 @@ import {
   surveyServers,
   type Whereabouts,
 } from '@isthmus/sdk/internal/config/index.js';
-import type { Style } from '../terminal/style.js';
-import { table } from '../terminal/table.js';
-import type { Terminal } from '../terminal/terminal.js';
-import { oneLine, padEnd, widthOf } from '../terminal/text.js';
+import { padEnd, table, widthOf } from '../terminal/table.js';
+import type { Style, Terminal } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
 import type { CheckedServer, CheckReport } from './check-servers.js';
 import type { ImportReport } from './import-servers.js';
 

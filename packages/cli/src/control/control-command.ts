@@ -7,8 +7,7 @@ import type { GatewayServerStatus, GatewayStatus } from '@isthmus/gateway/intern
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { suggest } from '../arguments/suggest.js';
-import { CliError, usageError } from '../cli-error.js';
-import { EXIT } from '../exit-codes.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
 import { quote } from '../target.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';

@@ -5,8 +5,7 @@ import {
   type FoundGateway,
   listGateways,
 } from '@isthmus/gateway/internal/control/index.js';
-import { CliError, usageError } from '../cli-error.js';
-import { EXIT } from '../exit-codes.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
 import { oneLine } from '../terminal/text.js';
 
 /** The options that choose a gateway. */

@@ -3,12 +3,11 @@ import { ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
+import { PIXEL_PNG, READS, SILENCE_WAV } from './fixture-data.js';
 import { addElicitationTools } from './fixture-elicitation.js';
-import { PIXEL_PNG, SILENCE_WAV } from './fixture-media.js';
 import { addInputRoundTools } from './fixture-rounds.js';
-import { READS } from './reads.js';
 
-/** What the official conformance suite expects of a server: same names, same behaviour. */
+/** The tools, resources and prompts that the official conformance suite needs, with its names. */
 export function addConformanceFixture(server: Server): void {
   addContentTools(server);
   addReportingTools(server);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, type Server } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
 import { addConformanceFixture } from './conformance-fixture.js';
-import { READS } from './reads.js';
+import { READS } from './fixture-data.js';
 
-/** The server that tests, benchmarks and newcomers talk to. */
+/** The server for tests, benchmarks and first steps. */
 export function createDemoServer(): Server {
   const server = createServer({
     name: 'isthmus-demo',

@@ -2,9 +2,9 @@ import type { Context } from '@isthmus/sdk/internal/server/context.js';
 import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
 import { jsonSchema } from '@isthmus/sdk/internal/server/schema.js';
 import type { ElicitSchema } from '@isthmus/sdk/internal/wire/model.js';
-import { READS } from './reads.js';
+import { READS } from './fixture-data.js';
 
-/** Tools that put a question to the client while they run (`await ctx.elicit`), in either era. */
+/** Tools that ask the client a question while they run (`await ctx.elicit`), in either era. */
 export function addElicitationTools(server: Server): void {
   server.tool(
     'test_sampling',

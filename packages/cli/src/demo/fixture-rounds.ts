@@ -3,7 +3,7 @@ import type { Context } from '@isthmus/sdk/internal/server/context.js';
 import type { Server } from '@isthmus/sdk/internal/server/create-server.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ElicitSchema, InputRequest, InputRequests } from '@isthmus/sdk/internal/wire/model.js';
-import { READS } from './reads.js';
+import { READS } from './fixture-data.js';
 
 /** Tools in replay style: they return `inputRequired` and are run again with the answers. */
 export function addInputRoundTools(server: Server): void {
@@ -11,7 +11,7 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_elicitation',
     { annotations: READS, description: 'One question' },
     (_args, ctx) => {
-      if (isNo(ctx.answers?.['user_name'])) return 'Hello, whoever you are!';
+      if (isDeclined(ctx.answers?.['user_name'])) return 'Hello, stranger!';
       const name = textAnswer(ctx.answers?.['user_name'], 'name');
       return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Hello, ${name}!`;
     },
@@ -88,15 +88,15 @@ export function addInputRoundTools(server: Server): void {
     'test_input_required_result_prompt',
     { description: 'Asks before it answers' },
     (_args, ctx) => {
-      if (isNo(ctx.answers?.['user_name'])) return 'Write to nobody.';
-      // The referee answers with a field of its own naming.
+      if (isDeclined(ctx.answers?.['user_name'])) return 'Write to no one.';
+      // The conformance suite answers with another field name.
       const name = anyText(ctx.answers?.['user_name']);
       return name === undefined ? inputRequired({ requests: { user_name: askName } }) : `Write to ${name}.`;
     },
   );
 }
 
-/** What came back for each question, one a line. */
+/** The answers, one per line. */
 function answersTo({ answers }: Context, keys: readonly string[]): string {
   const lines: Record<string, string> = {
     user_name: `Name: ${anyText(answers?.['user_name']) ?? 'not given'}`,
@@ -151,12 +151,12 @@ const askModel: InputRequest = {
 
 const askRoots: InputRequest = { method: 'roots/list' };
 
-/** Whoever does not want to answer is not asked again. */
-function isNo(answer: unknown): boolean {
+/** A user who declined is not asked again. */
+function isDeclined(answer: unknown): boolean {
   return isJsonObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
 }
 
-/** Whether there is an answer; a form that does not fit is none (ELIC-023), and declining is one. */
+/** A form that does not match its schema is not an answer (ELIC-023); declining is one. */
 function isAnswered(ctx: Context, key: string, request: InputRequest): boolean {
   const answer: unknown = ctx.answers?.[key];
   if (!isJsonObject(answer)) return false;
@@ -164,14 +164,14 @@ function isAnswered(ctx: Context, key: string, request: InputRequest): boolean {
   if (request.method === 'roots/list') return rootUris(answer) !== undefined;
   if (request.method !== 'elicitation/create' || answer['action'] !== 'accept') return true;
   const { requestedSchema } = request.params as { requestedSchema: ElicitSchema };
-  // The referee names some of its fields otherwise.
+  // The conformance suite uses other names for some fields.
   const given = Object.values(isJsonObject(answer['content']) ? answer['content'] : {});
   return Object.values(requestedSchema.properties).every(({ type }) =>
     given.some((value) => typeof value === type),
   );
 }
 
-/** A field of an accepted form; an answer that is not one is no answer. */
+/** The first text of an accepted form. */
 function anyText(answer: unknown): string | undefined {
   const content = isJsonObject(answer) && answer['action'] === 'accept' ? answer['content'] : undefined;
   const values = isJsonObject(content) ? Object.values(content) : [];
@@ -185,7 +185,7 @@ function textAnswer(answer: unknown, field: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What the client's model said, or undefined where the answer to `sampling/createMessage` has no content. */
+/** The text of the model, or undefined where the answer to `sampling/createMessage` has no content. */
 function sampledText(answer: unknown): string | undefined {
   const content = isJsonObject(answer) ? answer['content'] : undefined;
   const blocks = Array.isArray(content) ? content : [content];
@@ -195,7 +195,7 @@ function sampledText(answer: unknown): string | undefined {
   return texts.length > 0 ? texts.join('\n') : undefined;
 }
 
-/** The URIs of the client's roots, one a line, or undefined where the answer to `roots/list` has no list. */
+/** The URIs of the roots, one per line, or undefined where the answer to `roots/list` has no list. */
 function rootUris(answer: unknown): string | undefined {
   const roots = isJsonObject(answer) ? answer['roots'] : undefined;
   if (!Array.isArray(roots)) return undefined;

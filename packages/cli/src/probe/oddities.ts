@@ -5,15 +5,15 @@ import {
 } from '@isthmus/sdk/internal/era/revisions.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { type DecodedMessage, isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ProbedListKind, ProbeFacts } from './probe-report.js';
+import type { ProbedListKind, ProbeFacts } from './probe-server.js';
 
-/** Something about a server that is worth a second look. */
+/** A warning about a server. */
 export interface Oddity {
   readonly code: string;
   readonly message: string;
 }
 
-/** What is odd about a server, most of it harmless here and a trap for other clients. Pure. */
+/** The warnings about a server. Most are harmless for this client, but a problem for others. */
 export function findOddities(facts: ProbeFacts): Oddity[] {
   const found = [
     ...aboutStart(facts),
@@ -30,9 +30,7 @@ export function findOddities(facts: ProbeFacts): Oddity[] {
 function aboutStart({ opened, seen, verdict }: ProbeFacts): Oddity[] {
   const found: Oddity[] = [];
   if (opened > 1) {
-    found.push(
-      odd('exits-on-probe', 'It ended when it was asked server/discover and had to be started once more'),
-    );
+    found.push(odd('exits-on-probe', 'The server exits on server/discover and had to be started again'));
   }
   const silent = verdict.evidence.find((line) => line.includes('was not answered within'));
   if (silent) {
@@ -40,7 +38,7 @@ function aboutStart({ opened, seen, verdict }: ProbeFacts): Oddity[] {
     found.push(
       odd(
         'silent-on-discover',
-        `It leaves server/discover unanswered${late ? ' for too long' : ''} instead of refusing it; every client that asks loses the time (here ${Math.round(verdict.ms)} ms)`,
+        `The server ${late ? 'answers server/discover too late' : 'does not answer server/discover'}, instead of refusing it; every client that asks loses time (here ${Math.round(verdict.ms)} ms)`,
       ),
     );
   }
@@ -61,7 +59,7 @@ function aboutMessage(message: DecodedMessage, { verdict }: ProbeFacts): Oddity[
       return [
         odd(
           'error-without-id',
-          `It answers with an error without id (${code} "${text}"): nobody can tell what it is about`,
+          `The server answers with an error without id (${code} "${text}"), so it is not clear which request failed`,
         ),
       ];
     }
@@ -69,7 +67,10 @@ function aboutMessage(message: DecodedMessage, { verdict }: ProbeFacts): Oddity[
     const refusal = `server/discover was answered with ${code} `;
     if (code !== ErrorCode.MethodNotFound && verdict.evidence.some((line) => line.startsWith(refusal))) {
       return [
-        odd('odd-refusal', `It refuses server/discover with ${code} "${text}"; an unknown method is -32601`),
+        odd(
+          'odd-refusal',
+          `The server refuses server/discover with ${code} "${text}"; the code for an unknown method is -32601`,
+        ),
       ];
     }
   }
@@ -82,13 +83,13 @@ function aboutVersionError(data: unknown): Oddity[] {
     return [
       odd(
         'odd-version-error',
-        'It refuses the version (-32022) without data.supported, so that nobody knows what it speaks',
+        'The server refuses the version (-32022) without data.supported, so its versions are unknown',
       ),
     ];
   }
   const found = aboutVersions(supported);
   if (typeof requested !== 'string') {
-    found.push(odd('odd-version-error', 'Its version error (-32022) has no data.requested'));
+    found.push(odd('odd-version-error', 'The version error (-32022) has no data.requested'));
   }
   return found;
 }
@@ -101,7 +102,7 @@ function aboutVersions(versions: unknown): Oddity[] {
     : [
         odd(
           'unknown-versions',
-          `Among its versions is ${unknown.map((version) => JSON.stringify(version)).join(', ')}, unknown here`,
+          `The server lists versions that isthmus does not know: ${unknown.map((version) => JSON.stringify(version)).join(', ')}`,
         ),
       ];
 }
@@ -112,11 +113,12 @@ function isDiscovery(message: DecodedMessage): message is Extract<DecodedMessage
 
 function aboutNoise({ noise }: ProbeFacts): Oddity[] {
   if (noise.count === 0) return [];
-  const lines = noise.count === 1 ? 'a line that is' : `${noise.count} lines that are`;
+  const lines =
+    noise.count === 1 ? 'a line that is not a message' : `${noise.count} lines that are not messages`;
   return [
     odd(
       'noise-on-stdout',
-      `It wrote ${lines} no message where only messages belong (${noise.sample}); logs go to stderr`,
+      `The server wrote ${lines} to stdout, where only messages may be (${noise.sample}); logs belong on stderr`,
     ),
   ];
 }
@@ -124,18 +126,18 @@ function aboutNoise({ noise }: ProbeFacts): Oddity[] {
 function aboutIdentity({ server, era }: ProbeFacts): Oddity[] {
   const { info, capabilities } = server;
   const found: Oddity[] = [];
-  const where = era === 'modern' ? 'its discovery result' : 'its answer to initialize';
+  const where = era === 'modern' ? 'its answer to server/discover' : 'its answer to initialize';
   if (!isJsonObject(info))
-    found.push(odd('no-server-info', `There is no serverInfo in ${where}: it does not say who it is`));
+    found.push(odd('no-server-info', `The server does not send serverInfo in ${where}`));
   else {
     const missing = ['name', 'version'].filter(
       (key) => typeof (info as Record<string, unknown>)[key] !== 'string',
     );
     if (missing.length > 0)
-      found.push(odd('incomplete-server-info', `Its serverInfo has no ${missing.join(' and no ')}`));
+      found.push(odd('incomplete-server-info', `The serverInfo has no ${missing.join(' and no ')}`));
   }
   if (Object.keys(capabilities).length === 0)
-    found.push(odd('no-capabilities', 'It declares no capabilities at all'));
+    found.push(odd('no-capabilities', 'The server declares no capabilities'));
   return found;
 }
 
@@ -144,19 +146,19 @@ function aboutLists({ lists }: ProbeFacts): Oddity[] {
     const list = lists[kind];
     if (!list) return [];
     if ('error' in list) {
-      // Templates have no capability of their own: a server with fixed resources may well refuse the list.
+      // Templates have no capability of their own: a server without templates may refuse the list.
       return kind === 'templates' && list.methodNotFound
         ? []
-        : [odd('list-fails', `It declares ${kind} and fails to list them: ${list.error}`)];
+        : [odd('list-fails', `The server declares ${kind} but fails to list them: ${list.error}`)];
     }
     const found: Oddity[] = [];
     if (list.repeated.length > 0)
-      found.push(odd('repeated-names', `Its ${kind} have repeated names: ${list.repeated.join(', ')}`));
-    if (list.unschooled.length > 0) {
+      found.push(odd('repeated-names', `Several ${kind} have the same name: ${list.repeated.join(', ')}`));
+    if (list.withoutSchema.length > 0) {
       found.push(
         odd(
           'no-input-schema',
-          `These tools have no input schema of type object: ${list.unschooled.join(', ')}`,
+          `These tools have no input schema of type object: ${list.withoutSchema.join(', ')}`,
         ),
       );
     }
@@ -166,7 +168,7 @@ function aboutLists({ lists }: ProbeFacts): Oddity[] {
 
 function aboutDropped({ dropped }: ProbeFacts): Oddity[] {
   return [...dropped].map(([why, count]) =>
-    odd('dropped', `It sent ${why}${count > 1 ? `, ${count} times` : ''}`),
+    odd('dropped', `The server sent ${why}${count > 1 ? `, ${count} times` : ''}`),
   );
 }
 

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { Listener } from '@isthmus/sdk/internal/exchange/connection.js';
 import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
-import { CliError, usageError } from '../cli-error.js';
-import { EXIT } from '../exit-codes.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
 import { printable } from '../terminal/text.js';
 import { DEFAULT_ADDRESS, type ServeCommandOptions } from './serve-options.js';
 

@@ -1,5 +1,5 @@
 import { plain, surveyServers } from '@isthmus/sdk/internal/config/index.js';
-import type { Prompter } from '../terminal/prompter.js';
+import type { Prompter } from '../terminal/ask-form.js';
 import { oneLine } from '../terminal/text.js';
 
 export interface GivenInputs {

@@ -4,9 +4,8 @@ import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { DEFAULT_RESTART } from '@isthmus/sdk/internal/host/process/process-state.js';
-import { CliError } from '../cli-error.js';
+import { CliError, EXIT } from '../cli-error.js';
 import { describeFailure } from '../describe-failure.js';
-import { EXIT } from '../exit-codes.js';
 import type { CommandTarget } from '../target.js';
 import { cut, oneLine } from '../terminal/text.js';
 

@@ -9,11 +9,10 @@ import {
   type ServersChange,
   watchServers,
 } from '@isthmus/sdk/internal/config/index.js';
-import { usageError } from '../cli-error.js';
+import { EXIT, usageError } from '../cli-error.js';
 import { splitCommand } from '../compat/split-command.js';
-import { EXIT } from '../exit-codes.js';
 import { commandTarget, quote } from '../target.js';
-import { createPrompter, type Prompter } from '../terminal/prompter.js';
+import { createPrompter, type Prompter } from '../terminal/ask-form.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf } from './addresses.js';
 import { askInputs } from './ask-inputs.js';

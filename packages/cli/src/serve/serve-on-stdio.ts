@@ -1,6 +1,6 @@
 import { serveOne } from '@isthmus/gateway/internal/serve-one.js';
 import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT } from '../cli-error.js';
 import { listenAt } from './addresses.js';
 import {
   describeEvent,

@@ -1,20 +1,21 @@
+import { createInterface } from 'node:readline';
+import { type Readable, Writable } from 'node:stream';
 import type { ElicitFormParams, ElicitResult, ElicitUrlParams } from '@isthmus/sdk/internal/wire/model.js';
 import { type FieldValue, type FormField, formFields, type ParsedField } from './form-field.js';
-import type { Prompter } from './prompter.js';
-import type { Style } from './style.js';
+import type { Style } from './terminal.js';
 import { oneLine, printable } from './text.js';
 
 export interface AskOptions {
   readonly prompter: Prompter;
   readonly style: Style;
-  /** Who asks, as the user knows it. */
+  /** The name of the server, as the user knows it. */
   readonly asker: string;
-  /** Answers that were given beforehand; these fields are not asked. */
+  /** Answers of `--answer`. Their fields are not asked. */
   readonly given: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
 
-/** Asks the fields of a form one by one, then whether to send them: a server is never told what was not agreed to. */
+/** Asks for the fields of a form one by one, and then for consent. Without consent the server gets no values. */
 export async function askForm(question: ElicitFormParams, options: AskOptions): Promise<ElicitResult> {
   const { prompter, style, signal } = options;
   const fields = formFields(question.requestedSchema);
@@ -35,20 +36,20 @@ export async function askForm(question: ElicitFormParams, options: AskOptions): 
   return agreed ? { action: 'accept', content } : { action: 'decline' };
 }
 
-/** Shows where the server wants to send the user. Nothing is opened, and nothing is agreed to by a mere Enter. */
+/** Shows the URL that the server wants the user to open. It is not opened here, and Enter alone is not consent. */
 export async function askUrl(question: ElicitUrlParams, options: AskOptions): Promise<ElicitResult> {
   const { prompter, style, signal } = options;
   introduce(question.message, options, undefined);
   prompter.say(`  ${style.cyan(oneLine(question.url))}\n`);
   const host = URL.canParse(question.url) ? new URL(question.url).host : '';
   if (host !== '')
-    prompter.say(style.dim(`  It leads to ${host}. Open it in a browser if you trust that.\n`));
-  const agreed = await askYesNo(prompter, style.bold('Go on? [y/n] '), signal, undefined);
+    prompter.say(style.dim(`  It leads to ${host}. Open it in a browser if you trust this host.\n`));
+  const agreed = await askYesNo(prompter, style.bold('Accept? [y/n] '), signal, undefined);
   if (agreed === undefined) return { action: 'cancel' };
   return { action: agreed ? 'accept' : 'decline' };
 }
 
-/** The form filled in from answers that were given beforehand and from defaults, or what is missing or wrong. */
+/** Fills in a form from `--answer` and from defaults. `problems` has missing and invalid fields. */
 export function fillForm(
   question: ElicitFormParams,
   given: ReadonlyMap<string, string>,
@@ -124,14 +125,67 @@ async function askYesNo(
   for (;;) {
     const line = await prompter.ask(prompt, signal);
     if (line === undefined) return undefined;
-    const word = line.trim().toLowerCase();
-    if (word === '' && preset !== undefined) return preset;
-    if (['y', 'yes'].includes(word)) return true;
-    if (['n', 'no'].includes(word)) return false;
+    const answer = line.trim().toLowerCase();
+    if (answer === '' && preset !== undefined) return preset;
+    if (['y', 'yes'].includes(answer)) return true;
+    if (['n', 'no'].includes(answer)) return false;
   }
 }
 
 function introduce(message: string, { prompter, style, asker }: AskOptions, note: string | undefined): void {
   const tail = note === undefined ? '' : style.dim(` (${note})`);
   prompter.say(`\n${style.cyan(`${oneLine(asker)} asks:`)} ${printable(String(message)).trim()}${tail}\n`);
+}
+
+/** Asks a person, one line at a time. */
+export interface Prompter {
+  say(text: string): void;
+  /** The typed line, or `undefined` at the end of the input (Ctrl-D, or `signal`). `hidden` does not echo it. */
+  ask(
+    prompt: string,
+    signal: AbortSignal,
+    options?: { readonly hidden?: boolean },
+  ): Promise<string | undefined>;
+}
+
+/** Ctrl-C at a prompt does not reach the process as a signal. It calls `onInterrupt` instead. */
+export function createPrompter(
+  input: Readable,
+  output: Writable,
+  options: { readonly terminal: boolean; readonly onInterrupt: () => void },
+): Prompter {
+  return {
+    say: (text) => void output.write(text),
+    ask: (prompt, signal, { hidden = false } = {}) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve(undefined);
+        // Each question has its own interface: an open one would keep the process alive.
+        const shown = hidden ? discard() : output;
+        const lines = createInterface({ input, output: shown, terminal: options.terminal, historySize: 0 });
+        if (hidden) output.write(prompt);
+        let line: string | undefined;
+        const stop = () => lines.close();
+        signal.addEventListener('abort', stop, { once: true });
+        lines.once('SIGINT', () => {
+          output.write('\n');
+          lines.close();
+          options.onInterrupt();
+        });
+        lines.once('close', () => {
+          signal.removeEventListener('abort', stop);
+          if (hidden || (line === undefined && !signal.aborted)) output.write('\n');
+          input.pause();
+          resolve(line);
+        });
+        lines.question(prompt, (text) => {
+          line = text;
+          lines.close();
+        });
+      }),
+  };
+}
+
+/** The interface echoes what is typed. This stream swallows the echo. */
+function discard(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }

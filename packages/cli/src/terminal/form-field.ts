@@ -8,7 +8,7 @@ export type ParsedField =
   | { readonly ok: true; readonly value: FieldValue }
   | { readonly ok: false; readonly problem: string };
 
-/** One field of a form, ready to be asked. */
+/** One field of a form. */
 export interface FormField {
   readonly name: string;
   readonly title: string;
@@ -18,7 +18,7 @@ export interface FormField {
   readonly choices: readonly FieldChoice[];
   readonly required: boolean;
   readonly preset: FieldValue | undefined;
-  /** What a line that was typed means. */
+  /** Reads a typed line. */
   parse(text: string): ParsedField;
 }
 
@@ -74,10 +74,10 @@ function kindOf(schema: Record<string, unknown>): Pick<FormField, 'kind' | 'choi
 }
 
 function parseBoolean(text: string): ParsedField {
-  const word = text.trim().toLowerCase();
-  if (['y', 'yes', 'true'].includes(word)) return { ok: true, value: true };
-  if (['n', 'no', 'false'].includes(word)) return { ok: true, value: false };
-  return problem('Answer yes or no');
+  const answer = text.trim().toLowerCase();
+  if (['y', 'yes', 'true'].includes(answer)) return { ok: true, value: true };
+  if (['n', 'no', 'false'].includes(answer)) return { ok: true, value: false };
+  return problem('Enter yes or no');
 }
 
 function numberKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | 'choices' | 'parse'> {
@@ -91,8 +91,8 @@ function numberKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | '
     parse(text) {
       const value = text.trim() === '' ? Number.NaN : Number(text);
       if (!Number.isFinite(value) || (whole && !Number.isSafeInteger(value)))
-        return problem(`Give a ${name}`);
-      if (value < least || value > most) return problem(`Give a ${name}${range(least, most)}`);
+        return problem(`Enter a ${name}`);
+      if (value < least || value > most) return problem(`Enter a ${name}${range(least, most)}`);
       return { ok: true, value };
     },
   };
@@ -108,8 +108,9 @@ function textKind(schema: Record<string, unknown>): Pick<FormField, 'kind' | 'ch
     choices: [],
     parse(text) {
       const count = [...text].length;
-      if (count < least || count > most) return problem(`Give a text${length}; this one has ${count}`);
-      if (format && !format.test(text)) return problem(`Give ${format.name}, such as ${format.example}`);
+      if (count < least || count > most) return problem(`Enter a text${length}; this one has ${count}`);
+      if (format && !format.test(text))
+        return problem(`Enter ${article(format.name)}, such as ${format.example}`);
       return { ok: true, value: text };
     },
   };
@@ -178,7 +179,7 @@ function parseChoice(text: string, choices: readonly FieldChoice[]): ParsedField
     : problem(`Choose from ${choices.map(({ value }) => oneLine(value)).join(', ')}, or by number`);
 }
 
-/** All the ways in which revisions write choices: `enum`, `enum` with `enumNames`, `oneOf`, `anyOf`. */
+/** The revisions write choices as `enum`, `enum` with `enumNames`, `oneOf` or `anyOf`. */
 function choicesOf(schema: Record<string, unknown>): FieldChoice[] {
   const { enum: values, enumNames } = schema;
   if (Array.isArray(values)) {
@@ -204,4 +205,8 @@ function numberOr(value: unknown, otherwise: number): number {
 
 function problem(text: string): ParsedField {
   return { ok: false, problem: text };
+}
+
+function article(name: string): string {
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
 }

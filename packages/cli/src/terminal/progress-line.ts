@@ -1,17 +1,18 @@
 import type { Writable } from 'node:stream';
 import type { ProgressUpdate } from '@isthmus/sdk/internal/wire/model.js';
-import type { Style } from './style.js';
-import { cut, oneLine } from './text.js';
+import { fit } from './table.js';
+import type { Style } from './terminal.js';
+import { oneLine } from './text.js';
 
 /**
- * What a command says on stderr while it works: a line of progress that is drawn over itself, and lines above
- * it. `live` needs a terminal; `plain` writes a line for every report; `none` only the lines.
+ * The progress of a command on stderr: one line that is redrawn, with other lines above it. `live` needs a terminal;
+ * `plain` writes a line for every update; `none` writes only the other lines.
  */
 export interface ProgressLine {
   update(update: ProgressUpdate): void;
-  /** Writes whole lines that stay. */
+  /** Writes lines above the progress. */
   write(text: string): void;
-  /** Takes the line away; the next update draws it again. */
+  /** Removes the line until the next update. */
   hide(): void;
 }
 
@@ -30,7 +31,7 @@ export function createProgressLine(
     update(update) {
       if (mode === 'plain') stream.write(`progress ${describeProgress(update)}\n`);
       if (mode !== 'live') return;
-      const text = cut(`${bar(update)}${describeProgress(update)}`, (stream.columns || 80) - 1);
+      const text = fit(`${bar(update)}${describeProgress(update)}`, (stream.columns || 80) - 1);
       if (text === drawn) return;
       hide();
       drawn = text;
@@ -47,7 +48,7 @@ export function createProgressLine(
   };
 }
 
-export function describeProgress({ progress, total, message }: ProgressUpdate): string {
+function describeProgress({ progress, total, message }: ProgressUpdate): string {
   const amount =
     total === undefined || total <= 0 ? `${round(progress)}` : `${round(progress)}/${round(total)}`;
   return message === undefined || message === '' ? amount : `${amount} ${oneLine(message)}`;

@@ -12,20 +12,20 @@ import { oneLine, printable } from './text.js';
 type Contents = TextResourceContents | BlobResourceContents;
 
 /**
- * A tool's result for a person: texts as they are, and of everything else what it is. Control characters are taken
- * out only on the way to a terminal; a file gets the exact text.
+ * The result of a tool for a person: texts, and a description of other contents. Control characters are removed only
+ * for a terminal; a file gets the exact text.
  */
 export function renderToolResult(result: CallToolResult, terminal: Terminal): string {
   const blocks = Array.isArray(result.content) ? result.content : [];
   const parts = blocks.map((block) => renderBlock(block, terminal));
   const { structuredContent } = result;
-  if (structuredContent !== undefined && !blocks.some((block) => says(block, structuredContent))) {
+  if (structuredContent !== undefined && !blocks.some((block) => repeats(block, structuredContent))) {
     parts.push(endLine(JSON.stringify(structuredContent, null, 2)));
   }
   return parts.join('');
 }
 
-/** What was read: text as it is; bytes as they are when they go into a file or a pipe. */
+/** The contents of a resource: text, or for a file or a pipe also bytes. */
 export function renderResource(result: ReadResourceResult, terminal: Terminal): string | Buffer {
   const contents = Array.isArray(result.contents) ? result.contents : [];
   const [first] = contents;
@@ -45,20 +45,20 @@ function renderBlock(block: ContentBlock, terminal: Terminal): string {
       return endLine(show(block.text, terminal));
     case 'image':
     case 'audio':
-      return `${dim(`[${block.type} ${oneLine(block.mimeType)}, ${sizeOf(block.data)}; --json has it]`)}\n`;
+      return `${dim(`[${block.type} ${oneLine(block.mimeType)}, ${sizeOf(block.data)}; --json prints it]`)}\n`;
     case 'resource_link':
       return `${dim('[link]')} ${oneLine(block.uri)}  ${oneLine(block.title ?? block.name)}\n`;
     case 'resource':
       return `${dim(`[resource ${oneLine(block.resource.uri)}]`)}\n${renderContents(block.resource, terminal)}`;
     default:
-      return `${dim(`[${oneLine(String((block as { type?: unknown }).type))}; --json has it]`)}\n`;
+      return `${dim(`[${oneLine(String((block as { type?: unknown }).type))}; --json prints it]`)}\n`;
   }
 }
 
 function renderContents(contents: Contents, terminal: Terminal): string {
   if ('text' in contents) return endLine(show(contents.text, terminal));
   const type = oneLine(contents.mimeType ?? 'bytes');
-  return `${terminal.out.dim(`[${type}, ${sizeOf(contents.blob)}; redirect the output into a file to keep it]`)}\n`;
+  return `${terminal.out.dim(`[${type}, ${sizeOf(contents.blob)}; redirect the output to a file to save it]`)}\n`;
 }
 
 function show(text: unknown, terminal: Terminal): string {
@@ -69,8 +69,8 @@ function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** Servers repeat structured content as text, for clients that know only that. */
-function says(block: ContentBlock, value: unknown): boolean {
+/** Servers repeat structured content as text, for clients that do not know structured content. */
+function repeats(block: ContentBlock, value: unknown): boolean {
   if (block.type !== 'text') return false;
   try {
     return isDeepStrictEqual(JSON.parse(block.text), value);

@@ -1,17 +1,18 @@
-import { padEnd, widthOf, wrapAndCut } from './text.js';
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 
 export interface TableOptions {
-  /** Columns of the terminal, or infinity: then every row is one line. */
+  /** Columns of the terminal. With infinity every row is one line. */
   readonly width: number;
   /** Cells longer than this are cut. Default 3. */
   readonly maxLines?: number;
   /** Before every line. */
   readonly indent?: string;
-  /** Changes the looks of a cell, not its width. */
+  /** Colours a cell. It must not change its width. */
   readonly paint?: (text: string, column: number) => string;
 }
 
-/** Rows with aligned columns. The last column takes what is left of the width, and wraps within itself. */
+/** Rows with aligned columns. The last column gets the rest of the width, and wraps. */
 export function table(rows: readonly (readonly string[])[], options: TableOptions): string {
   const { width, maxLines = 3, indent = '', paint = (text) => text } = options;
   const widths = columnWidths(rows, width - indent.length);
@@ -22,8 +23,8 @@ export function table(rows: readonly (readonly string[])[], options: TableOption
     for (let at = 0; at < height; at += 1) {
       const parts = cells.map((cell, column) => {
         const text = cell[at] ?? '';
-        const last = column === cells.length - 1;
-        return paint(text, column) + (last ? '' : ' '.repeat(padding(text, widths[column]!)));
+        const isLast = column === cells.length - 1;
+        return paint(text, column) + (isLast ? '' : ' '.repeat(Math.max(0, widths[column]! - widthOf(text))));
       });
       lines.push(`${indent}${parts.join(GAP)}`.trimEnd());
     }
@@ -51,9 +52,43 @@ function columnWidths(rows: readonly (readonly string[])[], width: number): numb
   });
 }
 
-/** Of what is left, a column that is not the last takes at most this part. */
+/** The largest part of the remaining width that a column before the last may take. */
 const SHARE = 0.45;
 
-function padding(text: string, width: number): number {
-  return padEnd(text, width).length - text.length;
+/** The width of the text in columns. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
 }
+
+export function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** Lines of at most `width` columns, broken at spaces where there are any. */
+export function wrap(text: string, width: number): string[] {
+  if (!Number.isFinite(width)) return [text];
+  // A long word, such as a URL, begins on its own line before it is broken.
+  return linesOf(text, width, {}).flatMap((line) =>
+    widthOf(line) > width ? linesOf(line, width, NO_WORDS) : [line],
+  );
+}
+
+/** At most `maxLines` lines; an ellipsis marks that the text is longer. */
+export function wrapAndCut(text: string, width: number, maxLines: number): string[] {
+  const lines = wrap(text, width);
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines - 1), fit(`${lines[maxLines - 1]!}…`, width)];
+}
+
+/** Shortened to `width` columns, with an ellipsis at the end. */
+export function fit(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  return width < 2 ? '…' : `${linesOf(text.replace(/…$/, ''), width - 1, NO_WORDS)[0]}…`;
+}
+
+function linesOf(text: string, width: number, options: Parameters<typeof wrapAnsi>[2]): string[] {
+  return wrapAnsi(text, width, options).split('\n');
+}
+
+/** Fills every line, without regard to spaces. */
+const NO_WORDS = { hard: true, wordWrap: false, trim: false };

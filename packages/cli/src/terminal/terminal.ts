@@ -1,17 +1,17 @@
 import type { Readable, Writable } from 'node:stream';
-import { createStyle, type Style } from './style.js';
 
-/** The streams of a command and what is known about who is at their other end. */
+/** The streams of a command, and whether they are terminals. */
 export interface Terminal {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Somebody reads stdout with their eyes. */
+  /** stdout is a terminal. */
   readonly readsOutput: boolean;
+  /** stderr is a terminal. */
   readonly readsErrors: boolean;
-  /** Somebody can be asked: they type into stdin and read stderr. */
+  /** stdin and stderr are terminals, so questions are possible. */
   readonly canAsk: boolean;
-  /** Columns of stdout; no limit when it is no terminal. */
+  /** Columns of stdout; infinite when it is not a terminal. */
   readonly width: number;
   readonly out: Style;
   readonly err: Style;
@@ -34,7 +34,42 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** One line for programs, indented for people. */
+/** Indented on a terminal, else on one line. */
 export function writeJson(terminal: Terminal, value: unknown): void {
   terminal.stdout.write(`${JSON.stringify(value, null, terminal.readsOutput ? 2 : undefined)}\n`);
+}
+
+/** Adds colours for one stream, or none. */
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+  cyan(text: string): string;
+}
+
+export function createStyle(isTTY: boolean, env: Readonly<Record<string, string | undefined>>): Style {
+  const paint =
+    (open: number, close: number) =>
+    (text: string): string =>
+      text === '' ? text : `\u001b[${open}m${text}\u001b[${close}m`;
+  const plain = (text: string) => text;
+  const maybe = wantsColour(isTTY, env) ? paint : () => plain;
+  return {
+    bold: maybe(1, 22),
+    dim: maybe(2, 22),
+    red: maybe(31, 39),
+    green: maybe(32, 39),
+    yellow: maybe(33, 39),
+    cyan: maybe(36, 39),
+  };
+}
+
+/** https://no-color.org wins over https://force-color.org, which wins over the kind of the stream. */
+function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env['NO_COLOR']) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false';
+  return isTTY && env['TERM'] !== 'dumb';
 }

@@ -120,7 +120,7 @@ describe('the baseline', () => {
     );
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(
-      /^isthmus: Cannot read --baseline \/nowhere\.json: .*\nhint: --update-baseline writes it\n/,
+      /^isthmus: Cannot read --baseline \/nowhere\.json: .*\nhint: --update-baseline creates it\n/,
     );
   });
 });
@@ -130,7 +130,9 @@ describe('--through', () => {
 
   it('a bridge that is none ends with 0', async () => {
     const { code, stdout } = await isthmus('check', ...ping, '--through', 'env {command...}', ...target);
-    expect(stdout).toMatch(/\n\nNothing is lost on the way \(directly A\+, through the bridge A\+\)\.\n$/);
+    expect(stdout).toMatch(
+      /\n\nNothing is lost through the bridge \(directly A\+, through the bridge A\+\)\.\n$/,
+    );
     expect(code).toBe(0);
   });
 

@@ -2,14 +2,11 @@
 
 import { CHECKS, SUITES } from '@isthmus/check';
 import { describe, expect, it } from 'vitest';
-import { type CheckCommandOptions, withCheckOptions } from '../../src/check/check-options.js';
 import { renderCatalogue } from '../../src/check/render-catalogue.js';
-import { targetToCheck } from '../../src/check/run-check-command.js';
-import { toCheckOptions } from '../../src/check/to-check-options.js';
-import { checkCommand } from '../../src/commands/check.js';
-import { clientCommand } from '../../src/common-options.js';
+import { targetToCheck, toCheckOptions } from '../../src/check/to-check-options.js';
+import { type CheckCommandOptions, checkCommand } from '../../src/commands/check.js';
 import { commandTarget, targetAt } from '../../src/target.js';
-import { createStyle } from '../../src/terminal/style.js';
+import { createStyle } from '../../src/terminal/terminal.js';
 
 describe('isthmus check --help', () => {
   const help = helpOf();
@@ -27,7 +24,7 @@ describe('isthmus check --help', () => {
   it('teaches by examples, consent first', () => {
     expect(help).toContain('  isthmus check -- node my-server.js\n');
     expect(help).toContain('  isthmus check http://127.0.0.1:8080/mcp --html report.html\n');
-    expect(help).toMatch(/called only when they say that they only read \(readOnlyHint\)/);
+    expect(help).toMatch(/calls only tools that are marked as read-only \(readOnlyHint\)/);
     expect(help).toMatch(/\{command\.\.\.\} in it becomes the command of the target/);
   });
 
@@ -88,20 +85,15 @@ describe('what isthmus check does not understand', () => {
     [
       'a baseline to write without a file',
       { updateBaseline: true },
-      '--update-baseline has no file to write',
+      '--update-baseline needs a file to write',
       '--baseline mcp-baseline.json --update-baseline',
     ],
-    ['arguments for no tool', { args: ['{}'] }, '"{}" has no tool', `--args 'echo={"text": "hi"}'`],
-    [
-      'a path for no bridge',
-      { throughPath: '/x' },
-      '--through-path is for a bridge, and there is no --through',
-      undefined,
-    ],
+    ['arguments for no tool', { args: ['{}'] }, '--args "{}" names no tool', `--args 'echo={"text": "hi"}'`],
+    ['a path for no bridge', { throughPath: '/x' }, '--through-path needs --through BRIDGE', undefined],
     [
       'one report of two runs',
       { through: 'x', junit: 'a.xml' },
-      '--junit is about one report, and --through compares two',
+      '--junit works for one report, and --through compares two',
       '--json has both reports and every difference',
     ],
   ] satisfies [string, Partial<CheckCommandOptions>, string, string | undefined][])(
@@ -117,7 +109,7 @@ describe('what isthmus check does not understand', () => {
     [['--fail-on', 'all'], /--fail-on <level>.* 'all' is invalid\. Allowed choices are must, should\./],
     [['--sute', 'tools'], /unknown option '--sute'\n\(Did you mean --suite\?\)/],
   ])('is %s', (words, message) => {
-    const command = withCheckOptions(clientCommand('check', '', { description: '', examples: [] }));
+    const command = checkCommand(undefined);
     command.configureOutput({ writeErr: () => {} });
     expect(thrownBy(() => command.parse(words, { from: 'user' })).message).toMatch(message);
   });
@@ -175,7 +167,7 @@ function thrownBy(action: () => unknown): Error {
 
 function helpOf(): string {
   let text = '';
-  const command = checkCommand(undefined, '1.0.0').configureOutput({
+  const command = checkCommand(undefined).configureOutput({
     writeOut: (part) => {
       text += part;
     },

@@ -1,7 +1,6 @@
 import { type FoundGateway, listGateways } from '@isthmus/gateway/internal/control/index.js';
 import { suggest } from '../../arguments/suggest.js';
-import { CliError, usageError } from '../../cli-error.js';
-import { EXIT } from '../../exit-codes.js';
+import { CliError, EXIT, usageError } from '../../cli-error.js';
 import { writeJson } from '../../terminal/terminal.js';
 import { oneLine } from '../../terminal/text.js';
 import { type ControlContext, type ControlOptions, withGateway } from '../control-command.js';

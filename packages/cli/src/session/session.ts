@@ -5,41 +5,40 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { InvalidMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { LogEntry, LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
+import { CliError } from '../cli-error.js';
+import type { CommonOptions } from '../common-options.js';
+import { describeFailure } from '../describe-failure.js';
+import { type CommandTarget, connectorOf } from '../target.js';
+import { createPrompter } from '../terminal/ask-form.js';
+import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js';
+import type { Style, Terminal } from '../terminal/terminal.js';
+import { oneLine, printable } from '../terminal/text.js';
 import { answerQuestions, toGiven, toRoots } from './answer-questions.js';
 import { catchSignals } from './catch-signals.js';
-import { CliError } from './cli-error.js';
-import type { CommonOptions } from './common-options.js';
-import { type CommandDeadline, createDeadline } from './deadline.js';
-import { describeFailure } from './describe-failure.js';
-import { type CommandTarget, connectorOf } from './target.js';
-import { describeLog } from './terminal/describe-log.js';
-import { createProgressLine, type ProgressLine } from './terminal/progress-line.js';
-import { createPrompter } from './terminal/prompter.js';
-import type { Terminal } from './terminal/terminal.js';
-import { oneLine } from './terminal/text.js';
+import { AnswerDeadlines } from './deadlines.js';
 import { type WatchedConnector, watchConnector } from './watch-connector.js';
 
 export interface ClientCommandOptions extends CommonOptions {
   readonly progress?: boolean;
   readonly answer?: readonly string[];
   readonly root?: readonly string[];
-  /** Whether the server may hear of folders at all. Default true. */
+  /** Whether the server may ask for the roots. Default true. */
   readonly roots?: boolean;
   readonly logLevel?: LoggingLevel;
-  /** Whether what was remembered about the server counts. */
+  /** Whether to use the era that an earlier command found. */
   readonly cache: boolean;
   readonly onNoise?: (line: InvalidMessage) => void;
 }
 
-/** A connected client, for the time of one command. */
+/** The connected client of one command. */
 export interface CliSession {
   readonly client: Client;
   readonly connector: WatchedConnector;
-  /** Makes one request with a time limit, progress and logs on stderr, and Ctrl-C as its cancellation. */
+  /** Makes one request with a time limit. Progress and logs go to stderr, and Ctrl-C cancels it. */
   request<T>(what: string, make: (options: CallOptions) => Promise<T>): Promise<T>;
 }
 
-/** Connects, does the work, closes; failures come out as `CliError`. Returns the exit code that `work` returns. */
+/** Connects, does the work, closes. Failures become a `CliError`. Returns the exit code that `work` returns. */
 export async function withSession(
   target: CommandTarget,
   options: ClientCommandOptions,
@@ -53,20 +52,20 @@ export async function withSession(
     options.stderr ? (text) => line.write(text) : undefined,
   );
   const interruption = catchSignals(line);
-  const clock = new AskingClock(line);
+  const deadlines = new AnswerDeadlines(line);
   let client: Client | undefined;
   try {
     client = await connect(
       connector,
-      connectOptions(connector, options, terminal, line, clock, interruption),
+      connectOptions(connector, options, terminal, line, deadlines, interruption),
     );
     connector.stopWatching();
-    const session = createSession(client, connector, options, terminal, line, clock, interruption.signal);
+    const session = createSession(client, connector, options, terminal, line, deadlines, interruption.signal);
     return await work(session);
   } catch (error) {
     if (interruption.signal.aborted) {
       throw new CliError(
-        interruption.code(),
+        interruption.exitCode(),
         client ? 'Interrupted; the request was cancelled' : 'Interrupted',
       );
     }
@@ -85,7 +84,7 @@ export async function withSession(
   }
 }
 
-/** Longer than anybody waits: the command line has time limits of its own, which stop while the user is asked. */
+/** The client must not time out by itself: the deadlines of the command stop while the user answers a question. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ANSWER_MS = 60_000;
 
@@ -94,7 +93,7 @@ function connectOptions(
   options: ClientCommandOptions,
   terminal: Terminal,
   line: ProgressLine,
-  clock: AskingClock,
+  deadlines: AnswerDeadlines,
   interruption: { readonly signal: AbortSignal; interrupt(): void },
 ) {
   const { stdin, stderr, canAsk, err } = terminal;
@@ -116,7 +115,7 @@ function connectOptions(
       style: err,
       given: toGiven(options.answer ?? []),
       roots: options.roots === false ? undefined : toRoots(options.root ?? []),
-      whileAsking: (ask) => clock.whileAsking(ask),
+      whileAsking: (ask) => deadlines.whileAsking(ask),
       note: (text) => line.write(`isthmus: ${text}\n`),
     }),
   };
@@ -128,7 +127,7 @@ function createSession(
   options: ClientCommandOptions,
   terminal: Terminal,
   line: ProgressLine,
-  clock: AskingClock,
+  deadlines: AnswerDeadlines,
   interrupted: AbortSignal,
 ): CliSession {
   const limitMs = options.timeout ?? ANSWER_MS;
@@ -142,16 +141,16 @@ function createSession(
       const interrupt = () => over.abort(interrupted.reason);
       if (interrupted.aborted) interrupt();
       interrupted.addEventListener('abort', interrupt, { once: true });
-      const deadline = clock.start(limitMs, () => over.abort(new Error('it took too long')));
+      const deadline = deadlines.start(limitMs, () => over.abort(new Error('it took too long')));
       try {
         return await make({
           signal: over.signal,
           ...(logLevel && { logLevel }),
           onLog,
           onProgress(update) {
-            // A limit that was asked for is a limit, whatever the server reports.
+            // An explicit --timeout is a limit for the whole request, in spite of progress.
             if (options.timeout === undefined) deadline.restart();
-            if (!clock.asking) line.update(update);
+            if (!deadlines.asking) line.update(update);
           },
         });
       } catch (error) {
@@ -172,38 +171,12 @@ function createSession(
   };
 }
 
-/** The time limits of requests, all of which stop while a question is on the screen. */
-class AskingClock {
-  asking = false;
-  readonly #line: ProgressLine;
-  readonly #running = new Set<CommandDeadline>();
-
-  constructor(line: ProgressLine) {
-    this.#line = line;
-  }
-
-  start(ms: number, onLate: () => void): CommandDeadline {
-    const deadline = createDeadline(ms, onLate);
-    this.#running.add(deadline);
-    return {
-      ...deadline,
-      stop: () => {
-        this.#running.delete(deadline);
-        deadline.stop();
-      },
-    };
-  }
-
-  async whileAsking<T>(ask: () => Promise<T>): Promise<T> {
-    this.#line.hide();
-    this.asking = true;
-    const held = [...this.#running];
-    for (const deadline of held) deadline.hold();
-    try {
-      return await ask();
-    } finally {
-      this.asking = false;
-      for (const deadline of held) deadline.release();
-    }
-  }
+/** A log message of the server, for stderr. */
+function describeLog({ level, logger, data }: LogEntry, style: Style): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  const paint = SERIOUS.has(level) ? style.red : level === 'warning' ? style.yellow : style.dim;
+  const who = logger === undefined || logger === '' ? '' : `${logger}: `;
+  return `${paint(printable(`[${level}] ${who}${text}`).trimEnd())}\n`;
 }
+
+const SERIOUS: ReadonlySet<string> = new Set(['error', 'critical', 'alert', 'emergency']);

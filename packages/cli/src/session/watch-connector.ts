@@ -2,14 +2,14 @@ import type { Connection, Connector } from '@isthmus/sdk/internal/exchange/conne
 import { childOf } from '@isthmus/sdk/internal/transport/stream-connection.js';
 import type { DecodedMessage } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
-/** A connector whose connections can be looked at: what the server said first, and what is on its stderr. */
+/** A connector that records the first answers of the server, and its stderr. */
 export interface WatchedConnector extends Connector {
-  /** How many connections were opened; for a command: how often it was started. */
+  /** The number of connections that were opened; for a command, the number of starts. */
   readonly opened: number;
-  /** The answers that came in until `stopWatching`, up to `MAX_SEEN` of them and `MAX_SEEN_BYTES` in all. */
+  /** The answers before `stopWatching`, at most `MAX_SEEN` of them and `MAX_SEEN_BYTES` in total. */
   readonly seen: readonly DecodedMessage[];
   stopWatching(): void;
-  /** The last lines that the command wrote to stderr; none for a socket. */
+  /** The last lines of the command's stderr; empty for an address. */
   stderrTail(): readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function watchConnector(connector: Connector, onStderr?: (text: string) =
       return watched(connection, (message, known) => {
         if (!watching || seen.length >= MAX_SEEN || !isAnswer(message)) return;
         const bytes = known ?? JSON.stringify(message).length;
-        // A larger one is left out; a small one behind it may be the one that tells the era.
+        // A large answer is left out. A small one after it may show the era.
         if (seenBytes + bytes > MAX_SEEN_BYTES) return;
         seenBytes += bytes;
         seen.push(message);
@@ -60,7 +60,7 @@ function isAnswer({ kind }: DecodedMessage): boolean {
   return kind === 'result' || kind === 'error';
 }
 
-/** `bytes` is not known for all transports, and for a batch it is that of all its messages. */
+/** `bytes` is undefined for some transports. For a batch it is the size of the whole batch. */
 type Note = (message: DecodedMessage, bytes: number | undefined) => void;
 
 function watched(inner: Connection, note: Note): Connection {

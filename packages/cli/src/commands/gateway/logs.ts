@@ -1,15 +1,15 @@
 import type { LogLine } from '@isthmus/gateway/internal/control/index.js';
 import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT } from '../../cli-error.js';
 import {
   type ControlContext,
   type ControlOptions,
   controlCommand,
   unitOf,
   withGateway,
-} from '../control/control-command.js';
-import { EXIT } from '../exit-codes.js';
-import { processTerminal, type Terminal } from '../terminal/terminal.js';
-import { oneLine, printable } from '../terminal/text.js';
+} from '../../control/control-command.js';
+import { processTerminal, type Terminal } from '../../terminal/terminal.js';
+import { oneLine, printable } from '../../terminal/text.js';
 
 interface LogsCommandOptions extends ControlOptions {
   readonly follow?: boolean;
@@ -18,13 +18,12 @@ interface LogsCommandOptions extends ControlOptions {
 
 export function logsCommand(): Command {
   return controlCommand('logs', {
-    description:
-      'What the servers of the running gateway wrote to stderr and logged, and what happened to them.',
+    description: 'Show stderr, logs and events of the servers of the running gateway.',
     help: HELP,
   })
     .argument('[name]', 'a server of the gateway; without it, all of them')
-    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
-    .option('-n, --lines <count>', 'how many of the last lines', toCount, 100)
+    .option('-f, --follow', 'keep printing new lines, until Ctrl-C')
+    .option('-n, --lines <count>', 'number of past lines', toCount, 100)
     .option('--json', 'one JSON object per line')
     .action(async (name: string | undefined, options: LogsCommandOptions) => {
       process.exitCode = await runLogs(name, options, { terminal: processTerminal() });
@@ -44,7 +43,7 @@ export function runLogs(
       const text = json ? `${JSON.stringify(line)}\n` : renderLogLine(line, terminal, name === undefined);
       if (!terminal.stdout.write(text)) await drained(terminal.stdout);
     }
-    if (follow && !signal.aborted) terminal.stderr.write('isthmus: the gateway has ended\n');
+    if (follow && !signal.aborted) terminal.stderr.write('isthmus: the gateway has exited\n');
     return EXIT.ok;
   });
 }
@@ -86,15 +85,15 @@ function toCount(text: string): number {
 }
 
 const HELP = `
-Lines that begin with -- are the gateway's own. It keeps the last thousand of each server.
+Lines that begin with -- are events of the gateway. It keeps the last thousand lines of each server.
 
 Examples:
   isthmus logs weather
-  isthmus logs -f                                  # all servers, as it comes
+  isthmus logs -f                                  # all servers, continuously
   isthmus logs weather -n 1000 --json | jq -r 'select(.source == "stderr") | .text'
 
 Exit codes:
-  0  these were the lines
-  2  no such server, or several gateways are running: say which
+  0  success
+  2  no such server, or several gateways are running: choose one with --socket or --pid
   3  no gateway is running
   4  the gateway did not answer, went away, or speaks another version`;

@@ -1,23 +1,23 @@
 import type { Command } from 'commander';
+import { EXIT } from '../../cli-error.js';
 import {
   type ControlContext,
   type ControlOptions,
   controlCommand,
   unitOf,
   withGateway,
-} from '../control/control-command.js';
-import { isWell, renderServer } from '../control/render-server.js';
-import { renderStatus } from '../control/render-status.js';
-import { EXIT } from '../exit-codes.js';
-import { processTerminal, writeJson } from '../terminal/terminal.js';
+} from '../../control/control-command.js';
+import { isWell, renderServer } from '../../control/render-server.js';
+import { renderStatus } from '../../control/render-status.js';
+import { processTerminal, writeJson } from '../../terminal/terminal.js';
 
 export function statusCommand(): Command {
   return controlCommand('status', {
-    description: 'How the running gateway and its servers are; with NAME, all about one of them.',
+    description: 'Show the state of the running gateway and its servers; with NAME, details of one server.',
     help: HELP,
   })
     .argument('[name]', 'a server of the gateway')
-    .option('--json', 'print what the gateway says of itself, as JSON')
+    .option('--json', 'print the status as JSON')
     .action(async (name: string | undefined, options: ControlOptions) => {
       process.exitCode = await runStatus(name, options, { terminal: processTerminal() });
     });
@@ -40,17 +40,17 @@ export function runStatus(
 }
 
 const HELP = `
-calls: those that are running, and +those that wait. gen: which life of the server this is. A server that is asleep
-is started by the first call.
+calls: running calls, and +waiting calls. gen: the number of the current process start. The first call starts a server
+that is asleep.
 
 Examples:
   isthmus status
-  isthmus status weather                      # its processes, what they proved, how the last one ended
+  isthmus status weather                      # its processes, their health, how the last one ended
   isthmus status --json | jq '.servers[] | select(.state == "failed") | .reason'
 
 Exit codes:
-  0  ready: every server that is needed can be used (with NAME: this one can)
+  0  ready: every needed server is usable (with NAME: this one is)
   1  not ready
-  2  no such server, or several gateways are running: say which
+  2  no such server, or several gateways are running: choose one with --socket or --pid
   3  no gateway is running
   4  the gateway did not answer, or speaks another version`;

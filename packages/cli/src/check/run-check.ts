@@ -1,57 +1,43 @@
-import {
-  CHECKS,
-  type CheckOptions,
-  checkServer,
-  type CheckTarget as Judged,
-  type Report,
-  toJson,
-} from '@isthmus/check';
+import { CHECKS, type CheckOptions, checkServer, type Report, toJson } from '@isthmus/check';
 import type { Finding } from '@isthmus/check/internal/model.js';
 import { cleanLine } from '@isthmus/check/internal/report/plain-text.js';
+import { type FailOn, verdictOf } from '@isthmus/check/internal/run/grade.js';
 import { choose } from '@isthmus/check/internal/run/plan.js';
-import { targetOfSpec } from '@isthmus/check/internal/wire/targets.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
-import { catchSignals, type Interruption } from '../catch-signals.js';
+import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { chooseTarget, type GivenOptions } from '../choose-target.js';
-import { CliError, usageError } from '../cli-error.js';
-import type { CommonOptions } from '../common-options.js';
-import { EXIT } from '../exit-codes.js';
-import { type CommandTarget, commandLine, labelOf, withSettings } from '../target.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
+import type { CheckCommandOptions } from '../commands/check.js';
+import { catchSignals, type Interruption } from '../session/catch-signals.js';
+import { type CommandTarget, commandLine } from '../target.js';
 import { createProgressLine } from '../terminal/progress-line.js';
 import { processTerminal, type Terminal, writeJson } from '../terminal/terminal.js';
 import { oneLine } from '../terminal/text.js';
-import { readBaseline, writeBaseline } from './baseline-files.js';
-import type { CheckCommandOptions } from './check-options.js';
-import { exitCodeOf } from './exit-code.js';
 import { renderCatalogue } from './render-catalogue.js';
-import { countLost, renderThrough } from './render-differences.js';
 import { renderReport } from './render-report.js';
-import { runThrough } from './run-through.js';
-import { toCheckOptions } from './to-check-options.js';
-import { writeReports } from './write-reports.js';
+import { readBaseline, writeBaseline, writeReports } from './report-files.js';
+import { countLost, renderThrough, runThrough } from './through.js';
+import { targetToCheck, toCheckOptions } from './to-check-options.js';
 
-/** `isthmus check`, once it is sure that somebody wants it: the catalogue takes its time to load. */
 export async function runCheckCommand(
-  words: readonly string[],
-  behind: readonly string[] | undefined,
+  args: readonly string[],
+  afterDashes: readonly string[] | undefined,
   given: GivenOptions<CheckCommandOptions>,
-  version: string,
 ): Promise<void> {
   const terminal = processTerminal();
   if (given.list) return void terminal.stdout.write(renderCatalogue(CHECKS, given.json === true, terminal));
-  const { target, rest, options } = await chooseTarget('check', words, behind, given);
-  if (rest.length > 0) throw usageError(`check takes a target and nothing else; what is "${rest[0]}"?`);
-  process.exitCode = await check(target, options, version, terminal);
+  const { target, rest, options } = await chooseTarget('check', args, afterDashes, given);
+  if (rest.length > 0) throw usageError(`Unexpected argument "${rest[0]}": check takes only a target`);
+  process.exitCode = await check(target, options, terminal);
 }
 
 async function check(
   target: CommandTarget,
   options: CheckCommandOptions,
-  version: string,
   terminal: Terminal,
 ): Promise<number> {
   const chosen = toCheckOptions(options);
-  const judged = targetToCheck(target, options);
+  const checked = targetToCheck(target, options);
   const baseline =
     options.baseline === undefined
       ? undefined
@@ -59,10 +45,10 @@ async function check(
   const progress = createCheckProgress(terminal);
   const interruption = catchSignals(createProgressLine(terminal.stderr, 'none', terminal.err));
   const { signal } = interruption;
-  const begun = leaveBeforeItBegins(interruption, terminal, progress.end);
+  const begun = exitBeforeFirstCheck(interruption, terminal, progress.end);
   const run: CheckOptions = {
     ...chosen,
-    version,
+    version: VERSION,
     signal,
     ...(baseline && !options.updateBaseline && { baseline }),
     onFinding(finding, done) {
@@ -72,21 +58,25 @@ async function check(
   };
   try {
     if (options.through !== undefined) {
-      const report = await runThrough(target, judged, options, run);
+      const report = await runThrough(target, checked, options, run);
       signal.throwIfAborted();
       progress.end();
       if (options.json) writeJson(terminal, report);
       else terminal.stdout.write(renderThrough(report, terminal));
       return countLost(report) === 0 ? EXIT.ok : EXIT.failed;
     }
-    const report = await checkServer(judged, run);
+    const report = await checkServer(checked, run);
     progress.end();
     await writeReports(report, options, {
       failOn: options.failOn,
       ...(options.sarifArtifact !== undefined && { sarifArtifact: options.sarifArtifact }),
     });
     print(report, options, terminal);
-    if (signal.aborted) throw new CliError(interruption.code(), 'Interrupted; the checks above were done');
+    if (signal.aborted)
+      throw new CliError(
+        interruption.exitCode(),
+        'Interrupted; the report above has the checks that were finished',
+      );
     if (!options.updateBaseline) return exitCodeOf(report, options.failOn);
     const { accepted } = await writeBaseline(options.baseline!, report, {
       ...(baseline && { previous: baseline }),
@@ -95,24 +85,24 @@ async function check(
       known: new Set(CHECKS.map(({ id }) => id)),
       ...(chosen.eras && { eras: new Set(chosen.eras) }),
     });
-    terminal.stderr.write(`isthmus: ${oneLine(options.baseline!)} accepts ${accepted.length} now\n`);
+    terminal.stderr.write(`isthmus: ${oneLine(options.baseline!)} now accepts ${accepted.length}\n`);
     return EXIT.ok;
   } catch (error) {
     progress.end();
     if (signal.aborted && !(error instanceof CliError))
-      throw new CliError(interruption.code(), 'Interrupted');
+      throw new CliError(interruption.exitCode(), 'Interrupted');
     throw explainFailure(error, target);
   } finally {
     interruption.release();
   }
 }
 
-/** Until the first check there is nothing to finish: who is interrupted then does not wait for a silent server. */
-function leaveBeforeItBegins(interruption: Interruption, terminal: Terminal, hide: () => void): () => void {
+/** Before the first check there is nothing to finish, so an interruption does not wait for a silent server. */
+function exitBeforeFirstCheck(interruption: Interruption, terminal: Terminal, hide: () => void): () => void {
   const leave = () => {
     hide();
     terminal.stderr.write('isthmus: Interrupted; nothing was checked\n');
-    process.exit(interruption.code());
+    process.exit(interruption.exitCode());
   };
   interruption.signal.addEventListener('abort', leave, { once: true });
   return () => interruption.signal.removeEventListener('abort', leave);
@@ -130,22 +120,21 @@ function print(report: Report, options: CheckCommandOptions, terminal: Terminal)
 interface CheckProgress {
   /** Fits `onFinding` of `checkServer`. */
   readonly found: (finding: Finding, progress: { readonly done: number; readonly of: number }) => void;
-  /** Takes the line away. */
   readonly end: () => void;
 }
 
-/** A line on stderr while the checks run: how many are done, what was wrong so far, which was the last. */
+/** A line on stderr while the checks run: how many are done, how many failed, and the newest. */
 export function createCheckProgress({
   stderr,
   readsErrors,
   err,
 }: Pick<Terminal, 'stderr' | 'readsErrors' | 'err'>): CheckProgress {
   const line = createProgressLine(stderr, readsErrors ? 'live' : 'none', err);
-  const wrong = { fail: 0, error: 0, warn: 0 };
+  const problems = { fail: 0, error: 0, warn: 0 };
   return {
     found({ outcome, suite, title }, { done, of }) {
-      if (outcome in wrong) wrong[outcome as keyof typeof wrong] += 1;
-      const counts = Object.entries(wrong)
+      if (outcome in problems) problems[outcome as keyof typeof problems] += 1;
+      const counts = Object.entries(problems)
         .filter(([, number]) => number > 0)
         .map(([name, number]) => `${number} ${name}`);
       const message = [counts.join(', '), `${suite}: ${cleanLine(title)}`].filter(Boolean).join('; ');
@@ -155,7 +144,7 @@ export function createCheckProgress({
   };
 }
 
-/** Why there is no report, with the code for it. An unexpected error stays as it is. */
+/** Why there is no report, with its exit code. An unexpected error is returned unchanged. */
 function explainFailure(error: unknown, target: CommandTarget): unknown {
   if (!(error instanceof IsthmusError)) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
@@ -183,7 +172,10 @@ function explainFailure(error: unknown, target: CommandTarget): unknown {
 
 const UNREACHABLE = /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/;
 
-/** The server that the referee talks to, with what was typed about it. */
-export function targetToCheck(target: CommandTarget, options: CommonOptions): Judged {
-  return targetOfSpec(withSettings(target, options), labelOf(target));
+/** The exit code of a finished run. A server that cannot be reached and an invalid command line fail before that. */
+export function exitCodeOf(
+  report: Pick<Report, 'counts' | 'stale' | 'goneAfter'>,
+  failOn: FailOn = 'must',
+): number {
+  return verdictOf(report, failOn).passed ? EXIT.ok : EXIT.failed;
 }

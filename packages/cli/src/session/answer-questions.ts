@@ -3,29 +3,28 @@ import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnswerContext, Answers } from '@isthmus/sdk/internal/era/answers.js';
 import type { ElicitParams, ElicitResult, Root } from '@isthmus/sdk/internal/wire/model.js';
-import { toAssignment } from './arguments/read-arguments.js';
-import { usageError } from './cli-error.js';
-import { askForm, askUrl, fillForm } from './terminal/ask-form.js';
-import type { Prompter } from './terminal/prompter.js';
-import type { Style } from './terminal/style.js';
-import { oneLine } from './terminal/text.js';
+import { toAssignment } from '../arguments/read-arguments.js';
+import { usageError } from '../cli-error.js';
+import { askForm, askUrl, fillForm, type Prompter } from '../terminal/ask-form.js';
+import type { Style } from '../terminal/terminal.js';
+import { oneLine } from '../terminal/text.js';
 
 export interface QuestionOptions {
   readonly asker: string;
-  /** `undefined`: nobody is there to be asked. */
+  /** `undefined` without a terminal. */
   readonly prompter: Prompter | undefined;
   readonly style: Style;
   /** From `--answer key=value`. */
   readonly given: ReadonlyMap<string, string>;
   readonly roots: readonly Root[] | undefined;
-  /** Told before and after the user is asked: the clock stops, and nothing else may be drawn. */
+  /** Stops time limits and progress while the user is asked. */
   readonly whileAsking: <T>(work: () => Promise<T>) => Promise<T>;
   readonly note: (text: string) => void;
 }
 
-/** What the command line does when a server asks. Sampling is not offered: there is no model here. */
+/** Answers the questions of a server. Sampling is not offered, since the command line has no model. */
 export function answerQuestions(options: QuestionOptions): Answers {
-  // Servers may ask several things at once; a person answers one after the other.
+  // A server may ask several questions at once. The user answers one after the other.
   let last: Promise<unknown> = Promise.resolve();
   return {
     urls: true,
@@ -38,22 +37,22 @@ export function answerQuestions(options: QuestionOptions): Answers {
   };
 }
 
-export function toGiven(words: readonly string[]): Map<string, string> {
+export function toGiven(assignments: readonly string[]): Map<string, string> {
   return new Map(
-    words.map((word) => {
-      const { key, text, isJson } = toAssignment(word);
-      if (isJson) throw usageError(`--answer ${word}: write key=value`);
+    assignments.map((assignment) => {
+      const { key, text, isJson } = toAssignment(assignment);
+      if (isJson) throw usageError(`--answer ${assignment} is not key=value`);
       return [key, text];
     }),
   );
 }
 
-/** The current folder, or those named with `--root`. */
+/** The folders of `--root`, or the current folder. */
 export function toRoots(paths: readonly string[]): Root[] {
   return (paths.length > 0 ? paths : ['.']).map((path) => {
     const folder = resolve(path);
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-      throw usageError(`--root ${path}: there is no such folder`);
+      throw usageError(`--root ${path}: no such folder`);
     }
     return { uri: pathToFileURL(folder).href, name: basename(folder) || folder };
   });
@@ -66,7 +65,7 @@ async function elicit(
 ): Promise<ElicitResult> {
   if (signal.aborted) return { action: 'cancel' };
   const { prompter, given } = options;
-  if (!prompter) return answerAlone(question, options);
+  if (!prompter) return answerWithoutTerminal(question, options);
   if (question.mode !== 'url' && given.size > 0) {
     const { content, problems } = fillForm(question, given);
     const all = Object.keys(Object(question.requestedSchema?.properties)).every((name) => given.has(name));
@@ -78,15 +77,18 @@ async function elicit(
   });
 }
 
-/** Nobody is there: `--answer` is what counts, and without it the answer is that there is none. */
-function answerAlone(question: ElicitParams, { given, note, asker }: QuestionOptions): ElicitResult {
+/** Answers with the values of `--answer`, or cancels. */
+function answerWithoutTerminal(
+  question: ElicitParams,
+  { given, note, asker }: QuestionOptions,
+): ElicitResult {
   const asked = `${oneLine(asker)} asked: ${oneLine(String(question.message))}`;
   if (question.mode === 'url') {
-    note(`${asked} ${oneLine(question.url)}\n  answered cancel: there is no terminal to confirm it on`);
+    note(`${asked} ${oneLine(question.url)}\n  answered cancel: no terminal to confirm it`);
     return { action: 'cancel' };
   }
   if (given.size === 0) {
-    note(`${asked}\n  answered cancel: there is no terminal to ask on, and no --answer key=value`);
+    note(`${asked}\n  answered cancel: no terminal to ask, and no --answer key=value`);
     return { action: 'cancel' };
   }
   const { content, problems } = fillForm(question, given);

@@ -1,23 +1,22 @@
-import { EXIT } from './exit-codes.js';
-import type { ProgressLine } from './terminal/progress-line.js';
+import { EXIT } from '../cli-error.js';
+import type { ProgressLine } from '../terminal/progress-line.js';
 
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** As if Ctrl-C had been pressed. */
+  /** Does the same as Ctrl-C. */
   interrupt(): void;
-  /** What to exit with. */
-  code(): number;
+  exitCode(): number;
   release(): void;
 }
 
-/** The first Ctrl-C calls off what runs; the second does not wait for anybody. */
+/** The first Ctrl-C cancels the running work. The second one exits at once. */
 export function catchSignals(line: ProgressLine): Interruption {
   const controller = new AbortController();
-  let code: number = EXIT.interrupted;
-  const stop = (with_: number) => {
+  let exitCode: number = EXIT.interrupted;
+  const stop = (code: number) => {
     line.hide();
-    if (controller.signal.aborted) process.exit(with_);
-    code = with_;
+    if (controller.signal.aborted) process.exit(code);
+    exitCode = code;
     controller.abort(new Error('the user interrupted it'));
   };
   const interrupt = () => stop(EXIT.interrupted);
@@ -27,7 +26,7 @@ export function catchSignals(line: ProgressLine): Interruption {
   return {
     signal: controller.signal,
     interrupt,
-    code: () => code,
+    exitCode: () => exitCode,
     release() {
       process.off('SIGINT', interrupt);
       process.off('SIGTERM', terminate);
