@@ -10,7 +10,7 @@ import { bothEras, call, linesUnit, openWatched, said } from './support/gateway.
 import { openLegacyHttp } from './support/legacy-http.js';
 import { serveFile } from './support/serve-file.js';
 
-const LIMIT_MS = 1500;
+const LIMIT_MS = 4000;
 
 /** Nobody waits for it any longer than that. */
 const patient = { timeoutMs: LIMIT_MS };

@@ -55,13 +55,11 @@ export async function runBench(
   let doneMs = 0;
   const run = async (lane: BenchLane, phase: BenchState['phase'], ms: number) => {
     const { ask, direct, gone } = lane;
-    const tally = phase === 'warm-up' ? new Tally() : lane.tally;
+    const tally = phase === 'warm-up' ? lane.warmup : lane.tally;
     hooks.onTurn?.({ index: lanes.indexOf(lane), phase, tally, doneMs, totalMs, durationMs: ms });
     const pace = hooks.pace ?? systemPace;
     await runTurn({ ask, direct, load, durationMs: ms, tally, pace, interrupted, gone });
     if (phase === 'measuring') doneMs += ms;
-    // There is nothing else to tell of a server that did not outlive its warm-up.
-    else if (gone.aborted) lane.tally = tally;
   };
   if (warmupMs > 0) for (const lane of lanes) await run(lane, 'warm-up', warmupMs);
   for (let turn = 0; turn < turns; turn += 1) {
@@ -87,7 +85,8 @@ interface BenchLane {
   readonly request: BenchRequest;
   readonly ask: Ask;
   readonly direct: DirectAsk | undefined;
-  tally: Tally;
+  readonly warmup: Tally;
+  readonly tally: Tally;
   readonly cost: CostAccount;
   readonly gone: AbortSignal;
 }
@@ -100,6 +99,7 @@ function openLane(side: BenchSide, request: BenchRequest): BenchLane {
     request,
     ask: asker(side.client, request),
     direct: side.direct?.asker(request),
+    warmup: new Tally(),
     tally: new Tally(),
     cost: new CostAccount(side.pid),
     gone: gone.signal,
@@ -111,7 +111,10 @@ function turnsOf(durationMs: number, sides: number): number {
   return sides === 1 ? 1 : Math.min(60, Math.max(4, Math.round(durationMs / 1000)));
 }
 
-function report({ side, request, tally, cost, gone }: BenchLane, isOpenLoop: boolean): SideReport {
+function report(lane: BenchLane, isOpenLoop: boolean): SideReport {
+  const { side, request, cost, gone } = lane;
+  // A server that died in its warm-up was not measured. Its failures are the only thing to report.
+  const tally = gone.aborted && lane.tally.turns.length === 0 ? lane.warmup : lane.tally;
   const { client, label } = side;
   const { answered, failed, unsent, abandoned, elapsedMs } = tally;
   return {

@@ -95,13 +95,13 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
       withTools('two')(server);
       server.use((call, next) => (hangs && call.method === 'tools/list' ? new Promise(() => {}) : next()));
     });
-    const { url } = await openGateway([bad.unit('bad'), good.unit('good')], { patienceMs: 200 });
+    const { url } = await openGateway([bad.unit('bad'), good.unit('good')], { patienceMs: 2000 });
     const all = await client(url, era);
     expect((await listed(all)).names).toEqual(['bad__two', 'good__one']);
     hangs = true;
-    const { names, absent } = await within(4000, 'the list', listed(all));
+    const { names, absent } = await within(20_000, 'the list', listed(all));
     expect(names).toEqual(['good__one']);
-    expect(absent).toEqual([{ server: 'bad', reason: 'bad did not answer within 0.2 s' }]);
+    expect(absent).toEqual([{ server: 'bad', reason: 'bad did not answer within 2 s' }]);
     hangs = false;
     expect(await listed(all)).toEqual({ names: ['bad__two', 'good__one'], absent: undefined });
   });

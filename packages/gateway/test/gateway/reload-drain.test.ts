@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { gate } from '../../../../test/support/sessions.js';
 import { eventually } from '../../../../test/support/until.js';
 import { client, ERAS } from './support/clients.js';
@@ -7,15 +10,24 @@ import { openGateway } from './support/open.js';
 import { commandUnit, fixtureUnit } from './support/units.js';
 
 const PID = `
+import { existsSync } from 'node:fs';
 import { createServer, serve, stdio } from '${new URL('../../../sdk/dist/index.js', import.meta.url).pathname}';
 const server = createServer({ name: 'pid', version: process.argv[1] ?? '1' });
-const input = { type: 'object', properties: { ms: { type: 'integer' } } };
-server.tool('pid', { input }, async ({ ms }) => {
-  await new Promise((resolve) => setTimeout(resolve, ms ?? 0));
+const input = { type: 'object', properties: { file: { type: 'string' } } };
+// With a file it waits until the file is there.
+server.tool('pid', { input }, async ({ file }) => {
+  while (file && !existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10));
   return process.pid + ' ' + (process.env.WORD ?? '');
 });
 await serve(server, stdio());
 `;
+/** A path where there is nothing yet. */
+function freePath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'go');
+}
+
 const pidUnit = (word: string) =>
   commandUnit('pid', ['--input-type=module', '-e', PID], { env: { WORD: word } });
 
@@ -58,12 +70,14 @@ describe.each(ERAS)('a call of a %s client that is running', (era) => {
       return block?.type === 'text' ? block.text : '';
     };
     const first = await textOf(own.callTool('pid'));
-    const running = [textOf(own.callTool('pid', { ms: 300 })), textOf(all.callTool('pid__pid', { ms: 300 }))];
+    const held = { file: freePath() };
+    const running = [textOf(own.callTool('pid', held)), textOf(all.callTool('pid__pid', held))];
     await eventually(async () =>
       expect((await gateway.status()).servers['pid']!.processes!.inFlight).toBe(2),
     );
     expect(gateway.apply([pidUnit('new'), other.unit('b')]).changed).toEqual(['pid']);
     const next = [textOf(own.callTool('pid')), textOf(all.callTool('pid__pid'))];
+    writeFileSync(held.file, '');
     expect(await Promise.all(running)).toEqual([first, first]);
     const [after, again] = await Promise.all(next);
     expect([first.split(' ')[1], after!.split(' ')[1]]).toEqual(['old', 'new']);
