@@ -102,8 +102,8 @@ export class ClientSubscriptions {
   #subscribeAgain(connection: ActiveConnection, subscription: Subscription, tries: number): void {
     const { clock, over, isCurrent, onReopened } = this.#context;
     const delay = Math.min(RESUBSCRIBE_MS * 2 ** tries, MAX_RESUBSCRIBE_MS);
-    const callOff = clock.after(delay, () => {
-      over.removeEventListener('abort', callOff);
+    const cancelTimer = clock.after(delay, () => {
+      over.removeEventListener('abort', cancelTimer);
       // If the connection was lost in the meantime, the reconnect restores all subscriptions.
       if (over.aborted || !isCurrent(connection) || !this.#open.has(subscription)) return;
       this.subscribe(connection, subscription).then(onReopened, (error) => {
@@ -111,8 +111,8 @@ export class ClientSubscriptions {
         else this.#end(subscription, error);
       });
     });
-    subscription.stop = callOff;
-    over.addEventListener('abort', callOff, { once: true });
+    subscription.stop = cancelTimer;
+    over.addEventListener('abort', cancelTimer, { once: true });
   }
 
   #end(subscription: Subscription, error: unknown): void {

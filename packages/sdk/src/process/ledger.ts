@@ -48,7 +48,7 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
   const ownFile = nameOf(ours);
   const children = new Map<number, ChildIdentity>();
   let pause = FIRST_LOOK_MS;
-  let callOff = () => {};
+  let cancelTimer = () => {};
   let closed = false;
 
   const write = () => {
@@ -58,9 +58,9 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
 
   /** Records from time to time that the children are alive: `isLeftover` needs a recent time. */
   const lookLater = () => {
-    callOff();
+    cancelTimer();
     if (closed || children.size === 0 || ticksNow() === undefined) return;
-    callOff = clock.after(pause, look, { background: true });
+    cancelTimer = clock.after(pause, look, { background: true });
   };
   const look = () => {
     // Takes the time first: a child that is alive afterwards was alive at that time.
@@ -87,7 +87,7 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
     ended(pid) {
       if (!children.delete(pid)) return;
       write();
-      if (children.size === 0) callOff();
+      if (children.size === 0) cancelTimer();
     },
     async reap() {
       const reaped = await Promise.all(folder.list().map(reapFile));
@@ -95,7 +95,7 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
     },
     close() {
       closed = true;
-      callOff();
+      cancelTimer();
     },
   };
 

@@ -143,7 +143,7 @@ export function watchDescriptors(
   }: { clock?: Clock; look?: () => DescriptorUse | undefined } = {},
 ): () => void {
   let isScarce = false;
-  let callOff = () => {};
+  let cancelTimer = () => {};
   const next = () => {
     const use = look();
     // Where the system does not give the numbers, it never will.
@@ -153,10 +153,10 @@ export function watchDescriptors(
       isScarce = !isScarce;
       onChange(use, isScarce);
     }
-    callOff = clock.after(LOOK_MS, next, { background: true });
+    cancelTimer = clock.after(LOOK_MS, next, { background: true });
   };
   next();
-  return () => callOff();
+  return () => cancelTimer();
 }
 
 const SCARCE = 0.9;

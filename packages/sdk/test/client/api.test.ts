@@ -397,7 +397,7 @@ describe('what only one era has', () => {
     ]);
   });
 
-  it('answers -32601 to a request of a legacy server that nobody knows', async () => {
+  it('answers -32601 to an unknown request of a legacy server', async () => {
     const { server } = await meet('legacy');
     server.send({ id: 'x', method: 'example/ask' });
     expect(await server.next()).toMatchObject({ id: 'x', error: { code: -32601 } });

@@ -101,7 +101,7 @@ describe.each(ERAS)('a call to a %s server', (era) => {
       expect(await calling).toMatchObject({ code: 'TIMED_OUT' });
     });
 
-    it('asks for progress when progress may extend it, even if nobody watches', async () => {
+    it('asks for progress when progress may extend it, even without a listener', async () => {
       const { client, server } = await meet(era);
       void client.callTool('slow', {}, { timeoutMs: 100, maxTimeoutMs: 1000 }).catch(() => {});
       expect(await server.next()).toEqual(
@@ -238,7 +238,7 @@ describe.each(ERAS)('a call to a %s server', (era) => {
       });
     });
 
-    it('gives progress to nobody after the answer', async () => {
+    it('drops progress after the answer', async () => {
       const dropped = collectDropped();
       const { client, server } = await meet(era);
       const seen: ProgressUpdate[] = [];
@@ -412,7 +412,7 @@ describe.each(ERAS)('a call to a %s server', (era) => {
 describe('logs of a modern server', () => {
   const log = { method: 'notifications/message', params: { level: 'info', data: 'x' } };
 
-  it('come with onLog alone: whoever passes it wants logs', async () => {
+  it('come with onLog alone: a caller that passes it wants logs', async () => {
     const { client, server } = await meet('modern');
     void client.callTool('t', {}, { onLog: () => {} }).catch(() => {});
     expect((await server.next()).params?.['_meta']).toHaveProperty('io.modelcontextprotocol/logLevel');

@@ -51,7 +51,7 @@ describe('any era cache', () => {
       expect(await cache.get('weather')).toBeUndefined();
     });
 
-    test(`${name} believes a verdict for as long as it is told`, async () => {
+    test(`${name} believes a verdict for the configured time`, async () => {
       const clock = stoppedClock();
       const cache = await create(clock, 1000);
       await cache.set('weather', MODERN);

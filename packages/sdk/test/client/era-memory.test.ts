@@ -303,7 +303,7 @@ describe('a mode that was asked for', () => {
   });
 });
 
-test('a memory that fails is no obstacle', async () => {
+test('a cache that fails does not prevent connecting', async () => {
   const broken: EraCache = {
     get: () => Promise.reject(new Error('no disk')),
     set: () => Promise.reject(new Error('no disk')),

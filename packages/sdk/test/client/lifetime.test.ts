@@ -43,7 +43,7 @@ describe('a program that cannot serve', () => {
     },
   );
 
-  test('and dies while we write to it is told by its exit and last words, every time', async () => {
+  test('and dies while we write to it is reported with its exit and last stderr, every time', async () => {
     // The pipe breaks before the exit is known: the cause must not get lost on the way.
     for (let i = 0; i < 5; i += 1) {
       const server = command({
@@ -72,14 +72,14 @@ describe('a program that cannot serve', () => {
     },
   );
 
-  test('because its folder does not exist is told by the folder', async () => {
+  test('because its folder does not exist is reported with the folder', async () => {
     const server = command({ command: process.execPath, cwd: '/no/such/folder' });
     const error = await failure(openClient(server));
     expect(error).toMatchObject({ code: 'CANNOT_START' });
     expect(error.message).toContain('/no/such/folder');
   });
 
-  test('because nobody listens at its address is told at once', async () => {
+  test('because its address refuses the connection is reported at once', async () => {
     const error = await failure(openClient(tcp({ port: await freePort() })));
     expect(error).toMatchObject({ code: 'ADDRESS_UNAVAILABLE', sent: 'no' });
   });
@@ -376,7 +376,7 @@ describe('errors', () => {
     expect(textOf(await client.callTool('a'))).toBe('a');
   });
 
-  test('of questions that nobody can answer tell that the call may have run (MRTR-028)', async () => {
+  test('of questions without an answer say that the call may have run (MRTR-028)', async () => {
     const server = scripted((message, connection) => {
       if (message.method === 'tools/call')
         connection.result(message, {
@@ -560,7 +560,7 @@ describe('much at once', () => {
     expect(results.every((result, i) => textOf(result).startsWith(`${i} x`))).toBe(true);
   });
 
-  test('a server that writes much and reads only afterwards is no deadlock either', async () => {
+  test('a server that writes much and reads only afterwards does not cause a deadlock either', async () => {
     // It answers each call with 100 kB, and does not read the next one before that is written.
     const server = program('server-echoes-in-step.mjs');
     const client = await openClient(server, { timeoutMs: 15_000 });

@@ -101,7 +101,7 @@ describe('auto', () => {
     },
   );
 
-  test('a result that is no DiscoverResult means legacy', async () => {
+  test('a result that is not a DiscoverResult means legacy', async () => {
     const server = scripted((message, connection) => {
       if (message.method === 'server/discover') connection.result(message, { ok: true });
       else legacyScript(message, connection);
@@ -245,7 +245,7 @@ describe('auto', () => {
     expect(server.connections).toHaveLength(2);
   });
 
-  test('an error to initialize that nobody understands is told, with its code and the server', async () => {
+  test('an unknown error to initialize is reported, with its code and the server', async () => {
     const server = scripted((message, connection) => connection.error(message, -32603));
     const error = await failure(openClient(server));
     expect(error.message).toContain('-32603');
@@ -312,7 +312,7 @@ describe('silence', () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  test('is not counted before the first sign of life: a slow boot is no old era', async () => {
+  test('is not counted before the first sign of life: a slow start does not mean legacy', async () => {
     const clock = new FakeClock();
     const life = createDeferred<void>();
     let late: (() => void) | undefined;

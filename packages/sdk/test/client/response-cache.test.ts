@@ -254,7 +254,7 @@ describe('a client of a modern server that allows caching', () => {
     expect((await client.listTools()).map(({ name }) => name)).toEqual(['a']);
   });
 
-  it('gives nothing after it was closed, and nothing to a call that was called off', async () => {
+  it('gives nothing after it was closed, and nothing to a cancelled call', async () => {
     const { client, server } = await start();
     const first = client.listTools();
     server.answer(await server.next(), { tools: [], ...PUBLIC });

@@ -360,7 +360,7 @@ describe('rounds of a modern server', () => {
     expect(await calling).toEqual(DONE);
   });
 
-  it('hands the round to the caller in manual mode and asks nobody', async () => {
+  it('hands the round to the caller in manual mode and calls no answer function', async () => {
     const { client, server } = await meetAll({
       answers: {
         elicit: () => {
@@ -423,7 +423,7 @@ describe('questions of a legacy server', () => {
     });
   });
 
-  it('are refused when nobody declared to answer: -32601 (ROOT-008)', async () => {
+  it('are refused when no answer was declared: -32601 (ROOT-008)', async () => {
     const { server } = await meet('legacy');
     server.send({ id: 1, ...ask('?') }, { id: 2, ...SAMPLE }, { id: 3, ...ROOTS });
     const answers = [await server.next(), await server.next(), await server.next()];

@@ -10,7 +10,7 @@ let client: Client | undefined;
 afterEach(() => client?.close());
 
 describe('the stderr of a child', () => {
-  it('is told as it comes, and a listener that throws costs nothing (STDIO-006, STDIO-007)', async () => {
+  it('is forwarded as it arrives, and a listener that throws does no harm (STDIO-006, STDIO-007)', async () => {
     const heard: string[] = [];
     client = await connect(
       stdio({
@@ -47,8 +47,8 @@ describe('who is calling', () => {
   });
 });
 
-describe('a command that is no server', () => {
-  it('is told at once when it only sends back what it gets', async () => {
+describe('a command that is not a server', () => {
+  it('is reported at once when it echoes its input', async () => {
     await expect(connect(stdio({ command: 'cat' }), { cache: false })).rejects.toMatchObject({
       code: 'NO_COMMON_REVISION',
       message: 'cat echoes its input; it is not an MCP server',

@@ -40,7 +40,7 @@ describe('a server that is asked server/discover and', () => {
     },
   );
 
-  test('answers with garbage is legacy after the silence, and the garbage is told (STDIO-004)', async () => {
+  test('answers with garbage is legacy after the silence, and the garbage is reported (STDIO-004)', async () => {
     const noise: string[] = [];
     const server = program('server-answers-discover-with.mjs', ['garbage']);
     const client = await openClient(server, {
@@ -102,7 +102,7 @@ describe('a server that boots for longer than silenceMs', () => {
   });
 });
 
-test.each(ERAS)('banners on stdout are skipped and told: %s (STDIO-004)', async (era) => {
+test.each(ERAS)('banners on stdout are skipped and reported: %s (STDIO-004)', async (era) => {
   const noise: string[] = [];
   const server = program('server-with-banners.mjs', [era]);
   const client = await openClient(server, { onNoise: (line) => noise.push(line.error.message) });
@@ -316,7 +316,7 @@ describe('a server that asks five rounds', () => {
     });
   });
 
-  test('and is called off between two rounds hears no more of it (CANC-010)', async () => {
+  test('and is cancelled between two rounds gets no further round (CANC-010)', async () => {
     const off = new AbortController();
     let handlerSignal: AbortSignal | undefined;
     const client = await openClient(program('server-asks-five-rounds.mjs'), {
@@ -349,7 +349,7 @@ test('a legacy server that asks two things at once gets both answers, and its pi
   });
 });
 
-test('a legacy server that asks what nobody declared gets an error for each, and the call goes on', async () => {
+test('a legacy server that asks what was not declared gets an error for each, and the call goes on', async () => {
   const client = await openClient(program('server-asks-two-at-once.mjs'), {
     answers: {
       elicit: () => {

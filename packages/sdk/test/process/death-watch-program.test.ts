@@ -31,7 +31,7 @@ describe.runIf(onLinux).each(shells)('the program of the watch in %s', (shell) =
     expect([isAlive(gone), isAlive(half)]).toEqual([true, true]);
   });
 
-  it('is polite first, and goes as soon as nobody is left', async () => {
+  it('sends SIGTERM first, and exits as soon as no process is left', async () => {
     const script = 'trap "echo bye; exit" TERM; echo ready; while :; do sleep 0.05; done';
     const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     killGroupAtTheEnd(child.pid!);
@@ -55,7 +55,7 @@ describe.runIf(onLinux).each(shells)('the program of the watch in %s', (shell) =
     expect(existsSync(join(folder, 'touched'))).toBe(false);
   });
 
-  it('goes home on a full stop without any harm', async () => {
+  it('exits on a full stop and leaves the processes alone', async () => {
     const spared = await startStubborn();
     const watch = startShell(shell);
     watch.stdin.write(`+ ${spared} 17\n.\n`);
@@ -115,7 +115,7 @@ describe.runIf(onLinux)('the program of the watch for Windows, with its tools pl
     expect(told()).toEqual(['/pid 4000 /T /F', '/pid 5000 /pid 5001 /T /F']);
   });
 
-  it('goes home on a full stop without any harm', async () => {
+  it('exits on a full stop and leaves the processes alone', async () => {
     const { told, ended, stdin } = startWithFakeTools([]);
     stdin.write('+ 4000 1000\n.\n');
     expect(await ended).toEqual([0, null]);

@@ -45,7 +45,7 @@ describe.runIf(onLinux)('a host that is killed by SIGKILL', () => {
     await until('the watch is gone', () => !isAlive(host.watch));
   });
 
-  it('and whose watch was told to go by every polite signal leaves no survivor', async () => {
+  it('and whose watch got every signal that asks to exit leaves no survivor', async () => {
     const host = await startHost('stubborn', 'wait');
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
       process.kill(host.watch, signal);
@@ -91,7 +91,7 @@ describe.runIf(onLinux)('the death watch', () => {
     expect([isAlive(pid), isAlive(childPid)]).toEqual([false, true]);
   });
 
-  it('is a session of its own, at home nowhere, with nothing of our environment', async () => {
+  it('has its own session, the root folder, and nothing of our environment', async () => {
     const watch = openWatch();
     start({ command: 'sleep', args: ['600'], watchers: [watch] });
     const stat = readAllStats().find(({ pid }) => pid === watch.pid);

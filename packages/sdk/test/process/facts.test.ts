@@ -43,13 +43,13 @@ describe.runIf(onLinux)('the facts about a group', () => {
     expect(await treeFacts(pid)).toMatchObject({ processes: 1, stopped: true });
   });
 
-  it('are none when nobody is there', async () => {
+  it('are none when the group is empty', async () => {
     expect(await treeFacts(2 ** 30)).toBeUndefined();
   });
 });
 
 describe.runIf(onLinux)('a process', () => {
-  it('is told from the next one of its number by its start', async () => {
+  it('is distinguished from the next one of its number by its start time', async () => {
     const pid = await startGroup('echo ready; read line');
     const began = startTimeOf(pid)!;
     expect(began).toMatch(/^\d+$/);

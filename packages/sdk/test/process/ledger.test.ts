@@ -42,7 +42,7 @@ beforeAll(() => ensureBuilt()); // The host is a program that uses the built pac
 const NOBODY = 2 ** 30; // A number above any that the system gives out.
 
 describe.runIf(onLinux)('the file of a host', () => {
-  it('names it and its living children, for nobody else to read, and goes with the last of them', async () => {
+  it('names it and its living children, private to the user, and is removed with the last of them', async () => {
     const folder = join(temporaryFolder(), 'deep', 'down');
     const ledger = createLedger({ folder });
     const [first, second] = [startSleep(ledger), startSleep(ledger)];

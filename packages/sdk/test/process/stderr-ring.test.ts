@@ -6,7 +6,7 @@ import { createByteRing, createStderrRing } from '../../src/process/stderr-ring.
 import { firstLine, readAll, startFixture } from './support.js';
 
 describe('a child that logs', () => {
-  it('is not blocked by 10 MB that nobody reads, and the last of it is kept', async () => {
+  it('is not blocked by 10 MB that are not read, and the last of it is kept', async () => {
     const child = startFixture('child-that-floods-stderr.mjs', ['10000000']);
     const unread = child.stderr.stream();
     expect(await firstLine(child.stdout)).toBe('done');
@@ -92,7 +92,7 @@ describe('a copy', () => {
     expect(await text).toBe('last words');
   });
 
-  it('that nobody wants any longer takes nothing from the others', async () => {
+  it('that was destroyed takes nothing from the others', async () => {
     const source = new PassThrough();
     const ring = createStderrRing(source);
     ring.stream().destroy();

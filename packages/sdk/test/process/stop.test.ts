@@ -60,7 +60,7 @@ describe('stop', () => {
     expect([child.stdin.destroyed, child.stdout.destroyed]).toEqual([true, true]);
   });
 
-  it('settles when nobody reads what the child says', async () => {
+  it('settles when the output of the child is not read', async () => {
     const child = startFixture('child-that-talks-and-exits.mjs', ['1000000']);
     await child.life;
     const exit = await child.stop();
@@ -181,7 +181,7 @@ describe('exited', () => {
     );
   });
 
-  it.runIf(onPosix)('has the signal when somebody else killed it', async () => {
+  it.runIf(onPosix)('has the signal when another process killed it', async () => {
     const child = startFixture('child-that-ignores-eof.mjs');
     expect(await firstLine(child.stdout)).toBe('ready');
     process.kill(child.pid!, 'SIGQUIT');

@@ -35,7 +35,7 @@ export async function discover(
   const idless = new Promise<ProbeOutcome>((resolve) => {
     line.onIdlessError = (error) => resolve({ kind: 'idless', error });
   });
-  // Where every request is answered or fails, silence is no evidence.
+  // Where every request is answered or fails, silence is not evidence.
   const waiting = line.connection.answersAll ? noSilence() : waitForSilence(line, settings);
   const silence = waiting.passed.then(
     (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
@@ -45,35 +45,35 @@ export async function discover(
     return { outcome, late: answer.catch(() => undefined) };
   } finally {
     line.onIdlessError = undefined;
-    waiting.callOff();
+    waiting.cancelTimer();
   }
 }
 
 /** A new promise each time: a shared one would keep everything that waited for it in memory. */
-function noSilence(): { readonly passed: Promise<never>; callOff(): void } {
-  return { passed: new Promise<never>(() => {}), callOff() {} };
+function noSilence(): { readonly passed: Promise<never>; cancelTimer(): void } {
+  return { passed: new Promise<never>(() => {}), cancelTimer() {} };
 }
 
 /** Measures from the first sign of life, so that a slow start is not taken for the legacy era. */
 function waitForSilence(
   line: NegotiatedConnection,
   { clock, bootMs, silenceMs }: ConnectSettings,
-): { readonly passed: Promise<void>; callOff(): void } {
-  let callOff = () => {};
+): { readonly passed: Promise<void>; cancelTimer(): void } {
+  let cancelTimer = () => {};
   let over = false;
   const passed = new Promise<void>((resolve) => {
-    callOff = clock.after(bootMs, resolve, { background: true });
+    cancelTimer = clock.after(bootMs, resolve, { background: true });
     void line.connection.life.then(() => {
       if (over) return;
-      callOff();
-      callOff = clock.after(silenceMs, resolve, { background: true });
+      cancelTimer();
+      cancelTimer = clock.after(silenceMs, resolve, { background: true });
     });
   });
   return {
     passed,
-    callOff() {
+    cancelTimer() {
       over = true;
-      callOff();
+      cancelTimer();
     },
   };
 }

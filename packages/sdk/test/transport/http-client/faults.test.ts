@@ -34,7 +34,7 @@ describe('a stream', () => {
     expect(server.methods()).toEqual(['server/discover', 'tools/call', 'tools/call']);
   });
 
-  it('that ends in good order but without the answer is no better', async () => {
+  it('that ends normally but without the answer fails as well', async () => {
     const server = await modernFaults({ end: endsEarly });
     const client = await open(server.url);
     expect(await failure(client.callTool('end'))).toEqual({
@@ -162,7 +162,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that is no message, or none to this request, fails the call', async () => {
+  it('that is not a message, or not one for this request, fails the call', async () => {
     const json = { 'content-type': 'application/json' };
     const server = await modernFaults({
       broken: ({ say, id }) => say(200, `{"jsonrpc":"2.0","id":${id},"result":{`, json),
@@ -291,7 +291,7 @@ describe('a server that is busy', () => {
 });
 
 describe('a call that is no longer wanted', () => {
-  it('closes its stream, which is how a modern server is told, and nothing is sent', async () => {
+  it('closes its stream, by which a modern server learns of it, and sends nothing', async () => {
     let closed: Promise<unknown> | undefined;
     const server = await modernFaults({
       hang: ({ res, stream }) => {
@@ -373,7 +373,7 @@ describe('a connection', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('that is closed delivers nothing more, and the server is told by the end of the stream', async () => {
+  it('that is closed delivers nothing more, and the server learns of it by the end of the stream', async () => {
     const closed = vi.fn();
     const server = await modernFaults({
       hang: ({ stream, res }) => {
@@ -392,7 +392,7 @@ describe('a connection', () => {
   });
 });
 
-describe('nobody there', () => {
+describe('an address without a listener', () => {
   it('is said, and that the request certainly did not leave', async () => {
     const server = await modernFaults({});
     const client = await open(server.url);

@@ -101,7 +101,7 @@ describe.each([
     },
   );
 
-  it.skipIf(isStateless)('is told of calls that are called off', async () => {
+  it.skipIf(isStateless)('is told of calls that are cancelled', async () => {
     const before = Number(textOf(await client.callTool('cancelled')));
     const abort = new AbortController();
     const waiting = client.callTool('wait', {}, { signal: abort.signal });

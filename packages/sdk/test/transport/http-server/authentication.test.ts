@@ -57,7 +57,7 @@ describe('authenticate', () => {
     ]);
   });
 
-  it('comes before the body: what nobody may send is not read, and not judged', async () => {
+  it('comes before the body: what is not authorized is not read, and not judged', async () => {
     const { url } = await serveHttp(plainServer(), { authenticate: () => undefined, maxBodyBytes: 10 });
     const bad = [
       { ...modern(1, 'server/discover'), body: 'x'.repeat(100_000) },
@@ -144,7 +144,7 @@ describe('authenticate', () => {
 });
 
 describe('a session', () => {
-  it('is good only for whoever opened it: for others it does not exist (SESS-011, SESS-012)', async () => {
+  it('is valid only for the principal that opened it: for others it does not exist (SESS-011, SESS-012)', async () => {
     const { url } = await serveHttp(whoServer(), { authenticate: byToken });
     const session = await openSession(url, { headers: ADA });
     const stolen = { 'mcp-session-id': session.id, 'mcp-protocol-version': '2025-11-25' };
@@ -179,7 +179,7 @@ describe('RFC 9728', () => {
     documentation: 'https://docs.example',
   };
 
-  it('is pointed at by the challenge and served to anybody (AUTH-003, AUTH-004)', async () => {
+  it('is named in the challenge and served without authentication (AUTH-003, AUTH-004)', async () => {
     const { url, port } = await serveHttp(plainServer(), { authenticate: byToken, protectedResource });
     const refused = await ask(url, modern(1, 'server/discover'));
     expect(refused.status).toBe(401);

@@ -62,7 +62,7 @@ describe('a client that is gone before it is let in', () => {
     await until('no session', () => served.connections === 0);
   });
 
-  it('does not have its modern call run to the end for nobody', async () => {
+  it('has its modern call cancelled when it has gone', async () => {
     const door = doorkeeper();
     const server = plainServer();
     let signal: AbortSignal | undefined;
@@ -108,7 +108,7 @@ describe('a session whose standing stream is not read', () => {
   });
 });
 
-describe('questions that nobody can hear', () => {
+describe('questions without a stream', () => {
   it('end with the session, not before: the client may come back for them', async () => {
     const server = createServer({ name: 'curious', version: '1' });
     const outcome = gate<unknown>();
@@ -211,7 +211,7 @@ describe('headers and hooks at the edge', () => {
     expect((await session.post(legacyRequest(1, 'ping'))).status).toBe(200);
   });
 
-  it('a hook cannot be asked for what is no header', async () => {
+  it('a hook gets no header that was not sent', async () => {
     const seen: unknown[] = [];
     const { url } = await serveHttp(plainServer(), {
       authenticate: (request) => {

@@ -122,7 +122,7 @@ describe('a client that takes its time', () => {
   });
 });
 
-describe('what is no HTTP', () => {
+describe('input that is not HTTP', () => {
   it.each<[string, string]>([
     ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],

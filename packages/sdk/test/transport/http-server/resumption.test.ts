@@ -117,7 +117,7 @@ describe('a stream that was lost', () => {
     },
   );
 
-  it('gives its answer also when that came while nobody read', async () => {
+  it('gives its answer also when that came while it was not read', async () => {
     const { server, begin } = stepwise();
     const place = await serveHttp(server);
     const session = await openSession(place.url);
@@ -255,7 +255,7 @@ describe('Last-Event-ID', () => {
     speaker.finish();
   });
 
-  it('of an event that the store has forgotten is refused: nobody can say what was missed', async () => {
+  it('of an event that the store has forgotten is refused: it is not known what was missed', async () => {
     const { server, begin } = stepwise();
     const place = await serveHttp(server, { eventStore: () => memoryEventStore({ maxEvents: 3 }) });
     const session = await openSession(place.url);
@@ -377,7 +377,7 @@ describe('polling (pollAfterMs)', () => {
     expect(words(second)).toEqual(['the end of a']);
   });
 
-  it('gives whoever came back the same time again', async () => {
+  it('gives a client that came back the same time again', async () => {
     const clock = new FakeClock();
     const { server, begin } = stepwise();
     const { url } = await serveHttp(server, { clock, retryMs: 500, ...TIMES });

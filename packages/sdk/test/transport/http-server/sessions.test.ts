@@ -22,7 +22,7 @@ const texts = (answer: { json: { result?: { content: { text: string }[] } } }) =
   answer.json.result?.content.map(({ text }) => text);
 
 describe('opening a session', () => {
-  it('gives an id with the answer to initialize that nobody can guess (SESS-001, SESS-002, SESS-003)', async () => {
+  it('gives an unguessable id with the answer to initialize (SESS-001, SESS-002, SESS-003)', async () => {
     const { url } = await serveHttp(plainServer());
     const ids = new Set<string>();
     for (let count = 0; count < 20; count += 1) {
@@ -42,7 +42,7 @@ describe('opening a session', () => {
     expect(json.result?.protocolVersion).toBe(revision);
   });
 
-  it('offers its newest legacy revision to whoever asks for another, 2026-07-28 included', async () => {
+  it('offers its newest legacy revision to a client that asks for another, 2026-07-28 included', async () => {
     const { url } = await serveHttp(plainServer());
     for (const revision of ['2026-07-28', '2030-01-01', '1999-01-01']) {
       const { json } = await ask(url, legacy(initialize(1, revision)));
@@ -171,7 +171,7 @@ describe('a modern-only probe at a legacy-only server', () => {
 });
 
 describe('sessions and time', () => {
-  it('one that nobody uses is forgotten, and its id means nothing any more', async () => {
+  it('one that is not used expires, and its id is unknown afterwards', async () => {
     const clock = new FakeClock();
     const { url, served } = await serveHttp(plainServer(), { clock, sessionIdleMs: 60_000 });
     const idle = await openSession(url);
@@ -225,7 +225,7 @@ describe('sessions and time', () => {
     await until('none', () => served.connections === 0);
   });
 
-  it('there are at most so many; the next is told to come back, until one is idle or gone', async () => {
+  it('their number is limited; the next is refused with a time to retry, until one is idle or gone', async () => {
     const clock = new FakeClock();
     const { url } = await serveHttp(plainServer(), { clock, maxSessions: 2 });
     const first = await openSession(url);
@@ -295,7 +295,7 @@ describe('a request in a session', () => {
     expect((await elsewhere).json.id).toBe(1);
   });
 
-  it('goes on when its client hangs up: that is no cancellation (LHTTP-009)', async () => {
+  it('goes on when its client hangs up: that is not a cancellation (LHTTP-009)', async () => {
     const server = plainServer();
     const started = gate();
     const release = gate();
@@ -316,7 +316,7 @@ describe('a request in a session', () => {
     expect(await finished.promise).toBe(false);
   });
 
-  it('is cancelled by notifications/cancelled: its answer ends without a word of it (CANC-007)', async () => {
+  it('is cancelled by notifications/cancelled: its answer ends without a message for it (CANC-007)', async () => {
     const server = plainServer();
     const started = gate();
     const ended = gate<unknown>();
@@ -543,7 +543,7 @@ describe('batches', () => {
     expect([answer.status, answer.text]).toEqual([202, '']);
   });
 
-  it('with something that is no message answer that, and the rest (JRPC-017)', async () => {
+  it('with something that is not a message answer that, and the rest (JRPC-017)', async () => {
     const { answer, session } = await batch('2025-03-26', [legacyCall(1, 'echo', { text: 'one' }), 42]);
     expect(answer.status).toBe(200);
     const answers = JSON.parse(answer.text) as object[];
@@ -600,7 +600,7 @@ describe('batches', () => {
 });
 
 describe('both eras at the same time', () => {
-  it('use one port and the same ids, and nobody gets the answer of another (D-24)', async () => {
+  it('use one port and the same ids, and none gets the answer of another (D-24)', async () => {
     const server = createServer({ name: 'both', version: '1' });
     const all = gate();
     let running = 0;

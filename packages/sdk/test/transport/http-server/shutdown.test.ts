@@ -130,7 +130,7 @@ describe('a server that stops', () => {
     expect(served.connections).toBe(0);
   });
 
-  it('is not held by a keep-alive connection that nobody uses', async () => {
+  it('is not held by an unused keep-alive connection', async () => {
     const { url, served } = await serveHttp(plainServer());
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
@@ -151,7 +151,7 @@ describe('a server that stops', () => {
     await within(15_000, 'close', closed);
   });
 
-  it('is not held by a connection that never said a word', async () => {
+  it('is not held by a connection that never sent anything', async () => {
     const { url, port, served } = await serveHttp(plainServer());
     const silent = await rawSocket(port);
     await ask(url, modern(1, 'server/discover'));

@@ -165,7 +165,7 @@ describe('HTTP+SSE of 2024-11-05', () => {
     expect((await ask(`${message}?sessionId=nobody`, legacy(legacyRequest(1, 'ping')))).status).toBe(404);
   });
 
-  it('belongs to whoever opened it (SESS-012)', async () => {
+  it('belongs to the principal that opened it (SESS-012)', async () => {
     const place = await serveOld({ authenticate: (request) => request.header('authorization') });
     const old = await greeted(place, '/sse', { authorization: 'ada' });
     const stolen = (headers: Record<string, string>) =>
@@ -177,7 +177,7 @@ describe('HTTP+SSE of 2024-11-05', () => {
     expect(said(old)).toHaveLength(2);
   });
 
-  it('ends with its stream: what runs is called off, and the place is gone', async () => {
+  it('ends with its stream: running calls are cancelled, and its path is gone', async () => {
     const server = plainServer();
     const started = gate();
     const ended = gate();

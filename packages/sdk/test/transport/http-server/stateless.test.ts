@@ -48,7 +48,7 @@ describe("legacy: 'stateless'", () => {
     expect(await revision({ 'mcp-protocol-version': '2025-11-25' })).toBe('2025-11-25');
   });
 
-  it('refuses a version header that is no revision with 400 (LHTTP-026)', async () => {
+  it('refuses a version header that is not a revision with 400 (LHTTP-026)', async () => {
     for (const eras of [['legacy'], ['legacy', 'modern']] as ServeOptions['eras'][]) {
       const { url } = await serveHttp(plainServer(), { legacy: 'stateless' }, { eras: eras! });
       const { status } = await ask(

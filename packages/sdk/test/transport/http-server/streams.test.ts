@@ -374,7 +374,7 @@ describe('subscriptions/listen', () => {
   });
 });
 
-it('calls beyond the limit are told to come back, and do not run (503)', async () => {
+it('calls beyond the limit are refused with a time to retry, and do not run (503)', async () => {
   const server = createServer({ name: 'busy', version: '1' });
   const release = gate();
   let running = 0;
