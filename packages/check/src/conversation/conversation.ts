@@ -55,7 +55,12 @@ export type Reply = (
   | { readonly kind: 'result'; readonly result: JsonObject }
   | { readonly kind: 'error'; readonly error: { code: number; message: string; data?: unknown } }
   /** No answer in time, or the connection, the stream or the process has ended. */
-  | { readonly kind: 'silence'; readonly why: string }
+  | {
+      readonly kind: 'silence';
+      readonly why: string;
+      /** The process of the server has exited. */
+      readonly exited?: boolean;
+    }
 ) & {
   readonly id: RequestId;
   /** The answer on the wire. */

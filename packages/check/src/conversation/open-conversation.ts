@@ -73,8 +73,9 @@ async function openOnPeer(peer: StreamPeer, options: OpenConversationOptions): P
       ...(options.giveUp ? [options.giveUp.then(() => undefined)] : []),
     ]);
     const about = { id: body.id, notifications: [], ms: helloMs };
-    const silence = `${await describeSilence(peer)}${lastStderrLine(peer)}`;
-    const hello = accept(frame ? replyOf(frame, about) : { kind: 'silence', why: silence, ...about }, era);
+    const { why, exited } = await describeSilence(peer);
+    const silence = { kind: 'silence', why: `${why}${lastStderrLine(peer)}`, exited, ...about } as const;
+    const hello = accept(frame ? replyOf(frame, about) : silence, era);
     if (era === 'legacy') peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return createStreamConversation({
       peer,
@@ -175,15 +176,19 @@ function revisionOf(hello: JsonObject, asked: string): string {
   return typeof chosen === 'string' ? chosen : asked;
 }
 
-async function describeSilence({ hasEnded, process }: StreamPeer): Promise<string> {
-  if (!hasEnded) return 'no answer';
-  if (!process) return 'the connection ended';
+async function describeSilence({
+  hasEnded,
+  process,
+}: StreamPeer): Promise<{ readonly why: string; readonly exited: boolean }> {
+  if (!hasEnded) return { why: 'no answer', exited: false };
+  if (!process) return { why: 'the connection ended', exited: false };
   // Its pipes are closed, so the process has exited or is about to.
   const exit = await Promise.race([
     process.exited,
     new Promise<void>((resolve) => setTimeout(resolve, 1000)),
   ]);
-  return exit ? `the process exited with ${exit.signal ?? `code ${exit.code}`}` : 'it closed its output';
+  if (!exit) return { why: 'it closed its output', exited: false };
+  return { why: `the process exited with ${exit.signal ?? `code ${exit.code}`}`, exited: true };
 }
 
 /** The last line of stderr that mentions an error, or else the last line. */

@@ -239,10 +239,17 @@ function notRun({ check, era, obstacle = '' }: Planned): Finding {
 
 function speaksNothing(target: CheckTarget, verdicts: Awaited<ReturnType<typeof findEras>>): IsthmusError {
   const evidence = verdicts.map((verdict) => (verdict.speaks ? '' : `${verdict.era}: ${verdict.why}`));
+  const failures = verdicts.flatMap((verdict) =>
+    verdict.speaks || !verdict.unreachable ? [] : [verdict.unreachable],
+  );
+  const isUnreachable = failures.length === verdicts.length;
   return new IsthmusError(
-    'NO_COMMON_REVISION',
+    isUnreachable ? 'ADDRESS_UNAVAILABLE' : 'NO_COMMON_REVISION',
     `${target.label} speaks no era of MCP that was asked for; there is nothing to judge`,
-    { evidence },
+    {
+      evidence,
+      ...(isUnreachable && { cause: new AggregateError(failures, `Cannot connect to ${target.label}`) }),
+    },
   );
 }
 

@@ -14,7 +14,14 @@ import type { CheckTarget } from '../wire/targets.js';
 /** Whether a target supports an era: an open conversation, or the reason why not. */
 export type SurveyedEra =
   | { readonly era: Era; readonly speaks: true; readonly talk: CheckConversation }
-  | { readonly era: Era; readonly speaks: false; readonly why: string; readonly reply: Reply | undefined };
+  | {
+      readonly era: Era;
+      readonly speaks: false;
+      readonly why: string;
+      readonly reply: Reply | undefined;
+      /** Set where the server cannot be reached at all. */
+      readonly unreachable?: Error;
+    };
 
 /** Tries both eras at once, each on its own connection, so that a failed probe does not affect the other era. */
 export async function findEras(
@@ -61,9 +68,37 @@ async function askFor(
     return { era, speaks: true, talk };
   } catch (error) {
     const reply = error instanceof NoHello ? error.reply : undefined;
-    return { era, speaks: false, why: messageOf(error) + supportedIn(reply), reply };
+    const unreachable = unreachableBy(error);
+    return {
+      era,
+      speaks: false,
+      why: messageOf(error) + supportedIn(reply),
+      reply,
+      ...(unreachable && { unreachable }),
+    };
   }
 }
+
+/** The system could not connect or start the process, or the process exited before its first answer. */
+function unreachableBy(error: unknown): Error | undefined {
+  if (error instanceof NoHello) {
+    const { reply } = error;
+    return reply.kind === 'silence' && reply.exited ? new Error(reply.why) : undefined;
+  }
+  const { code, cause } = error as NodeJS.ErrnoException;
+  const isSystem = [code, (cause as NodeJS.ErrnoException | undefined)?.code].some((each) =>
+    UNREACHABLE.has(each),
+  );
+  return isSystem ? (error as Error) : undefined;
+}
+
+const UNREACHABLE: ReadonlySet<string | undefined> = new Set([
+  'ECONNREFUSED',
+  'ENOENT',
+  'EACCES',
+  'ENOTFOUND',
+  'CANNOT_START',
+]);
 
 function supportedIn(reply: Reply | undefined): string {
   const data = reply?.kind === 'error' ? reply.error.data : undefined;

@@ -7,6 +7,7 @@ import {
   type ModernServerState,
 } from '@isthmus/sdk/internal/era/modern/server-state.js';
 import { resolveServing, type ServingSettings } from '@isthmus/sdk/internal/era/serving-settings.js';
+import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { commandOptionsOf } from '@isthmus/sdk/internal/host/definition.js';
 import type { ChildExit } from '@isthmus/sdk/internal/process/child.js';
@@ -73,7 +74,8 @@ export function commandTarget(options: ChildOptions & { readonly label?: string 
 async function openCommand(options: ChildOptions): Promise<Pipe> {
   const child = spawnChild({ shutdown: { closeMs: 1000, termMs: 1000 }, ...options });
   const { pid, stdin, stdout, exited } = child;
-  if (pid === undefined) throw (await exited).error ?? new Error(`${options.command} could not be started`);
+  if (pid === undefined)
+    throw (await exited).error ?? new IsthmusError('CANNOT_START', `${options.command} could not be started`);
   return {
     input: stdout,
     output: stdin,

@@ -155,22 +155,19 @@ function explainFailure(error: unknown, target: CommandTarget): unknown {
   if (error.code === 'INVALID_OPTION') return usageError(error.message);
   if (error.code === 'CANNOT_START')
     return new CliError(EXIT.cannotConnect, oneLine(error.message), { evidence });
-  if (error.code !== 'NO_COMMON_REVISION') return error;
-  if (evidence.every((line) => UNREACHABLE.test(line))) {
-    const why = evidence.map((line) =>
-      line.replace(/^(modern|legacy): (server\/discover: |initialize: )?/, ''),
-    );
-    // Of the target, or of the bridge in front of it.
-    const [label] = oneLine(error.message).split(' speaks no era of MCP ', 1);
-    return new CliError(EXIT.cannotConnect, `Cannot connect to ${label}`, { evidence: [...new Set(why)] });
+  // Neither era could be tried. The label is that of the target, or of the bridge of --through.
+  if (error.cause instanceof AggregateError) {
+    const reasons = error.cause.errors.map((each) => oneLine(messageOf(each)));
+    return new CliError(EXIT.cannotConnect, oneLine(error.cause.message), {
+      evidence: [...new Set(reasons)],
+    });
   }
+  if (error.code !== 'NO_COMMON_REVISION') return error;
   return new CliError(EXIT.protocol, oneLine(error.message), {
     evidence,
     hint: `${commandLine('probe', target)} shows more`,
   });
 }
-
-const UNREACHABLE = /ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|could not be started|the process exited/;
 
 /** The exit code of a finished run. A server that cannot be reached and an invalid command line fail before that. */
 export function exitCodeOf(
