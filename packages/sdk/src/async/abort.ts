@@ -5,7 +5,7 @@ export type Cancellation = Pick<AbortSignal, 'aborted' | 'reason'> & {
   removeEventListener(type: 'abort', listener: AbortListener): void;
 };
 
-export type AbortListener = (() => void) | { handleEvent(): void };
+type AbortListener = (() => void) | { handleEvent(): void };
 
 /**
  * An abort signal that costs nothing until `signal` is read. Most handlers never read it, and an `AbortController` per

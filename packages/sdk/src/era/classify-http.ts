@@ -35,7 +35,7 @@ export type HttpRoute =
       readonly id: RequestId | undefined;
     };
 
-export interface HttpFacts {
+interface HttpFacts {
   /** By its lower-case name. */
   header(name: string): string | undefined;
   readonly message: Decoded;

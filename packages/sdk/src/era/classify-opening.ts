@@ -10,7 +10,7 @@ import { readEnvelope, unsupportedVersion, type ValidEnvelope } from './modern/e
  * What a request means on a connection whose era is not chosen yet. Only `legacy` and `modern` choose it. A refused
  * request does not, so that a handshake is possible after a failed probe.
  */
-export type ConnectionOpening =
+type ConnectionOpening =
   | { readonly kind: 'legacy'; readonly handshake: Handshake }
   | { readonly kind: 'modern'; readonly envelope: ValidEnvelope }
   | { readonly kind: 'pong' }

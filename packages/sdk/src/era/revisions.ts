@@ -3,12 +3,12 @@ import type { Era } from '../exchange/call.js';
 /** The published session revisions, oldest first. */
 export const LEGACY_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 /** Drafts that were never published, but that peers use: sessions with the shapes of 2025-11-25. */
-export const INTERIM_REVISIONS = ['2026-03-26'] as const;
+const INTERIM_REVISIONS = ['2026-03-26'] as const;
 export const MODERN_REVISIONS = ['2026-07-28'] as const;
 /** All revisions that `initialize` may settle on. */
 export const SESSION_REVISIONS = [...LEGACY_REVISIONS, ...INTERIM_REVISIONS] as const;
 
-export type PublishedLegacyRevision = (typeof LEGACY_REVISIONS)[number];
+type PublishedLegacyRevision = (typeof LEGACY_REVISIONS)[number];
 export type LegacyRevision = (typeof SESSION_REVISIONS)[number];
 export type ModernRevision = (typeof MODERN_REVISIONS)[number];
 

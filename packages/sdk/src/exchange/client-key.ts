@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Peer } from './call.js';
 
 /** The sender of a request, as the transport knows it. */
-export interface Sender {
+interface Sender {
   /** The authenticated principal. */
   readonly principal: string | undefined;
   /** The address that the request came from, if the transport has addresses. */

@@ -1,5 +1,5 @@
 /** Whose item is dropped to make room for another client. */
-export type Displacement =
+type Displacement =
   /** This client has more than its share: one of its items is dropped, even one in use. */
   | { readonly kind: 'from'; readonly who: string }
   /** No client has more than the newcomer will have: only an idle item of one of these clients may be dropped. */

@@ -185,7 +185,7 @@ export class OutboundRequests {
 }
 
 /** Counts outgoing messages, see `Connection`. */
-export interface Outlet {
+interface Outlet {
   readonly sent?: number;
   readonly begun?: number;
   withdraw?(number: number): boolean;

@@ -12,10 +12,10 @@ export type Checked =
   | { readonly ok: false; readonly problem: string };
 
 /** Where a schema comes from. A peer's schema may be made to run for ever, so checks with it have a time limit. */
-export type SchemaSource = 'own' | 'peer';
+type SchemaSource = 'own' | 'peer';
 
 /** How long one check with a peer's schema may take. Ordinary checks take microseconds. */
-export const PEER_CHECK_MS = 1000;
+const PEER_CHECK_MS = 1000;
 
 /**
  * JSON Schema by ajv, which is loaded with the first value that needs it, since most servers never do. Dialects: 2020-12

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 
 /** Says what is wrong with a value, or `undefined`. */
-export type SimpleCheck = (value: unknown, path: string) => string | undefined;
+type SimpleCheck = (value: unknown, path: string) => string | undefined;
 
 /**
  * Checks the schemas that most tools have: a flat object of strings, numbers and choices. To load a full validator costs

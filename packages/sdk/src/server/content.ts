@@ -53,7 +53,7 @@ export function toolError(message: string): JsonObject {
 }
 
 /** Whether a value is a whole result, not data that happens to be an object. */
-export function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
+function isToolResult(value: unknown): value is JsonObject & Partial<CallToolResult> {
   if (!isJsonObject(value)) return false;
   if (Array.isArray(value['content'])) return value['content'].every(isBlock);
   if (value['content'] !== undefined) return false;

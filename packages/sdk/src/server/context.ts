@@ -97,7 +97,7 @@ export class Context {
   }
 }
 
-export interface Elicit {
+interface Elicit {
   <S extends AnySchema>(question: { message: string; schema: S }): Promise<ElicitAnswer<Output<S>>>;
   (question: ElicitFormParams | ElicitUrlParams): Promise<ElicitResult>;
 }

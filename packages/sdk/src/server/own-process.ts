@@ -24,7 +24,7 @@ export function ownProcess(served: Owned, departure: Departure, onHangUp?: () =>
   });
 }
 
-export interface SignalPlan {
+interface SignalPlan {
   readonly departure: Departure;
   /** Begins to close. Called once. */
   begin(): void;

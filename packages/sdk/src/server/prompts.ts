@@ -27,7 +27,7 @@ export interface PromptDefinition<A extends Record<string, PromptArgumentDefinit
 }
 
 /** Required arguments are strings; the others may be missing. */
-export type PromptArguments<A extends Record<string, PromptArgumentDefinition>> = {
+type PromptArguments<A extends Record<string, PromptArgumentDefinition>> = {
   readonly [K in keyof A]: A[K] extends { readonly required: true } ? string : string | undefined;
 };
 

@@ -38,7 +38,7 @@ export type ToolHandler<I, O> = (
 ) => ToolReturn<O> | Promise<ToolReturn<O>>;
 
 /** With an output schema: data that fits it. Without one: a string, content, data, or nothing. */
-export type ToolReturn<O> =
+type ToolReturn<O> =
   | (O extends AnySchema
       ? Input<O>
       : string | ContentBlock | ContentBlock[] | object | number | boolean | null | undefined | void)
@@ -80,7 +80,7 @@ export function addTool<I extends AnySchema | undefined, O extends AnySchema | u
   });
 }
 
-/** HDR: clients leave a tool out whose annotations are wrong; its author should hear of it first. */
+/** Clients leave out a tool with invalid header annotations, so its author gets the error at registration. */
 function headerParamsOf(owner: string, inputSchema: JsonObject): readonly HeaderParam[] {
   const read = readHeaderParams(inputSchema);
   if (read.kind === 'invalid') throw invalidSchema(owner, read.why);

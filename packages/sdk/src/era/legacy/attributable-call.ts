@@ -41,7 +41,7 @@ export interface AttributableCall extends Slotted {
 }
 
 /** The call that a question belongs to, as far as it can be known, and all calls that could have led to it. */
-export type Attribution = Attributed | Unclear | { readonly kind: 'nobody' };
+export type Attribution = Attributed | Unclear | { readonly kind: 'none' };
 
 export interface Attributed {
   readonly kind: 'one';

@@ -20,7 +20,7 @@ import { type WaitingCall, WaitingLine } from './waiting-line.js';
 export type { AttributableCall } from './attributable-call.js';
 
 /** What is known of a call before it begins. */
-export interface Entrant {
+interface Entrant {
   readonly caller: object;
   /** What is called: `tools/call book_flight`. */
   readonly key: string;
@@ -28,7 +28,7 @@ export interface Entrant {
 }
 
 /** Told when a call begins to wait for a user, and when the server goes on with it. */
-export interface AttributionWatcher {
+interface AttributionWatcher {
   onRest(call: AttributableCall): void;
   onResume(call: AttributableCall): void;
 }
@@ -137,7 +137,7 @@ export class CallAttribution {
       : this.#suspects();
     const givenUp = earlier?.givenUp ?? this.#givenUpCount;
     const owners = new Set(calls.map(({ owner }) => owner));
-    if (owners.size === 0) return { kind: 'nobody' };
+    if (owners.size === 0) return { kind: 'none' };
     if (owners.size > 1) return { kind: 'several', givenUp, count: owners.size, calls };
     // The owner is the same for all of them, but can be asked only through a running call.
     const running = calls.filter((call) => this.#running.has(call));

@@ -57,13 +57,13 @@ export class LegacyQuestions {
     const { signal } = question.over;
     let declared = false;
     try {
-      const found = this.#whose(request, about);
-      const whose = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
+      const found = this.#targetOf(request, about);
+      const target = found.kind === 'several' ? await this.#clarify(found, request, signal) : found;
       if (!this.#open.has(id)) return;
-      if (whose.kind === 'refused') return this.#refuse(id, whose.why);
-      question.caller = whose.caller;
-      declared = whose.answers !== undefined && isDeclared(request, whose.answers);
-      const answer = await this.#ask(whose, request, signal);
+      if (target.kind === 'refused') return this.#refuse(id, target.why);
+      question.caller = target.caller;
+      declared = target.answers !== undefined && isDeclared(request, target.answers);
+      const answer = await this.#ask(target, request, signal);
       if (this.#open.has(id)) {
         this.#side.connection.send(resultMessage(id, answer as unknown as JsonObject));
       }
@@ -99,8 +99,8 @@ export class LegacyQuestions {
     for (const { over } of open) over.abort(error);
   }
 
-  async #ask(whose: Asked, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
-    const { owner, attributed } = whose;
+  async #ask(target: Asked, request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
+    const { owner, attributed } = target;
     const question = attributed && this.#attribution.asking(attributed);
     // The time of the answer must not count against the call, whichever of the owner's calls it is.
     const goOn = owner && this.#requests.suspend(owner);
@@ -116,7 +116,7 @@ export class LegacyQuestions {
     // A server that cancels its question goes on at once, whether or not the answering code observes the signal.
     signal.addEventListener('abort', end, { once: true });
     try {
-      return await whose
+      return await target
         .answer(request, signal)
         .finally(() => question && this.#attribution.comeBack(question, { signal }));
     } finally {
@@ -125,7 +125,7 @@ export class LegacyQuestions {
     }
   }
 
-  #whose(request: InputRequest, about: RequestId | undefined): Whose | Unclear {
+  #targetOf(request: InputRequest, about: RequestId | undefined): QuestionTarget | Unclear {
     const [only] = this.#callers;
     const made = about === undefined ? undefined : this.#requests.get(about);
     if (made?.behalf) return byBehalf(made.behalf, made.owner as LegacyTenantCaller);
@@ -139,7 +139,7 @@ export class LegacyQuestions {
     return attribution.kind === 'several' ? attribution : this.#byAttribution(attribution, request);
   }
 
-  async #clarify(unclear: Unclear, request: InputRequest, signal: AbortSignal): Promise<Whose> {
+  async #clarify(unclear: Unclear, request: InputRequest, signal: AbortSignal): Promise<QuestionTarget> {
     const attribution = await this.#attribution.clarify(unclear, signal);
     if (attribution.kind !== 'several') return this.#byAttribution(attribution, request);
     this.#attribution.suspect(attribution);
@@ -151,8 +151,8 @@ export class LegacyQuestions {
     };
   }
 
-  #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): Whose {
-    if (attribution.kind === 'nobody') return this.#ofNoCall(request);
+  #byAttribution(attribution: Exclude<Attribution, Unclear>, request: InputRequest): QuestionTarget {
+    if (attribution.kind === 'none') return this.#ofNoCall(request);
     const { behalf, caller: made } = attribution.call;
     const caller = made as LegacyTenantCaller;
     if (behalf) return { ...byBehalf(behalf, caller), attributed: attribution };
@@ -161,15 +161,15 @@ export class LegacyQuestions {
   }
 
   /** A question of one principal never reaches another, whatever the history of the server says. */
-  #ofSeveralPrincipals(request: InputRequest): Whose {
+  #ofSeveralPrincipals(request: InputRequest): QuestionTarget {
     const { fallbackAnswers } = this.#side;
-    if (canAnswer(fallbackAnswers, request) && this.#attribution.attribute().kind === 'nobody')
+    if (canAnswer(fallbackAnswers, request) && this.#attribution.attribute().kind === 'none')
       return byFallback(fallbackAnswers);
     return OF_SEVERAL_PRINCIPALS;
   }
 
   /** No call in flight could have led to it (servers ask for roots right after the handshake). */
-  #ofNoCall(request: InputRequest): Whose {
+  #ofNoCall(request: InputRequest): QuestionTarget {
     const { fallbackAnswers } = this.#side;
     if (canAnswer(fallbackAnswers, request)) return byFallback(fallbackAnswers);
     const [only, another] = this.#callers;
@@ -203,14 +203,14 @@ interface Question {
   readonly over: AbortController;
 }
 
-const OF_SEVERAL_PRINCIPALS: Whose = {
+const OF_SEVERAL_PRINCIPALS: QuestionTarget = {
   kind: 'refused',
   why:
     'several principals share this process, and the question does not say whose call it belongs to; ' +
     'give each principal its own process',
 };
 
-type Whose = Asked | { readonly kind: 'refused'; readonly why: string };
+type QuestionTarget = Asked | { readonly kind: 'refused'; readonly why: string };
 
 interface Asked {
   readonly kind: 'asked';

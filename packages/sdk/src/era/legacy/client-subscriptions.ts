@@ -117,7 +117,7 @@ export class LegacySubscriptions {
 }
 
 /** Sends a request about a URI; the signal cancels it. */
-export type SubscriptionRequest = (
+type SubscriptionRequest = (
   method: string,
   uri: string,
   timeoutMs: number,

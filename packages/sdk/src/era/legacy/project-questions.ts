@@ -4,7 +4,7 @@ import { isAtLeast, type LegacyRevision } from '../revisions.js';
 import { projectBlock } from './project-results.js';
 
 /** A question as the revision can carry it, or why it cannot. */
-export type ProjectedQuestion =
+type ProjectedQuestion =
   | { readonly kind: 'request'; readonly params: JsonObject | undefined }
   | { readonly kind: 'inexpressible'; readonly why: string };
 

@@ -136,12 +136,12 @@ export function projectBlock(block: JsonObject, revision: LegacyRevision): JsonO
 }
 
 /** An item of `resources/read`: `_meta` since 2025-06-18. */
-export function projectContents(item: JsonObject, revision: LegacyRevision): JsonObject {
+function projectContents(item: JsonObject, revision: LegacyRevision): JsonObject {
   return isAtLeast(revision, '2025-06-18') ? item : without(item, '_meta');
 }
 
 /** For revisions before 2025-06-18, which do not have `lastModified`. */
-export function projectAnnotations(annotations: unknown): unknown {
+function projectAnnotations(annotations: unknown): unknown {
   return isJsonObject(annotations) ? without(annotations, 'lastModified') : annotations;
 }
 

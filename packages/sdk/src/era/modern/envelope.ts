@@ -7,7 +7,7 @@ import { isLoggingLevel } from '../reports.js';
 import { isModernRevision, MODERN_REVISIONS } from '../revisions.js';
 
 /** The `_meta` of a modern request: version, client, capabilities. Read from every request (STATE-001). */
-export type Envelope = ValidEnvelope | RefusedEnvelope;
+type Envelope = ValidEnvelope | RefusedEnvelope;
 
 export interface ValidEnvelope {
   readonly kind: 'valid';
@@ -16,7 +16,7 @@ export interface ValidEnvelope {
   readonly progressToken: ProgressToken | undefined;
 }
 
-export interface RefusedEnvelope {
+interface RefusedEnvelope {
   readonly kind: 'refused';
   readonly error: JsonRpcErrorBody;
 }

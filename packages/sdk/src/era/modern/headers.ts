@@ -39,11 +39,9 @@ function withoutBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-export type HeaderValue =
-  | { readonly kind: 'value'; readonly value: string }
-  | { readonly kind: 'undecodable' };
+type HeaderValue = { readonly kind: 'value'; readonly value: string } | { readonly kind: 'undecodable' };
 
-export type HeaderParams =
+type HeaderParams =
   | { readonly kind: 'valid'; readonly params: readonly HeaderParam[] }
   | { readonly kind: 'invalid'; readonly why: string };
 

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
  * The content of `requestState`, encrypted: the client returns it, but can neither read nor change it, nor use it with
  * another request (MRTR-009 … MRTR-012).
  */
-export type RequestState = ParkedState | ReplayState;
+type RequestState = ParkedState | ReplayState;
 
 /** Names a call that is parked in a process. Each round has a new id, so a state can be used once (MRTR-013). */
 export interface ParkedState {

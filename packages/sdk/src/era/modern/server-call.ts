@@ -260,7 +260,7 @@ export class ModernServerCall implements Call {
 }
 
 /** The part of a request that outlives its envelope. */
-export interface ModernRequest {
+interface ModernRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly mayAsk: boolean;
@@ -284,7 +284,7 @@ const keyNames: Record<InputRequest['method'], string> = {
 };
 
 /** META-008: names exactly what was missing. */
-export function capabilityRequired(missing: ClientCapabilities): ProtocolError {
+function capabilityRequired(missing: ClientCapabilities): ProtocolError {
   return new ProtocolError(
     ErrorCode.MissingClientCapability,
     `This call needs the client capability ${capabilityNames(missing)}`,

@@ -79,7 +79,7 @@ describe('while the owner of a call thinks about a question', () => {
     const [call] = goesAway(it, clock, A, 'ask');
     it.leave(call);
     it.leave(call);
-    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(it.attribute()).toEqual({ kind: 'none' });
     const mine = it.enter(A, 'ask')!;
     expect(it.enter(B, 'ask')).toBeUndefined();
     it.leave(mine);
@@ -352,7 +352,7 @@ describe('the answer', () => {
     }
     it.leave(first);
     it.leave(second);
-    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(it.attribute()).toEqual({ kind: 'none' });
     expect(clock.waiting).toBe(0);
   });
 });
@@ -383,7 +383,7 @@ describe('a question that is taken back', () => {
     it.leave(call);
     expect(ownerOf(it)).toBe(B);
     it.leave(other);
-    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(it.attribute()).toEqual({ kind: 'none' });
     expect(it.enter(C, 'wizard')).toBeDefined();
   });
 

@@ -21,7 +21,7 @@ async function settled(): Promise<void> {
 
 describe('whose question it is', () => {
   it('is nobody’s while nothing is in flight', () => {
-    expect(openAttribution().attribution.attribute()).toEqual({ kind: 'nobody' });
+    expect(openAttribution().attribution.attribute()).toEqual({ kind: 'none' });
   });
 
   it('is the owner’s of the only call, and of several calls of one owner', () => {

@@ -59,7 +59,7 @@ describe('a question that may be several owners’', () => {
     const asked = unclear(it);
     for (const call of both) it.leave(call);
     it.enter(C, 'z');
-    expect(it.attribute(asked)).toEqual({ kind: 'nobody' });
+    expect(it.attribute(asked)).toEqual({ kind: 'none' });
   });
 
   it('stays unclear after two seconds, and not earlier', async () => {
@@ -190,7 +190,7 @@ describe('a call that was given up', () => {
   it('on behalf of somebody is not feared when it is not known to ask', () => {
     const { attribution: it } = openAttribution();
     giveUp(it, 1, A, 'x', C);
-    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(it.attribute()).toEqual({ kind: 'none' });
   });
 
   it('on behalf of somebody, which has asked, is feared for a second: less than a question is held', async () => {
@@ -229,7 +229,7 @@ describe('a call that was given up', () => {
     it.suspect(unclear(it));
     for (const call of both) it.leave(call);
     giveUp(it, 1, A, 'x', C);
-    expect(it.attribute()).toEqual({ kind: 'nobody' });
+    expect(it.attribute()).toEqual({ kind: 'none' });
   });
 
   it('is not asked about while another of its owner runs, and confuses nobody', () => {
