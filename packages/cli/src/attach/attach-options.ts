@@ -5,6 +5,7 @@ import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { type Command, Option } from 'commander';
 import { usageError } from '../cli-error.js';
 import { collect, toInput, toMs, toVariable } from '../common-options.js';
+import { addServerFlags, namesOfFlags, settingsOfFlags } from '../server-flags.js';
 import { withSettings } from '../target.js';
 
 /** The options of `isthmus attach`. */
@@ -25,7 +26,7 @@ export interface AttachCommandOptions {
 }
 
 export function addAttachOptions(command: Command): Command {
-  return command
+  command
     .option(
       '-c, --config <file>',
       'a file that defines NAME; repeatable, later files win (default: see below)',
@@ -51,17 +52,9 @@ export function addAttachOptions(command: Command): Command {
       'a variable for the command; --env NAME passes on your own; repeatable',
       toVariable,
     )
-    .option('--cwd <folder>', 'the folder that the command runs in (default: this one)')
-    .option(
-      '--pass-environment',
-      'the command gets your whole environment; only hosts with the same environment share it',
-    )
-    .option(
-      '-m, --mode <mode>',
-      'auto detects the era of the server; modern, legacy or a revision requires it (default: auto)',
-    )
-    .option('--ignore-tool <pattern>', 'leave out a tool of the server; * is any text; repeatable', collect)
-    .option('-t, --timeout <ms>', 'how long one call may take (default: 600000)', toMs)
+    .option('--cwd <folder>', 'the folder that the command runs in (default: this one)');
+  addServerFlags(command, 'attach');
+  return command
     .option('--grace <ms>', 'how long the server is kept after the last host is gone', toGrace, 30_000)
     .option('--no-daemon', 'do not share: the server is a child of this process and ends with it');
 }
@@ -75,15 +68,20 @@ export function applyOptions(
   server: ServerSpec,
   options: Omit<AttachCommandOptions, 'config' | 'input' | 'url' | 'daemon'>,
 ): AttachParams {
-  const { grace: graceMs, transport, mode, timeout: timeoutMs, ignoreTool } = options;
-  const tools = ignoreTool && { ...server.tools, deny: [...(server.tools?.deny ?? []), ...ignoreTool] };
-  const changed = { ...server, ...given({ mode, timeoutMs, tools }) };
+  const { grace: graceMs, transport } = options;
+  const typed = settingsOfFlags('attach', options, server.kind);
+  const tools = typed.tools && {
+    ...server.tools,
+    deny: [...(server.tools?.deny ?? []), ...(typed.tools.deny ?? [])],
+  };
+  const changed = { ...server, ...typed, ...given({ tools }) };
   if (changed.kind === 'command') {
     refuse(options, ['header', 'transport'], 'is for a URL, and this is a command');
     const { spec, ambient } = withEnvironment(changed, options);
     return { server: spec, ambient, sseFirst: false, graceMs };
   }
-  refuse(options, ['env', 'cwd', 'passEnvironment'], 'is for a command, and this is a URL');
+  const ofCommands = ['env', 'cwd', ...namesOfFlags('attach', { onlyCommands: true })];
+  refuse(options, ofCommands, 'is for a command, and this is a URL');
   const header = options.header?.map((text) => expandHeader(text));
   const spec =
     changed.kind === 'url'
@@ -94,18 +92,16 @@ export function applyOptions(
 
 function withEnvironment(
   server: CommandSpec,
-  { env, cwd, passEnvironment }: Pick<AttachCommandOptions, keyof typeof COMMAND_FLAGS>,
+  { env, cwd }: Pick<AttachCommandOptions, 'env' | 'cwd'>,
 ): { readonly spec: CommandSpec; readonly ambient: Readonly<Record<string, string>> } {
-  const { inheritEnv: inherited, start = 'lazy', processes = 'shared', disabled: _, ...rest } = server;
+  const { inheritEnv, start = 'lazy', processes = 'shared', disabled: _, ...rest } = server;
   const { counted, ambient } = countedEnvironment({
     env: { ...server.env, ...env },
-    inheritEnv: passEnvironment ? 'all' : inherited,
+    inheritEnv,
   });
   const folder = cwd === undefined ? server.cwd : resolve(cwd);
   return { ambient, spec: { ...rest, start, processes, cwd: folder, env: counted } };
 }
-
-const COMMAND_FLAGS = { env: '--env', cwd: '--cwd', passEnvironment: '--pass-environment' } as const;
 
 /** The daemon looks for `sse-first` before it connects. Where it finds nothing, the transport is `auto`. */
 const TRANSPORTS = {
@@ -115,11 +111,11 @@ const TRANSPORTS = {
   'sse-only': 'sse',
 } as const;
 
-const FLAGS = { ...COMMAND_FLAGS, header: '--header', transport: '--transport' } as const;
-
-function refuse(options: object, names: readonly (keyof typeof FLAGS)[], why: string): void {
+function refuse(options: object, names: readonly string[], why: string): void {
   const found = names.find((name) => (options as Record<string, unknown>)[name] !== undefined);
-  if (found) throw usageError(`${FLAGS[found]} ${why}`, 'Remove the option');
+  if (found === undefined) return;
+  const flag = found.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+  throw usageError(`--${flag} ${why}`, 'Remove the option');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { usageError } from '../cli-error.js';
+import { namesOfFlags } from '../server-flags.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
 /** What is served: the servers of files, some of the command line with names, one, or our own. */
@@ -24,17 +25,8 @@ export function refuseIdle(
 }
 
 const ABOUT_ONE: readonly Name[] = [
-  ...([
-    'header',
-    'transport',
-    'cwd',
-    'env',
-    'passEnvironment',
-    'name',
-    'processes',
-    'upstreamProtocol',
-  ] as const),
-  ...(['statelessServer', 'ignoreTool', 'timeout', 'connectTimeout'] as const),
+  ...(['header', 'transport', 'cwd', 'env', 'name'] as const),
+  ...(namesOfFlags('serve') as readonly Name[]),
 ];
 const ABOUT_MANY: readonly Name[] = ['separator', 'watch', 'input'];
 
@@ -43,7 +35,7 @@ const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
   files: ABOUT_ONE,
   named: ['header', 'transport', 'name'],
   command: ABOUT_MANY,
-  address: ['passEnvironment', 'processes', ...ABOUT_MANY],
+  address: [...(namesOfFlags('serve', { onlyCommands: true }) as readonly Name[]), ...ABOUT_MANY],
   demo: [
     ...ABOUT_ONE,
     ...ABOUT_MANY,

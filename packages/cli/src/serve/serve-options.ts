@@ -1,6 +1,7 @@
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import type { Command } from 'commander';
 import { collect, toMs } from '../common-options.js';
+import { addServerFlags } from '../server-flags.js';
 import { env, toCount, toCountOrNone, toPath, toPaths, toPort } from './option-values.js';
 import { addWhat } from './what-options.js';
 
@@ -15,7 +16,7 @@ export interface ServeCommandOptions {
   readonly sse: boolean;
   readonly healthPath?: readonly string[];
   readonly upstream?: string;
-  readonly upstreamProtocol: Mode;
+  readonly upstreamProtocol?: Mode;
   readonly config?: readonly string[];
   readonly import?: readonly string[];
   /** `NAME=COMMAND`. */
@@ -115,13 +116,9 @@ export function addServeOptions(command: Command): Command {
       '--resumable-events <count>',
       'what a legacy session keeps for clients that come back (default: 1000; 0 for none)',
       toCountOrNone,
-    )
-    .option('--max-concurrent <count>', 'calls that a server is given at the same time', toCount)
-    .option(
-      '--max-parked <count>',
-      'calls of each server that may wait for an answer to a question; the client with most loses its oldest (default: 1000)',
-      toCount,
-    )
+    );
+  addServerFlags(command, 'serve', { forMany: true });
+  command
     .option('--rate-limit <count>', 'calls and new sessions per minute of each caller', toCount)
     .option(
       '--grace <ms>',

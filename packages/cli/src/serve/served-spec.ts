@@ -1,4 +1,5 @@
-import { given, type ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
+import { settingsOfFlags } from '../server-flags.js';
 import { type CommandTarget, type TargetSettings, withSettings } from '../target.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
@@ -17,28 +18,15 @@ export function servedSpec(
   options: ServeCommandOptions,
   { processes: byDefault, start = 'lazy', name = options.name ?? target.name }: ServedSpecDefaults,
 ): ServerSpec {
-  const { upstreamProtocol: mode, statelessServer: stateless, ignoreTool: deny, maxConcurrent } = options;
   const spec: ServerSpec = {
     ...withSettings(target, targetSettingsOf(options)),
     name,
-    mode,
-    ...given({
-      stateless,
-      timeoutMs: options.timeout,
-      connectTimeoutMs: options.connectTimeout,
-      tools: deny && { deny },
-      limits: maxConcurrent === undefined ? undefined : { maxConcurrent },
-    }),
+    mode: 'auto',
+    ...settingsOfFlags('serve', options, target.kind),
   };
   if (spec.kind !== 'command') return spec;
-  const processes = options.processes ?? byDefault;
-  return {
-    ...spec,
-    start,
-    processes: processes === 'per-client' ? 'per-conversation' : processes,
-    ...(options.passEnvironment && { inheritEnv: 'all' as const }),
-    ...given({ maxParked: options.maxParked }),
-  };
+  const ofMany = byDefault === 'per-client' ? 'per-conversation' : byDefault;
+  return { ...spec, start, processes: spec.processes ?? ofMany };
 }
 
 function targetSettingsOf({ cwd, env, header, transport }: ServeCommandOptions): TargetSettings {

@@ -1,6 +1,6 @@
 import { type Document, isTable, kindOf, type Path } from './documents/document.js';
 import { expand, type Resolve, reportFailure } from './expand.js';
-import { flawOf, MS_OR_NONE, nearMiss, notKnown, type SettingKind } from './options/option-kinds.js';
+import { flawOf, MS_OR_NONE, nearMiss, notKnown, type ValueKind } from './options/option-kinds.js';
 import { LIMITS } from './options/option-table.js';
 import type { ConfigReport } from './report.js';
 import type { LimitSettings } from './server-spec.js';
@@ -60,7 +60,7 @@ export function mergeGateways(...blocks: readonly GatewaySettings[]): GatewaySet
 
 const ADDRESS = /^(stdio$|unix:.|tcp:\/\/.|https?:\/\/.)/;
 
-const KINDS: Readonly<Record<keyof GatewaySettings, SettingKind>> = {
+const KINDS: Readonly<Record<keyof GatewaySettings, ValueKind>> = {
   separator: {
     // A tool is called by the whole, and not every client takes every character in a name.
     expected: '1 to 8 of the characters A-Z a-z 0-9 _ - . /',

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { TOP_KEYS } from '../../src/config/find-servers.js';
 import { type ConfigProblem, readServers } from '../../src/config/index.js';
-import { SETTING_NAMES, SETTINGS } from '../../src/config/options/option-table.js';
+import { OPTION_NAMES, OPTIONS } from '../../src/config/options/option-table.js';
 import { KNOWN_KEYS } from '../../src/config/options/read-options.js';
 import { GATEWAY_NAMES } from '../../src/config/read-gateway.js';
 import { folderWith } from './support.js';
@@ -46,7 +46,7 @@ describe('the keys', () => {
 
   it('of the block isthmus are the settings', () => {
     const block = server.properties['isthmus'] as unknown as Schema;
-    expect(Object.keys(block.properties)).toEqual(SETTING_NAMES);
+    expect(Object.keys(block.properties)).toEqual(OPTION_NAMES);
   });
 
   it('of the block gateway are the same', () => {
@@ -64,11 +64,11 @@ describe('the keys', () => {
     for (const name of others.filter((each) => each !== 'envFile')) {
       expect(server.properties[name]!.description).toMatch(/ Ours: [\w.]+|^Ours: type/);
     }
-    for (const name of SETTING_NAMES) {
+    for (const name of OPTION_NAMES) {
       const { description } = server.properties[name]!;
       expect([name, /Only for commands\.$/.test(description!)]).toEqual([
         name,
-        SETTINGS[name].onlyCommands === true,
+        OPTIONS[name].onlyCommands === true,
       ]);
     }
   });
@@ -141,7 +141,7 @@ it('every key with every kind of value is judged alike', async () => {
       servers.set(`${key} ${JSON.stringify(value)}`, { ...(alone ? {} : base(key)), [key]: value });
     }
   }
-  for (const name of SETTING_NAMES) {
+  for (const name of OPTION_NAMES) {
     for (const value of VALUES) {
       servers.set(`isthmus.${name} ${JSON.stringify(value)}`, { command: 'c', isthmus: { [name]: value } });
     }

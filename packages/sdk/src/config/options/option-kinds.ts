@@ -1,14 +1,22 @@
 import { isTable, type Path } from '../documents/document.js';
 
-/** One kind of value that a setting may have. */
-export interface SettingKind {
-  /** Behind "must be". */
+/** One kind of value, as it is read. */
+export interface ValueKind {
+  /** Follows "must be" in messages. */
   readonly expected: string;
   /** `undefined`: not one of the expected values. */
   read(value: unknown): unknown;
-  /** Which part of the value is the reason, where it has parts. */
+  /** The part of the value that is wrong, where the value has parts. */
   flaw?(value: unknown): Flaw | undefined;
 }
+
+/** One kind of value that an option may have. */
+export interface OptionKind extends ValueKind {
+  /** The same as a JSON Schema. It may refer to the `$defs` of `scripts/generate/schema-frame.json`. */
+  readonly schema: JsonSchema;
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** What is wrong with a value, and where in it. */
 export interface Flaw {
@@ -16,51 +24,59 @@ export interface Flaw {
   readonly message: string;
 }
 
-export function flawOf(kind: SettingKind, value: unknown): Flaw {
+export function flawOf(kind: ValueKind, value: unknown): Flaw {
   return kind.flaw?.(value) ?? { path: [], message: `must be ${kind.expected}` };
 }
 
-export const FLAG: SettingKind = {
+export const FLAG: OptionKind = {
   expected: 'true or false',
+  schema: { type: 'boolean' },
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 };
 
 /** The longest that Node can wait. */
 export const MAX_MS = 2 ** 31 - 1;
 
-export const MS = whole(1, MAX_MS, 'a number of milliseconds, 1 or more');
-export const MS_OR_NONE = whole(0, MAX_MS, 'a number of milliseconds, 0 or more');
-export const COUNT = whole(1, Number.MAX_SAFE_INTEGER, 'a whole number, 1 or more');
-export const COUNT_OR_NONE = whole(0, Number.MAX_SAFE_INTEGER, 'a whole number, 0 or more');
+export const MS = whole(1, MAX_MS, 'a number of milliseconds, 1 or more', 'milliseconds');
+export const MS_OR_NONE = whole(0, MAX_MS, 'a number of milliseconds, 0 or more', 'millisecondsOrNone');
+export const COUNT = whole(1, Number.MAX_SAFE_INTEGER, 'a whole number, 1 or more', 'count');
+export const COUNT_OR_NONE = whole(0, Number.MAX_SAFE_INTEGER, 'a whole number, 0 or more', 'countOrNone');
 
-export const SHARE: SettingKind = {
+export const SHARE: OptionKind = {
   expected: 'a number from 0 to 1',
+  schema: { type: 'number', minimum: 0, maximum: 1 },
   read: (value) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined),
 };
 
-export const NAMES: SettingKind = {
+export const NAMES: OptionKind = {
   expected: 'a list of names',
+  schema: { $ref: '#/$defs/names' },
   read: (value) =>
     Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
       ? value
       : undefined,
 };
 
-export function oneOf(...words: readonly string[]): SettingKind {
-  return { expected: words.join(' or '), read: (value) => words.find((word) => word === value) };
+export function oneOf(...words: readonly string[]): OptionKind {
+  return {
+    expected: words.join(' or '),
+    schema: { enum: words },
+    read: (value) => words.find((word) => word === value),
+  };
 }
 
 /** The same, or `false`. */
-export function orFalse(kind: SettingKind, expected = `false or ${kind.expected}`): SettingKind {
+export function orFalse(kind: OptionKind, expected = `false or ${kind.expected}`): OptionKind {
   return {
     expected,
+    schema: { anyOf: [kind.schema, { const: false }] },
     read: (value) => (value === false ? false : kind.read(value)),
     flaw: (value) => kind.flaw?.(value),
   };
 }
 
-/** An object that may have these and nothing else: a word that is not known would be a wish not granted. */
-export function objectOf(fields: Readonly<Record<string, SettingKind>>): SettingKind {
+/** An object with these keys only: an unknown key would be a wish that nothing fulfils. `def`: its name in `$defs`. */
+export function objectOf(def: string, fields: Readonly<Record<string, OptionKind>>): OptionKind {
   const names = Object.keys(fields);
   const flaw = (value: unknown): Flaw | undefined => {
     for (const [name, inner] of isTable(value) ? value : []) {
@@ -73,6 +89,7 @@ export function objectOf(fields: Readonly<Record<string, SettingKind>>): Setting
   };
   return {
     expected: `an object of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`,
+    schema: { $ref: `#/$defs/${def}` },
     read(value) {
       if (!isTable(value) || flaw(value)) return undefined;
       return Object.fromEntries([...value].map(([name, inner]) => [name, fields[name]!.read(inner)]));
@@ -86,7 +103,7 @@ export function notKnown(name: string, known: readonly string[]): string {
   return `is not known${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
-/** Whether the revision exists is for the one who connects to know. */
+/** The client checks whether the revision exists. */
 export function isMode(value: unknown): value is string {
   return typeof value === 'string' && /^(auto|modern|legacy|\d{4}-\d{2}-\d{2})$/.test(value);
 }
@@ -98,9 +115,10 @@ export function toMs(value: unknown, unitMs: number): number | undefined {
   return ms >= 1 && ms <= MAX_MS ? ms : undefined;
 }
 
-function whole(least: number, most: number, expected: string): SettingKind {
+function whole(least: number, most: number, expected: string, def: string): OptionKind {
   return {
     expected,
+    schema: { $ref: `#/$defs/${def}` },
     read: (value) =>
       Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
         ? value

@@ -3,7 +3,7 @@ import type { ConfigReport } from '../report.js';
 import type { ServerSettings } from '../server-spec.js';
 import { ALIAS_NAMES, fromAliases } from './option-aliases.js';
 import { flawOf, nearMiss, notKnown } from './option-kinds.js';
-import { isSetting, SETTING_NAMES, SETTINGS } from './option-table.js';
+import { isOption, OPTION_NAMES, OPTIONS } from './option-table.js';
 
 /**
  * How the server is to be kept. Our names count in a block `isthmus` and beside `command`; in the block they win,
@@ -16,9 +16,9 @@ export function readSettings(
   report: ConfigReport,
 ): ServerSettings {
   let settings = fromAliases(table, path, secondsOnly, report);
-  for (const name of SETTING_NAMES) {
+  for (const name of OPTION_NAMES) {
     if (!table.has(name)) continue;
-    const setting = SETTINGS[name];
+    const setting = OPTIONS[name];
     const given = table.get(name);
     const value = setting.read(given);
     if (value !== undefined) settings = withSetting(settings, name, value);
@@ -37,11 +37,11 @@ export function readSettings(
     return settings;
   }
   for (const [name, given] of block) {
-    if (!isSetting(name)) {
-      report.warning([...at, name], notKnown(name, SETTING_NAMES));
+    if (!isOption(name)) {
+      report.warning([...at, name], notKnown(name, OPTION_NAMES));
       continue;
     }
-    const value = SETTINGS[name].read(given);
+    const value = OPTIONS[name].read(given);
     if (value !== undefined) settings = withSetting(settings, name, value);
     else complain(report, at, name, given);
   }
@@ -55,7 +55,7 @@ function withSetting(settings: ServerSettings, name: keyof ServerSettings, value
 }
 
 function complain(report: ConfigReport, path: Path, name: keyof ServerSettings, given: unknown): void {
-  const { path: inside, message } = flawOf(SETTINGS[name], given);
+  const { path: inside, message } = flawOf(OPTIONS[name], given);
   report.error([...path, name, ...inside], message);
 }
 
@@ -63,7 +63,7 @@ function complain(report: ConfigReport, path: Path, name: keyof ServerSettings, 
 export function warnOfProcessSettings(table: DocumentTable, path: Path, report: ConfigReport): void {
   const block = table.get('isthmus');
   for (const name of isTable(block) ? block.keys() : []) {
-    if (isSetting(name) && SETTINGS[name].onlyCommands) {
+    if (isOption(name) && OPTIONS[name].onlyCommands) {
       report.warning([...path, 'isthmus', name], 'is for a command, and this is a URL');
     }
   }
@@ -87,7 +87,7 @@ const BASIC = [
 ];
 
 /** Short names of ours are also close to words of others: `mode` to `model`. */
-const WORTH_A_GUESS = [...BASIC, ...SETTING_NAMES.filter((name) => name.length > 5)];
+const WORTH_A_GUESS = [...BASIC, ...OPTION_NAMES.filter((name) => name.length > 5)];
 
 const SYNONYMS: Readonly<Record<string, string>> = {
   cmd: 'command',
@@ -101,7 +101,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** Every key of a server that is read, or told about. */
 export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...BASIC,
-  ...SETTING_NAMES,
+  ...OPTION_NAMES,
   ...ALIAS_NAMES,
   ...['serverUrl', 'httpUrl', 'transport', 'transportType', 'envFile'],
   ...['env_vars', 'http_headers', 'env_http_headers', 'bearer_token_env_var'],
