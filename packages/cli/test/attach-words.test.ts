@@ -75,6 +75,8 @@ describe('the server that is meant', () => {
     expect(() => applyOptions(local, { ...OPTIONS, header: ['A: b'] })).toThrow(
       '--header is for a URL, and this is a command',
     );
+    const quiet = applyOptions(local, { ...OPTIONS, ...{ hideStderr: true } });
+    expect(quiet.server.logStderr).toBe(false);
     const { server } = applyOptions(remote, { ...OPTIONS, header: ['X-Key: a'], transport: 'http-only' });
     expect(server).toMatchObject({ headers: { 'x-key': 'a' }, transport: 'http-only' });
   });

@@ -110,6 +110,7 @@ interface ProcessSettings {
   readonly trustHints?: boolean;
   readonly questions?: 'adaptive' | 'queue' | 'refuse';
   readonly stderrBytes?: number;
+  readonly logStderr?: boolean;
 }
 
 /** Which conversations share a process. */

@@ -47,6 +47,7 @@ export interface HostedServerSettings
       | 'answers'
       | 'capabilities'
       | 'questions'
+      | 'logStderr'
     >
   > {
   readonly command: CommandOptions;
@@ -109,6 +110,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): H
     answers: definition.answers ?? {},
     capabilities: definition.capabilities ?? {},
     questions: definition.questions ?? 'adaptive',
+    logStderr: definition.logStderr ?? true,
   };
   if (settings.start !== 'lazy' && settings.start !== 'eager') {
     throw fail(`start must be lazy or eager, got ${String(settings.start)}`);

@@ -317,7 +317,9 @@ export class HostedServer {
               const { pid } = generation;
               this.#emit({ kind: 'log', generation: number, pid, conversation: label, entry });
             },
-            onStderr: (text, pid) => this.#emit({ kind: 'stderr', generation: number, pid, text }),
+            onStderr: (text, pid) => {
+              if (settings.logStderr) this.#emit({ kind: 'stderr', generation: number, pid, text });
+            },
             onChange: (change) => this.#changed(change),
           },
           signal,

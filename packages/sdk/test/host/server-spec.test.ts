@@ -37,6 +37,7 @@ const KEPT = {
   drainMs: 1000,
   health: { everyMs: 1000, timeoutMs: 500, maxSilentMs: 9000 },
   questions: 'queue',
+  logStderr: false,
 };
 const STARTED = {
   inheritEnv: ['PATH', 'HOME'],

@@ -194,6 +194,14 @@ describe('the events of a host', () => {
     expect(published).toEqual(seen.events);
   });
 
+  it('leave out stderr with logStderr: false, and errors quote the end of it all the same', async () => {
+    const server = programmed({ die: 3, say: 'missing API key' });
+    const { host, seen } = openHost({ servers: { a: server.definition({ logStderr: false }) } });
+    const error = await failure(host.conversation('a').callTool('whoami'));
+    expect(error).toMatchObject({ code: 'CHILD_EXITED', stderrTail: 'missing API key\n' });
+    expect(seen.all('stderr')).toEqual([]);
+  });
+
   it('say why a process is started', async () => {
     const clock = new FakeClock();
     const server = programmed();

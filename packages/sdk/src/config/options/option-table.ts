@@ -291,6 +291,19 @@ export const OPTIONS: Readonly<Record<keyof ServerSettings, ServerOption>> = {
     ...COUNT,
     meaning: 'How much of what the process writes to stderr is kept.',
   }),
+  logStderr: forCommands({
+    ...FLAG,
+    meaning:
+      'Whether the log has what the process writes to stderr. For servers that write a lot there. Errors quote the end of it in any case.',
+    default: true,
+    flag: {
+      serve: '--hide-stderr',
+      attach: '--hide-stderr',
+      help: 'do not show what the command writes to stderr; errors quote the end of it in any case',
+      typed: 'switch',
+      toOption: () => false,
+    },
+  }),
 };
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as readonly (keyof ServerSettings)[];
