@@ -10,7 +10,7 @@ import {
   type ControlContext,
   type ControlOptions,
   controlCommand,
-  unitOf,
+  serverOf,
   withGateway,
 } from './control-command.js';
 import { mainProcess, whyOf } from './render-server.js';
@@ -39,7 +39,7 @@ export function runAction(
   const { terminal } = context;
   return withGateway({ ...options, server: name }, context, async (client) => {
     // Checked here first, for an error that suggests the right name.
-    unitOf(await client.status(), name);
+    serverOf(await client.status(), name);
     await client[action](name);
     const after = await settled(client, name);
     if (options.json) writeJson(terminal, after);
@@ -53,9 +53,9 @@ export function runAction(
 async function settled(client: ControlClient, name: string): Promise<GatewayServerStatus> {
   const end = systemClock.now() + SETTLE_MS;
   while (true) {
-    const unit = unitOf(await client.status(), name);
-    const isMoving = unit.state === 'starting' || unit.state === 'restarting';
-    if (!isMoving || systemClock.now() > end) return unit;
+    const server = serverOf(await client.status(), name);
+    const isMoving = server.state === 'starting' || server.state === 'restarting';
+    if (!isMoving || systemClock.now() > end) return server;
     await new Promise<void>((resolve) => void systemClock.after(LOOK_MS, resolve));
   }
 }
@@ -63,24 +63,24 @@ async function settled(client: ControlClient, name: string): Promise<GatewayServ
 const SETTLE_MS = 30_000;
 const LOOK_MS = 100;
 
-function describe(action: Action, unit: GatewayServerStatus, { out }: Terminal): string {
-  const name = oneLine(unit.name);
+function describe(action: Action, server: GatewayServerStatus, { out }: Terminal): string {
+  const name = oneLine(server.name);
   if (action === 'stop')
     return `${name} was stopped; ${out.bold(`isthmus start ${quote(name)}`)} starts it again`;
   const done = action === 'restart' ? 'was restarted' : 'was started';
-  const process = mainProcess(unit);
+  const process = mainProcess(server);
   const facts = [
-    unit.state,
-    ...(unit.era ? [unit.era] : []),
+    server.state,
+    ...(server.era ? [server.era] : []),
     ...(process?.pid === undefined ? [] : [`pid ${process.pid}, generation ${process.generation}`]),
   ];
   return `${name} ${done}: ${facts.join(', ')}`;
 }
 
-function failed(action: Action, unit: GatewayServerStatus): CliError {
-  const name = oneLine(unit.name);
+function failed(action: Action, server: GatewayServerStatus): CliError {
+  const name = oneLine(server.name);
   const what = action === 'restart' ? 'was restarted and failed' : 'was started and failed';
-  return new CliError(EXIT.failed, `${name} ${what}: ${whyOf(unit, Date.now())}`, {
+  return new CliError(EXIT.failed, `${name} ${what}: ${whyOf(server, Date.now())}`, {
     hint: `isthmus logs ${quote(name)} shows its output; isthmus doctor ${quote(name)} explains the problem`,
   });
 }

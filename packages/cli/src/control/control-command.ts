@@ -67,7 +67,7 @@ export async function withGateway<T>(
 }
 
 /** The server of that name. The error for an unknown name suggests a similar one. */
-export function unitOf({ servers }: GatewayStatus, name: string): GatewayServerStatus {
+export function serverOf({ servers }: GatewayStatus, name: string): GatewayServerStatus {
   if (Object.hasOwn(servers, name)) return servers[name]!;
   const names = Object.keys(servers);
   const meant = suggest(name, names);

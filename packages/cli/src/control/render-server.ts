@@ -6,14 +6,14 @@ import { oneLine, printable } from '../terminal/text.js';
 
 /** All facts about one server, for a terminal. */
 export function renderServer(
-  unit: GatewayServerStatus,
+  status: GatewayServerStatus,
   { width, out }: Pick<Terminal, 'width' | 'out'>,
   now: number,
 ): string {
-  const { name, kind, state, era, evidence, server, paths, processes, needed } = unit;
+  const { name, kind, state, era, evidence, server, paths, processes, needed } = status;
   const rows = [
     ['state', `${state}${needed ? '' : ' (not needed for the gateway to be ready)'}`],
-    ...row('because', whyOf(unit, now)),
+    ...row('because', whyOf(status, now)),
     ...row('era', era),
     ...row('known by', evidence),
     ...row('server', server && `${server.name} ${server.version}`),

@@ -9,12 +9,12 @@ type Look = Pick<Terminal, 'width' | 'out'>;
 
 /** The gateway, a row for each server, and a summary. */
 export function renderStatus(status: GatewayStatus, { width, out }: Look, now: number): string {
-  const units = Object.values(status.servers);
+  const servers = Object.values(status.servers);
   // Reasons are long. On a narrow terminal they are below the table.
   const isWide = width >= WIDE;
-  const rows = units.map((unit) => [...cells(unit), ...(isWide ? [whyOf(unit, now)] : [])]);
+  const rows = servers.map((server) => [...cells(server), ...(isWide ? [whyOf(server, now)] : [])]);
   const head = [...HEAD, ...(isWide ? ['why'] : [])];
-  const states = units.map(({ state }) => state);
+  const states = servers.map(({ state }) => state);
   let row = -1;
   const lines = table([head, ...rows], {
     width,
@@ -27,13 +27,13 @@ export function renderStatus(status: GatewayStatus, { width, out }: Look, now: n
   });
   const below = isWide
     ? []
-    : units
-        .filter((unit) => !isWell(unit) && whyOf(unit, now) !== '')
-        .map((unit) => `${out.bold(oneLine(unit.name))}: ${whyOf(unit, now)}`);
+    : servers
+        .filter((server) => !isWell(server) && whyOf(server, now) !== '')
+        .map((server) => `${out.bold(oneLine(server.name))}: ${whyOf(server, now)}`);
   return [
     describeGateway(status, now),
     '',
-    ...(units.length > 0 ? [lines.trimEnd(), ''] : []),
+    ...(servers.length > 0 ? [lines.trimEnd(), ''] : []),
     ...(below.length > 0 ? [...below, ''] : []),
     ...summary(status, { out }),
     '',
@@ -43,9 +43,9 @@ export function renderStatus(status: GatewayStatus, { width, out }: Look, now: n
 const HEAD = ['server', 'state', 'era', 'pid', 'gen', 'uptime', 'restarts', 'calls', 'memory'];
 const WIDE = 110;
 
-function cells(unit: GatewayServerStatus): string[] {
-  const { name, state, era, processes } = unit;
-  const process = mainProcess(unit);
+function cells(server: GatewayServerStatus): string[] {
+  const { name, state, era, processes } = server;
+  const process = mainProcess(server);
   const several = (processes?.processes ?? []).filter(({ pid }) => pid !== undefined).length;
   const rss = processes?.processes.flatMap(({ facts }) => (facts ? [facts.rssBytes] : [])) ?? [];
   const waiting = processes && processes.queued > 0 ? `+${processes.queued}` : '';
@@ -70,8 +70,8 @@ function describeGateway({ version, pid, startedAt, listening }: GatewayStatus, 
 
 /** Which servers are not ready, and what to do. */
 function summary(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[] {
-  const units = Object.values(status.servers);
-  const unready = units.filter((unit) => !isWell(unit) && unit.state !== 'off');
+  const servers = Object.values(status.servers);
+  const unready = servers.filter((server) => !isWell(server) && server.state !== 'off');
   const names = (list: readonly GatewayServerStatus[]) => list.map(({ name }) => oneLine(name)).join(', ');
   const lines: string[] = [];
   const missing = unready.filter(({ needed }) => needed);
@@ -85,7 +85,7 @@ function summary(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[
     );
   if (unready.length === 0)
     lines.push(
-      units.length > 0 ? out.green(`Everything is ok: ${count(units)}.`) : 'The gateway has no servers.',
+      servers.length > 0 ? out.green(`Everything is ok: ${count(servers)}.`) : 'The gateway has no servers.',
     );
   if (status.configProblem !== undefined) {
     lines.push(
@@ -97,7 +97,9 @@ function summary(status: GatewayStatus, { out }: Pick<Terminal, 'out'>): string[
   return lines;
 }
 
-function count(units: readonly GatewayServerStatus[]): string {
-  const states = [...new Set(units.map(({ state }) => state))];
-  return states.map((state) => `${units.filter((unit) => unit.state === state).length} ${state}`).join(', ');
+function count(servers: readonly GatewayServerStatus[]): string {
+  const states = [...new Set(servers.map(({ state }) => state))];
+  return states
+    .map((state) => `${servers.filter((server) => server.state === state).length} ${state}`)
+    .join(', ');
 }

@@ -5,7 +5,7 @@ import {
   type ControlContext,
   type ControlOptions,
   controlCommand,
-  unitOf,
+  serverOf,
   withGateway,
 } from '../../control/control-command.js';
 import { processTerminal, type Terminal } from '../../terminal/terminal.js';
@@ -38,7 +38,7 @@ export function runLogs(
   const { terminal, signal = new AbortController().signal } = context;
   const { lines, follow = false, json } = options;
   return withGateway({ ...options, server: name }, context, async (client) => {
-    if (name !== undefined) unitOf(await client.status(), name);
+    if (name !== undefined) serverOf(await client.status(), name);
     for await (const line of client.logs(name, { lines, follow }, signal)) {
       const text = json ? `${JSON.stringify(line)}\n` : renderLogLine(line, terminal, name === undefined);
       if (!terminal.stdout.write(text)) await drained(terminal.stdout);

@@ -4,7 +4,7 @@ import {
   type ControlContext,
   type ControlOptions,
   controlCommand,
-  unitOf,
+  serverOf,
   withGateway,
 } from '../../control/control-command.js';
 import { isWell, renderServer } from '../../control/render-server.js';
@@ -31,11 +31,11 @@ export function runStatus(
   const { terminal } = context;
   return withGateway({ ...options, server: name }, context, async (client) => {
     const status = await client.status();
-    const unit = name === undefined ? undefined : unitOf(status, name);
-    if (options.json) writeJson(terminal, unit ?? status);
-    else if (unit) terminal.stdout.write(renderServer(unit, terminal, Date.now()));
+    const server = name === undefined ? undefined : serverOf(status, name);
+    if (options.json) writeJson(terminal, server ?? status);
+    else if (server) terminal.stdout.write(renderServer(server, terminal, Date.now()));
     else terminal.stdout.write(renderStatus(status, terminal, Date.now()));
-    return (unit ? isWell(unit) : status.ready) ? EXIT.ok : EXIT.failed;
+    return (server ? isWell(server) : status.ready) ? EXIT.ok : EXIT.failed;
   });
 }
 

@@ -18,10 +18,10 @@ export interface ExaminedServer {
 
 /** Examines a server by what its gateway reports. It is not started a second time. */
 export function examineServer(
-  unit: GatewayServerStatus,
+  status: GatewayServerStatus,
   { where, now, entry, lookUp }: ExaminedServer,
 ): Diagnosis {
-  const { name, state, era, evidence, server, processes } = unit;
+  const { name, state, era, evidence, server, processes } = status;
   const tail = printable(processes?.lastExit?.stderrTail ?? '').split('\n');
   const stderr = tail.filter((line) => line.trim() !== '').slice(-TAIL_LINES);
   const about = {
@@ -34,15 +34,19 @@ export function examineServer(
     odd: [],
   } as const;
   if (state === 'off') return { ...about, health: 'off', problems: [], stderr: [] };
-  if (isWell(unit)) return { ...about, health: 'well', problems: [], stderr: [] };
-  const why = whyOf(unit, now) || `it is ${state}`;
+  if (isWell(status)) return { ...about, health: 'well', problems: [], stderr: [] };
+  const why = whyOf(status, now) || `it is ${state}`;
   const told = [
     ...(entry?.kind === 'command' ? checkCommand(entry) : []),
     ...present(notFound(why, lookUp)),
     ...present(interpretStderr([...quotedLine(why), ...stderr])),
   ].slice(0, 1);
-  const code = codeOf(unit, why);
-  const own: Problem = { code, message: sentence(why), advice: told.length > 0 ? '' : adviceFor(unit, code) };
+  const code = codeOf(status, why);
+  const own: Problem = {
+    code,
+    message: sentence(why),
+    advice: told.length > 0 ? '' : adviceFor(status, code),
+  };
   return { ...about, health: 'ill', problems: [...told, own], stderr };
 }
 

@@ -90,18 +90,18 @@ function plan(
 ): (() => Promise<Diagnosis>)[] {
   const isMeant = (each: { readonly name: string }) => name === undefined || each.name === name;
   const known = new Map(entries.map((entry) => [entry.name, entry]));
-  const units = running.flatMap(({ status }) =>
-    Object.values(status!.servers).map((unit) => ({ unit, where: `gateway ${status!.pid}` })),
+  const servers = running.flatMap(({ status }) =>
+    Object.values(status!.servers).map((server) => ({ server, where: `gateway ${status!.pid}` })),
   );
-  const taken = new Set(units.map(({ unit }) => unit.name));
+  const taken = new Set(servers.map(({ server }) => server.name));
   const lookUp = (command: string) => lookUpCommand(command, process.env);
   return [
-    ...units
-      .filter(({ unit }) => isMeant(unit))
+    ...servers
+      .filter(({ server }) => isMeant(server))
       .map(
-        ({ unit, where }) =>
+        ({ server, where }) =>
           async () =>
-            examineServer(unit, { where, now: Date.now(), entry: known.get(unit.name), lookUp }),
+            examineServer(server, { where, now: Date.now(), entry: known.get(server.name), lookUp }),
       ),
     ...entries
       .filter((entry) => isMeant(entry) && !taken.has(entry.name))
