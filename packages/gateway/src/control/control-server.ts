@@ -41,6 +41,8 @@ export interface OpenControlOptions {
   readonly onAttach?: AttachHandler;
   /** More connections are closed at once. Default 256. Connections that were handed over count. */
   readonly maxConnections?: number;
+  /** How long a client may take to send its request. Default 10 s. Checked at the same interval. */
+  readonly requestMs?: number;
   readonly clock?: Clock;
 }
 
@@ -52,10 +54,16 @@ export interface Control {
 
 /** Serves the control protocol: HTTP on a private socket, for commands of the same user. */
 export async function openControl(controlled: Controlled, options: OpenControlOptions): Promise<Control> {
-  const { path, onAttach, maxConnections = 256, clock = systemClock } = options;
+  const { path, onAttach, maxConnections = 256, requestMs = 10_000, clock = systemClock } = options;
   const closing = new AbortController();
+  const limits = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: requestMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: requestMs,
+  };
   const unanswered = new Set<Promise<void>>();
-  const server = createServer(LIMITS, (request, response) => {
+  const server = createServer(limits, (request, response) => {
     const answered = answer(controlled, request, response, closing.signal).finally(() =>
       unanswered.delete(answered),
     );
@@ -91,7 +99,7 @@ export async function openControl(controlled: Controlled, options: OpenControlOp
 }
 
 /** The parameters of `attach` are in a header, and may contain an environment. */
-const LIMITS = { maxHeaderSize: 1024 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 };
+const MAX_HEADER_BYTES = 1024 * 1024;
 const GRACE_MS = 1000;
 
 /** Settles when the response has left, or the client is gone. Never rejects. */
@@ -243,9 +251,8 @@ function refuseNonsense(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, s
 
 function describeNonsense(code: string | undefined): Error {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return invalidRequest(`The headers of a control request have at most ${LIMITS.maxHeaderSize} bytes`, 431);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return invalidRequest('The request did not arrive within 10 s', 408);
+    return invalidRequest(`The headers of a control request have at most ${MAX_HEADER_BYTES} bytes`, 431);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest('The request did not arrive in time', 408);
   return invalidRequest('A control request is HTTP/1.1');
 }
 

@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { controlClient, openControl } from '../../src/control/index.js';
+import { controlClient, type OpenControlOptions, openControl } from '../../src/control/index.js';
 import { fakeGateway, http, later, rawClient, scratch } from './support.js';
 
-async function opened(maxConnections = 256) {
+async function opened(options: Omit<OpenControlOptions, 'path'> = {}) {
   const gateway = fakeGateway();
-  const control = await openControl(gateway, { path: join(scratch(), 'a.sock'), maxConnections });
+  const control = await openControl(gateway, { path: join(scratch(), 'a.sock'), ...options });
   later(() => control.close());
   return { gateway, path: control.path, ...(await rawClient(control.path)) };
 }
@@ -70,11 +70,20 @@ describe('a control socket that is sent nonsense', () => {
   });
 
   it('closes connections beyond the bound at once', async () => {
-    const { path, socket, answer } = await opened(1);
+    const { path, socket, answer } = await opened({ maxConnections: 1 });
     await expect(controlClient(path).status()).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
     socket.write(http('GET /status'));
     expect(await answer()).toMatchObject({ status: 200, body: { pid: 4711 } });
   });
+
+  it.each(['', 'GET /status HTTP/1.1\r\nhost: x\r\n'])(
+    'ends a connection that sends only %j',
+    async (text) => {
+      const { socket, answer } = await opened({ requestMs: 50 });
+      socket.write(text);
+      expect(await answer()).toMatchObject({ status: 408, body: { error: { code: 'INVALID_OPTION' } } });
+    },
+  );
 
   it('answers a client that stops sending before it reads', async () => {
     const { socket, answer } = await opened();
