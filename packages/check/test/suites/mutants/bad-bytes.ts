@@ -5,7 +5,7 @@ import { deaf, dies, isJson, SOON } from './vices.js';
 export const badBytesMutants: readonly AnyMutant[] = [
   {
     check: 'bytes/parse-error',
-    vice: 'says nothing to what is not JSON',
+    vice: 'does not answer lines that are not JSON',
     seen: /was not answered/,
     middle: deaf((line) => !isJson(line)),
   },
@@ -26,7 +26,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   dies('bytes/survives-control-bytes', 'a NUL', (line) => line.includes('\0')),
   {
     check: 'bytes/survives-blank-lines',
-    vice: 'dies of an empty line',
+    vice: 'crashes on an empty line',
     seen: /an empty line/,
     middle: () => ({
       incomingBytes(bytes, io) {
@@ -38,7 +38,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'bytes/byte-order-mark',
-    vice: 'dies of a byte order mark',
+    vice: 'crashes on a byte order mark',
     seen: /neither/,
     middle: () => ({
       incomingBytes(bytes, io) {
@@ -50,7 +50,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'bytes/white-space',
-    vice: 'does not hear lines that end with CRLF',
+    vice: 'ignores lines that end with CRLF',
     seen: /CRLF was not answered/,
     middle: () => ({
       incomingBytes: (bytes) => (bytes.toString().endsWith('\r\n') ? undefined : bytes),
@@ -58,13 +58,13 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'bytes/any-writing',
-    vice: 'hears only what begins with jsonrpc',
+    vice: 'ignores messages that do not begin with jsonrpc',
     seen: /the other way round was not answered/,
     middle: deaf((line) => !line.startsWith('{"jsonrpc"')),
   },
   {
     check: 'bytes/lone-surrogates',
-    vice: 'does not hear half a character',
+    vice: 'ignores requests with half a surrogate pair',
     middle: deaf((line) => line.includes('\\ud83d')),
   },
   {
@@ -75,7 +75,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'chunks/single-bytes',
-    vice: 'takes each read for a message',
+    vice: 'treats each read as a message',
     options: SOON,
     middle: () => ({ incomingBytes: (bytes) => (bytes.length === 1 ? undefined : bytes) }),
   },
@@ -92,14 +92,14 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'chunks/many-lines',
-    vice: 'hears only the first line of a read',
+    vice: 'reads only the first line of a chunk',
     seen: /of 4 requests were not answered/,
     options: SOON,
     middle: () => ({ incomingBytes: (bytes) => bytes.subarray(0, bytes.indexOf(10) + 1 || bytes.length) }),
   },
   {
     check: 'size/megabyte',
-    vice: 'does not hear long lines',
+    vice: 'ignores long lines',
     options: SOON,
     middle: deaf((line) => line.length > 1_000_000),
   },

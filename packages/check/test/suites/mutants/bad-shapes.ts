@@ -6,7 +6,7 @@ import { answersItself, deaf, dies, errorFor, isJson, metaIn, paramsIn, parse, r
 export const badShapesMutants: readonly AnyMutant[] = [
   {
     check: 'envelope/invalid-request',
-    vice: 'says nothing to what is no message',
+    vice: 'does not answer JSON that is not a message',
     seen: /an object without method was not answered/,
     middle: deaf((line) => line === '{"jsonrpc":"2.0"}'),
   },
@@ -49,7 +49,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/params-type',
-    vice: 'ignores params that are no object',
+    vice: 'ignores params that are not an object',
     era: 'legacy',
     middle: () => ({
       incoming: ({ params, ...rest }) => (isJsonObject(params) ? { ...rest, params } : rest),
@@ -57,7 +57,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/odd-ids',
-    vice: 'makes numbers of ids',
+    vice: 'converts ids to numbers',
     seen: /"0"/,
     middle: () => ({
       outgoing: (message) => (message['id'] === '0' ? { ...message, id: 0 } : message),
@@ -65,7 +65,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/id-again',
-    vice: 'refuses an id that it knows',
+    vice: 'refuses an id that was used before',
     seen: /the second request/,
     middle: () => {
       const known = new Set<unknown>();

@@ -13,13 +13,13 @@ export const cancellationMutants: readonly AnyMutant[] = [
     {
       ...era,
       check: 'cancellation/no-answer-after',
-      vice: 'does not hear that it is cancelled',
+      vice: 'ignores cancellations',
       middle: onCancelled(() => undefined),
     },
     {
       ...era,
       check: 'cancellation/no-progress-after',
-      vice: 'does not hear that it is cancelled',
+      vice: 'ignores cancellations',
       middle: onCancelled(() => undefined),
     },
   ]),
@@ -68,7 +68,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   ...[MODERN_HASTY, LEGACY].map((era) => ({
     ...era,
     check: 'cancellation/keeps-types-apart',
-    vice: 'takes a string for a number',
+    vice: 'converts a string to a number',
     options: { ...era.options, patience: HASTY },
     middle: onCancelled((message) => ({
       ...message,
@@ -94,7 +94,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'cancellation/malformed-ignored',
-    vice: 'hears nothing any more after a cancellation without an id',
+    vice: 'stops reading after a cancellation without an id',
     options: { ...MODERN.options, patience: HASTY },
     middle: () => {
       let isHurt = false;
@@ -122,7 +122,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...LEGACY,
     check: 'cancellation/race-survived',
-    vice: 'dies of ten cancellations',
+    vice: 'crashes after ten cancellations',
     middle: () => {
       let count = 0;
       return {

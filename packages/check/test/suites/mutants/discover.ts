@@ -31,7 +31,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/again',
-    vice: 'says something else every other time',
+    vice: 'changes its answer every other time',
     seen: /capabilities differs/,
     options: MODERN,
     middle: () => {
@@ -43,7 +43,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/again',
-    vice: 'says something else after the first answer, and sticks to it',
+    vice: 'changes its answer once, after the first one',
     seen: /capabilities differs/,
     options: MODERN,
     middle: () => {
@@ -86,7 +86,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/identity-in-meta',
-    vice: 'says who it is beside _meta',
+    vice: 'identifies itself outside of _meta',
     seen: /member serverInfo/,
     options: MODERN,
     middle: changingResult('server/discover', (result) => ({
@@ -113,7 +113,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/extension-names',
-    vice: 'says true where settings belong',
+    vice: 'has true instead of a settings object',
     seen: /com\.example\/tasks are true/,
     options: MODERN,
     middle: extending({ 'com.example/tasks': true }),
@@ -133,7 +133,7 @@ export const capabilityMutants: readonly AnyMutant[] = [
   unannounced('capabilities/resources-gated', 'resources'),
   {
     check: 'capabilities/prompts-gated',
-    vice: 'says -32602 to what it does not announce',
+    vice: 'answers -32602 to methods that it does not announce',
     seen: /-32602/,
     options: MODERN,
     middle: () => {

@@ -12,7 +12,7 @@ const isDiscover = isCalled('server/discover');
 export const eraMutants: readonly AnyMutant[] = [
   {
     check: 'era/initialize-after-modern',
-    vice: 'says nothing to initialize after modern requests',
+    vice: 'does not answer initialize after modern requests',
     options: SOON,
     middle: afterThe(isDiscover, (message) => (isInitialize(message) ? undefined : message)),
   },
@@ -37,7 +37,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/modern-after-initialize',
-    vice: 'says nothing to a probe after the handshake',
+    vice: 'does not answer a probe after the handshake',
     options: SOON,
     middle: afterThe(isInitialize, (message) => (isDiscover(message) ? undefined : message)),
   },
@@ -60,7 +60,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/failed-probe',
-    vice: 'takes a failed probe for an opening',
+    vice: 'lets a failed probe decide the era',
     middle: afterThe(
       (message) => metaIn(message)[META.protocolVersion] === '2099-12-31',
       (message, io) => {
@@ -80,7 +80,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/unknown-version',
-    vice: 'does not say what was asked for',
+    vice: 'does not name the requested version',
     seen: /data.requested is undefined/,
     middle: () => ({
       outgoing: (message) =>
@@ -106,7 +106,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/early-messages',
-    vice: 'takes a ping for the opening of a session',
+    vice: 'lets a ping decide the era',
     era: 'modern',
     middle: afterThe(
       (message) => message['id'] === 'early',
@@ -119,7 +119,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/no-opening',
-    vice: 'serves whoever asks',
+    vice: 'serves requests without a handshake',
     middle: answersItself(
       (message) =>
         message['method'] === 'tools/list' && message['params'] === undefined && message['id'] === 1,
@@ -146,7 +146,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/names-versions',
-    vice: 'refuses initialize without a word on versions',
+    vice: 'refuses initialize without its versions',
     seen: /-32601/,
     middle: answersItself(isInitialize, (message) => errorFor(message, -32601, 'Method not found')),
   },
@@ -161,7 +161,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/no-accidental-service',
-    vice: 'serves a modern request though it knows no modern era',
+    vice: 'serves a modern request, but supports only the legacy era',
     middle: () => ({
       incoming(message, io) {
         if (!isModern(message)) return message;
@@ -173,7 +173,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/probe-is-answered',
-    vice: 'says nothing to a probe',
+    vice: 'does not answer a probe',
     seen: /no answer/,
     middle: () => ({ incoming: (message) => (isDiscover(message) ? undefined : message) }),
   },
@@ -188,7 +188,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/supported-is-true',
-    vice: 'says that it supports a version of the future',
+    vice: 'lists a future version',
     seen: /2099-01-01/,
     middle: () => ({
       outgoing: (message) =>

@@ -33,7 +33,7 @@ const serving = (check: string, asked: string): AnyMutant => ({
 export const errorMutants: readonly AnyMutant[] = [
   {
     check: 'errors/unknown-method',
-    vice: 'says -32600 to a method that it does not know',
+    vice: 'answers an unknown method with -32600',
     seen: /-32600/,
     options: MODERN,
     middle: answering(({ method }) =>
@@ -53,20 +53,20 @@ export const errorMutants: readonly AnyMutant[] = [
   serving('errors/no-tasks-list', 'tasks/list'),
   {
     check: 'errors/shape',
-    vice: 'has words for codes',
+    vice: 'uses strings as error codes',
     seen: /error\.code: expected an integer, got "NOT_FOUND"/,
     middle: failing({ code: 'NOT_FOUND', message: 'No' }),
   },
   {
     check: 'errors/shape',
-    vice: 'says nothing in an error',
+    vice: 'sends errors without a message',
     seen: /error\.message: expected a string, got nothing/,
     options: LEGACY,
     middle: failing({ code: -32603 }),
   },
   {
     check: 'errors/shape',
-    vice: 'does not say which capabilities it needs',
+    vice: 'does not name the required capabilities',
     seen: /requiredCapabilities/,
     options: MODERN,
     middle: failing({ code: -32021, message: 'More', data: {} }),
@@ -80,7 +80,7 @@ export const errorMutants: readonly AnyMutant[] = [
   },
   {
     check: 'errors/message-short',
-    vice: 'tells a story',
+    vice: 'sends very long error messages',
     seen: /has 500 characters/,
     options: MODERN,
     middle: failing({ code: -32603, message: 'x'.repeat(500) }),
@@ -115,28 +115,28 @@ export const resultMutants: readonly AnyMutant[] = [
   },
   {
     check: 'results/type-known',
-    vice: 'answers with a task that nobody asked for',
+    vice: 'answers with a task that was not requested',
     seen: /"task"/,
     options: MODERN,
     middle: changingResult('tools/call', (result) => ({ ...result, resultType: 'task' })),
   },
   {
     check: 'results/type-true',
-    vice: 'says complete of a question',
+    vice: 'marks a question as complete',
     seen: /"complete", but it has inputRequests/,
     options: MODERN,
     middle: changingResult('tools/call', (result) => ({ ...result, resultType: 'complete' })),
   },
   {
     check: 'results/type-true',
-    vice: 'says input_required and asks nothing',
+    vice: 'sends input_required without a question',
     seen: /there is no question/,
     options: MODERN,
     middle: changingResult('prompts/get', (result) => ({ ...result, resultType: 'input_required' })),
   },
   {
     check: 'results/server-info',
-    vice: 'says who it is in server/discover only',
+    vice: 'identifies itself only in server/discover',
     seen: /absent in the result of tools\/list/,
     options: MODERN,
     middle: everywhere(({ _meta, ...rest }, method) =>
@@ -200,7 +200,7 @@ export const resultMutants: readonly AnyMutant[] = [
   },
   {
     check: 'results/trace-context',
-    vice: 'has a traceparent of its own making',
+    vice: 'has an invalid traceparent',
     seen: /traceparent is 1/,
     options: MODERN,
     middle: changingResult('tools/list', withMeta('traceparent')),

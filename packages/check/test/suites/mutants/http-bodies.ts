@@ -21,7 +21,7 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...legacy,
     check: 'http-body/not-a-message',
-    vice: 'takes everything that it does not understand for broken JSON',
+    vice: 'answers -32700 to every invalid body',
     proxy: () =>
       when(
         ({ json, body }) => json?.['hello'] || body.toString() === '42',
@@ -54,13 +54,13 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-body/large',
-    vice: 'serves nobody after a large body',
+    vice: 'serves no requests after a large body',
     tcp: () => fallingOn((bytes) => bytes.includes('content-length: 1677')),
   },
   {
     ...modern,
     check: 'http-body/charset',
-    vice: 'knows application/json in one spelling only',
+    vice: 'accepts only one spelling of application/json',
     proxy: () =>
       when(
         ({ headers }) => headers['content-type']?.includes(';'),
@@ -76,7 +76,7 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-body/invalid-utf-8',
-    vice: 'fails on what is not UTF-8',
+    vice: 'fails on bytes that are not UTF-8',
     proxy: () =>
       when(
         ({ body }) => body.includes(0xff),

@@ -45,7 +45,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-clients/accept-spellings',
-    vice: 'knows Accept in one order only',
+    vice: 'accepts only one order in Accept',
     proxy: () =>
       when(
         ({ headers }) => headers['accept'] !== 'application/json, text/event-stream',
@@ -55,7 +55,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-clients/not-accepted',
-    vice: 'sends events to everybody',
+    vice: 'sends events to all clients',
     proxy: () =>
       when(
         ({ headers }) => headers['accept'] === 'application/json',
@@ -66,7 +66,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
     base: smallWithSse,
     options: { eras: ['legacy'] },
     check: 'http-sse/endpoint-first',
-    vice: 'does not say where to post',
+    vice: 'sends no endpoint event',
     proxy: () => ({ event: (event) => event.replace(/^event: endpoint\n/m, '') }),
   },
   {
@@ -101,7 +101,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
     base: smallGuarded,
     era: 'legacy',
     check: 'http-auth/every-request',
-    vice: 'takes a session for a token',
+    vice: 'accepts a session id instead of a token',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-session-id'],

@@ -19,7 +19,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     base: smallModern,
     check: 'http-headers/version-required',
-    vice: 'takes a missing version for a malformed request',
+    vice: 'treats a missing version as a malformed request',
     seen: /-32600/,
     proxy: () =>
       when(
@@ -51,7 +51,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/version-matches-body',
-    vice: 'believes the header whatever the body says',
+    vice: 'ignores the version in the body',
     proxy: () =>
       when(
         (request) => paramsIn(request)['_meta'],
@@ -65,7 +65,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/body-matches-version',
-    vice: 'believes the body whatever the header says',
+    vice: 'ignores the version in the header',
     proxy: () =>
       when(
         (request) => request.headers['mcp-protocol-version'] === '2999-01-01',
@@ -133,7 +133,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/blanks-around-values',
-    vice: 'takes blanks for a part of the value',
+    vice: 'keeps white space around a value',
     tcp: () => ({
       // What is no method of ours does not match the body any more.
       incoming: (bytes) => bytes.toString('latin1').replace(/mcp-method: {2,}/, 'mcp-method: _'),

@@ -62,7 +62,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/null-refused',
-    vice: 'takes null for no origin',
+    vice: 'treats the origin null as no origin',
     proxy: () =>
       when(
         ({ headers }) => headers['origin'] === 'null',

@@ -39,7 +39,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/none-for-null',
-    vice: 'asks for a header where there is no argument',
+    vice: 'requires a header without an argument',
     proxy: () =>
       when(
         (request) => isMirror(request) && request.headers['mcp-param-region'] === undefined,
@@ -90,7 +90,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/no-secrets',
-    vice: 'wants a password in a header',
+    vice: 'mirrors a password in a header',
     proxy: () => offering({ password: { type: 'string', 'x-mcp-header': 'Password' } }),
   },
 ];

@@ -10,7 +10,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/other-methods',
-    vice: 'takes PUT for POST',
+    vice: 'serves PUT like POST',
     proxy: () =>
       when(
         ({ method }) => method === 'PUT',
@@ -20,7 +20,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/allow-with-405',
-    vice: 'does not say what it allows',
+    vice: 'sends 405 without Allow',
     proxy: () => ({ response: ({ headers }) => ({ headers: { ...headers, allow: undefined } }) }),
   },
   {
@@ -78,7 +78,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/header-flood',
-    vice: 'serves nobody after a flood of headers',
+    vice: 'serves no requests after a flood of headers',
     tcp: () => fallingOn((bytes) => bytes.includes('x-isthmus-')),
   },
   {

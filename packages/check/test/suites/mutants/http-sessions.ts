@@ -34,7 +34,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/required',
-    vice: 'takes anybody for the last client',
+    vice: 'serves requests without a session id',
     proxy: () => {
       let last: string | undefined;
       return {
@@ -55,7 +55,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/ended',
-    vice: 'says that it ends a session, and does not',
+    vice: 'accepts DELETE, but does not end the session',
     proxy: () =>
       when(
         ({ method }) => method === 'DELETE',
@@ -91,7 +91,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/own-notifications',
-    vice: 'tells every session of all calls',
+    vice: 'sends the progress of all calls to every session',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -121,7 +121,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/get',
-    vice: 'has nothing at GET',
+    vice: 'has no valid answer to GET',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -141,7 +141,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/get-without-accept',
-    vice: 'opens a stream for anybody',
+    vice: 'opens a stream for any Accept header',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -213,7 +213,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-resume/retry-before-early-end',
-    vice: 'ends streams without a word',
+    vice: 'ends streams without retry',
     proxy: () => ({
       event: (event) => (event.includes('"result"') ? '' : event.replace(/^retry: .*\n/m, '')),
     }),

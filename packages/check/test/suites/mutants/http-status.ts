@@ -167,7 +167,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/own-notifications',
-    vice: 'tells everybody of all progress',
+    vice: 'sends all progress to all streams',
     proxy: () => ({
       message: (message) => (message['method'] === 'notifications/progress' ? [message, PROGRESS] : message),
     }),

@@ -74,7 +74,7 @@ export const initializeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'initialize/request-before',
-    vice: 'is no use after a request that came too early',
+    vice: 'refuses initialize after a request that came too early',
     seen: /initialize after tools\/list was answered with error/,
     options: LEGACY,
     middle: () => {
@@ -155,7 +155,7 @@ export const shapeMutants: readonly AnyMutant[] = [
   ),
   {
     check: 'shapes/notifications',
-    vice: 'reports progress in words',
+    vice: 'reports progress as text',
     seen: /progress: expected a number/,
     options: LEGACY,
     middle: () => ({
@@ -167,7 +167,7 @@ export const shapeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'shapes/media-types',
-    vice: 'says text where it means text/plain',
+    vice: 'uses "text" as a media type',
     seen: /mimeType/,
     options: LEGACY,
     middle: changingResult('resources/list', (result) => first(result, 'resources', { mimeType: 'text' })),

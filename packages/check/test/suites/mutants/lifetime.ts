@@ -37,7 +37,7 @@ export const lifetimeMutants: readonly CommandMutant[] = [
     seen: /another instance is running/,
     program: ['small-server.js', 'stale-lock', lockFolder()],
   }),
-  vice('lifetime/ends-with-input', 'ignores-end', 'does not heed the end of input', {
+  vice('lifetime/ends-with-input', 'ignores-end', 'ignores the end of input', {
     seen: /still running/,
   }),
   vice('lifetime/exit-code', 'exit-code', 'ends with code 3', { seen: /code 3/ }),
@@ -47,7 +47,7 @@ export const lifetimeMutants: readonly CommandMutant[] = [
   }),
   vice('lifetime/ends-unused', 'ignores-end-unused', 'waits for a first request for ever'),
   vice('lifetime/ends-with-subscription', 'waits-for-listeners', 'lives for its listeners'),
-  vice('lifetime/ends-with-call', 'waits-for-calls', 'lives for its calls', { seen: /while sleep ran/ }),
+  vice('lifetime/ends-with-call', 'waits-for-calls', 'waits for its calls', { seen: /while sleep ran/ }),
   vice('lifetime/sigterm', 'ignores-sigterm', 'does not heed SIGTERM'),
   vice('lifetime/sigterm-leaves-nobody', 'orphans', 'leaves a process behind', {
     seen: /SIGTERM it leaves 1/,

@@ -61,7 +61,7 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'stall/others-go-on',
-    vice: 'waits for the end of a line before it serves anybody else',
+    vice: 'waits for the end of a line before it serves other connections',
     options: HASTE,
     middle: waitsForAll(),
   },
@@ -91,13 +91,13 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'end-of-input/connection-ends',
-    vice: 'keeps its side open for ever',
+    vice: 'never closes its side',
     options: SOON,
     middle: () => ({ inputEnd: () => false }),
   },
   {
     check: 'end-of-input/next-connection',
-    vice: 'serves nobody after a client has gone in the middle of a line',
+    vice: 'serves no requests after a client has disconnected in the middle of a line',
     options: HASTE,
     middle: waitsForAll(),
   },
@@ -115,7 +115,7 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'fuzz/requests',
-    vice: 'says nothing to a cursor',
+    vice: 'does not answer requests with a cursor',
     seen: /answered 0 times/,
     options: SOON,
     middle: () => ({ incoming: (message) => ('cursor' in paramsIn(message) ? undefined : message) }),

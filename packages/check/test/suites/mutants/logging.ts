@@ -14,20 +14,20 @@ export const loggingMutants: readonly AnyMutant[] = [
     {
       ...era,
       check: 'logging/announced',
-      vice: 'logs without a word',
+      vice: 'logs without announcing it',
       middle: hiding('logging'),
     },
     {
       ...era,
       check: 'logging/message-shape',
-      vice: 'has a level of its own',
+      vice: 'uses an unknown log level',
       seen: /verbose/,
       middle: logging(() => ({ level: 'verbose' })),
     },
     {
       ...era,
       check: 'logging/message-shape',
-      vice: 'logs nothing',
+      vice: 'logs without data',
       seen: /no data/,
       middle: logging(() => ({ data: undefined })),
     },
@@ -50,13 +50,13 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'logging/none-without-level',
-    vice: 'logs to everybody',
+    vice: 'logs for requests without logLevel',
     middle: asking((params) => ({ ...params, _meta: { [LEVEL]: 'debug', ...objectOf(params['_meta']) } })),
   },
   {
     ...MODERN,
     check: 'logging/from-the-level-on',
-    vice: 'logs everything to whoever wants to hear anything',
+    vice: 'logs everything for any logLevel',
     seen: /logged at info/,
     middle: atLevel(() => 'debug'),
   },
@@ -92,13 +92,13 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'logging/refuses-unknown-levels',
-    vice: 'takes any level for info',
+    vice: 'accepts any log level',
     middle: atLevel(() => 'info'),
   },
   {
     ...LEGACY,
     check: 'logging/refuses-unknown-levels',
-    vice: 'has an error of its own for levels',
+    vice: 'uses another error code for levels',
     seen: /-32603/,
     middle: answering(({ method, params }) =>
       method === 'logging/setLevel' && params['level'] === 'loud'

@@ -23,7 +23,7 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/envelope',
-    vice: 'says something at a URL that is no JSON-RPC message',
+    vice: 'answers with an invalid JSON-RPC message over HTTP',
     seen: /jsonrpc: expected "2.0", got "1.0"/,
     options: MODERN,
     proxy: () => ({
@@ -40,7 +40,7 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/one-answer',
-    vice: 'answers what nobody asked',
+    vice: 'sends an answer without a request',
     seen: /under "surprise"/,
     options: MODERN,
     middle: changing((answer, { method }) =>
@@ -87,7 +87,7 @@ const echoing = (change: (id: unknown) => unknown) =>
 export const idMutants: readonly AnyMutant[] = [
   {
     check: 'ids/zero',
-    vice: 'takes 0 for no id at all',
+    vice: 'treats the id 0 as missing',
     seen: /under null/,
     options: MODERN,
     middle: echoing((id) => id || null),
@@ -108,14 +108,14 @@ export const idMutants: readonly AnyMutant[] = [
   },
   {
     check: 'ids/empty-string',
-    vice: 'takes an empty id for none',
+    vice: 'treats an empty id as missing',
     seen: /under no id/,
     options: MODERN,
     middle: echoing((id) => (id === '' ? undefined : id)),
   },
   {
     check: 'ids/digits',
-    vice: 'makes a number of a string of digits',
+    vice: 'converts a string of digits to a number',
     seen: /under 4711/,
     options: LEGACY,
     middle: echoing((id) => (typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : id)),

@@ -34,7 +34,7 @@ export const metaMutants: readonly AnyMutant[] = [
   },
   {
     check: 'meta/missing-capabilities',
-    vice: 'takes no capabilities for none',
+    vice: 'treats missing capabilities as empty ones',
     seen: /a result with/,
     options: MODERN,
     middle: filling((meta) => ({ [META.clientCapabilities]: {}, ...meta })),
@@ -83,7 +83,7 @@ export const metaMutants: readonly AnyMutant[] = [
   },
   {
     check: 'meta/client-info-malformed',
-    vice: 'says nothing to a client that is a string',
+    vice: 'does not answer if clientInfo is a string',
     seen: /nothing/,
     options: { ...MODERN, patience: { answerMs: 500, quietMs: 100 } },
     middle: () => ({
@@ -130,14 +130,14 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/future-refused',
-    vice: 'takes later versions for its own',
+    vice: 'accepts later versions',
     seen: /2999-12-31/,
     options: MODERN,
     middle: deaf((version) => String(version) > '2026-07-28'),
   },
   {
     check: 'versions/old-refused',
-    vice: 'speaks no legacy, and takes 2025-06-18 in _meta',
+    vice: 'accepts 2025-06-18 in _meta without the legacy era',
     seen: /2025-06-18/,
     middle: answering((request) => {
       if (request.method === 'initialize') return { error: { code: -32601, message: 'Method not found' } };
@@ -146,7 +146,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/refusal-tells',
-    vice: 'does not say which version was asked for',
+    vice: 'does not name the requested version',
     seen: /requested is undefined/,
     options: MODERN,
     middle: answering((request) =>
@@ -155,7 +155,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/refusal-tells',
-    vice: 'says which versions it speaks in one string',
+    vice: 'lists its versions in one string',
     seen: /supported is "2026-07-28"/,
     options: MODERN,
     middle: answering((request) =>
@@ -190,7 +190,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/malformed-refused',
-    vice: 'takes a number for a version',
+    vice: 'accepts a number as a version',
     seen: /a result with/,
     options: MODERN,
     middle: deaf((version) => typeof version === 'number'),

@@ -42,7 +42,7 @@ export const missedMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/calls-survived',
-    vice: 'dies of a call',
+    vice: 'crashes on a call',
     seen: /tools\/call of echo with .* ended the server/,
     options: { callTools: true, visit: ['echo'] },
     program: ['small-server.js', 'dies-of-echo'],

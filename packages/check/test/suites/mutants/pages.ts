@@ -16,7 +16,7 @@ export const pageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'pages/end',
-    vice: 'goes round in circles',
+    vice: 'has a list that never ends',
     seen: /does not end/,
     options: MODERN,
     middle: inPages({ next: (page, isLast) => `page ${isLast ? 1 : page + 1}` }),
@@ -52,7 +52,7 @@ export const pageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'pages/cursor-stable',
-    vice: 'moves on whatever the cursor says',
+    vice: 'ignores the cursor and returns the next page',
     seen: /another page/,
     options: MODERN,
     middle: () => {
@@ -103,14 +103,14 @@ export const cacheMutants: readonly AnyMutant[] = [
   },
   {
     check: 'cache/lifetime',
-    vice: 'says it in fractions',
+    vice: 'has a fraction as ttlMs',
     seen: /ttlMs is 0\.5/,
     options: MODERN,
     middle: changingResult('tools/list', (result) => ({ ...result, ttlMs: 0.5 })),
   },
   {
     check: 'cache/scope',
-    vice: 'has a scope of its own making',
+    vice: 'has an invalid cacheScope',
     seen: /cacheScope is "shared"/,
     options: MODERN,
     middle: changingResult('prompts/list', (result) => ({ ...result, cacheScope: 'shared' })),

@@ -3,7 +3,7 @@ import type { AnyMutant } from '../support/mutant.js';
 export const pingMutants: readonly AnyMutant[] = [
   {
     check: 'ping/answered',
-    vice: 'says something in its answer to ping',
+    vice: 'answers ping with members',
     seen: /pong/,
     middle: () => {
       let pingId: unknown;

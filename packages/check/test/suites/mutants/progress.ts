@@ -13,7 +13,7 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/increases',
-    vice: 'reports the same progress for ever',
+    vice: 'reports the same progress again and again',
     seen: /from 1 to 1/,
     middle: reporting(() => ({ progress: 1 })),
   },
@@ -31,14 +31,14 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/of-running-requests',
-    vice: 'reports progress of nobody',
+    vice: 'reports progress with an unknown token',
     seen: /no request had/,
     middle: reporting(() => ({ progressToken: 'nobody' })),
   },
   {
     ...era,
     check: 'progress/keeps-the-token',
-    vice: 'takes strings of digits for numbers',
+    vice: 'converts strings of digits to numbers',
     seen: /"7001" came back as 7001/,
     middle: reporting(({ progressToken }) =>
       /^\d+$/.test(String(progressToken)) ? { progressToken: Number(progressToken) } : {},
@@ -80,7 +80,7 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/says-something',
-    vice: 'has empty words for its progress',
+    vice: 'has an empty progress message',
     middle: reporting(() => ({ message: ' ' })),
   },
   {

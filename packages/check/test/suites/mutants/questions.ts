@@ -74,14 +74,14 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     check: 'questions/no-secrets-in-urls',
-    vice: 'sends users to a URL that lets everybody in',
+    vice: 'puts credentials into the URL of an elicitation',
     method: 'elicitation/create',
     change: (params) =>
       params['mode'] === 'url' ? { ...params, url: 'https://example.com/?access_token=1' } : params,
   },
   {
     check: 'questions/url-is-https',
-    vice: 'sends users to a page that everybody can read along',
+    vice: 'sends users to a page without HTTPS',
     method: 'elicitation/create',
     change: (params) => (params['mode'] === 'url' ? { ...params, url: 'http://example.com/' } : params),
   },
@@ -130,13 +130,13 @@ export const questionsMutants: readonly AnyMutant[] = [
   ...[ASKING_MODERN, ASKING_LEGACY].map((era) => ({
     ...era,
     check: 'questions/only-declared-modes',
-    vice: 'takes any elicitation for all of it',
+    vice: 'uses mode url without elicitation.url',
     middle: takingAllModes,
   })),
   {
     ...ASKING_MODERN,
     check: 'rounds/names-the-missing-capability',
-    vice: 'has an error of its own for missing capabilities',
+    vice: 'uses another error code for missing capabilities',
     seen: /-32603/,
     middle: changing((answer) =>
       objectOf(answer['error'])['code'] === -32021

@@ -25,21 +25,21 @@ const listing = (method: string, member: string, change: (item: JsonObject) => J
 export const resourceMutants: readonly AnyMutant[] = [
   {
     check: 'resources/missing',
-    vice: 'has no contents where there is no resource',
+    vice: 'returns empty contents for a missing resource',
     seen: /a result with/,
     options: MODERN,
     middle: reading(isNowhere, () => ({ result: { ...COMPLETE, contents: [] } })),
   },
   {
     check: 'resources/missing',
-    vice: 'still says -32002',
+    vice: 'still answers -32002',
     seen: /-32002/,
     options: MODERN,
     middle: reading(isNowhere, (uri) => ({ error: { code: -32002, message: 'Not found', data: { uri } } })),
   },
   {
     check: 'resources/legacy-missing',
-    vice: 'says -32603 to a legacy client',
+    vice: 'answers a legacy client with -32603',
     seen: /-32603/,
     options: LEGACY,
     middle: reading(isNowhere, () => ({ error: { code: -32603, message: 'ENOENT' } })),
@@ -144,7 +144,7 @@ const STUMBLE = { error: { code: -32603, message: 'Cannot read properties of und
 export const promptMutants: readonly AnyMutant[] = [
   {
     check: 'prompts/unknown',
-    vice: 'makes a prompt of any name',
+    vice: 'returns a prompt for any name',
     seen: /a result with/,
     options: LEGACY,
     middle: getting(({ name }) => String(name).startsWith('isthmus_check'), PROMPT),

@@ -25,7 +25,7 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-cancel',
-    vice: 'says nothing more when the user cancels',
+    vice: 'does not answer when the user cancels',
     seen: /no answer/,
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: swallowing(({ params }) =>
@@ -61,13 +61,13 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'questions/judges-the-form',
-    vice: 'takes any form for a good one',
+    vice: 'accepts any form',
     middle: answeringRetries(() => DONE),
   },
   {
     ...ASKING_LEGACY,
     check: 'questions/judges-the-form',
-    vice: 'takes any form for a good one',
+    vice: 'accepts any form',
     middle: () => ({
       incoming: (message) =>
         message['result'] === undefined
@@ -82,14 +82,14 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   ].map((check) => ({
     ...ASKING_MODERN,
     check,
-    vice: 'goes on with any state',
+    vice: 'accepts any state',
     seen: /complete result/,
     middle: answeringRetries((answers) => (Object.keys(answers).length > 0 ? DONE : undefined)),
   })),
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-any-state',
-    vice: 'does not answer a state that is no string',
+    vice: 'does not answer a state that is not a string',
     seen: /no answer/,
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: swallowing(({ params }) => typeof (objectOf(params)['requestState'] ?? '') !== 'string'),
@@ -97,7 +97,7 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-any-state',
-    vice: 'answers nothing any more after a long state',
+    vice: 'stops answering after a long state',
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       let isHurt = false;
@@ -150,13 +150,13 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     },
   },
   ...['questions/none-to-a-client-without-capabilities', 'questions/only-declared-kinds'].flatMap((check) => [
-    { ...ASKING_MODERN, check, vice: 'asks whoever it likes', middle: askingAnybody },
-    { ...ASKING_LEGACY, check, vice: 'asks whoever it likes', middle: askingAnybody },
+    { ...ASKING_MODERN, check, vice: 'asks clients without the capability', middle: askingAnybody },
+    { ...ASKING_LEGACY, check, vice: 'asks clients without the capability', middle: askingAnybody },
   ]),
   {
     ...ASKING_LEGACY,
     check: 'questions/none-undeclared-in-old-revisions',
-    vice: 'asks whoever it likes',
+    vice: 'asks clients without the capability',
     middle: askingAnybody,
   },
 ];

@@ -37,7 +37,7 @@ export const subscriptionsLegacyMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/updates-after-subscribe',
-    vice: 'tells updates to those who have not subscribed',
+    vice: 'sends updates without a subscription',
     seen: /before resources\/subscribe/,
     middle: changing((answer, { params }) => (params['name'] === 'touch' ? [CLOCK, answer] : undefined)),
   },

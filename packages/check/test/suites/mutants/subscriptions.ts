@@ -117,7 +117,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/says-when-it-ends',
-    vice: 'ends without a word',
+    vice: 'ends without a closing message',
     seen: /without a message/,
     middle: changing((_answer, { method }) => (method === LISTEN ? [] : undefined)),
   },
@@ -146,7 +146,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/tells-nothing-else',
-    vice: 'tells everybody everything',
+    vice: 'sends all changes to all subscriptions',
     seen: /received/,
     middle: asking((params, method) =>
       method === LISTEN
@@ -165,7 +165,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/news-name-their-subscription',
-    vice: 'tells one of two subscriptions',
+    vice: 'notifies only one of two subscriptions',
     seen: /received nothing/,
     middle: () => {
       let first: unknown;

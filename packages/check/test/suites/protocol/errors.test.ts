@@ -1,5 +1,5 @@
-import { errorMutants, resultMutants } from './mutants/errors.js';
-import { expectCaught, expectSound } from './support/expect-caught.js';
+import { errorMutants, resultMutants } from '../mutants/errors.js';
+import { expectCaught, expectSound } from '../support/expect-caught.js';
 
 expectCaught('the checks of errors', errorMutants);
 expectCaught('the checks of results', resultMutants);

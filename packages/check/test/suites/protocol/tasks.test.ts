@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { checkServer } from '../../src/index.js';
-import { getTask, taskExtensionMutants, taskMutants, withExtension } from './mutants/tasks.js';
-import { expectCaught, expectSound, IN_A_HURRY } from './support/expect-caught.js';
-import { middleTarget } from './support/stream-middle.js';
-import { withTasks } from './support/with-tasks.js';
+import { checkServer } from '../../../src/index.js';
+import { getTask, taskExtensionMutants, taskMutants, withExtension } from '../mutants/tasks.js';
+import { expectCaught, expectSound, IN_A_HURRY } from '../support/expect-caught.js';
+import { middleTarget } from '../support/stream-middle.js';
+import { withTasks } from '../support/with-tasks.js';
 
 expectCaught('the checks of tasks', taskMutants);
 expectCaught('the checks of the extension for tasks', taskExtensionMutants);

@@ -1,5 +1,5 @@
-import { capabilityMutants, discoverMutants } from './mutants/discover.js';
-import { expectCaught, expectSound } from './support/expect-caught.js';
+import { capabilityMutants, discoverMutants } from '../mutants/discover.js';
+import { expectCaught, expectSound } from '../support/expect-caught.js';
 
 expectCaught('the checks of server/discover', discoverMutants);
 expectCaught('the checks of capabilities', capabilityMutants);

@@ -1,5 +1,5 @@
-import { initializeMutants, shapeMutants, stateMutants } from './mutants/initialize.js';
-import { expectCaught, expectSound } from './support/expect-caught.js';
+import { initializeMutants, shapeMutants, stateMutants } from '../mutants/initialize.js';
+import { expectCaught, expectSound } from '../support/expect-caught.js';
 
 expectCaught('the checks of the handshake', initializeMutants);
 expectCaught('the checks of shapes', shapeMutants);

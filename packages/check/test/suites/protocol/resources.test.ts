@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { checkServer } from '../../src/index.js';
+import { checkServer } from '../../../src/index.js';
 import {
   completionMutants,
   iconMutants,
   promptMutants,
   resourceMutants,
   soundIcons,
-} from './mutants/resources.js';
-import { expectCaught, expectSound, IN_A_HURRY } from './support/expect-caught.js';
-import { middleTarget } from './support/stream-middle.js';
+} from '../mutants/resources.js';
+import { expectCaught, expectSound, IN_A_HURRY } from '../support/expect-caught.js';
+import { middleTarget } from '../support/stream-middle.js';
 
 expectCaught('the checks of resources', resourceMutants);
 expectCaught('the checks of prompts', promptMutants);

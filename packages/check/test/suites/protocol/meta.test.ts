@@ -1,5 +1,5 @@
-import { metaMutants, versionMutants } from './mutants/meta.js';
-import { expectCaught, expectSound } from './support/expect-caught.js';
+import { metaMutants, versionMutants } from '../mutants/meta.js';
+import { expectCaught, expectSound } from '../support/expect-caught.js';
 
 expectCaught('the checks of _meta', metaMutants);
 expectCaught('the checks of versions', versionMutants);

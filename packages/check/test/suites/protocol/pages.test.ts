@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { checkServer } from '../../src/index.js';
-import { cacheMutants, pageMutants } from './mutants/pages.js';
-import { expectCaught, expectSound, IN_A_HURRY } from './support/expect-caught.js';
-import { inPages } from './support/in-pages.js';
-import { middleTarget } from './support/stream-middle.js';
+import { checkServer } from '../../../src/index.js';
+import { cacheMutants, pageMutants } from '../mutants/pages.js';
+import { expectCaught, expectSound, IN_A_HURRY } from '../support/expect-caught.js';
+import { inPages } from '../support/in-pages.js';
+import { middleTarget } from '../support/stream-middle.js';
 
 expectCaught('the checks of pages', pageMutants);
 expectCaught('the checks of caching', cacheMutants);

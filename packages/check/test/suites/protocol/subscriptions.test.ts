@@ -1,6 +1,6 @@
-import { subscriptionsMutants } from './mutants/subscriptions.js';
-import { subscriptionsLegacyMutants } from './mutants/subscriptions-legacy.js';
-import { expectCaught, expectSound } from './support/expect-caught.js';
+import { subscriptionsMutants } from '../mutants/subscriptions.js';
+import { subscriptionsLegacyMutants } from '../mutants/subscriptions-legacy.js';
+import { expectCaught, expectSound } from '../support/expect-caught.js';
 
 expectCaught('the checks of subscriptions', subscriptionsMutants);
 expectCaught('the checks of legacy subscriptions', subscriptionsLegacyMutants);
