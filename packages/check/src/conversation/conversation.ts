@@ -137,7 +137,7 @@ export const refuseAll: AnswerServer = () => ({
   error: { code: -1, message: 'isthmus-check does not answer this request' },
 });
 
-export interface AnsweringSide {
+interface AnsweringSide {
   isOver(): boolean;
   /** The current answer function. */
   answer: AnswerServer;

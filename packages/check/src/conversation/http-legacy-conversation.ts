@@ -178,7 +178,7 @@ function ownNotifications(token: RequestId | undefined): (frame: Frame) => boole
   };
 }
 
-export interface RestOptions {
+interface RestOptions {
   readonly peer: HttpPeer;
   readonly clock: Clock;
   /** The headers of every request of the session. */

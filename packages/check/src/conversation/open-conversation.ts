@@ -203,7 +203,7 @@ function lastStderrLine(peer: StreamPeer): string {
  * A connection over HTTP with SSE (2024-11-05): all messages of the server come on one stream, whose first event names
  * the URL for messages of the client. Undefined if there is no such stream.
  */
-export async function openSsePeer(peer: HttpPeer, ms: number, clock: Clock): Promise<StreamPeer | undefined> {
+async function openSsePeer(peer: HttpPeer, ms: number, clock: Clock): Promise<StreamPeer | undefined> {
   let named: (event: HttpEvent) => void = () => {};
   const endpoint = new Promise<HttpEvent | undefined>((resolve) => {
     named = (event) => event.event === 'endpoint' && resolve(event);

@@ -20,7 +20,7 @@ import {
 } from './conversation.js';
 import { legacyParams, modernParams } from './envelope.js';
 
-export interface StreamConversationOptions {
+interface StreamConversationOptions {
   readonly peer: StreamPeer;
   readonly era: Era;
   readonly revision: string;

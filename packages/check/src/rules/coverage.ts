@@ -3,7 +3,7 @@ import { addressOf, pagesOf, RULES, type Rule } from './index.js';
 import { UNOBSERVABLE_RULES, type UnobservableKind } from './unobservable.js';
 
 /** A check of servers or of clients. */
-export interface Citing {
+interface Citing {
   readonly id: string;
   readonly rules: readonly string[];
 }
@@ -12,7 +12,7 @@ export interface Citing {
  * `covered`: a check of servers covers it. `client`, `host` and `intermediary`: it binds that party (`check-client` may
  * cover rules for clients). `optional`: it is a MAY. `open`: it could be checked, but no check does.
  */
-export type RuleStanding = 'covered' | 'open' | 'optional' | 'host' | 'intermediary' | UnobservableKind;
+type RuleStanding = 'covered' | 'open' | 'optional' | 'host' | 'intermediary' | UnobservableKind;
 
 export interface Row {
   readonly rule: Rule;

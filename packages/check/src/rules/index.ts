@@ -32,7 +32,7 @@ export interface Rule {
 }
 
 /** The text of a rule, and its place in the specification. */
-export interface Citation {
+interface Citation {
   readonly id: string;
   readonly level: string;
   readonly says: string;

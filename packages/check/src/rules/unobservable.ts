@@ -3,7 +3,7 @@
 /** `unobservable`: not visible on the wire. Otherwise the party that could check it. */
 export type UnobservableKind = 'unobservable' | 'authorization server' | 'client';
 
-export interface UnobservableRule {
+interface UnobservableRule {
   readonly kind: UnobservableKind;
   readonly why: string;
 }

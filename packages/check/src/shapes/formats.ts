@@ -20,7 +20,7 @@ export function isUri(value: string): boolean {
   return URI.test(value) && value.indexOf('#') === value.lastIndexOf('#');
 }
 
-export function isBase64(value: string): boolean {
+function isBase64(value: string): boolean {
   return value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 }
 
@@ -32,7 +32,7 @@ const MEDIA_TYPE = new RegExp(
 const ISO_8601 =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?[0-5]\d)?)?)?)?)?$/;
 
-export function isIso8601(value: string): boolean {
+function isIso8601(value: string): boolean {
   const [whole, year, month, day] = ISO_8601.exec(value) ?? [];
   if (whole === undefined) return false;
   const days = new Date(Date.UTC(Number(year), Number(month ?? 1), 0)).getUTCDate();

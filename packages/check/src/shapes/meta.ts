@@ -53,7 +53,7 @@ const metaKey = text('keys such as "name" or "com.example/name"', (key) => KEY.t
 const KEY = new RegExp(`^(?:${PREFIX})?${NAME}$`);
 
 /** Keys of `extensions`: the prefix is mandatory (VER-020). */
-export const extensionId = text('keys with a prefix such as "com.example/name"', (key) => ID.test(key));
+const extensionId = text('keys with a prefix such as "com.example/name"', (key) => ID.test(key));
 const ID = new RegExp(`^${PREFIX}${NAME}$`);
 
 /** The key of 2025-11-25 that links a message to a task. */

@@ -91,7 +91,7 @@ const visit: Shape = all(object({ message: string, url: uri }), (value, path, gr
 });
 
 /** Without a mode it is a form. Modes came with 2025-11-25. */
-export const elicitationParams: Shape = (value, path, ground) => {
+const elicitationParams: Shape = (value, path, ground) => {
   const mode = isJsonObject(value) ? value['mode'] : undefined;
   if (ground.revision < '2025-11-25' || mode === undefined || mode === 'form') form(value, path, ground);
   else if (mode === 'url') visit(value, path, ground);
@@ -129,7 +129,7 @@ const content: Shape = (value, path, ground) => {
 
 const message = object({ role, content, '_meta?': itemMeta });
 
-export const samplingParams: Shape = object({
+const samplingParams: Shape = object({
   messages: all(list(message), since('2025-11-25', toolTurns)),
   maxTokens: integer,
   'modelPreferences?': object({

@@ -31,7 +31,7 @@ interface KnownTool {
   readonly changes?: ListChanges;
 }
 
-export interface ListChanges {
+interface ListChanges {
   /** Lists that change: `tools`, `prompts`, `resources`. */
   readonly lists: readonly ('tools' | 'prompts' | 'resources')[];
   /** Resources that change. */

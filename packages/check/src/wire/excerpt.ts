@@ -1,6 +1,6 @@
 import type { WireLine } from '../model.js';
 
-export interface ExcerptLimits {
+interface ExcerptLimits {
   readonly lines: number;
   readonly bytes: number;
   /** Of one line. */

@@ -7,13 +7,13 @@ import type { CheckContext } from '../../run/check-context.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 
 /** A connection without a handshake, over any transport. Over HTTP: requests without a session. */
-export interface RawLine {
+interface RawLine {
   ask(message: JsonObject, ms?: number): Promise<HeardLine>;
   say(message: JsonObject): Promise<void>;
 }
 
 /** The answer. It has neither result nor error if there was none. */
-export interface HeardLine {
+interface HeardLine {
   readonly result?: JsonObject;
   readonly error?: { readonly code: number; readonly message: string; readonly data: unknown };
   /** HTTP only. */

@@ -12,7 +12,7 @@ export interface BadInput {
   readonly send: (peer: StreamPeer) => unknown;
 }
 
-export interface AliveOptions {
+interface AliveOptions {
   /** Waits a moment for such a frame. */
   readonly until?: (frame: Frame) => boolean;
   /** Waits a moment for any frame. */
@@ -122,7 +122,7 @@ export function survives(
   };
 }
 
-export const GOES_ON = 'One bad line must not end the other calls on the same connection.';
+const GOES_ON = 'One bad line must not end the other calls on the same connection.';
 
 /** Notifications and requests of the server may come at any time. */
 function isAnswer(frame: Frame): boolean {
@@ -138,7 +138,7 @@ export function describeEnd(peer: StreamPeer): string {
 }
 
 /** Which of many requests have no answer, and which have two. */
-export interface CollectedAnswers {
+interface CollectedAnswers {
   readonly missing: readonly string[];
   readonly twice: readonly string[];
 }
@@ -181,7 +181,7 @@ export async function collectAnswers(
 const LOOK_MS = 10;
 
 /** A request with a long answer, and the approximate length. */
-export interface LongAnswer {
+interface LongAnswer {
   readonly method: string;
   readonly params: JsonObject;
   readonly answerBytes: number;

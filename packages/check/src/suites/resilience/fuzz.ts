@@ -146,7 +146,7 @@ function showBytes(bytes: Buffer): string {
 
 type FastCheck = typeof import('fast-check');
 
-export interface Fuzz<Input> {
+interface Fuzz<Input> {
   inputs(fc: FastCheck, talk: CheckConversation): Arbitrary<Input>;
   /** Input with an `id` must be answered exactly once. */
   toBadInput(input: Input, talk: CheckConversation): BadInput & { readonly id?: string };

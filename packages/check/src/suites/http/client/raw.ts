@@ -125,7 +125,7 @@ export interface RawAnswer {
 }
 
 /** Parses the answers on a connection, including interim ones (100). */
-export function createResponseReader(onAnswer: (answer: RawAnswer) => void) {
+function createResponseReader(onAnswer: (answer: RawAnswer) => void) {
   let held = Buffer.alloc(0);
   const take = (isEnd: boolean): boolean => {
     const end = held.indexOf('\r\n\r\n');

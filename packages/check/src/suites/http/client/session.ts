@@ -73,7 +73,7 @@ export async function forget(
 }
 
 /** Posts any body with valid headers: modern ones, or those of a session. */
-export interface BodyPoster {
+interface BodyPoster {
   /** A valid body. */
   readonly body: Readonly<Record<string, unknown>>;
   post(body: unknown, headers?: Readonly<Record<string, string | undefined>>): Promise<Answer>;

@@ -175,7 +175,7 @@ function needNoMismatch(context: CheckContext, answer: Answer, what: string): vo
 }
 
 /** A tool with an argument that is also a header, and a valid call of it. */
-export interface MirroredCall {
+interface MirroredCall {
   readonly tool: CallableTool;
   readonly param: HeaderParam;
   /** The name of the header, in lower case. */
@@ -185,7 +185,7 @@ export interface MirroredCall {
 }
 
 /** Skips if no callable tool has such an argument. */
-export function mirroredCall(context: CheckContext, type?: HeaderParam['type']): MirroredCall {
+function mirroredCall(context: CheckContext, type?: HeaderParam['type']): MirroredCall {
   const what = `with ${type ? `an argument of type ${type}` : 'an argument'} that is mirrored in a header`;
   const tool = context.needTool((each) => paramOf(each, type) !== undefined, what);
   const param = paramOf(tool, type)!;
@@ -200,7 +200,7 @@ export function mirroredCall(context: CheckContext, type?: HeaderParam['type']):
 }
 
 /** Calls the tool with these arguments; headers in `change` replace the usual ones. */
-export function callMirrored(
+function callMirrored(
   context: CheckContext,
   { tool }: MirroredCall,
   args: JsonObject,
@@ -210,7 +210,7 @@ export function callMirrored(
   return ask(context, context.openHttp(), { body, headers: { ...headers, ...change } });
 }
 
-export function withValue(args: JsonObject, path: readonly string[], value: unknown): JsonObject {
+function withValue(args: JsonObject, path: readonly string[], value: unknown): JsonObject {
   const [first, ...rest] = path;
   if (first === undefined) return args;
   const inner = args[first];

@@ -149,7 +149,7 @@ export function needLists(context: CheckContext): readonly List[] {
   return lists.length > 0 ? lists : context.skip('the server announces no tools, prompts or resources');
 }
 
-export function itemsIn(result: JsonObject, { member }: List): JsonObject[] {
+function itemsIn(result: JsonObject, { member }: List): JsonObject[] {
   const items = result[member];
   return Array.isArray(items) ? (items as JsonObject[]) : [];
 }
@@ -158,7 +158,7 @@ export function keysIn(result: JsonObject, list: List): string[] {
   return itemsIn(result, list).map((item) => String(item[list.key]));
 }
 
-export interface PagedList {
+interface PagedList {
   readonly list: List;
   readonly pages: readonly JsonObject[];
   /** The cursor of each page except the first. */

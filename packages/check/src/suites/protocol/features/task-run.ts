@@ -7,7 +7,7 @@ import { type CallableTool, type Facts, hasCapability } from '../../../survey/fa
 import { type Frame, paramsOf } from '../../../wire/transcript.js';
 import { inWords } from '../answers.js';
 
-export interface TaskRun {
+interface TaskRun {
   readonly tool: string;
   /** The answer to `tools/call`, which creates it. */
   readonly created: Reply;
@@ -26,7 +26,7 @@ export interface TaskRun {
 export const TASKS_REVISION = '2025-11-25';
 
 /** A second task, which is cancelled at once. */
-export interface CancelledTask {
+interface CancelledTask {
   readonly taskId: string;
   readonly cancelled: Reply;
   readonly after: Reply;

@@ -117,7 +117,7 @@ async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> 
  * The answer to a request, even if the server changed the id. Over HTTP it is the answer in the same exchange, on a stream
  * the first message that looks like it.
  */
-export async function answerUnderAnyId(
+async function answerUnderAnyId(
   context: CheckContext,
   talk: CheckConversation,
   pending: Pending,

@@ -194,7 +194,7 @@ function isPassedOn(method: string): boolean {
 }
 
 /** Judges every result. `judge` returns the fault and the expectation. */
-export function eachResult(
+function eachResult(
   context: CheckContext,
   what: string,
   judge: (answer: HeardAnswer) => readonly [seen: string, expected: string] | undefined,

@@ -54,7 +54,7 @@ export function startSlow(
   });
 }
 
-export interface Cancelled {
+interface Cancelled {
   /**
    * The answer, if one came: `before` the cancellation was sent, `crossing` (the server may not have read it yet), or
    * `after` the server had read it.

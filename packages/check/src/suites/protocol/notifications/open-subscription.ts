@@ -119,7 +119,7 @@ export function isNews({ method = '' }: Frame): boolean {
 
 export type Cause = 'tools' | 'prompts' | 'resources' | 'uri';
 
-export interface Trigger {
+interface Trigger {
   readonly name: string;
   readonly uris: readonly string[];
   pull(talk: CheckConversation): Promise<Reply>;

@@ -182,7 +182,7 @@ async function versionFor(context: CheckContext, revision: string): Promise<stri
   return String(talk.hello['protocolVersion']);
 }
 
-export interface Greeting {
+interface Greeting {
   /** The answer to `initialize`. */
   readonly reply: Reply;
   ask(method: string): Promise<Reply>;

@@ -263,7 +263,7 @@ function judgeQuestion(question: Question, context: CheckContext): Complaint[] {
 }
 
 /** The fields of a form. */
-export function fieldsIn({ params }: Question): [string, JsonObject][] {
+function fieldsIn({ params }: Question): [string, JsonObject][] {
   const schema = params['requestedSchema'];
   const properties = isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
   return Object.entries(properties).flatMap(([name, field]) => (isJsonObject(field) ? [[name, field]] : []));
