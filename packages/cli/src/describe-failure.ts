@@ -156,11 +156,11 @@ function certificateHint(message: string): string | undefined {
   return 'The server answers, but its certificate is not trusted: set NODE_EXTRA_CA_CERTS=FILE.pem to trust its authority, or use the host name of the certificate';
 }
 
-/** The host in the errors of ours and of the official SDKs (`Invalid Host: x`, `Invalid Host header: x`); may be empty. */
+/** The host in the errors of isthmus and of the official SDKs (`Invalid Host: x`, `Invalid Host header: x`); may be empty. */
 function refusedHost(message: string): string | undefined {
   const text = message.slice(0, MAX_MESSAGE);
-  const ours = /The host (\S+) is not served here/.exec(text)?.[1];
-  if (ours !== undefined) return ours.replace(/:\d+$/, '');
+  const host = /The host (\S+) is not served here/.exec(text)?.[1];
+  if (host !== undefined) return host.replace(/:\d+$/, '');
   return /invalid host/i.test(text)
     ? (/invalid host[^:]{0,20}: ?([\w.-]+)/i.exec(text)?.[1] ?? '')
     : undefined;

@@ -3,6 +3,7 @@ import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { listenerFor } from '@isthmus/sdk/internal/transport/address.js';
 import { Command, Option } from 'commander';
+import { collect } from '../common-options.js';
 import { createDemoServer } from '../demo/demo-server.js';
 
 export function demoCommand(): Command {
@@ -11,18 +12,16 @@ export function demoCommand(): Command {
     .option(
       '-l, --listen <address>',
       'stdio, unix:PATH, tcp://HOST:PORT or http://HOST:PORT/PATH (port 0 takes a free one); repeatable (default: stdio)',
-      (address: string, before: string[]) => [...before, address],
-      [] as string[],
+      collect,
     )
     .addOption(new Option('-e, --era <era>', 'serve one era only').choices(['legacy', 'modern']))
     .addHelpText('after', HELP)
     .showHelpAfterError('(isthmus demo --help explains the options)')
     .exitOverride()
-    .action(async (options: { listen: string[]; era?: Era }) => {
-      const addresses = options.listen.length > 0 ? options.listen : ['stdio'];
-      const served = await serve(createDemoServer(), addresses.map(listenerFor), {
+    .action(async ({ listen = ['stdio'], era }: { listen?: string[]; era?: Era }) => {
+      const served = await serve(createDemoServer(), listen.map(listenerFor), {
         ownsProcess: true,
-        ...(options.era && { eras: [options.era] }),
+        ...(era && { eras: [era] }),
       });
       explain(served.addresses);
     });
