@@ -15,7 +15,7 @@ const { stdout, status } = spawnSync(
   { cwd: here, encoding: 'utf8', env: withoutTestRunner() },
 );
 assert.equal(status, 0, stdout);
-assert.match(stdout, /^ *ok \d+ - the server can be judged$/m);
+assert.match(stdout, /^ *ok \d+ - the server can be checked$/m);
 assert.match(stdout, /^ *ok \d+ - suite protocol$/m);
 assert.match(stdout, /^ *ok \d+ - suite tools$/m);
 

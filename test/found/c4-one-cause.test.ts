@@ -22,7 +22,7 @@ describe('C4: one cause is one finding', { timeout: 90_000 }, () => {
     expect(find(findings, 'discover/not-needed')).toMatchObject({
       outcome: 'skip',
       causedBy: 'tools/list-answered (modern)',
-      seen: 'not judged by itself: tools/list fails (error -32603: The list is broken); see tools/list-answered (modern). It saw: tools/list as the first request had no result: error -32603: The list is broken',
+      seen: 'not judged separately: tools/list fails (error -32603: The list is broken); see tools/list-answered (modern). Seen: tools/list as the first request had no result: error -32603: The list is broken',
     });
   });
 

@@ -115,7 +115,7 @@ describe('C7: a check without a rule', () => {
     const finding = aFinding({ outcome: 'warn', level: 'SHOULD', rules: [], reason: 'Models read it.' });
     expect(gradeOf([aFinding(), finding])).toMatchObject({
       letter: 'A',
-      why: 'All 1 MUST that apply hold; 1 of 1 SHOULD does not (1 of them an opinion without a rule), and A+ takes all of them.',
+      why: 'All 1 MUST that apply hold; 1 of 1 SHOULD does not (1 of them an opinion without a rule), and A+ needs all of them.',
     });
   });
 });

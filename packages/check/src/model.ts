@@ -1,4 +1,4 @@
-/** What a check is, and what a run of checks has to say. */
+/** What a check is, and what a run of checks reports. */
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import type { CheckContext } from './run/check-context.js';
 
@@ -10,52 +10,52 @@ export type Suite = (typeof SUITES)[number];
 /** A broken `MUST` fails the run, a broken `SHOULD` warns. */
 export type Level = 'MUST' | 'SHOULD';
 
-/** How a target is talked to: a child's pipes, a stream that was there before (Unix, TCP, memory), or HTTP. */
+/** The transport of a target: the pipes of a child process, an existing stream (Unix, TCP, memory), or HTTP. */
 export type CheckTransport = 'command' | 'socket' | 'http';
 
 export interface Check {
-  /** Stable and unique: what baselines and `--only` name. `area/what-is-right`, in kebab case. */
+  /** Stable and unique; baselines and `--only` use it. `area/what-is-right`, in kebab case. */
   readonly id: string;
   readonly suite: Suite;
-  /** What a sound server does, as a sentence: "Answers a line that is not JSON with -32700". */
+  /** What a correct server does, as a sentence: "Answers a line that is not JSON with -32700". */
   readonly title: string;
   readonly level: Level;
   /** Ids of the rule book. Empty only with a `reason`. */
   readonly rules: readonly string[];
-  /** Why it matters, where no rule says so. */
+  /** Why it matters, where there is no rule. */
   readonly reason?: string;
   /** How to fix it: what to change in a server that fails. */
   readonly hint: string;
   /**
    * `each` (the default) runs once for every era that the target speaks, `modern` and `legacy` only in that era,
-   * `none` once, whatever it speaks.
+   * `none` once, in any era.
    */
   readonly era?: Era | 'each' | 'none';
-  /** Over what it makes sense. Default: over everything. */
+  /** The transports that it applies to. Default: all. */
   readonly over?: readonly CheckTransport[];
   /**
-   * `shared` (the default): polite, talks through `table.talk()`, one after the other on one connection.
-   * `own`: opens connections of its own, and runs beside others. `after`: reads what everybody heard, at the end.
-   * `rough`: sends what a server may not bear, through `table.roughTalk()`, one after the other on one connection;
-   * what does not hold there is tried again on a new one, so that nobody answers for what others have done to it.
+   * `shared` (the default): sends only valid messages, through `table.talk()`; such checks run one after the other on one
+   * connection. `own`: opens its own connections, and runs in parallel. `after`: reads all transcripts at the end.
+   * `rough`: sends bad input through `table.roughTalk()`; such checks run one after the other on one connection. A check
+   * that fails there runs again on a new connection, since an earlier check may have caused the failure.
    */
   readonly lane?: 'shared' | 'own' | 'rough' | 'after';
-  /** Passes by returning, with a few words on what was seen; `table.fail` and `table.skip` leave it. */
+  /** Passes by returning a short text on what was seen; `table.fail` and `table.skip` throw. */
   readonly run: (table: CheckContext) => Promise<string | undefined> | string | undefined;
 }
 
-/** `skip`: does not apply here, and `seen` says why. `error`: the check could not be brought to an end. */
+/** `skip`: does not apply, and `seen` says why. `error`: the check could not be finished. */
 export type Outcome = 'pass' | 'fail' | 'warn' | 'skip' | 'error';
 
 export interface Finding {
   readonly id: string;
-  /** A `Suite`, or one of those that judge clients. */
+  /** A `Suite`, or a suite of client checks. */
   readonly suite: string;
   readonly title: string;
   readonly level: Level;
   readonly rules: readonly string[];
   readonly reason?: string;
-  /** Absent for what does not depend on it. */
+  /** Absent for checks that do not depend on the era. */
   readonly era?: Era;
   readonly outcome: Outcome;
   /** One sentence. */
@@ -65,19 +65,19 @@ export interface Finding {
   /** What went over the wire before the verdict: all of it, within the limits of `wire/excerpt.ts`. */
   readonly wire: readonly WireLine[];
   readonly hint: string;
-  /** The smallest input found that still fails, for checks that make up their input. */
+  /** The smallest input found that still fails, for checks that generate their input. */
   readonly input?: string;
   readonly ms: number;
-  /** In the baseline: known, and not counted. */
+  /** In the baseline: known, and not counted as a failure. */
   readonly accepted?: boolean;
-  /** Names of findings that broke only because of the fault that this one is about. */
+  /** Names of findings that failed only because of this fault. */
   readonly consequences?: readonly string[];
-  /** Of such a finding, which is `skip`: the name of the one that is about the fault. */
+  /** For such a finding, which is `skip`: the name of the finding about the fault. */
   readonly causedBy?: string;
 }
 
 export interface WireLine {
-  /** `check` is us: towards a server the client, towards a client the server. */
+  /** `check` is this program: the client of a server, or the server of a client. */
   readonly from: 'check' | 'server' | 'client' | 'note';
   /** Since the connection was opened. */
   readonly atMs: number;
@@ -94,7 +94,7 @@ export interface Counts {
   readonly accepted: number;
 }
 
-/** What the target is in one era. */
+/** What the target has in one era. */
 export interface EraReport {
   readonly era: Era;
   readonly revision: string;
@@ -110,7 +110,7 @@ export interface Grade {
   /** Shares of the rules that apply, 0 to 100. */
   readonly must: number;
   readonly should: number;
-  /** One sentence: why this letter, and what the next one takes. */
+  /** One sentence: why this letter, and what the next one needs. */
   readonly why: string;
 }
 
@@ -120,9 +120,9 @@ export interface Report {
   readonly findings: readonly Finding[];
   readonly counts: Counts;
   readonly grade: Grade;
-  /** What had ended the server, where it was not there any more at the end: `tools/call of reset`. */
+  /** What ended the server, if it was gone at the end: `tools/call of reset`. */
   readonly goneAfter?: string;
-  /** Of the baseline: what it lists and did not fail any more. Each is a reason to fail the run. */
+  /** Entries of the baseline that no longer fail. Each one fails the run. */
   readonly stale: readonly string[];
   readonly seed: number;
   /** ISO 8601. */

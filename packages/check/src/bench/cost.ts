@@ -6,7 +6,7 @@ import type { DriverCost, ProcessCost } from './model.js';
 import type { Tally } from './tally.js';
 import { threeFigures } from './times.js';
 
-/** What the turns of one target cost: the server, and the driver that measures it. */
+/** What the turns of one target cost: the server, and the load generator itself. */
 export class CostAccount {
   readonly #pid: number | undefined;
   #cpuMs = 0;
@@ -20,7 +20,7 @@ export class CostAccount {
     this.#pid = pid;
   }
 
-  /** Looks before and after, so that looking is no part of what is measured. */
+  /** Measures before and after `work`, so that measuring is not part of it. */
   async around(work: () => Promise<void>): Promise<void> {
     const before = await readTreeCost(this.#pid);
     const cpu = process.cpuUsage();
@@ -33,7 +33,7 @@ export class CostAccount {
       const { user, system } = process.cpuUsage(cpu);
       this.#driverMicros += user + system;
       this.#addLoop(performance.eventLoopUtilization(loop));
-      // A pause at the very end is seen when the loop is looked at once more.
+      // A pause at the end is seen only at the next sample.
       await sleep(2 * LOOK_MS);
       pauses.disable();
       this.#pauseMs = Math.max(this.#pauseMs, pauses.max / 1e6 - LOOK_MS);
@@ -78,25 +78,25 @@ export class CostAccount {
   }
 }
 
-/** How often the loop is looked at: an interval of this length is no pause. */
+/** The sampling interval of the event loop. An interval of this length is not a pause. */
 const LOOK_MS = 10;
 
 function each(total: number, count: number): number | null {
   return count > 0 ? threeFigures(total / count) : null;
 }
 
-/** What a process and all that it started have cost until now. */
+/** What a process and its descendants have used until now. */
 export interface TreeCost {
-  /** Of those that are there, to the nanosecond; that of a thread that ended is missing. */
+  /** Of running processes, in nanosecond resolution. Threads that have ended are missing. */
   readonly fineCpuMs: number | undefined;
-  /** With that of children that ended, in steps of a tick. */
+  /** Includes children that have ended, in steps of a tick. */
   readonly coarseCpuMs: number;
-  /** Of those that are there, the most that each of them ever held. */
+  /** The sum of the peaks of the running processes. */
   readonly peakRssBytes: number;
   readonly processes: number;
 }
 
-/** Undefined where nobody is there any more, or the system is not Linux. */
+/** Undefined if no process is left, or the system is not Linux. */
 export async function readTreeCost(pid: number | undefined): Promise<TreeCost | undefined> {
   if (pid === undefined || process.platform !== 'linux') return undefined;
   const members = await treeOf(pid);
@@ -111,8 +111,8 @@ export async function readTreeCost(pid: number | undefined): Promise<TreeCost | 
 }
 
 /**
- * The time on a processor between two looks. The fine number is taken, unless so much is missing there that it cannot be
- * the truncation of the coarse one.
+ * The CPU time between two measurements. The fine value is used, unless it is so much smaller than the coarse one that
+ * truncation to ticks cannot explain it.
  */
 export function cpuMsBetween(before: TreeCost, after: TreeCost): number {
   const coarse = after.coarseCpuMs - before.coarseCpuMs;
@@ -121,7 +121,7 @@ export function cpuMsBetween(before: TreeCost, after: TreeCost): number {
   return Math.max(0, after.fineCpuMs - before.fineCpuMs, coarse - truncated);
 }
 
-/** Its group, and whoever descends from it: a descendant may have left the group. */
+/** The process group and all descendants. A descendant may have left the group. */
 async function treeOf(pid: number): Promise<readonly ProcStat[]> {
   const all: ProcStat[] = [];
   for await (const stat of eachStat()) all.push(stat);
@@ -133,7 +133,7 @@ async function treeOf(pid: number): Promise<readonly ProcStat[]> {
   return [...tree.values()];
 }
 
-/** The first number of a thread's schedstat is its time on a processor in nanoseconds. Some kernels have none. */
+/** The first field of a thread's schedstat is its CPU time in nanoseconds. Some kernels do not have it. */
 function readThreads({ pid }: ProcStat): number | undefined {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -144,7 +144,7 @@ function readThreads({ pid }: ProcStat): number | undefined {
   }
 }
 
-/** Its own time and that of children that ended: fields 14 to 17 of the manual, which counts from 1. */
+/** The CPU time of the process and of ended children: fields 14 to 17 in proc(5), which counts from 1. */
 function readTicks({ pid, cpuTicks }: ProcStat): number {
   try {
     const stat = read(`/proc/${pid}/stat`);

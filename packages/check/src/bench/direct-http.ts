@@ -27,8 +27,8 @@ interface DirectHttpOptions {
 }
 
 /**
- * Plain HTTP/1.1 on connections of its own, one request at a time on each, in a session of its own in the legacy era.
- * Undefined where the first request does not work in this way (a redirect, for example): then the client does it.
+ * Plain HTTP/1.1 on its own connections, with one request at a time on each, and in its own session in the legacy era.
+ * Undefined if the first request does not work in this way (a redirect, for example). Then the client sends the requests.
  */
 export async function openDirectHttp(options: DirectHttpOptions): Promise<DirectWay | undefined> {
   const { url, era, revision, timeoutMs } = options;
@@ -47,12 +47,12 @@ export async function openDirectHttp(options: DirectHttpOptions): Promise<Direct
     once(
       withBody(headFor(message.method, message.params ?? {}), JSON.stringify({ jsonrpc: '2.0', ...message })),
     );
-  const farewell = async () => {
+  const endSession = async () => {
     if (session['mcp-session-id'] === undefined) return;
     const head = headOf('DELETE', url, { ...options.headers, ...session });
     await Promise.race([
       once(`${head}\r\n`),
-      new Promise((resolve) => setTimeout(resolve, FAREWELL_MS).unref()),
+      new Promise((resolve) => setTimeout(resolve, END_SESSION_MS).unref()),
     ]);
   };
 
@@ -70,7 +70,7 @@ export async function openDirectHttp(options: DirectHttpOptions): Promise<Direct
     if (hello.sessionId !== undefined) session['mcp-session-id'] = hello.sessionId;
     await post({ method: 'notifications/initialized' });
   }
-  // Arguments of a modern tool may have to be repeated in headers. The list of tools says which.
+  // Some arguments of a modern tool must be repeated in headers. The list of tools says which.
   for (let page: JsonObject = {}, pages = 0; era === 'modern' && pages < MAX_PAGES; pages += 1) {
     const listed = await post({ id: 1, method: 'tools/list', params: paramsOf(era, revision, page) });
     const result = listed?.message?.result;
@@ -94,7 +94,7 @@ export async function openDirectHttp(options: DirectHttpOptions): Promise<Direct
       };
     },
     async close() {
-      await farewell();
+      await endSession();
       lanes.close();
     },
   };
@@ -106,7 +106,7 @@ function judgeOutcome(outcome: HttpOutcome, id: number, timeoutMs: number): Benc
   const { status, message } = outcome.reply;
   if (message === undefined)
     return { kind: 'HTTP_STATUS', example: `HTTP ${status} without a JSON-RPC answer`, answered: true };
-  // An error may leave the id out, where the server could not read it.
+  // An error may have no id, if the server could not read it.
   if (message.id === id || (message.id == null && message.result === undefined)) return failureOf(message);
   const example = `the answer to request ${id} has the id ${JSON.stringify(message.id) ?? 'undefined'}`;
   return { kind: 'INVALID_RESULT', example, answered: true };
@@ -126,4 +126,4 @@ function withBody(head: string, body: string): string {
 /** Small enough for peers that keep ids in 32 bits. */
 const FIRST_ID = 2;
 const MAX_PAGES = 100;
-const FAREWELL_MS = 2000;
+const END_SESSION_MS = 2000;

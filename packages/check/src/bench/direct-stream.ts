@@ -17,18 +17,18 @@ import {
   timedOut,
 } from './request.js';
 
-/** Sends requests beside those of the client on the same stream. Their answers do not reach the client. */
+/** Sends requests on the stream of a client. Their answers do not reach the client. */
 export interface StreamTap {
-  /** To be called when the client knows the era. */
+  /** Call it when the client knows the era. */
   way(era: Era, revision: string, timeoutMs: number): DirectWay;
 }
 
-/** To be called before the client opens the connection. */
+/** Call it before the client opens the connection. */
 export function tapStream(connection: Connection): StreamTap {
   const inFlight = new BenchRequests(FIRST_ID);
   let end: ConnectionEnd | undefined;
   const open = connection.open.bind(connection);
-  /** False where it answers a request of the client. An answer that comes too late is dropped. */
+  /** False if it is an answer to a request of the client. A late answer is dropped. */
   const settle = (id: RequestId | undefined, message: Decoded): boolean => {
     if (typeof id !== 'number' || id < FIRST_ID) return false;
     inFlight.take(id)?.(failureIn(message));
@@ -60,8 +60,7 @@ export function tapStream(connection: Connection): StreamTap {
   });
   return {
     way(era, revision, timeoutMs) {
-      // The time of the last sweep is exact enough to find requests that are too old, and costs less than a look at the
-      // clock for each of them.
+      // The time of the last sweep is exact enough to find old requests, and cheaper than reading the clock for each one.
       let about = performance.now();
       const sweep = setInterval(() => {
         about = performance.now();
@@ -107,9 +106,8 @@ const FIRST_ID = 2 ** 30;
 type Settle = (failure: BenchFailure | undefined) => void;
 
 /**
- * Requests in flight by id, in slots that are used again. A `Map` would allocate a new table every few requests, and its
- * old tables keep what they held alive until the next full collection of garbage: the driver would stand still for
- * milliseconds.
+ * Requests in flight by id, in reused slots. A `Map` would allocate a new table every few requests, and the old tables stay
+ * alive until the next full garbage collection, which stops the load generator for milliseconds.
  */
 export class BenchRequests {
   readonly #ids = new Int32Array(SLOTS);
@@ -134,7 +132,7 @@ export class BenchRequests {
     return id;
   }
 
-  /** Takes out a request; undefined where none has this id. */
+  /** Removes and returns a request; undefined if none has this id. */
   take(id: number): Settle | undefined {
     const slot = id & MASK;
     const settle = this.#settles[slot];
@@ -143,7 +141,7 @@ export class BenchRequests {
     return settle;
   }
 
-  /** Takes out all that were sent before this time. */
+  /** Removes and returns all requests that were sent before this time. */
   takeSentBefore(time: number): readonly { readonly id: number; readonly settle: Settle }[] {
     const taken: { id: number; settle: Settle }[] = [];
     for (let slot = 0; slot < SLOTS; slot += 1) {

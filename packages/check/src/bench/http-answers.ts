@@ -1,7 +1,7 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { createParser } from 'eventsource-parser';
 
-/** One answer on a connection: its status, and the JSON-RPC answer in its body or in one of its events. */
+/** One HTTP response: its status, and the JSON-RPC answer in its body or in one of its events. */
 export interface HttpReply {
   readonly status: number;
   readonly message: RpcAnswer | undefined;
@@ -15,21 +15,21 @@ interface RpcAnswer {
 }
 
 interface AnswerHandlers {
-  /** Called once for each answer; of a stream of events, as soon as the event with the JSON-RPC answer is there. */
+  /** Called once for each response; for an event stream, as soon as the event with the JSON-RPC answer arrives. */
   onReply(reply: HttpReply): void;
-  /** The answer has been read to its end. `onReply` comes after it, unless it came early. */
+  /** The response has been read to its end. `onReply` follows, unless it was called before. */
   onWhole(mayFollow: boolean): void;
-  /** What came is not HTTP/1.1, or too large: nothing more can be read here. */
+  /** The input is not HTTP/1.1, or too large. Nothing more can be read on this connection. */
   onBroken(why: string): void;
 }
 
 interface AnswerReader {
   push(chunk: Buffer): void;
-  /** The server has closed the connection: a body without a length is whole. */
+  /** The server has closed the connection, which ends a body without a length. */
   end(): void;
 }
 
-/** Cuts what comes on a connection into answers. There is one at a time: the next request leaves when this one is whole. */
+/** Splits the input of a connection into responses. There is one at a time: the next request is sent when this one is read. */
 export function createAnswerReader(handlers: AnswerHandlers): AnswerReader {
   let held: Buffer | undefined;
   let reading: Reading | undefined;
@@ -74,7 +74,7 @@ export function createAnswerReader(handlers: AnswerHandlers): AnswerReader {
   };
 }
 
-/** An answer whose head has been read. */
+/** A response whose head has been read. */
 class Reading {
   readonly #status: number;
   readonly #head: string;
@@ -83,7 +83,7 @@ class Reading {
   readonly #body: BodyReader;
   readonly #pieces: Buffer[] = [];
   #size = 0;
-  #isTold = false;
+  #isReported = false;
   readonly #events: ((piece: Buffer) => void) | undefined;
 
   constructor(head: string, handlers: AnswerHandlers) {
@@ -109,14 +109,14 @@ class Reading {
   }
 
   finish(isClosed: boolean): void {
-    // 100 and 103 come before the answer itself.
+    // 100 and 103 come before the response itself.
     if (this.#status < 200) return;
     const closes =
       isClosed || this.#lower.startsWith('http/1.0') || /\r\nconnection:[^\r]*close/.test(this.#lower);
     this.#handlers.onWhole(!closes);
-    if (this.#isTold) return;
+    if (this.#isReported) return;
     const bytes = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces);
-    this.#tell(this.#size === 0 || this.#events ? undefined : answerIn(bytes.toString('utf8')));
+    this.#report(this.#size === 0 || this.#events ? undefined : answerIn(bytes.toString('utf8')));
   }
 
   #keep(piece: Buffer): void {
@@ -130,21 +130,21 @@ class Reading {
     const parser = createParser({
       maxBufferSize: MAX_ANSWER_BYTES,
       onEvent: ({ data }) => {
-        const message = this.#isTold ? undefined : answerIn(data);
-        if (message) this.#tell(message);
+        const message = this.#isReported ? undefined : answerIn(data);
+        if (message) this.#report(message);
       },
     });
     return (piece) => parser.feed(utf8.decode(piece, { stream: true }));
   }
 
-  #tell(message: RpcAnswer | undefined): void {
-    this.#isTold = true;
+  #report(message: RpcAnswer | undefined): void {
+    this.#isReported = true;
     const sessionId = /\r\nmcp-session-id:[ \t]*([^\r]*)/i.exec(this.#head)?.[1]?.trim();
     this.#handlers.onReply({ status: this.#status, message, sessionId });
   }
 }
 
-/** Undefined where it cannot be read, or is not an answer. */
+/** Undefined if it cannot be parsed, or is not an answer. */
 function answerIn(text: string): RpcAnswer | undefined {
   try {
     const message = JSON.parse(text) as RpcAnswer | null;
@@ -157,17 +157,17 @@ function answerIn(text: string): RpcAnswer | undefined {
 const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Reads the body of one HTTP/1.1 answer, in pieces as they come. */
+/** Reads the body of one HTTP/1.1 response in chunks. */
 interface BodyReader {
-  /** Takes what belongs to the body from `at` on, and returns where it stopped. */
+  /** Reads the part of the body in `bytes` from `at` on, and returns where it ends. */
   take(bytes: Buffer, at: number): number;
-  /** True when nothing more belongs to the body. */
+  /** True when the body has been read to its end. */
   readonly isWhole: boolean;
 }
 
 type Sink = (piece: Buffer) => void;
 
-/** How long the body is, as the head says (RFC 9112, 6.3). `head` is in lower case and begins with the status line. */
+/** The reader for the body that the head describes (RFC 9112, 6.3). `head` is in lower case, with the status line. */
 function createBodyReader(status: number, head: string, sink: Sink): BodyReader {
   if (status < 200 || status === 204 || status === 304) return new SizedBody(0, sink);
   if (/\r\ntransfer-encoding:[^\r]*chunked/.test(head)) return new ChunkedBody(sink);
@@ -175,7 +175,7 @@ function createBodyReader(status: number, head: string, sink: Sink): BodyReader 
   return new SizedBody(at < 0 ? Number.POSITIVE_INFINITY : Number.parseInt(head.slice(at + 17), 10), sink);
 }
 
-/** A body with a length; without one it ends with the connection. */
+/** A body with a length. Without a length it ends with the connection. */
 class SizedBody implements BodyReader {
   #missing: number;
   readonly #sink: Sink;
@@ -198,7 +198,7 @@ class SizedBody implements BodyReader {
   }
 }
 
-/** A body in chunks, each after a line with its size; trailers are passed over. */
+/** A chunked body. Trailers are skipped. */
 class ChunkedBody implements BodyReader {
   isWhole = false;
   readonly #sink: Sink;

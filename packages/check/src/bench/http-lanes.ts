@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createAnswerReader, type HttpReply } from './http-answers.js';
 import { SWEEP_MS } from './request.js';
 
-/** What became of one request: an answer, or why there is none. */
+/** The outcome of one request: a response, or why there is none. */
 export type HttpOutcome =
   | { readonly kind: 'reply'; readonly reply: HttpReply }
   | { readonly kind: 'timed out' }
@@ -10,17 +10,17 @@ export type HttpOutcome =
 
 type OnOutcome = (outcome: HttpOutcome) => void;
 
-/** A connection that is kept alive, with one request at a time. */
+/** A keep-alive connection with one request at a time. */
 interface Lane {
   readonly socket: Socket;
   onOutcome: OnOutcome | undefined;
-  /** When the request left, or the last answer was whole. */
+  /** When the request was sent, or the last response was read to its end. */
   since: number;
   isWhole: boolean;
 }
 
 interface HttpLanes {
-  /** Sends the text of a whole HTTP/1.1 request, on a connection that is free or on a new one. */
+  /** Sends the text of an HTTP/1.1 request on a free connection, or on a new one. */
   send(text: string, onOutcome: OnOutcome): void;
   close(): void;
 }
@@ -29,7 +29,7 @@ export function openHttpLanes(url: URL, timeoutMs: number): HttpLanes {
   const place = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80) };
   const idle: Lane[] = [];
   const all = new Set<Lane>();
-  /** Connections with an answer that was taken from a stream of events, and whose stream is still open. */
+  /** Connections whose event stream has had the answer, but is still open. */
   const lingering: Lane[] = [];
   const settle = (lane: Lane, outcome: HttpOutcome) => {
     const { onOutcome } = lane;
@@ -76,7 +76,7 @@ export function openHttpLanes(url: URL, timeoutMs: number): HttpLanes {
   };
   const takeLane = (now: number): Lane => {
     for (let lane = idle.pop(); lane; lane = idle.pop()) {
-      // The server is about to close a connection that was idle for long: a request on it would be lost.
+      // The server may soon close a connection that was idle for long. A request on it would be lost.
       if (now - lane.since < IDLE_MS) return lane;
       all.delete(lane);
       lane.socket.destroy();
@@ -111,7 +111,7 @@ function leave(lanes: Lane[], lane: Lane): void {
   if (at >= 0) lanes.splice(at, 1);
 }
 
-/** How many connections may wait for a server that answers in a stream and does not end it. */
+/** How many event streams may stay open after their answer. */
 const MAX_LINGERING = 16;
-/** Less than the shortest usual time for which servers keep idle connections, which is the 5 s of Node. */
+/** Less than the 5 s for which Node keeps idle connections, the shortest usual time. */
 const IDLE_MS = 4000;

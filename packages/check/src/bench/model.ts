@@ -4,20 +4,20 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Implementation } from '@isthmus/sdk/internal/wire/model.js';
 import type { DirectWay } from './request.js';
 
-/** One server under load. Whoever opened it closes it. */
+/** One server under load. The code that opened it closes it. */
 export interface BenchSide {
   readonly label: string;
-  /** Connected, and not to be connected again: a server that goes away ends the run. */
+  /** Connected, without reconnects: a server that goes away ends the run. */
   readonly client: Client;
-  /** The process that was started for it; none for a server that somebody else runs. */
+  /** The process that was started for it; undefined for a server that was already running. */
   readonly pid?: number | undefined;
-  /** The short way, where there is one: what is measured does not go through the client. */
+  /** Sends requests without the client, where that is possible. */
   readonly direct?: DirectWay | undefined;
 }
 
 /**
- * When requests leave. `closed`: each begins when another has ended, so a server that stalls is asked less and looks
- * better than it is. `open`: each is due at a time of its own, whatever became of those before it.
+ * When requests are sent. `closed`: each starts when another has ended, so a server that stalls gets fewer requests and looks
+ * better than it is. `open`: each is due at a fixed time, whether or not earlier ones have ended.
  */
 export type BenchLoad =
   | { readonly kind: 'closed'; readonly concurrency: number }
@@ -25,25 +25,25 @@ export type BenchLoad =
 
 export interface BenchSettings {
   readonly load: BenchLoad;
-  /** Of each target. */
+  /** For each target. */
   readonly durationMs: number;
-  /** Before it, and not counted. */
+  /** Before the measurement, and not counted. */
   readonly warmupMs: number;
 }
 
-/** A tool that the user has agreed to have called, thousands of times. */
+/** A tool that the user allows to be called thousands of times. */
 export interface BenchTool {
   readonly name: string;
   readonly args: JsonObject;
 }
 
-/** What is asked, again and again. */
+/** The request that is repeated. */
 export interface BenchRequest {
   readonly method: string;
   readonly params: JsonObject;
 }
 
-/** Three figures are true: the times are kept in buckets of a thousandth. */
+/** In milliseconds, exact to three figures: times are counted in buckets of a thousandth. */
 export interface Times {
   readonly min: number;
   readonly mean: number;
@@ -55,17 +55,17 @@ export interface Times {
 }
 
 export interface ErrorCount {
-  /** `isError`, `error -32602`, or the word of a failure on this side: `TIMED_OUT`. */
+  /** `isError`, `error -32602`, or the code of a failure on this side: `TIMED_OUT`. */
   readonly kind: string;
   readonly count: number;
-  /** What the first of them said. */
+  /** The message of the first one. */
   readonly example: string;
 }
 
-/** The longest time without any answer while at least one was awaited. */
+/** The longest time without any answer while at least one request was in flight. */
 export interface Silence {
   readonly ms: number;
-  /** When it began, in the measured time of this target. */
+  /** When it began, in the measured time of this target, in milliseconds. */
   readonly atMs: number;
   /** How many requests were due and not answered when it ended. */
   readonly waiting: number;
@@ -73,23 +73,23 @@ export interface Silence {
 
 export interface ProcessCost {
   readonly cpuMs: number;
-  /** Null where nothing came back. */
+  /** Null if nothing was answered. */
   readonly cpuMicrosPerRequest: number | null;
-  /** The most memory that it ever held, all its processes together. */
+  /** The peak memory of all its processes together. */
   readonly peakRssBytes: number;
   readonly processes: number;
 }
 
-/** What measuring cost, so that one can see whose limits were measured. */
+/** What the load generator itself used. It shows whether its own limits were measured. */
 export interface DriverCost {
-  /** The share of time in which the event loop of the driver had something to do; with a rate it is never idle. */
+  /** The share of time in which the event loop of the load generator was busy. With a rate it is never idle. */
   readonly busy: number;
   readonly cpuMicrosPerRequest: number | null;
   /** The share of one processor that it used. Near 1, its own limit was measured. */
   readonly cpu: number;
-  /** The longest time in which the driver itself did nothing: no answer was seen in it, whoever was to blame. */
+  /** The longest pause of the load generator itself. It saw no answer in that time. */
   readonly longestPauseMs: number;
-  /** How much later than due the driver sent what it could have sent; with a rate only. */
+  /** How much later than due requests were sent; only with a rate. */
   readonly lateMs: Times | null;
 }
 
@@ -107,9 +107,9 @@ export interface SideReport {
   readonly request: BenchRequest;
   readonly answered: number;
   readonly failed: number;
-  /** With a rate: due, and never sent, since there were too many in flight until the end. */
+  /** With a rate: due, but never sent, since too many were in flight until the end. */
   readonly unsent: number;
-  /** In flight when the run was called off. */
+  /** In flight when the run was cancelled. */
   readonly abandoned: number;
   readonly elapsedMs: number;
   readonly perSecond: number;
@@ -119,7 +119,7 @@ export interface SideReport {
   readonly serviceMs: Times | null;
   readonly errors: readonly ErrorCount[];
   readonly longestSilence: Silence | null;
-  /** Null where the server is not a process of ours, or the system does not tell. */
+  /** Null if this program did not start the server, or the system has no such data. */
   readonly process: ProcessCost | null;
   readonly driver: DriverCost;
   /** It went away before the end. */
@@ -127,11 +127,11 @@ export interface SideReport {
   readonly turns: readonly TurnReport[];
 }
 
-/** A number of one target divided by that of the first; null where one of them is not known. */
+/** Values of one target divided by those of the first; null if one of them is unknown. */
 export interface Ratios {
   readonly target: string;
   readonly against: string;
-  /** The median of the turns, and the least and the most of them. */
+  /** The median, minimum and maximum of the turns. */
   readonly throughput: { readonly ratio: number; readonly min: number; readonly max: number } | null;
   readonly latency: Readonly<Record<keyof Times, number | null>>;
   readonly cpuPerRequest: number | null;
@@ -145,7 +145,7 @@ export interface BenchReport {
     /** How often the targets took turns. */
     readonly turns: number;
   };
-  /** What the machine had to do before the run: processes that wanted a processor, on average of the last minute. */
+  /** `loadBefore`: the average number of runnable processes in the minute before the run. */
   readonly machine: { readonly processors: number; readonly loadBefore: number };
   readonly interrupted: boolean;
   readonly targets: readonly SideReport[];

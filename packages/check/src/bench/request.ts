@@ -8,8 +8,8 @@ import type { BenchRequest, BenchSide, BenchTool } from './model.js';
 import type { Ask } from './turn.js';
 
 /**
- * What each side is asked. Without a tool that the user named it is something that cannot do harm, and the same for all
- * of them: `tools/list` where everybody answers it, otherwise a sign of life.
+ * The request for each side. Without a tool of the user it is a harmless request, the same for all sides: `tools/list` if all
+ * of them answer it, otherwise `server/discover` or `ping`.
  */
 export async function chooseRequests(
   sides: readonly BenchSide[],
@@ -21,12 +21,12 @@ export async function chooseRequests(
   }
   const answers = await Promise.all(sides.map(({ client }) => listsTools(client)));
   return sides.map(({ client }) => ({
-    method: answers.every(Boolean) ? 'tools/list' : signOfLife(client),
+    method: answers.every(Boolean) ? 'tools/list' : aliveMethod(client),
     params: {},
   }));
 }
 
-/** One request of it, without the cache of the client, which would answer in the server's place. */
+/** Sends the request without the cache of the client, which would answer instead of the server. */
 export function asker(client: Client, { method, params }: BenchRequest): Ask {
   return () => client.request(method, params).then(judgeResult, judgeError);
 }
@@ -38,20 +38,20 @@ async function listsTools(client: Client): Promise<boolean> {
 }
 
 /** The modern era has no ping. */
-function signOfLife({ era }: Client): string {
+function aliveMethod({ era }: Client): string {
   return era === 'modern' ? 'server/discover' : 'ping';
 }
 
 /** Makes one request and reports its outcome, once. It uses no promises: a driver must cost less than what it measures. */
 export type DirectAsk = (settle: (failure: BenchFailure | undefined) => void) => void;
 
-/** A way to a server that leaves out all that a client does for an application. */
+/** Sends requests to a server without the work that a client does for an application. */
 export interface DirectWay {
   asker(request: BenchRequest): DirectAsk;
   close(): Promise<void>;
 }
 
-/** The params of a request as the era has them, made once. */
+/** The params of a request in the form of the era. */
 export function paramsOf(era: Era, revision: string, params: JsonObject): JsonObject {
   if (era === 'legacy') return params;
   const meta = {
@@ -78,7 +78,7 @@ export function timedOut(ms: number): BenchFailure {
   return { kind: 'TIMED_OUT', example: `no answer within ${ms} ms`, answered: false };
 }
 
-/** What becomes of requests whose connection has ended. A process that exited is named by its exit code. */
+/** The failure of requests whose connection has ended. It has the exit code of a process that exited. */
 export function judgeEnd({ error }: ConnectionEnd): BenchFailure {
   if (error instanceof IsthmusError) return judgeError(error);
   const why = error ? `: ${messageOf(error)}` : '';
@@ -92,15 +92,15 @@ export function judgeEnd({ error }: ConnectionEnd): BenchFailure {
 /** How often requests in flight are checked against their time limit. */
 export const SWEEP_MS = 50;
 
-/** Why a request counts as failed. */
+/** Why a request failed. */
 export interface BenchFailure {
   readonly kind: string;
   readonly example: string;
-  /** The server answered: it is not silent. */
+  /** The server answered, so it is not silent. */
   readonly answered: boolean;
 }
 
-/** Undefined: it worked. A tool that ran and failed (`isError`) did not. */
+/** Undefined for a success. A tool result with `isError` is a failure. */
 export function judgeResult(result: JsonObject): BenchFailure | undefined {
   if (result['isError'] !== true) {
     const type = result['resultType'];
@@ -113,7 +113,7 @@ function judgeType(type: unknown): BenchFailure {
   return type === 'input_required'
     ? {
         kind: 'input_required',
-        example: 'the tool asked for input, and a benchmark gives none',
+        example: 'the tool asked for input, which a benchmark does not provide',
         answered: true,
       }
     : { kind: 'INVALID_RESULT', example: `resultType is ${short(JSON.stringify(type))}`, answered: true };
@@ -127,7 +127,7 @@ export function judgeError(error: unknown): BenchFailure {
   return { kind: error.code, example: short(error.message), answered: ANSWERS.includes(error.code) };
 }
 
-/** Failures on this side that something of the server's was the reason for. */
+/** Failures on this side that an answer of the server caused. */
 const ANSWERS: readonly string[] = ['HTTP_STATUS', 'UNAUTHORIZED', 'INVALID_RESULT', 'RESULT_TOO_LARGE'];
 
 function firstText(content: unknown): string {

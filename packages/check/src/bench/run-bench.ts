@@ -15,19 +15,19 @@ import { threeFigures } from './times.js';
 import { type Ask, type Pace, runTurn, systemPace } from './turn.js';
 
 interface BenchHooks {
-  /** Ends the run early; what was measured until then is reported. */
+  /** Ends the run early. The report has what was measured until then. */
   readonly signal?: AbortSignal;
   readonly pace?: Pace;
-  /** A turn begins. */
+  /** Called at the start of a turn. */
   readonly onTurn?: (state: BenchState) => void;
 }
 
-/** What can be looked at while it runs. */
+/** The state of a running benchmark. */
 export interface BenchState {
-  /** Whose turn it is. */
+  /** The index of the target of this turn. */
   readonly index: number;
   readonly phase: 'warm-up' | 'measuring';
-  /** Growing while the turn lasts. */
+  /** Changes during the turn. */
   readonly tally: Tally;
   /** Measured time of all targets before this turn, and that of all turns. */
   readonly doneMs: number;
@@ -37,8 +37,8 @@ export interface BenchState {
 }
 
 /**
- * Puts load on each of the servers, in turns where there are several, since no machine is the same all the time.
- * `requests` has one for each of them.
+ * Puts load on each server. Several servers take turns, since the load of the machine changes over time. `requests` has one
+ * request for each server.
  */
 export async function runBench(
   sides: readonly BenchSide[],
@@ -64,7 +64,7 @@ export async function runBench(
   if (warmupMs > 0) for (const lane of lanes) await run(lane, 'warm-up', warmupMs);
   for (let turn = 0; turn < turns; turn += 1) {
     for (const lane of lanes) {
-      // The others have nothing to be compared with, once one of them is gone.
+      // When one server is gone, the others cannot be compared.
       if (interrupted.aborted || lanes.some(({ gone }) => gone.aborted)) continue;
       await lane.cost.around(() => run(lane, 'measuring', durationMs / turns));
     }
@@ -79,7 +79,7 @@ export async function runBench(
   };
 }
 
-/** A target with all that is kept about it. */
+/** A target with its measurements. */
 interface BenchLane {
   readonly side: BenchSide;
   readonly request: BenchRequest;
@@ -106,7 +106,7 @@ function openLane(side: BenchSide, request: BenchRequest): BenchLane {
   };
 }
 
-/** One after the other about every second. */
+/** Targets take turns of about a second. */
 function turnsOf(durationMs: number, sides: number): number {
   return sides === 1 ? 1 : Math.min(60, Math.max(4, Math.round(durationMs / 1000)));
 }
@@ -140,7 +140,7 @@ function report(lane: BenchLane, isOpenLoop: boolean): SideReport {
   };
 }
 
-/** Each target but the first, measured by the first. */
+/** Compares each target with the first. */
 export function compareSides([base, ...others]: readonly SideReport[]): readonly Ratios[] {
   return base ? others.map((side) => compare(side, base)) : [];
 }
@@ -165,7 +165,7 @@ function compare(side: SideReport, base: SideReport): Ratios {
   };
 }
 
-/** Turn by turn: what the machine did to one it most likely did to its neighbour. */
+/** Compares turn by turn, since neighbouring turns run under similar conditions. */
 function throughput(side: SideReport, base: SideReport): Ratios['throughput'] {
   const pairs = side.turns.flatMap((turn, at) => ratio(turn.perSecond, base.turns[at]?.perSecond) ?? []);
   if (pairs.length === 0) return null;

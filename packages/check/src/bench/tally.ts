@@ -2,7 +2,7 @@ import type { ErrorCount, Silence, TurnReport } from './model.js';
 import type { BenchFailure } from './request.js';
 import { TimeRecord, threeFigures } from './times.js';
 
-/** When a request was due, when it left, and when it was over. */
+/** When a request was due, when it was sent, and when it ended. */
 interface Course {
   readonly due: number;
   readonly sent: number;
@@ -10,9 +10,9 @@ interface Course {
 }
 
 /**
- * All that is known of one target, over all its turns. The times are those of requests that worked, and of requests that
- * were given up, with the time that was waited in vain: left out, a server would gain by never answering. What was
- * refused is not among them: a refusal is quick, and would make the server look quick.
+ * The measurements of one target over all its turns. The times include successful requests, and requests that timed out,
+ * since otherwise a server would look better by not answering. Refused requests are left out, since a refusal is quick and
+ * would make the server look quick.
  */
 export class Tally {
   answered = 0;
@@ -24,13 +24,13 @@ export class Tally {
   readonly late = new TimeRecord();
   readonly turns: TurnReport[] = [];
   readonly #silence = new SilenceWatch();
-  /** From the time at which requests left; absent as long as that was when they were due. */
+  /** Times since requests were sent; absent while that is the time at which they were due. */
   #service: TimeRecord | undefined;
   readonly #errors = new Map<string, { count: number; readonly example: string }>();
   #turnBegan = 0;
   #answeredBefore = 0;
 
-  /** The same record as that of latency, where every request left when it was due. */
+  /** The same record as `latency` if every request was sent when it was due. */
   get service(): TimeRecord {
     return this.#service ?? this.latency;
   }
@@ -52,15 +52,15 @@ export class Tally {
     this.#answeredBefore = this.answered;
   }
 
-  /** `lateMs` is for requests that are due at a time of their own. */
+  /** `lateMs` is for requests that are due at fixed times. */
   asked(due: number, lateMs: number | undefined): void {
     this.#silence.asked(this.#measured(due));
     if (lateMs !== undefined) this.late.add(lateMs);
   }
 
   settled({ due, sent, over }: Course, failure: BenchFailure | undefined, backlog: number): void {
-    const isSign = failure === undefined || failure.answered;
-    this.#silence.settled(this.#measured(over), isSign, backlog);
+    const isAnswered = failure === undefined || failure.answered;
+    this.#silence.settled(this.#measured(over), isAnswered, backlog);
     if (failure === undefined) this.answered += 1;
     else this.#count(failure);
     if (failure !== undefined && failure.kind !== 'TIMED_OUT') return;
@@ -69,14 +69,14 @@ export class Tally {
     this.#service?.add(over - sent);
   }
 
-  /** Due, and not sent until the end. It would have taken at least this long. */
+  /** Due, but not sent until the end. It would have taken at least this long. */
   neverSent(due: number, at: number): void {
     this.unsent += 1;
     this.#part();
     this.latency.add(at - due);
   }
 
-  /** From here on latency and service are not the same. */
+  /** From now on `latency` and `service` differ. */
   #part(): void {
     if (this.#service) return;
     this.#service = new TimeRecord();
@@ -96,7 +96,7 @@ export class Tally {
     });
   }
 
-  /** The same moment in the time of this target, in which others had no turn. */
+  /** The time in the measured time of this target, without the turns of others. */
   #measured(at: number): number {
     return this.elapsedMs + at - this.#turnBegan;
   }
@@ -113,7 +113,7 @@ export function perSecond(count: number, ms: number): number {
   return ms > 0 ? Number(((count * 1000) / ms).toPrecision(4)) : 0;
 }
 
-/** Notes the longest time in which something was awaited and nothing came. */
+/** Records the longest time without an answer while requests were in flight. */
 export class SilenceWatch {
   #longest: Silence | null = null;
   #since = 0;
@@ -123,20 +123,20 @@ export class SilenceWatch {
     return this.#longest;
   }
 
-  /** A request is awaited from that time on. */
+  /** A request is in flight from that time on. */
   asked(at: number): void {
     if (this.#awaited === 0) this.#since = at;
     this.#awaited += 1;
   }
 
-  /** One less is awaited. Only what came from the server is a sign of life; `more` are due and were not even sent. */
-  settled(at: number, isSign: boolean, more: number): void {
+  /** A request has settled. Only an answer of the server ends the silence. `more` requests are due but not sent. */
+  settled(at: number, isAnswered: boolean, more: number): void {
     this.#note(at, more);
-    if (isSign) this.#since = at;
+    if (isAnswered) this.#since = at;
     this.#awaited -= 1;
   }
 
-  /** The measurement is over: answers that are still missing are not waited for. */
+  /** The measurement is over. Missing answers are no longer awaited. */
   over(at: number, more: number): void {
     if (this.#awaited > 0) this.#note(at, more);
     this.#awaited = 0;

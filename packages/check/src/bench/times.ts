@@ -1,6 +1,6 @@
 import type { Times } from './model.js';
 
-/** Durations by the million, in the memory of a few. */
+/** Records millions of durations in constant memory. */
 export class TimeRecord {
   readonly #nanos = new Buckets();
   #sum = 0;
@@ -14,7 +14,7 @@ export class TimeRecord {
     if (ms > this.#max) this.#max = ms;
   }
 
-  /** Takes in what another one has. */
+  /** Adds the durations of another record. */
   addAll(other: TimeRecord): void {
     this.#nanos.addAll(other.#nanos);
     this.#sum += other.#sum;
@@ -26,13 +26,13 @@ export class TimeRecord {
     return this.#nanos.count;
   }
 
-  /** The time that this share of the requests did not exceed. */
+  /** The time that `percent` of the requests did not exceed. */
   percentile(percent: number): number {
-    // A bucket is named by its upper end.
+    // The value of a bucket is its upper end.
     return threeFigures(Math.min(this.#max, this.#nanos.percentile(percent) / NANOS_PER_MS));
   }
 
-  /** Null when there is nothing to tell. */
+  /** Null if there are no durations. */
   summary(): Times | null {
     if (this.count === 0) return null;
     return {
@@ -54,9 +54,9 @@ export function threeFigures(value: number): number {
 }
 
 /**
- * Counts of whole numbers in buckets whose width is at most a two-thousandth of their value, as HdrHistogram has them: three
- * figures of every percentile are true, however long the tail. A record costs some nanoseconds, which matters to a driver
- * that shares its time with what it measures.
+ * Counts integers in buckets whose width is at most a two-thousandth of their value, like HdrHistogram. Every percentile is
+ * exact to three figures. Adding a value takes some nanoseconds, which matters since the load generator shares the machine
+ * with the server.
  */
 export class Buckets {
   readonly #counts = new Uint32Array((MAX_SHIFT + 2) * STEPS);
@@ -72,7 +72,7 @@ export class Buckets {
     this.count += other.count;
   }
 
-  /** The upper end of the bucket that this share of the numbers does not exceed. */
+  /** The upper end of the bucket that `percent` of the numbers do not exceed. */
   percentile(percent: number): number {
     const wanted = Math.max(1, Math.ceil((percent * this.count) / 100 - 1e-6));
     let seen = 0;
@@ -84,7 +84,7 @@ export class Buckets {
   }
 }
 
-/** Of each power of two. */
+/** Buckets for each power of two. */
 const STEPS = 2048;
 const STEP_BITS = 11;
 const MAX_SHIFT = 42;

@@ -8,26 +8,26 @@ export type Ask = () => Promise<BenchFailure | undefined>;
 
 interface TurnParts {
   readonly ask: Ask;
-  /** The same without promises, where there is such a way. */
+  /** The same without promises, where that is possible. */
   readonly direct?: DirectAsk | undefined;
   readonly load: BenchLoad;
   readonly durationMs: number;
   readonly tally: Tally;
   readonly pace: Pace;
-  /** The user has seen enough: nothing is waited for. */
+  /** The user stopped the run: nothing is awaited. */
   readonly interrupted: AbortSignal;
-  /** The server is not there any more: what is in flight fails by itself, and nothing new is sent. */
+  /** The server is gone: requests in flight fail by themselves, and nothing new is sent. */
   readonly gone: AbortSignal;
 }
 
-/** What decides when requests leave. */
+/** Decides when requests are sent. */
 interface Loop {
   start(): void;
-  /** One has settled. */
+  /** A request has settled. */
   settled(at: number, worked: boolean): void;
-  /** How many are due and were not sent. */
+  /** How many requests are due but not sent. */
   backlog(at: number): number;
-  /** Sends nothing any more, and accounts for what it did not send. */
+  /** Stops sending, and counts the requests that were due but not sent. */
   stop(at: number): void;
 }
 
@@ -39,14 +39,14 @@ export interface Lane {
   /** Answers come from outside this process, so the event loop runs between them. */
   readonly isOutside: boolean;
   inFlight(): number;
-  /** Sends one that was due then, and `lateMs` ago could have been sent; without it, one that is due now. */
+  /** Sends a request that was due at `due` and could have been sent `lateMs` ago; without `lateMs`, one that is due now. */
   send(due: number, lateMs?: number): void;
-  /** The time is over: the turn ends with the last answer. */
+  /** The time is over. The turn ends with the last answer. */
   close(): void;
   neverSent(due: number, at: number): void;
 }
 
-/** Puts load on a server for a while, and settles when the last answer is in. */
+/** Puts load on a server for a while, and settles after the last answer. */
 export function runTurn(parts: TurnParts): Promise<void> {
   const { ask, direct, load, durationMs, tally, pace, interrupted, gone } = parts;
   if (interrupted.aborted || gone.aborted) return Promise.resolve();
@@ -105,7 +105,7 @@ export function runTurn(parts: TurnParts): Promise<void> {
   });
 }
 
-/** So many at a time; each begins when another has ended. */
+/** Keeps `concurrency` requests in flight. Each starts when another has ended. */
 export function closedLoop({ concurrency }: BenchLoad & { kind: 'closed' }, lane: Lane): Loop {
   const { pace, began, ends } = lane;
   let lastPause = began;
@@ -139,26 +139,25 @@ export function closedLoop({ concurrency }: BenchLoad & { kind: 'closed' }, lane
 const LONGEST_RUN_MS = 20;
 
 /**
- * Requests that are due at fixed times. Where too many are in flight the next one leaves late, and is counted from the
- * time at which it was due: so it is seen that users would have waited, although the driver did not ask
- * ("coordinated omission").
+ * Sends requests at fixed times. When too many are in flight, the next one is sent late, but its latency counts from the time
+ * at which it was due. This avoids "coordinated omission": the time that users would have waited is measured.
  */
 function openLoop({ perSecond, concurrency }: BenchLoad & { kind: 'open' }, lane: Lane): Loop {
   const { pace, began, ends } = lane;
   const gapMs = 1000 / perSecond;
-  /** Multiplied, not added up: a million small errors are a large one. */
+  /** Multiplied, not added up, so that rounding errors do not accumulate. */
   const dueTime = (index: number) => began + index * gapMs;
   const total = Math.max(1, Math.ceil((ends - began) / gapMs - 1e-6));
   let next = 0;
   let freeSince = began;
   let isStopped = false;
   let unsent = 0;
-  let callOff = () => {};
-  let callOffEnd = () => {};
+  let cancel = () => {};
+  let cancelEnd = () => {};
 
   const dueBy = (at: number) => Math.min(total, Math.floor((at - began) / gapMs + 1e-6) + 1);
   const pump = () => {
-    callOff();
+    cancel();
     if (isStopped) return;
     const now = pace.now();
     for (const due = dueBy(now); next < due && lane.inFlight() < concurrency; ) {
@@ -166,12 +165,12 @@ function openLoop({ perSecond, concurrency }: BenchLoad & { kind: 'open' }, lane
       next += 1;
       lane.send(time, Math.max(0, pace.now() - Math.max(time, freeSince)));
     }
-    if (next < total && lane.inFlight() < concurrency) callOff = pace.at(dueTime(next), pump);
+    if (next < total && lane.inFlight() < concurrency) cancel = pace.at(dueTime(next), pump);
   };
   return {
     start() {
-      callOffEnd = pace.at(ends, () => {
-        // What the driver itself is late with is still sent.
+      cancelEnd = pace.at(ends, () => {
+        // Requests that are late because of the load generator itself are still sent.
         pump();
         lane.close();
       });
@@ -185,32 +184,32 @@ function openLoop({ perSecond, concurrency }: BenchLoad & { kind: 'open' }, lane
     backlog: (at) => (isStopped ? unsent : dueBy(at) - next),
     stop(at) {
       isStopped = true;
-      callOff();
-      callOffEnd();
+      cancel();
+      cancelEnd();
       unsent = dueBy(at) - next;
       for (let index = next; index < next + unsent; index += 1) lane.neverSent(dueTime(index), at);
     },
   };
 }
 
-/** Time in fractions of a millisecond, and ways to be called at one. */
+/** Time in fractions of a millisecond, and timers. */
 export interface Pace {
   now(): number;
-  /** Calls `action` at that time, never within this call; the returned function calls it off. */
+  /** Calls `action` at that time, never synchronously. The returned function cancels it. */
   at(time: number, action: () => void): () => void;
-  /** After whatever else waits for its turn. */
+  /** Calls `action` after everything else that is waiting in the event loop. */
   soon(action: () => void): void;
 }
 
 /**
- * A timer is late by up to a millisecond or two, which is more than many servers take to answer. So the last of it is
- * waited for by looking at the clock again and again, between looks at the sockets: the price is a busy processor.
+ * Timers are late by up to two milliseconds, which is longer than many servers take to answer. So the last part of a wait
+ * polls the clock between reads of the sockets. This keeps a processor busy.
  */
 export const systemPace: Pace = {
   now: () => performance.now(),
   at(time, action) {
     let isOff = false;
-    let callOff = () => {};
+    let cancel = () => {};
     const look = () => {
       if (isOff) return;
       const left = time - performance.now();
@@ -219,12 +218,12 @@ export const systemPace: Pace = {
     };
     const wait = (left: number) => {
       if (left <= TIMER_IS_LATE_MS) setImmediate(look);
-      else callOff = systemClock.after(Math.floor(left - TIMER_IS_LATE_MS) || 1, look);
+      else cancel = systemClock.after(Math.floor(left - TIMER_IS_LATE_MS) || 1, look);
     };
     wait(time - performance.now());
     return () => {
       isOff = true;
-      callOff();
+      cancel();
     };
   },
   soon: (action) => void setImmediate(action),

@@ -16,7 +16,7 @@ import { SHUTDOWN } from './checks/shutdown.js';
 import type { Over, Scenario } from './model.js';
 import { SCENARIOS } from './scenarios/index.js';
 
-/** Everything that is said about a client. */
+/** All checks of clients. */
 export const CLIENT_CHECKS: readonly ClientCheck[] = [
   ...NEGOTIATION,
   ...ERA_RULES,
@@ -43,8 +43,9 @@ interface ScenarioChoice {
 }
 
 /**
- * What `--only` comes to. Checks and suites bring the scenarios that they need, scenarios the checks that look at
- * them; of both, only those checks on only those scenarios. `area/*` is all that begins so.
+ * Which checks and scenarios `--only` selects. A check or a suite selects the scenarios that it needs. A scenario selects
+ * the checks that look at it. With both, only these checks look at only these scenarios. `area/*` is every id with that
+ * prefix.
  */
 export function choose(only: readonly string[]): ScenarioChoice {
   if (only.length === 0) return { checks: CLIENT_CHECKS, scenarios: SCENARIOS };
@@ -73,7 +74,7 @@ function names(name: string, { id, suite }: ClientCheck): boolean {
 
 function neededBy(checks: readonly ClientCheck[]): Scenario[] {
   const named = new Set(checks.flatMap(({ on }) => (on === 'all' ? [] : on)));
-  // Checks of every message look at whatever is run; where they are alone, a few ordinary servers will do.
+  // Checks of every message look at all runs. When only such checks are selected, a few ordinary servers are enough.
   const wanted = named.size > 0 ? named : ORDINARY;
   return SCENARIOS.filter(({ name }) => wanted.has(name));
 }

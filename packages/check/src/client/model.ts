@@ -1,4 +1,4 @@
-/** How a client is judged: scripted servers, what they saw, and what is said about it. */
+/** The types of `check-client`: scripted servers, what they saw, and how a run ended. */
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ScriptRequest, ScriptTurn } from './scripted/script.js';
 
@@ -18,7 +18,7 @@ export type ClientSuite = (typeof CLIENT_SUITES)[number];
 export const OVERS = ['stdio', 'http'] as const;
 export type Over = (typeof OVERS)[number];
 
-/** What the client is asked to do: docs/check-client.md. */
+/** What the client is asked to do. docs/check-client.md lists the steps. */
 export type Step =
   | { readonly do: 'list' }
   | { readonly do: 'call'; readonly name?: string; readonly arguments?: JsonObject }
@@ -27,13 +27,13 @@ export type Step =
   | { readonly do: 'listen' }
   | { readonly do: 'wait'; readonly ms: number };
 
-/** A server with one property, or one vice. */
+/** A server with one property, or one fault. */
 export interface Scenario {
   readonly name: string;
   /** What the server is like: "A legacy server that says nothing to the probe". */
   readonly title: string;
   readonly over: readonly Over[];
-  /** The eras whose clients can reach its tool. Empty: nobody can, and who says so is right. */
+  /** The eras whose clients can reach its tool. Empty: no client can, and the client must report an error. */
   readonly serves: readonly ('legacy' | 'modern')[];
   /** Default: list the tools, call the first one. */
   readonly steps?: readonly Step[];
@@ -44,19 +44,19 @@ export interface Scenario {
 /** What a scripted server does. */
 export interface Script {
   readonly receive: (turn: ScriptTurn) => void;
-  /** HTTP other than POST; what it leaves alone is answered with 405. */
+  /** HTTP requests other than POST. Returns whether it answered; otherwise the answer is 405. */
   readonly visit?: (visit: ScriptRequest) => boolean;
   /** Before the first message, over stdio. */
   readonly begin?: (write: (text: string | Uint8Array) => void) => void;
-  /** How it takes the end of its input (stdio): exits at once (default), late, or not at all. */
+  /** What it does at the end of its input (stdio): exits at once (default), late, or not at all. */
   readonly atEnd?: { readonly afterMs: number } | 'stays';
 }
 
 /** What a scripted server saw and did, in order. Times are milliseconds since the epoch. */
 export type Entry =
-  /** `beside`: how many others of the same run were there. */
+  /** `beside`: how many other servers of the same run were running. */
   | { readonly kind: 'started'; readonly at: number; readonly life: number; readonly beside: number }
-  /** A line, or the body of a POST; `broken`: it was no UTF-8. */
+  /** A line, or the body of a POST. `broken`: it was not UTF-8. */
   | {
       readonly kind: 'in';
       readonly at: number;
@@ -96,17 +96,17 @@ export type Entry =
 
 /** How the client's run ended. */
 export interface End {
-  /** `null`: by a signal, or it had to be killed. */
+  /** `null`: a signal ended it, or this program killed it. */
   readonly code: number | null;
-  /** It did not end within the bound. */
+  /** It did not end within the time limit. */
   readonly late: boolean;
   readonly at: number;
   readonly ms: number;
-  /** The last of its stderr. */
+  /** The end of its stderr. */
   readonly stderr: string;
-  /** Server processes that were still there a moment after the client had gone. */
+  /** Server processes that were still running a moment after the client had exited. */
   readonly left: number;
-  /** It could not be started. */
+  /** Why it could not be started. */
   readonly error?: string;
 }
 

@@ -13,13 +13,13 @@ export interface Said {
   readonly method: string;
   readonly params: JsonObject;
   readonly id: unknown;
-  /** What it claims, or what the connection had come to before it. */
+  /** The era that it claims, or else the era of the connection before it. */
   readonly era: 'modern' | 'legacy';
   readonly entry: In;
-  /** Its place among the entries. */
+  /** Its index in the entries. */
   readonly index: number;
   readonly head: Head | undefined;
-  /** It came in an array. */
+  /** It came in a batch (an array). */
   readonly batched: boolean;
 }
 
@@ -29,29 +29,29 @@ export interface HeardMessage {
   readonly life: number;
   readonly exchange: number | undefined;
   readonly index: number;
-  /** It came in an array. */
+  /** It came in a batch (an array). */
   readonly batched: boolean;
 }
 
-/** A transcript, read: what judges look at. */
+/** A transcript in the form that checks read. */
 export interface View {
   readonly transcript: ClientTranscript;
   readonly scenario: Scenario;
   readonly said: readonly Said[];
   readonly requests: readonly Said[];
   readonly heard: readonly HeardMessage[];
-  /** HTTP requests that are MCP's. */
+  /** HTTP requests of MCP. */
   readonly heads: readonly Head[];
-  /** Those that are not: OAuth's, and pages. */
+  /** Other HTTP requests: OAuth, pages, schemas. */
   readonly asides: readonly Head[];
-  /** What came in and is no message. */
+  /** Input that is not a message. */
   readonly unreadable: readonly In[];
-  /** Ends with 0, in time. */
+  /** It exited with 0, in time. */
   readonly succeeded: boolean;
-  /** It ended by itself, whatever it thought of the server. */
+  /** It ended by itself, with any exit code. */
   readonly ended: boolean;
+  /** The server's answer to a request of the client. */
   answerTo(request: Said): HeardMessage | undefined;
-  /** The request that an answer of the server is for, and that came before it. */
   named(method: string): readonly Said[];
 }
 
@@ -77,13 +77,13 @@ export function viewOf(transcript: ClientTranscript, scenario: Scenario): View {
   };
 }
 
-/** By its id; ids of small numbers come back in the next process, and over HTTP in the next session. */
+/** By id. Small ids repeat in the next process, and over HTTP in the next session. */
 function answers({ message, life, index }: HeardMessage, request: Said): boolean {
   if (message['method'] !== undefined || index < request.index || life !== request.entry.life) return false;
   return message['id'] === request.id && (message['result'] !== undefined || message['error'] !== undefined);
 }
 
-/** By the path; a message that went to a wrong path is MCP's all the same. */
+/** By path. A JSON-RPC message that went to a wrong path also counts as MCP. */
 function headsIn(entries: readonly Entry[]): { heads: Head[]; asides: Head[] } {
   const all = entries.filter((entry): entry is Head => entry.kind === 'head');
   const hasMessage = ({ exchange }: Head) =>
@@ -118,8 +118,8 @@ function saidIn(
       const method = typeof message['method'] === 'string' ? message['method'] : '';
       const before = eras.get(entry.life);
       const era = eraOf(method, params, before);
-      // A handshake that was refused decides nothing.
-      const decides = method !== 'initialize' || wasWelcome(message['id'], entry.life, index, heard);
+      // A refused handshake does not decide the era.
+      const decides = method !== 'initialize' || wasAccepted(message['id'], entry.life, index, heard);
       if (decides && (before !== 'legacy' || claimsModern(params))) eras.set(entry.life, era);
       said.push({
         kind: kindOf(message),
@@ -149,14 +149,14 @@ function eraOf(method: string, params: JsonObject, before: Said['era'] | undefin
   return before ?? 'legacy';
 }
 
-function wasWelcome(id: unknown, life: number, after: number, heard: readonly HeardMessage[]): boolean {
+function wasAccepted(id: unknown, life: number, after: number, heard: readonly HeardMessage[]): boolean {
   return heard.some(
     ({ message, index, ...each }) =>
       each.life === life && index > after && message['id'] === id && message['result'] !== undefined,
   );
 }
 
-/** Lines, bodies and events; what a script wrote in pieces is put together again. */
+/** Messages in lines, bodies and events. Pieces that a script wrote separately are joined. */
 function heardIn(entries: readonly Entry[]): HeardMessage[] {
   const heard: HeardMessage[] = [];
   const rest = new Map<string, string>();
@@ -173,7 +173,7 @@ function heardIn(entries: readonly Entry[]): HeardMessage[] {
   return heard;
 }
 
-/** The messages in a piece of text: a body, lines, or events, whose data may be on several lines. */
+/** The messages in a text: a body, lines, or events. The data of an event may be on several lines. */
 function messagesIn(text: string): Pick<HeardMessage, 'message' | 'batched'>[] {
   const blocks = /^data:/m.test(text)
     ? text
@@ -195,16 +195,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** A result that asks, and what became of it. */
+/** An `input_required` result, and the retry that followed it. */
 interface HeardRound {
   readonly request: Said;
   readonly interim: HeardMessage;
-  /** The keys of its questions. */
+  /** The keys of its input requests. */
   readonly asked: readonly string[];
   readonly retry: Said | undefined;
 }
 
-/** Each interim result, with the call that it answers and the next one of that tool. */
+/** Each interim result, with the call that it answers and the next call of the same tool. */
 export function roundsIn(view: View): HeardRound[] {
   return view.named('tools/call').flatMap((request) => {
     const interim = view.answerTo(request);

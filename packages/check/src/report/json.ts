@@ -3,8 +3,8 @@ import { cite, isOpinion } from '../rules/index.js';
 import { type FailOn, verdictOf } from '../run/grade.js';
 
 /**
- * The whole report for programs: nothing is left out, and `format` changes when a reader would have to. `rules` has what
- * the rules say that findings cite, and where; findings that cite none are marked as opinions.
+ * The whole report as JSON. `format` changes when programs that read it must change. `rules` has the sentence and the URL
+ * of every rule that a finding cites. A finding without a rule is marked as an opinion.
  */
 export function toJson(report: Report, { failOn = 'must' }: { readonly failOn?: FailOn } = {}): string {
   const { passed, reasons } = verdictOf(report, failOn);
@@ -17,7 +17,7 @@ export function toJson(report: Report, { failOn = 'must' }: { readonly failOn?: 
   return `${JSON.stringify(value, null, 2).replace(UNSAFE, escaped)}\n`;
 }
 
-/** What JSON may have in strings and a terminal must not get. Outside of strings JSON has nothing of this kind. */
+/** Characters that JSON allows in strings, but that a terminal must not get. They do not occur outside of strings. */
 const UNSAFE = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 function escaped(character: string): string {

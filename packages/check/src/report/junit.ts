@@ -4,9 +4,9 @@ import { cleanLine, cleanText, describeFinding, nameOfFinding, seenAndExpected }
 import { standingOf, suitesOf } from './standing.js';
 
 /**
- * The report as JUnit XML, as CI systems read it: a test suite for each of ours, a test case for each finding. What does
- * not apply and what the baseline accepts is skipped; a warning passes, and says so, unless `failOn` is `should`. Stale
- * entries of the baseline fail in a suite of their own.
+ * The report as JUnit XML for CI systems, with a test case for each finding. Findings that do not apply, or that the
+ * baseline accepts, are skipped. A warning passes with a note, unless `failOn` is `should`. Stale entries of the baseline
+ * fail in their own suite.
  */
 export function toJunit(report: Report, { failOn = 'must' }: { readonly failOn?: FailOn } = {}): string {
   const suites = [
@@ -74,7 +74,7 @@ function caseOf(finding: Finding, failOn: FailOn): Case {
   }
 }
 
-/** What fails the run without being a finding must fail here, too. */
+/** Reasons that fail the run, but are not findings. */
 function staleCases(report: Report, failOn: FailOn): Case[] {
   const stale = report.stale.map((entry) => ({ name: entry, message: entry }));
   const nothing = verdictOf(report, failOn).reasons.filter((reason) => reason === 'no check applied');

@@ -2,12 +2,12 @@ import type { Finding, WireLine } from '../model.js';
 import { cite, isOpinion } from '../rules/index.js';
 import { fewerLines } from '../wire/excerpt.js';
 
-/** `ping/answers (legacy)`: what a finding is called where it must be the same in every run. */
+/** `ping/answers (legacy)`: the name of a finding, the same in every run. */
 export function nameOfFinding({ id, era }: Pick<Finding, 'id' | 'era'>): string {
   return era === undefined ? id : `${id} (${era})`;
 }
 
-/** What was seen and what was expected, on a line. */
+/** What was seen and what was expected, on one line. */
 export function seenAndExpected({ seen, expected }: Finding): string {
   const parts = [
     `Seen: ${cleanLine(seen)}`,
@@ -16,7 +16,7 @@ export function seenAndExpected({ seen, expected }: Finding): string {
   return shortened(parts.join(' '), MAX_SENTENCE);
 }
 
-/** All that a person needs to understand a failure, as plain text. */
+/** A finding with everything that explains it, as plain text. */
 export function describeFinding(finding: Finding): string {
   const { title, reason, seen, expected, hint, input, wire } = finding;
   const rows = [
@@ -26,7 +26,7 @@ export function describeFinding(finding: Finding): string {
     ['Why', reason ?? ''],
     ['Fix', hint],
     ['Input', input ?? ''],
-    ['With it', (finding.consequences ?? []).join(', ')],
+    ['Not judged because of it', (finding.consequences ?? []).join(', ')],
   ].filter(([, text]) => text !== '');
   return [
     cleanLine(title),
@@ -46,7 +46,7 @@ function wireLines(wire: readonly WireLine[]): string[] {
   );
 }
 
-/** A line for each rule: its level, id, sentence and address. Where there is none, that it is an opinion. */
+/** A line for each rule: id, level, sentence and URL. Without rules, a line that it is an opinion. */
 export function rulesInWords({ level, rules }: Pick<Finding, 'level' | 'rules'>): string[] {
   if (isOpinion({ rules })) return [`${level}, an opinion of isthmus: the specification has no rule for it`];
   const cited = cite(rules);
@@ -54,21 +54,21 @@ export function rulesInWords({ level, rules }: Pick<Finding, 'level' | 'rules'>)
   return cited.map(({ id, level: own, says, url }) => `${id} (${own}): ${says}${url ? ` ${url}` : ''}`);
 }
 
-/** To the peer, from it, and what happened otherwise. */
+/** Sent, received, and notes. */
 export const ARROWS = { check: '→', server: '←', client: '←', note: '·' } as const;
 
 /**
- * Text of a server as a reader may see it: what is invisible, or would turn the direction of the text around, is
- * replaced by its number: `‹U+001B›`. Line ends and tabs stay. Nothing is left that XML 1.0 could not carry.
+ * Makes text of a server safe to show. Invisible characters, and characters that change the direction of text, are
+ * replaced by their code: `‹U+001B›`. Line ends and tabs stay. The result is valid in XML 1.0.
  */
 export function cleanText(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(SECRETIVE, (character) => {
+  return text.replaceAll('\r\n', '\n').replace(UNSAFE, (character) => {
     return `‹U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}›`;
   });
 }
 
-/** Controls but newline and tab, halves of pairs, characters of no width, turns of direction, non-characters. */
-const SECRETIVE =
+/** Controls except newline and tab, lone surrogates, zero-width and direction characters, noncharacters. */
+const UNSAFE =
   /[^\P{Cc}\n\t]|\p{Cs}|[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]|[\u{e0000}-\u{e007f}]/gu;
 
 /** The same on one line. */
@@ -79,7 +79,7 @@ export function cleanLine(text: string): string {
 /** The first `most` characters, and how many are missing. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;
-  // Never between the two halves of a pair.
+  // Never cut a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most;
   return `${text.slice(0, end)} … (${text.length - end} more characters; --json has them)`;
 }

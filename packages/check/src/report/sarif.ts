@@ -14,16 +14,16 @@ import { standingOf } from './standing.js';
 
 export interface SarifOptions {
   /**
-   * The file of the repository that results are shown at. A server has no line to point to, and GitHub refuses results
-   * without a file. Default `README.md`.
+   * The file of the repository at which results are shown. A finding has no line of code, and GitHub refuses results without
+   * a file. Default `README.md`.
    */
   readonly artifact?: string;
 }
 
 /**
- * The report as SARIF 2.1.0. Only what is broken is a result, since GitHub takes every result for an alert, whatever its
- * `kind`: `error` for a MUST and for what could not be finished, `warning` for a SHOULD, `note` and a suppression for
- * what the baseline accepts. The rules are all checks that were looked at.
+ * The report as SARIF 2.1.0. Only failures are results, since GitHub shows every result as an alert, whatever its `kind`.
+ * The level is `error` for a MUST and for an unfinished check, `warning` for a SHOULD, and `note` with a suppression for
+ * what the baseline accepts. The rules are all checks of the run.
  */
 export function toSarif(report: Report, { artifact = 'README.md' }: SarifOptions = {}): string {
   const rules = rulesOf(report);
@@ -60,7 +60,7 @@ export function toSarif(report: Report, { artifact = 'README.md' }: SarifOptions
   return `${JSON.stringify(log, cleaned, 2)}\n`;
 }
 
-/** Whatever a server said, wherever it ends up. */
+/** Cleans every string, since any of them may come from the server. */
 function cleaned(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? cleanText(value) : value;
 }
@@ -72,8 +72,8 @@ interface Rule {
 const STALE = {
   id: 'baseline/stale',
   shortDescription: { text: 'The baseline accepts only what still fails' },
-  fullDescription: { text: 'A list of excuses must not outlive what it excuses.' },
-  help: { text: 'Take the entry out of the baseline, or run with --update-baseline.' },
+  fullDescription: { text: 'An entry whose check no longer fails must be removed.' },
+  help: { text: 'Remove the entry from the baseline, or run with --update-baseline.' },
   defaultConfiguration: { level: 'error' },
   properties: { tags: ['baseline'] },
 } as const;
@@ -110,10 +110,10 @@ function ruleOf({ id, suite, title, level, rules, reason, hint }: Finding): Rule
   } as Rule;
 }
 
-/** GitHub takes no more than 1,024 characters. */
+/** GitHub allows at most 1,024 characters. */
 const MAX_DESCRIPTION = 900;
 
-/** GitHub takes no more for a rule. */
+/** The limit of GitHub for a rule. */
 const MAX_TAGS = 20;
 
 function resultOf(finding: Finding, report: Report, artifact: string, rules: readonly Rule[]) {
@@ -154,7 +154,7 @@ function staleResult(entry: string, report: Report, artifact: string, rules: rea
   };
 }
 
-/** Where it is shown, and by what it is known again in the next run. */
+/** Where the result is shown, and the fingerprints that identify it in the next run. */
 function placeOf(name: string, { target }: Report, artifact: string) {
   const label = cleanLine(target.label);
   const hash = createHash('sha256').update(`${label}\n${name}`).digest('hex').slice(0, 16);
@@ -168,7 +168,7 @@ function placeOf(name: string, { target }: Report, artifact: string) {
         logicalLocations: [{ name: label, fullyQualifiedName: label, kind: 'resource' }],
       },
     ],
-    // The second is the one that GitHub reads; without it, it would take the line of the file.
+    // GitHub reads the second one. Without it, GitHub would use the line of the file.
     partialFingerprints: { 'isthmusCheck/v1': name, primaryLocationLineHash: `${hash}:1` },
   };
 }
@@ -182,7 +182,7 @@ function slugOf(label: string): string {
   );
 }
 
-/** Text that must stay text in Markdown. */
+/** Escapes text for Markdown. */
 function mark(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|~]/g, '\\$&');
 }

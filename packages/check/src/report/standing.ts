@@ -1,22 +1,22 @@
 import { type Finding, type Outcome, SUITES } from '../model.js';
 
-/** What a reader wants to know of a finding first: how it stands, with the baseline considered. */
+/** The outcome of a finding, with the baseline considered. */
 export type Standing = Outcome | 'accepted';
 
-/** The worst first: the order in which reports tell. */
+/** The order in reports: the worst first. */
 export const STANDINGS = ['fail', 'error', 'warn', 'accepted', 'skip', 'pass'] as const satisfies Standing[];
 
 export function standingOf({ outcome, accepted }: Finding): Standing {
   return accepted ? 'accepted' : outcome;
 }
 
-/** The names of the suites that have findings: ours in the usual order, then others as they come. */
+/** The suites that have findings: those of `SUITES` in that order, then others in the order of the findings. */
 export function suitesOf(findings: readonly Finding[]): string[] {
   const found = new Set(findings.map(({ suite }) => suite));
   return [...SUITES.filter((suite) => found.delete(suite)), ...found];
 }
 
-/** Those of the given standings by suite, in each the worst first. Suites without any are left out. */
+/** The findings with the given standings by suite, the worst first. Suites without such findings are left out. */
 export function bySuite(
   findings: readonly Finding[],
   ...standings: readonly Standing[]
@@ -31,7 +31,7 @@ export function bySuite(
   }));
 }
 
-/** What readers see for each standing: a sign, a word, and what a section of them is called. */
+/** How reports show each standing: a sign, a word, the title of its section, and the head of its column. */
 export const WORDS: Readonly<
   Record<Standing, { sign: string; word: string; section: string; column: string }>
 > = {

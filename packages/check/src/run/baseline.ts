@@ -3,7 +3,7 @@ import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Era, Finding } from '../model.js';
 import type { FailOn } from './grade.js';
 
-/** A failure that is known and put up with for now. Without an era it is meant in each. */
+/** A known failure that does not fail the run. Without `era` it applies to every era. */
 export interface Accepted {
   readonly check: string;
   readonly era?: Era;
@@ -16,27 +16,26 @@ export interface Baseline {
   readonly accepted: readonly Accepted[];
 }
 
-/** What a run was about, where it was not about everything. What it left out says nothing about the baseline. */
+/** Which checks and eras a run covered. Entries of other checks and eras are not judged. */
 export interface BaselineScope {
   /** Ids of the checks that were chosen (`--only`, `--suite`). Absent: all. */
   readonly chosen?: ReadonlySet<string>;
   /** The eras that were chosen. Absent: all. */
   readonly eras?: ReadonlySet<Era>;
-  /** Ids of all checks that there are: an entry for none of them is stale in every run. */
+  /** Ids of all existing checks. An entry with another id is stale in every run. */
   readonly known?: ReadonlySet<string>;
 }
 
 interface AppliedBaseline {
-  /** The same, and those that the baseline knows are marked. */
+  /** The findings; those that the baseline accepts are marked. */
   readonly findings: readonly Finding[];
-  /** A sentence for each entry that accepts nothing any more. Each fails the run. */
+  /** A sentence for each entry that no longer accepts anything. Each fails the run. */
   readonly stale: readonly string[];
 }
 
 /**
- * Marks the failures and warnings that the baseline knows. An entry whose check holds now, does not apply or does not
- * exist is stale: a list of excuses must not outlive what it excuses. A check that could not be brought to an end is
- * not excused, and says nothing about its entry.
+ * Marks the failures and warnings that the baseline accepts. An entry whose check holds now, does not apply or does not
+ * exist is stale, and fails the run. A check that could not be finished is not accepted, and does not make its entry stale.
  */
 export function applyBaseline(
   findings: readonly Finding[],
@@ -57,13 +56,13 @@ export function applyBaseline(
 }
 
 export interface UpdateOptions extends BaselineScope {
-  /** What was accepted before: its notes stay, and what this run left out stays as it was. */
+  /** The baseline before. Its notes are kept, and so are entries of checks that this run did not cover. */
   readonly previous?: Baseline;
-  /** Only what fails the run is new in the baseline. Default `must`. */
+  /** Only findings that fail the run are added. Default `must`. */
   readonly failOn?: FailOn;
 }
 
-/** The baseline with which the same run would be green, but for checks that could not be brought to an end. */
+/** The baseline with which the same run would pass, except for checks that could not be finished. */
 export function updateBaseline(findings: readonly Finding[], options: UpdateOptions = {}): Baseline {
   const { previous, failOn = 'must', ...scope } = options;
   const kept = (previous?.accepted ?? []).filter((entry) => whyStale(entry, findings, scope) === undefined);
@@ -85,19 +84,17 @@ function isAbout({ check, era }: Accepted, finding: Finding): boolean {
 function whyStale(entry: Accepted, findings: readonly Finding[], scope: BaselineScope): string | undefined {
   const { check, era } = entry;
   if (scope.known && !scope.known.has(check))
-    return 'is no check: correct its name, or take it out of the baseline';
+    return 'is not a check: correct its name, or remove it from the baseline';
   if (scope.chosen && !scope.chosen.has(check)) return undefined;
   const met = findings.filter((finding) => isAbout(entry, finding));
-  // An entry for both eras may be about the one that was left out.
+  // An entry for both eras may be about the era that the run did not cover.
   if (scope.eras && (era ? !scope.eras.has(era) : met.every((finding) => finding.era))) return undefined;
-  // What was not judged because of another fault says nothing about its entry, either.
+  // A check that was not judged because of another fault does not make its entry stale.
   if (met.some((each) => isBroken(each) || each.outcome === 'error' || each.causedBy !== undefined))
     return undefined;
-  if (met.some(({ outcome }) => outcome === 'pass')) return 'holds now: take it out of the baseline';
+  if (met.some(({ outcome }) => outcome === 'pass')) return 'holds now: remove it from the baseline';
   const skipped = met[0];
-  return skipped
-    ? `does not apply any more (${skipped.seen})`
-    : 'did not run: it does not exist here any more';
+  return skipped ? `no longer applies (${skipped.seen})` : 'did not run: it does not apply to this target';
 }
 
 function nameOf({ check, era }: Accepted): string {
@@ -113,7 +110,7 @@ function byName(one: Accepted, other: Accepted): number {
 /**
  * Reads the text of a baseline file.
  *
- * @throws IsthmusError `INVALID_OPTION`, which says what is wrong, and where.
+ * @throws IsthmusError `INVALID_OPTION` with what is wrong, and where.
  */
 export function parseBaseline(text: string, file: string): Baseline {
   const problem = (what: string) => new IsthmusError('INVALID_OPTION', `The baseline ${file} ${what}`);
@@ -140,14 +137,14 @@ export function parseBaseline(text: string, file: string): Baseline {
   return { version: 1, accepted: entries };
 }
 
-/** As text, an entry a line: what changes is seen in a diff. */
+/** The text of a baseline file, one entry on each line, for readable diffs. */
 export function formatBaseline({ version, accepted }: Baseline): string {
   const lines = accepted.map(({ check, era, note }) => `    ${onOneLine({ check, era, note })}`);
   const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`;
   return `{\n  "version": ${version},\n  "accepted": ${list}\n}\n`;
 }
 
-/** With room between its members, as formatters write it. */
+/** With spaces between its members, as formatters write it. */
 function onOneLine(value: object): string {
   return JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ');
 }

@@ -10,53 +10,53 @@ import type { StreamPeer } from '../wire/stream-peer.js';
 import type { CheckTarget } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
 
-/** What a check finds on the table: the target, what is known of it, and the means to talk to it. */
+/** What a check works with: the target, the facts about it, and the means to talk to it. */
 export interface CheckContext {
   readonly target: CheckTarget;
   /** The era that this run of the check is about. For checks of `era: 'none'`, one that the target speaks. */
   readonly era: Era;
   readonly revision: string;
   readonly facts: Facts;
-  /** What is known in the other era; undefined where the target does not speak it. */
+  /** The facts of another era; undefined if the target does not speak it. */
   factsOf(era: Era): Facts | undefined;
-  /** How the target took the greeting of each era that was tried. */
+  /** How the target answered the first request of each era that was tried. */
   readonly verdicts: readonly SurveyedEra[];
   readonly clock: Clock;
   readonly patience: CheckPatience;
   readonly seed: number;
-  /** How many inputs a check that makes them up may try. */
+  /** How many generated inputs a fuzzing check tries. */
   readonly fuzzRuns: number;
 
-  /** The polite conversation that all checks of lane `shared` have in common, in this era. */
+  /** The conversation that all checks of lane `shared` use in this era. Valid messages only. */
   talk(): Promise<CheckConversation>;
-  /** The conversation that all checks of lane `rough` have in common: a new one where the last is not well. */
+  /** The conversation that all checks of lane `rough` use. A new one when the last no longer answers. */
   roughTalk(): Promise<CheckConversation>;
-  /** One of its own. Closed at the end of the check. */
+  /** A new conversation. Closed at the end of the check. */
   openTalk(options?: OpenOptions): Promise<CheckConversation>;
-  /** A stream without any greeting (commands and sockets only). Closed at the end of the check. */
+  /** A stream without a handshake (commands and sockets only). Closed at the end of the check. */
   openStream(): Promise<StreamPeer>;
-  /** Bare requests (HTTP only; over HTTP with SSE only for whoever knows it). Closed at the end of the check. */
+  /** Bare requests (HTTP only; `sse` for checks of HTTP with SSE). Closed at the end of the check. */
   openHttp(options?: { readonly sse?: boolean }): HttpPeer;
-  /** Everything that was said in polite conversations of this era, so far. For checks of lane `after`. */
+  /** The transcripts of the shared conversations of this era. For checks of lane `after`. */
   readonly transcripts: readonly WireTranscript[];
-  /** The same of the conversations of lane `rough`, where servers were told what they may not bear. */
+  /** The transcripts of the conversations of lane `rough`, in which the server got bad input. */
   readonly roughTranscripts: readonly WireTranscript[];
 
-  /** Skips unless the server announced it: `tools`, `resources.subscribe`. */
+  /** Skips unless the server declared the capability: `tools`, `resources.subscribe`. */
   needCapability(path: string): void;
-  /** A tool that may be called, the first that fits; skips where there is none, and says why. */
+  /** The first tool that fits and may be called. Skips, with the reason, if there is none. */
   needTool(fits?: (tool: CallableTool) => boolean, what?: string): CallableTool;
-  /** Skips: there is nothing to judge. */
+  /** Skips: the check does not apply. */
   skip(why: string): never;
-  /** Skips: what was seen may have more than one reason, such as a busy machine. */
+  /** Skips: what was seen may have another cause, such as a busy machine. */
   undecided(why: string): never;
-  /** Does not hold: what was seen, what was expected; a sentence each. */
+  /** Fails: what was seen and what was expected, a sentence each. */
   fail(seen: string, expected: string, more?: FailureDetails): never;
-  /** Fails unless it is a result, and gives it. */
+  /** Returns the result; fails if the reply is not a result. */
   needResult(reply: Reply, what: string): JsonObject;
-  /** Waits. Only where the point is that nothing happens meanwhile. */
+  /** Waits. Use it only to check that nothing happens in that time. */
   pause(ms: number): Promise<void>;
-  /** Called at the end of the check, whatever came of it. */
+  /** Runs `action` at the end of the check, whatever its outcome. */
   atEnd(action: () => unknown): void;
 }
 
@@ -68,17 +68,17 @@ export interface OpenOptions {
 
 /** How long to wait for what. */
 export interface CheckPatience {
-  /** A greeting: the server may have to start first. */
+  /** The first answer: the server may have to start first. */
   readonly helloMs: number;
   /** An answer. */
   readonly answerMs: number;
-  /** Nothing at all: how long silence has to last to be believed. */
+  /** How long silence must last to count as no answer. */
   readonly quietMs: number;
   /** A whole check. */
   readonly checkMs: number;
 }
 
-/** What leaves a check that did not hold. */
+/** Thrown by a check that fails. */
 export class Failed extends Error {
   override readonly name = 'Failed';
   readonly seen: string;
@@ -96,13 +96,13 @@ export class Failed extends Error {
 }
 
 interface FailureDetails {
-  /** Where the last lines of the connections of the check do not show it. */
+  /** Lines to show instead of the last lines of the connections of the check. */
   readonly wire?: readonly WireLine[];
   /** The smallest input that fails. */
   readonly input?: string;
 }
 
-/** What leaves a check that has nothing to judge. */
+/** Thrown by a check that does not apply. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
 }

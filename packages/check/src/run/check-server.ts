@@ -24,37 +24,37 @@ import { createServerWatch } from './server-watch.js';
 export interface CheckOptions extends CheckChoice {
   /** Default: those that the target speaks. */
   readonly eras?: readonly Era[];
-  /** Calls tools that do not say that they only read, unless they say that they destroy something. */
+  /** Also calls tools without `readOnlyHint`, except tools with `destructiveHint`. */
   readonly callTools?: boolean;
-  /** Calls no tools but those of `allow`, not even those that say that they only read. */
+  /** Calls no tools except those of `allow`, not even tools with `readOnlyHint`. */
   readonly noTools?: boolean;
-  /** Calls these tools, whatever they say. */
+  /** Calls these tools, whatever their annotations are. */
   readonly allow?: readonly string[];
-  /** Arguments for tools, by name, where their schema does not tell enough. */
+  /** Arguments for tools, by name, where the schema is not enough to make them up. */
   readonly args?: Readonly<Record<string, JsonObject>>;
-  /** Of the tools that may be called, those that are called to look around. Default: all. */
+  /** The tools that the survey calls, of those that may be called. Default: all. */
   readonly visit?: readonly string[];
-  /** For checks that make up their input. Default: a new one each time; the report has it. */
+  /** For checks that generate their input. Default: random; the report has it. */
   readonly seed?: number;
   /** How many inputs each of them tries. Default 100. */
   readonly fuzzRuns?: number;
   readonly patience?: Partial<CheckPatience>;
   /**
-   * Looks around in one era after the other, rather than in both at once. Behind a bridge they may share a process, and
-   * what that logs while two of its clients have calls there is for neither.
+   * Surveys one era after the other, instead of both at once. Behind a bridge both may share a process, and a log message of
+   * that process cannot be attributed to a call while calls of two clients run.
    */
   readonly inTurn?: boolean;
-  /** Checks with connections of their own that run at the same time. Default 4. */
+  /** How many checks with their own connections run at the same time. Default 4. */
   readonly concurrency?: number;
   readonly baseline?: Baseline;
-  /** Told of every finding as it comes. */
+  /** Called for every finding. */
   readonly onFinding?: (finding: Finding, progress: Progress) => void;
-  /** Stops after the checks that are under way. */
+  /** Stops after the checks that are running. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** Of the tool, for the report. Default: that of this package. */
+  /** The version in the report. Default: the version of this package. */
   readonly version?: string;
-  /** Default: all that there are. */
+  /** Default: all checks. */
   readonly checks?: readonly Check[];
 }
 
@@ -63,25 +63,26 @@ export interface Progress {
   readonly of: number;
 }
 
-/** Judges a server. Rejects only where there is nothing to judge: it cannot be reached, or speaks no era. */
+/** Checks a server. Rejects only if it cannot be checked: it cannot be reached, or speaks no era. */
 export async function checkServer(target: CheckTarget, options: CheckOptions = {}): Promise<Report> {
   return (await surveyAndCheck(target, options)).report;
 }
 
-/** The same, with what was learned of the server on the way. */
+/** Like `checkServer`, with the facts about the server. */
 export async function surveyAndCheck(
   target: CheckTarget,
   options: CheckOptions = {},
 ): Promise<{ readonly report: Report; readonly facts: readonly Facts[] }> {
   const checks = options.checks ?? CHECKS;
   const chosen = choose(checks, options);
-  if (chosen.length === 0) throw new IsthmusError('INVALID_OPTION', 'No check has been chosen');
+  if (chosen.length === 0)
+    throw new IsthmusError('INVALID_OPTION', 'No check is selected; see --only, --skip and --suite');
   const clock = options.clock ?? systemClock;
   const began = clock.now();
-  const house = await enter(target, options);
+  const run = await startRun(target, options);
   try {
-    const plan = planRun(chosen, target.transport, [...house.facts.keys()], house.facts.get('legacy')?.isSse);
-    const found = groupFindings(await runAll(plan, house, options), [...house.facts.values()]);
+    const plan = planRun(chosen, target.transport, [...run.facts.keys()], run.facts.get('legacy')?.isSse);
+    const found = groupFindings(await runAll(plan, run, options), [...run.facts.values()]);
     const { findings, stale } = options.baseline
       ? applyBaseline(found, options.baseline, {
           chosen: new Set(chosen.map(({ id }) => id)),
@@ -91,52 +92,52 @@ export async function surveyAndCheck(
       : { findings: found, stale: [] };
     const report: Report = {
       target: { label: target.label, transport: target.transport },
-      eras: [...house.facts.values()].map(toEraReport),
+      eras: [...run.facts.values()].map(toEraReport),
       findings,
       counts: countsOf(findings),
-      grade: gradeOf(findings, house.watch.goneAfter),
-      ...(house.watch.goneAfter !== undefined && { goneAfter: house.watch.goneAfter }),
-      // Checks that were called off say nothing about their entries.
+      grade: gradeOf(findings, run.watch.goneAfter),
+      ...(run.watch.goneAfter !== undefined && { goneAfter: run.watch.goneAfter }),
+      // A cancelled run says nothing about the entries of the baseline.
       stale: options.signal?.aborted ? [] : stale,
-      seed: house.seed,
+      seed: run.seed,
       started: new Date(began).toISOString(),
       ms: clock.now() - began,
       version: options.version ?? VERSION,
     };
-    return { report, facts: [...house.facts.values()] };
+    return { report, facts: [...run.facts.values()] };
   } finally {
-    await house.close();
+    await run.close();
   }
 }
 
-/** Only a look around: what the server is in each era. */
+/** Only the survey: the facts about the server in each era. */
 export async function survey(target: CheckTarget, options: CheckOptions = {}): Promise<readonly Facts[]> {
-  const house = await enter(target, options);
-  await house.close();
-  return [...house.facts.values()];
+  const run = await startRun(target, options);
+  await run.close();
+  return [...run.facts.values()];
 }
 
-async function enter(
+async function startRun(
   target: CheckTarget,
   options: CheckOptions,
 ): Promise<RunContext & { close(): Promise<void> }> {
-  // Who says how long to wait gets just that.
+  // Explicit time limits are not stretched on a busy machine.
   const fair =
     options.clock || options.patience?.answerMs !== undefined ? undefined : createFairClock(systemClock);
   try {
-    const house = await enterBy(fair ?? options.clock ?? systemClock, target, options);
+    const run = await startRunBy(fair ?? options.clock ?? systemClock, target, options);
     const close = async () => {
-      await house.close();
+      await run.close();
       fair?.stop();
     };
-    return { ...house, close };
+    return { ...run, close };
   } catch (error) {
     fair?.stop();
     throw error;
   }
 }
 
-async function enterBy(
+async function startRunBy(
   clock: Clock,
   target: CheckTarget,
   options: CheckOptions,
@@ -148,8 +149,8 @@ async function enterBy(
   const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
   if (talks.length === 0) throw speaksNothing(target, verdicts);
   const watch = createServerWatch(target, clock);
-  // Of calls in two eras at once nobody could say which of them ended the server.
-  const isBold =
+  // If calls ran in two eras at once, it would be unknown which call ended the server.
+  const mayEndServer =
     target.transport !== 'command' && (options.callTools === true || options.allow !== undefined);
   const opening = openRunContext({
     target,
@@ -160,7 +161,7 @@ async function enterBy(
     fuzzRuns: options.fuzzRuns ?? 100,
     verdicts,
     talks,
-    inTurn: options.inTurn ?? isBold,
+    inTurn: options.inTurn ?? mayEndServer,
     tour: {
       callTools: options.callTools ?? false,
       noTools: options.noTools ?? false,
@@ -172,23 +173,19 @@ async function enterBy(
       isGone: watch.look,
     },
   });
-  // Without a house nobody else would.
+  // If the run cannot start, nothing else closes these conversations.
   opening.catch(() => Promise.all(talks.map((talk) => talk.close())));
   return opening;
 }
 
 const PATIENCE: CheckPatience = { helloMs: 20_000, answerMs: 5000, quietMs: 300, checkMs: 30_000 };
 
-/** Polite checks one after the other in each era, others beside them, and the readers when all is said. */
-async function runAll(
-  plan: readonly Planned[],
-  house: RunContext,
-  options: CheckOptions,
-): Promise<Finding[]> {
+/** Runs the lanes `shared` and `rough` in order for each era, `own` in parallel with them, and `after` at the end. */
+async function runAll(plan: readonly Planned[], run: RunContext, options: CheckOptions): Promise<Finding[]> {
   const found = new Map<Planned, Finding>();
   const judge = async (planned: Planned): Promise<void> => {
     if (options.signal?.aborted) return;
-    const finding = planned.obstacle === undefined ? await runFairly(planned, house) : notRun(planned);
+    const finding = planned.obstacle === undefined ? await runWithRetry(planned, run) : notRun(planned);
     found.set(planned, finding);
     options.onFinding?.(finding, { done: found.size, of: plan.length });
   };
@@ -211,21 +208,21 @@ async function runAll(
   return plan.flatMap((planned) => found.get(planned) ?? []);
 }
 
-/** On a connection that others have ill-treated, a check that does not hold gets a second chance on a new one. */
-async function runFairly({ check, era }: Planned, house: RunContext): Promise<Finding> {
-  const isGoneBefore = house.watch.goneAfter !== undefined;
-  const finding = await runCheck(check, era, house);
+/** A check that fails on a connection that got bad input from other checks runs again on a new connection. */
+async function runWithRetry({ check, era }: Planned, run: RunContext): Promise<Finding> {
+  const isGoneBefore = run.watch.goneAfter !== undefined;
+  const finding = await runCheck(check, era, run);
   const holds = finding.outcome === 'pass' || finding.outcome === 'skip';
   if (isGoneBefore && finding.outcome === 'error')
-    return findingOf(check, era, 'skip', { seen: goneWhy(house), ms: finding.ms });
-  // Checks that only read what was heard are judged all the same: they have no use for the server.
-  if (!holds && !isGoneBefore && (await house.watch.look(`the check ${check.id}`))) {
-    const isCulprit = house.watch.goneAfter === `the check ${check.id}`;
+    return findingOf(check, era, 'skip', { seen: goneWhy(run), ms: finding.ms });
+  // Checks that only read transcripts do not need the server.
+  if (!holds && !isGoneBefore && (await run.watch.look(`the check ${check.id}`))) {
+    const isCulprit = run.watch.goneAfter === `the check ${check.id}`;
     if (isCulprit) return { ...finding, seen: `${finding.seen}; the server was gone after this check` };
-    return findingOf(check, era, 'skip', { seen: goneWhy(house), ms: finding.ms });
+    return findingOf(check, era, 'skip', { seen: goneWhy(run), ms: finding.ms });
   }
-  if (check.lane !== 'rough' || holds || !(await house.renewRoughTalk(era))) return finding;
-  const again = await runCheck(check, era, house);
+  if (check.lane !== 'rough' || holds || !(await run.renewRoughTalk(era))) return finding;
+  const again = await runCheck(check, era, run);
   return { ...again, ms: again.ms + finding.ms };
 }
 
@@ -245,7 +242,7 @@ function speaksNothing(target: CheckTarget, verdicts: Awaited<ReturnType<typeof 
   const isUnreachable = failures.length === verdicts.length;
   return new IsthmusError(
     isUnreachable ? 'ADDRESS_UNAVAILABLE' : 'NO_COMMON_REVISION',
-    `${target.label} speaks no era of MCP that was asked for; there is nothing to judge`,
+    `${target.label} speaks no era of MCP that was tried, so it cannot be checked`,
     {
       evidence,
       ...(isUnreachable && { cause: new AggregateError(failures, `Cannot connect to ${target.label}`) }),
@@ -253,7 +250,7 @@ function speaksNothing(target: CheckTarget, verdicts: Awaited<ReturnType<typeof 
   );
 }
 
-/** What the report says of an era. */
+/** The part of the report about an era. */
 function toEraReport(facts: Facts): EraReport {
   const { era, revision, capabilities, serverInfo, tools, resources, prompts } = facts;
   return {

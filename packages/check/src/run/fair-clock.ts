@@ -3,39 +3,39 @@ import { availableParallelism, loadavg } from 'node:os';
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 
 interface FairClock extends Clock {
-  /** Stops looking at the machine. The clock goes on at full speed. */
+  /** Stops measuring the load. The clock continues at full speed. */
   stop(): void;
 }
 
 /**
- * A clock that goes more slowly while more work waits for the processors than they can do. A server that gets a tenth
- * of a processor needs ten times as long, and that is not its fault: all limits of a run are measured with this clock,
- * so that a busy machine does not fail a check. On a machine with room it is the clock that it was made from.
+ * A clock that runs more slowly while the machine is overloaded. A server that gets a tenth of a processor takes ten times
+ * as long, which is not its fault. All time limits of a run use this clock, so that a busy machine does not fail a check.
+ * On an idle machine it is the same as `base`.
  */
-export function createFairClock(base: Clock, readCrowd: () => number = crowd): FairClock {
+export function createFairClock(base: Clock, readLoad: () => number = tasksPerProcessor): FairClock {
   let lost = 0;
   let looked = base.now();
   let isStopped = false;
   const look = () => {
     const now = base.now();
-    const slowness = Math.min(MOST, Math.max(1, readCrowd() / ROOM));
+    const slowness = Math.min(MOST, Math.max(1, readLoad() / ROOM));
     lost += (now - looked) * (1 - 1 / slowness);
     looked = now;
   };
-  let callOff = () => {};
-  const goOn = () => {
-    callOff = base.after(
+  let cancelNext = () => {};
+  const scheduleNext = () => {
+    cancelNext = base.after(
       LOOK_MS,
       () => {
         look();
-        if (!isStopped) goOn();
+        if (!isStopped) scheduleNext();
       },
       { background: true },
     );
   };
-  goOn();
+  scheduleNext();
   let last = Number.NEGATIVE_INFINITY;
-  // Time is taken away afterwards; until that is made up for, it stands still.
+  // Lost time is subtracted afterwards. The clock never runs backwards; it stands still instead.
   const now = () => {
     last = Math.max(last, base.now() - lost);
     return last;
@@ -44,9 +44,9 @@ export function createFairClock(base: Clock, readCrowd: () => number = crowd): F
     now,
     after(ms, action, options) {
       const until = now() + ms;
-      let callOffThis = () => {};
+      let cancelThis = () => {};
       const wait = (left: number) => {
-        callOffThis = base.after(
+        cancelThis = base.after(
           left,
           () => {
             const rest = Math.ceil(until - now());
@@ -57,26 +57,26 @@ export function createFairClock(base: Clock, readCrowd: () => number = crowd): F
         );
       };
       wait(ms);
-      return () => callOffThis();
+      return () => cancelThis();
     },
     stop() {
       isStopped = true;
-      callOff();
+      cancelNext();
     },
   };
 }
 
 const LOOK_MS = 200;
-/** How many tasks a processor may have before time is stretched: limits are generous for less. */
+/** How many tasks for each processor do not slow the clock yet. The limits allow for that many. */
 const ROOM = 2;
 const MOST = 20;
 
-/** How many tasks there are for each processor: those that run or want to, this moment. */
-function crowd(): number {
+/** The number of tasks for each processor that run or are ready to run now. */
+function tasksPerProcessor(): number {
   return (runnable() ?? loadavg()[0] ?? 0) / availableParallelism();
 }
 
-/** Linux only: the fourth number of /proc/loadavg is that of the tasks that can run now, with the one that reads it. */
+/** Linux only: the fourth field of /proc/loadavg has the number of runnable tasks, including the one that reads it. */
 function runnable(): number | undefined {
   try {
     const [, count] = /^\S+ \S+ \S+ (\d+)\//.exec(readFileSync('/proc/loadavg', 'latin1')) ?? [];

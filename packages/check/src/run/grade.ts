@@ -2,10 +2,10 @@ import type { Counts, Finding, Grade, Report } from '../model.js';
 import { isOpinion } from '../rules/index.js';
 
 /**
- * A letter for what was found. Only what applies counts, once for every era in which it was checked. A check that could
- * not be brought to an end counts as a broken `MUST`, whatever its level: nobody knows what it would have found. The
- * baseline changes nothing: a known failure is still one. An opinion (a SHOULD without a rule) counts as a SHOULD, so
- * it can cost the `+` and no more. docs/check-ci.md explains the letters.
+ * The grade of all findings. Only checks that apply count, once for every era in which they ran. A check that could not be
+ * finished counts as a broken `MUST`, whatever its level, since its result is unknown. The baseline does not change the
+ * grade. An opinion (a SHOULD without a rule) counts as a SHOULD, so it can only cost the `+`. docs/check-ci.md explains the
+ * letters.
  */
 export function gradeOf(findings: readonly Finding[], goneAfter?: string): Grade {
   const grade = gradeOfSeen(findings);
@@ -14,7 +14,7 @@ export function gradeOf(findings: readonly Finding[], goneAfter?: string): Grade
   return {
     ...grade,
     letter,
-    why: `The server was gone after ${goneAfter}, and only what was seen before counts; ${letter} is the best that it can have. ${grade.why}`,
+    why: `The server was gone after ${goneAfter}. Only what was seen before counts, and the grade is at most D. ${grade.why}`,
   };
 }
 
@@ -32,7 +32,7 @@ function gradeOfSeen(findings: readonly Finding[]): Grade {
     return {
       letter: 'A',
       ...shares,
-      why: `${held}; ${broken}${opinionsIn(findings)}, and A+ takes all of them.`,
+      why: `${held}; ${broken}${opinionsIn(findings)}, and A+ needs all of them.`,
     };
   }
   const rest = should.all > 0 ? `, and so do all ${should.all} SHOULD` : '';
@@ -43,14 +43,14 @@ function gradeOfSeen(findings: readonly Finding[]): Grade {
   };
 }
 
-/** Of the broken SHOULD, those that no rule of the specification demands. */
+/** How many of the broken SHOULD are opinions. */
 function opinionsIn(findings: readonly Finding[]): string {
   const opinions = findings.filter((each) => each.outcome === 'warn' && isOpinion(each)).length;
   if (opinions === 0) return '';
   return ` (${opinions} of them ${opinions === 1 ? 'an opinion' : 'opinions'} without a rule)`;
 }
 
-/** From this share of the `MUST` on, in percent. Below the last it is an F. */
+/** The lowest share of the `MUST` for each letter, in percent. Below the last it is an F. */
 const STEPS = [
   { letter: 'B', from: 95 },
   { letter: 'C', from: 85 },
@@ -77,7 +77,7 @@ function shareOf(findings: readonly Finding[]): Share {
   return { held: applied.filter(({ outcome }) => outcome === 'pass').length, all: applied.length };
 }
 
-/** Rounded down: 100 is kept for all of them. */
+/** Rounded down, so that 100 means all of them. */
 function percent({ held, all }: Share): number {
   return all === 0 ? 100 : Math.floor((held / all) * 1000) / 10;
 }
@@ -87,20 +87,20 @@ function belowA({ held, all }: Share, share: number): Pick<Grade, 'letter' | 'wh
   const next = at < 0 ? STEPS.at(-1) : STEPS[at - 1];
   const broken = all - held;
   const what = `${broken} of ${all} MUST that apply ${broken === 1 ? 'is' : 'are'} broken (${share} % hold)`;
-  const takes = next ? `${next.letter} takes ${next.from} %` : 'A takes all of them';
+  const takes = next ? `${next.letter} needs ${next.from} %` : 'A needs all of them';
   return { letter: STEPS[at]?.letter ?? 'F', why: `${what}; ${takes}.` };
 }
 
-/** The least that fails a run: a broken `MUST`, or also a broken `SHOULD`. */
+/** What fails a run: only a broken `MUST`, or also a broken `SHOULD`. */
 export type FailOn = 'must' | 'should';
 
 export interface RunVerdict {
   readonly passed: boolean;
-  /** Why not, a clause each: `2 MUST are broken`. Empty when it passed. */
+  /** Why it failed, a clause each: `2 MUST are broken`. Empty when it passed. */
   readonly reasons: readonly string[];
 }
 
-/** Whether the run is green. What could not be finished, or did not happen at all, is never green. */
+/** Whether the run passed. A run with unfinished checks, or in which no check applied, does not pass. */
 export function verdictOf(
   { counts, stale, goneAfter }: Pick<Report, 'counts' | 'stale' | 'goneAfter'>,
   failOn: FailOn = 'must',

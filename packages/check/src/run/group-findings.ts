@@ -2,8 +2,8 @@ import type { Era, Finding } from '../model.js';
 import type { Facts } from '../survey/facts.js';
 
 /**
- * One fault may break many checks. Those that broke only because of it are not judged: they say what they depend on,
- * and the finding that is about the fault lists them. So a fault counts once for the grade, in all eras together.
+ * One fault may fail many checks. Checks that failed only because of it become `skip`, with a reference to the finding about
+ * the fault, and that finding lists them. So a fault counts once in the grade, for all eras together.
  */
 export function groupFindings(findings: readonly Finding[], facts: readonly Facts[]): Finding[] {
   let grouped = [...findings];
@@ -12,11 +12,11 @@ export function groupFindings(findings: readonly Finding[], facts: readonly Fact
 }
 
 interface Fault {
-  /** Says what is wrong: `tools/list fails`. */
+  /** What is wrong: `tools/list fails`. */
   readonly what: string;
-  /** Checks that are about it, the best first. */
+  /** The checks that are about it, the most specific first. */
   readonly about: readonly string[];
-  /** Whether a broken check is broken by it. */
+  /** Whether the fault explains a failed check. */
   readonly explains: (finding: Finding, chief: Finding) => boolean;
 }
 
@@ -52,7 +52,7 @@ function failedList(method: string, facts: readonly Facts[]): Fault {
   };
 }
 
-/** `error -32603: …` is told in more than one way; so is silence. */
+/** Checks word the same error, and silence, in different ways. */
 function tellsOf(seen: string, failure: string): boolean {
   const code = /^error (\S+?):/.exec(failure)?.[1];
   return code === undefined
@@ -71,7 +71,7 @@ function looseErrors(eras: ReadonlySet<Era>): Fault {
 
 /** The same line on stdout, seen by several checks. */
 const IMPURE: Fault = {
-  what: 'there is something else than messages on the stream',
+  what: 'the stream has output other than messages',
   about: ['stream/only-messages', 'lifetime/stdout-is-pure', 'stream/only-messages-under-stress'],
   explains: (finding, chief) =>
     finding.seen.startsWith('it wrote ') && likeness(chief).startsWith(likeness(finding)),
@@ -92,7 +92,7 @@ function group(findings: readonly Finding[], fault: Fault): Finding[] {
   return findings.map((finding) => {
     if (finding === chief) return { ...finding, consequences: [...(finding.consequences ?? []), ...names] };
     if (!isConsequence(finding)) return finding;
-    const seen = `not judged by itself: ${fault.what}; see ${nameOf(chief)}. It saw: ${finding.seen}`;
+    const seen = `not judged separately: ${fault.what}; see ${nameOf(chief)}. Seen: ${finding.seen}`;
     return { ...finding, outcome: 'skip' as const, seen, causedBy: nameOf(chief) };
   });
 }
@@ -101,7 +101,7 @@ function isBroken({ outcome, causedBy }: Finding): boolean {
   return (outcome === 'fail' || outcome === 'warn' || outcome === 'error') && causedBy === undefined;
 }
 
-/** What was seen, but for numbers: a process id or a time is another one each time. */
+/** What was seen, without numbers: process ids and times differ each time. */
 function likeness({ seen }: Finding): string {
   return seen.replace(/\d+/g, '#');
 }

@@ -17,7 +17,7 @@ export interface Planned {
   readonly obstacle?: string;
 }
 
-/** The checks that were chosen. */
+/** The selected checks. */
 export function choose(checks: readonly Check[], { suites, only, skip = [] }: CheckChoice): Check[] {
   return checks.filter(
     ({ id, suite }) =>
@@ -27,7 +27,7 @@ export function choose(checks: readonly Check[], { suites, only, skip = [] }: Ch
   );
 }
 
-/** Whether a pattern names a check: `stdio/*`. */
+/** Whether a pattern such as `stdio/*` matches the id of a check. */
 export function fits(pattern: string, id: string): boolean {
   const source = pattern
     .split('*')
@@ -36,7 +36,7 @@ export function fits(pattern: string, id: string): boolean {
   return new RegExp(`^${source}$`).test(id);
 }
 
-/** Every check in every era that it is about, with what stands in its way. */
+/** Every check in every era that it is about, with the reason if it cannot run. */
 export function planRun(
   checks: readonly Check[],
   transport: CheckTransport,

@@ -14,7 +14,7 @@ import type { WireTranscript } from '../wire/transcript.js';
 import { type CheckContext, type CheckPatience, Failed, Skipped } from './check-context.js';
 import type { ServerWatch } from './server-watch.js';
 
-/** What all tables of a run have in common. */
+/** What all checks of a run share. */
 export interface RunContext {
   readonly target: CheckTarget;
   readonly clock: Clock;
@@ -23,32 +23,32 @@ export interface RunContext {
   readonly fuzzRuns: number;
   readonly verdicts: readonly SurveyedEra[];
   readonly facts: ReadonlyMap<Era, Facts>;
-  /** The common conversation of an era; a new one where the last has ended. */
+  /** The shared conversation of an era; a new one when the last has ended. */
   sharedTalk(era: Era): Promise<CheckConversation>;
-  /** The conversation of an era that bears the rough treatment; a new one where the last is not well. */
+  /** The conversation of an era for bad input; a new one when the last no longer answers. */
   roughTalk(era: Era): Promise<CheckConversation>;
-  /** Makes room for a new one, unless it had borne nothing before the check that has just ended; says which. */
+  /** Closes that conversation if more than one check has used it. Returns whether it did. */
   renewRoughTalk(era: Era): Promise<boolean>;
   roughTranscripts(era: Era): readonly WireTranscript[];
-  /** Knows whether it is still there. */
+  /** Notices when the server is gone. */
   readonly watch: ServerWatch;
-  /** What is known to spoil conversations with it. */
+  /** What requests leave out, since the server does not take it. */
   readonly manners: RequestDefaults;
-  /** A connection, perhaps one that was opened before it was needed. */
+  /** A connection; perhaps one that was opened in advance. */
   openPipe(): Promise<Pipe>;
   transcripts(era: Era): readonly WireTranscript[];
 }
 
 interface PreparedContext {
   readonly table: CheckContext;
-  /** What was said on the connections of this check, within limits. */
+  /** The last lines of the connections of this check, within limits. */
   excerpt(): WireLine[];
   clear(): Promise<void>;
 }
 
-export function prepareContext(house: RunContext, era: Era): PreparedContext {
-  const { target, clock, patience } = house;
-  const facts = house.facts.get(era)!;
+export function prepareContext(run: RunContext, era: Era): PreparedContext {
+  const { target, clock, patience } = run;
+  const facts = run.facts.get(era)!;
   const opened: { readonly transcript: WireTranscript; readonly from: number }[] = [];
   const endings: (() => unknown)[] = [];
   const watched = new Set<WireTranscript>();
@@ -64,12 +64,12 @@ export function prepareContext(house: RunContext, era: Era): PreparedContext {
     throw new Failed(seen, expected, more);
   };
   const needServer = () => {
-    const { goneAfter } = house.watch;
+    const { goneAfter } = run.watch;
     if (goneAfter !== undefined) skip(`the server was gone after ${goneAfter}`);
   };
   const openStream = async (): Promise<StreamPeer> => {
     needServer();
-    const peer = streamPeerOn(await house.openPipe(), clock, `${target.transport}, ${era}`);
+    const peer = streamPeerOn(await run.openPipe(), clock, `${target.transport}, ${era}`);
     endings.push(() => peer.close());
     watch(peer.transcript);
     return peer;
@@ -80,21 +80,21 @@ export function prepareContext(house: RunContext, era: Era): PreparedContext {
     era,
     revision: facts.revision,
     facts,
-    factsOf: (other) => house.facts.get(other),
-    verdicts: house.verdicts,
+    factsOf: (other) => run.facts.get(other),
+    verdicts: run.verdicts,
     clock,
     patience,
-    seed: house.seed,
-    fuzzRuns: house.fuzzRuns,
+    seed: run.seed,
+    fuzzRuns: run.fuzzRuns,
     async talk() {
       needServer();
-      const talk = await house.sharedTalk(era);
+      const talk = await run.sharedTalk(era);
       watch(talk.transcript);
       return talk;
     },
     async roughTalk() {
       needServer();
-      const talk = await house.roughTalk(era);
+      const talk = await run.roughTalk(era);
       watch(talk.transcript);
       return talk;
     },
@@ -105,12 +105,12 @@ export function prepareContext(house: RunContext, era: Era): PreparedContext {
         era: asked,
         revision:
           options.revision ??
-          house.facts.get(asked)?.revision ??
+          run.facts.get(asked)?.revision ??
           (asked === 'modern' ? LATEST_MODERN : LATEST_LEGACY),
         clock,
         helloMs: patience.helloMs,
         answerMs: patience.answerMs,
-        manners: house.manners,
+        manners: run.manners,
         ...(options.capabilities && { capabilities: options.capabilities }),
         ...(target.transport !== 'http' && { openStream }),
       });
@@ -123,17 +123,17 @@ export function prepareContext(house: RunContext, era: Era): PreparedContext {
       needServer();
       if (facts.isSse && !sse)
         return skip('the target speaks HTTP with SSE (2024-11-05), not Streamable HTTP');
-      if (target.transport !== 'http') return skip('the target is not at a URL');
+      if (target.transport !== 'http') return skip('the target is not a URL');
       const peer = createHttpPeer(target, clock, `http, ${era}`);
       watch(peer.transcript);
       endings.push(() => peer.close());
       return peer;
     },
     get transcripts() {
-      return house.transcripts(era);
+      return run.transcripts(era);
     },
     get roughTranscripts() {
-      return house.roughTranscripts(era);
+      return run.roughTranscripts(era);
     },
     needCapability(path) {
       if (!hasCapability(facts.capabilities, path)) skip(`the server does not announce ${path}`);
@@ -149,7 +149,7 @@ export function prepareContext(house: RunContext, era: Era): PreparedContext {
       const seen = reply.kind === 'silence' ? reply.why : `error ${reply.error.code}: ${reply.error.message}`;
       return fail(`${what} had no result: ${seen}`, 'a result');
     },
-    // When this process was kept busy, timers are late, and come before what has arrived meanwhile.
+    // When this process was busy, timers fire late, and before the input that has arrived in the meantime.
     pause: (ms) =>
       new Promise((resolve) => void clock.after(ms, () => setImmediate(() => setImmediate(resolve)))),
     atEnd: (action) => void endings.push(action),
@@ -163,7 +163,7 @@ export function prepareContext(house: RunContext, era: Era): PreparedContext {
         try {
           await ending();
         } catch {
-          // What is being put away cannot change the verdict.
+          // A failure to close does not change the outcome.
         }
       }
     },

@@ -3,19 +3,19 @@ import type { Check, Era, Finding, Outcome } from '../model.js';
 import { Failed, Skipped } from './check-context.js';
 import { prepareContext, type RunContext } from './prepare-context.js';
 
-/** Runs one check in one era, within bounds, and says what came of it. Never rejects. */
-export async function runCheck(check: Check, era: Era, house: RunContext): Promise<Finding> {
-  const { clock, patience } = house;
+/** Runs one check in one era, with a time limit, and returns its finding. Never rejects. */
+export async function runCheck(check: Check, era: Era, run: RunContext): Promise<Finding> {
+  const { clock, patience } = run;
   const began = clock.now();
-  const { table, excerpt, clear } = prepareContext(house, era);
-  let callOff = () => {};
+  const { table, excerpt, clear } = prepareContext(run, era);
+  let cancelTimeout = () => {};
   const late = new Promise<never>((_, reject) => {
-    callOff = clock.after(patience.checkMs, () =>
-      reject(new Error(`the check did not come to an end within ${patience.checkMs} ms`)),
+    cancelTimeout = clock.after(patience.checkMs, () =>
+      reject(new Error(`the check did not finish within ${patience.checkMs} ms`)),
     );
   });
   const work = (async () => check.run(table))();
-  // It may still fail after its time is up, when its connections are closed.
+  // It may still reject after the time limit, when its connections are closed.
   work.catch(() => {});
   try {
     const seen = await Promise.race([work, late]);
@@ -28,12 +28,12 @@ export async function runCheck(check: Check, era: Era, house: RunContext): Promi
       return finding(outcome, { seen, expected, wire, ...(input !== undefined && { input }) });
     }
     return finding('error', {
-      seen: `could not be judged: ${messageOf(error)}`,
-      expected: 'the check comes to an end',
+      seen: `could not be finished: ${messageOf(error)}`,
+      expected: 'the check finishes',
       wire: excerpt(),
     });
   } finally {
-    callOff();
+    cancelTimeout();
     await clear();
   }
 
@@ -42,7 +42,7 @@ export async function runCheck(check: Check, era: Era, house: RunContext): Promi
   }
 }
 
-/** What a check says of a target, with all that is known of the check itself. */
+/** A finding of a check, with the properties of the check. */
 export function findingOf(
   check: Check,
   era: Era,

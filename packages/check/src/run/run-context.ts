@@ -19,19 +19,19 @@ interface RunContextOptions {
   readonly seed: number;
   readonly fuzzRuns: number;
   readonly verdicts: readonly SurveyedEra[];
-  /** One of each era that the target speaks, just opened. */
+  /** A new conversation for each era that the target speaks. */
   readonly talks: readonly CheckConversation[];
-  /** Looks around in one after the other. */
+  /** Surveys one era after the other. */
   readonly inTurn: boolean;
   readonly tour: WalkthroughOptions;
 }
 
-/** Takes a look around in each era, and keeps what all checks share. */
+/** Surveys each era, and opens what all checks share. */
 export async function openRunContext(
   options: RunContextOptions,
 ): Promise<RunContext & { close(): Promise<void> }> {
   const { target, clock, patience, talks } = options;
-  const spares = createWarmConnections(target, 2);
+  const warm = createWarmConnections(target, 2);
   const transcripts = new Map<Era, WireTranscript[]>();
   const current = new Map<Era, CheckConversation>();
   const remember = (era: Era, transcript: WireTranscript) => {
@@ -41,7 +41,7 @@ export async function openRunContext(
     current.set(talk.era, talk);
     remember(talk.era, talk.transcript);
   }
-  const facts = new Map((await lookAround(options)).map((each) => [each.era, each]));
+  const facts = new Map((await surveyEras(options)).map((each) => [each.era, each]));
 
   const open = (era: Era) =>
     openConversation(target, {
@@ -59,7 +59,7 @@ export async function openRunContext(
     manners: options.tour.manners,
     facts,
     transcripts: (era) => transcripts.get(era) ?? [],
-    openPipe: spares.take,
+    openPipe: warm.take,
     async sharedTalk(era) {
       const before = current.get(era);
       if (before?.isOpen) return before;
@@ -74,7 +74,7 @@ export async function openRunContext(
     roughTranscripts: (era) => rough.get(era)!.transcripts,
     async close() {
       await Promise.all([
-        spares.close(),
+        warm.close(),
         ...[...current.values()].map((talk) => talk.close()),
         ...[...rough.values()].map((talk) => talk.close()),
       ]);
@@ -82,17 +82,17 @@ export async function openRunContext(
   };
 }
 
-async function lookAround({ talks, tour, inTurn }: RunContextOptions): Promise<readonly Facts[]> {
+async function surveyEras({ talks, tour, inTurn }: RunContextOptions): Promise<readonly Facts[]> {
   if (!inTurn) return Promise.all(talks.map((talk) => walkThrough(talk, tour)));
   const facts: Facts[] = [];
   for (const talk of talks) facts.push(await walkThrough(talk, tour));
   return facts;
 }
 
-/** Connections that are opened before they are needed: programs take their time to start. */
+/** Connections that are opened before they are needed, since programs take time to start. */
 interface WarmConnections {
   take(): Promise<Pipe>;
-  /** Starts no more of them. */
+  /** Closes them, and opens no more. */
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ function createWarmConnections(target: CheckTarget, count: number): WarmConnecti
   const ready: Promise<Pipe>[] = [];
   let isClosed = false;
   const open = (): Promise<Pipe> => {
-    if (target.transport === 'http') return Promise.reject(new Error('a URL has no stream'));
+    if (target.transport === 'http') return Promise.reject(new Error('a target at a URL has no stream'));
     return target.open();
   };
   const refill = () => {
@@ -131,9 +131,9 @@ function createWarmConnections(target: CheckTarget, count: number): WarmConnecti
   };
 }
 
-/** The conversation of one era that takes all the blows, and those before it. */
+/** The conversation of one era that gets all bad input, and the earlier ones. */
 interface AbuseConnection {
-  /** A new one where the last is not well. */
+  /** Returns the conversation; opens a new one when the last no longer answers. */
   get(): Promise<CheckConversation>;
   /** Closes the connection if more than one check has used it, so that the next use opens a new one. Returns whether it closed. */
   renew(): Promise<boolean>;

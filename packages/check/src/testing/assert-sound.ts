@@ -9,19 +9,19 @@ import { type FailOn, verdictOf } from '../run/grade.js';
 import { type CheckTarget, commandTarget, httpTarget, serverTarget, socketTarget } from '../wire/targets.js';
 
 export interface SoundOptions extends CheckOptions {
-  /** The least that is not sound: a broken `MUST`, or also a broken `SHOULD`. Default `must`. */
+  /** What fails: only a broken `MUST`, or also a broken `SHOULD`. Default `must`. */
   readonly failOn?: FailOn;
 }
 
 /**
- * Judges a server in a test of any kind, and gives the report when it is sound.
+ * Checks a server in a test, and returns the report when it passes.
  *
  * ```ts
  * test('the server is sound', () => assertSound({ command: 'node', args: ['server.js'] }), 120_000);
  * ```
  *
- * @throws NotSound whose message lists every check that does not hold: its rule, what was seen, what was expected, and
- * how to mend it. `IsthmusError` where there is nothing to judge: the server cannot be reached, or speaks no MCP.
+ * @throws NotSound whose message lists every failed check: its rule, what was seen, what was expected, and how to fix it.
+ * `IsthmusError` if the server cannot be checked: it cannot be reached, or does not speak MCP.
  */
 export async function assertSound(subject: SubjectOrLater, options: SoundOptions = {}): Promise<Report> {
   const { failOn = 'must', ...run } = options;
@@ -37,7 +37,7 @@ export async function assertSound(subject: SubjectOrLater, options: SoundOptions
   throw new NotSound(parts.filter((part) => part !== '').join('\n\n'), report);
 }
 
-/** What a failed run throws: the message has every broken check, and `report` has the rest. */
+/** Thrown by a failed run. The message has every failed check, and `report` has everything. */
 export class NotSound extends Error {
   override readonly name = 'NotSound';
   readonly report: Report;
@@ -54,7 +54,7 @@ export function isBroken({ outcome, accepted }: Finding, failOn: FailOn): boolea
   return outcome === 'fail' || outcome === 'error' || (outcome === 'warn' && failOn === 'should');
 }
 
-/** Findings for a test's log, a paragraph each; what is the same in both eras is told once. */
+/** Findings for the log of a test, a paragraph each. The same finding in both eras is shown once. */
 export function describeAll(findings: readonly Finding[]): string {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -70,7 +70,7 @@ function erasOf(findings: readonly Finding[]): string {
   return eras.length === 0 ? '' : ` (${eras.join(', ')})`;
 }
 
-/** What is wrong, which rule says so, and how to mend it: what a person needs who sees only the log of a test. */
+/** What is wrong, the rule, and how to fix it. The log of a test shows nothing else. */
 function describe(finding: Finding, eras: string): string {
   const { id, title, level, rules, reason, outcome, seen, expected, hint, input, wire } = finding;
   const rows: readonly (readonly [string, string])[] = [
@@ -98,7 +98,7 @@ const MAX_TEXT = 1000;
 const MAX_LINE = 200;
 const MAX_WIRE = 4;
 
-/** Runs the checks. Where there is nothing to judge, the message has the evidence: logs of tests show nothing else. */
+/** Runs the checks. An error's message gets its evidence, since the log of a test shows only the message. */
 export async function judge(subject: SubjectOrLater, options: CheckOptions): Promise<Report> {
   const target = await toTarget(subject);
   try {
@@ -111,9 +111,9 @@ export async function judge(subject: SubjectOrLater, options: CheckOptions): Pro
   }
 }
 
-/** Whom to judge, as it is written in a test. */
+/** The server to check, as a test describes it. */
 export type Subject =
-  /** Started anew for every connection. It gets a clean environment: `env` adds to it, `inheritEnv: 'all'` passes on yours. */
+  /** Started for every connection, with a minimal environment: `env` adds to it, `inheritEnv: 'all'` passes on yours. */
   | (Pick<ChildOptions, 'command' | 'args' | 'cwd' | 'env' | 'inheritEnv'> & { readonly label?: string })
   | {
       readonly url: string | URL;
@@ -122,11 +122,11 @@ export type Subject =
     }
   /** `unix:PATH` or `tcp://HOST:PORT`. */
   | { readonly address: string }
-  /** A server object of this process, served in memory. */
+  /** A server object in this process, served in memory. */
   | { readonly server: Service; readonly label?: string }
   | CheckTarget;
 
-/** The subject, or a function that gives it when the tests run: a port is known only then. */
+/** The subject, or a function that returns it when the tests run, for example when the port is known. */
 export type SubjectOrLater = Subject | (() => Subject | Promise<Subject>);
 
 export async function toTarget(subject: SubjectOrLater): Promise<CheckTarget> {
@@ -137,7 +137,7 @@ export async function toTarget(subject: SubjectOrLater): Promise<CheckTarget> {
   if ('url' in given) return httpTarget(given.url, given);
   if ('command' in given) return commandTarget(given);
   if ('address' in given) return socketTarget(given.address);
-  throw new IsthmusError('INVALID_OPTION', `Whom to judge? ${WANTED}`);
+  throw new IsthmusError('INVALID_OPTION', `No server given. ${WANTED}`);
 }
 
 const WANTED = 'Give { command, args }, { url }, { address }, { server } or a target';

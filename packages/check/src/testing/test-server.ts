@@ -15,8 +15,8 @@ import {
 } from './assert-sound.js';
 
 /**
- * What registers a test: `test` of vitest or of `node:test`, or any other with the same two first parameters. The third
- * is a timeout for those that have one there.
+ * Registers a test: `test` of vitest or `node:test`, or another function with the same first two parameters. The third is a
+ * timeout, for runners that have one there.
  */
 export type RegisterTest = (
   name: string,
@@ -24,7 +24,7 @@ export type RegisterTest = (
   timeoutMs: number,
 ) => unknown;
 
-/** What the runner hands to a test: `ctx` of vitest, `t` of `node:test`. */
+/** What the runner passes to a test: `ctx` of vitest, `t` of `node:test`. */
 export interface TestContext {
   readonly skip?: (why?: string) => unknown;
 }
@@ -32,15 +32,15 @@ export interface TestContext {
 export interface TestServerOptions extends SoundOptions {
   /** A test for each `check` (the default), or for each `suite`. */
   readonly by?: 'check' | 'suite';
-  /** For each test, of which the first waits for the whole run. Default 120,000. */
+  /** The timeout of each test in milliseconds. The first test waits for the whole run. Default 120,000. */
   readonly timeoutMs?: number;
 }
 
 /**
  * Registers a test for each check, or for each suite. The checks run once, when the first of the tests runs, and all
- * tests read the same report. The first says whether the server can be judged at all; where it cannot, the others are
- * skipped. What does not apply to the server, and what the baseline accepts, is skipped with the reason, by `ctx.skip()`
- * of vitest or `t.skip()` of `node:test`. With a baseline, the last test says whether it is up to date.
+ * tests read the same report. The first test fails if the server cannot be checked; then the others are skipped. Checks that
+ * do not apply, or that the baseline accepts, are skipped with the reason, by `ctx.skip()` of vitest or `t.skip()` of
+ * `node:test`. With a baseline, the last test fails if it is not up to date.
  *
  * ```ts
  * import { test } from 'vitest'; // or from 'node:test'
@@ -60,13 +60,16 @@ export function testServer(
     started ??= judge(subject, run);
     return started;
   };
-  test('the server can be judged', async () => needSomething(await report()), timeoutMs);
+  test('the server can be checked', async () => needSomething(await report()), timeoutMs);
   for (const { name, verdict } of parts(by, failOn, run)) {
     test(
       name,
       async (...[context]) => {
-        const why = await report().then(verdict, (error: unknown) => `cannot be judged: ${messageOf(error)}`);
-        // That of vitest throws, that of node:test returns.
+        const why = await report().then(
+          verdict,
+          (error: unknown) => `cannot be checked: ${messageOf(error)}`,
+        );
+        // `skip` of vitest throws; `skip` of node:test returns.
         if (why !== undefined) await context?.skip?.(why);
       },
       timeoutMs,
@@ -74,7 +77,7 @@ export function testServer(
   }
 }
 
-/** A test: throws where something is broken, and gives the reason where there is nothing to say. */
+/** A test: `verdict` throws on a failure, and returns the reason when the test is skipped. */
 interface Part {
   readonly name: string;
   readonly verdict: (report: Report) => string | undefined;

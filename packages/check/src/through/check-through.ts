@@ -8,25 +8,25 @@ import { type CheckTarget, commandTarget, httpTarget } from '../wire/targets.js'
 import { compare } from './compare.js';
 import type { Difference } from './differences.js';
 
-/** A server judged twice: by itself, and behind a bridge. */
+/** The reports of a server by itself and behind a bridge. */
 export interface ThroughReport {
   readonly direct: Report;
   readonly through: Report;
   readonly differences: readonly Difference[];
 }
 
-/** Runs the same checks on both ways, and says what is not the same. Rejects when `signal` stops it on the first. */
+/** Runs the same checks directly and through the bridge, and reports the differences. Rejects if `signal` stops the first run. */
 export async function checkThrough(
   direct: CheckTarget,
   through: CheckTarget,
   options: CheckOptions = {},
 ): Promise<ThroughReport> {
-  // The same input for both, where checks make up their own.
+  // Checks that generate input get the same input in both runs.
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
   const run = { inTurn: true, ...options, seed };
   const first = await surveyAndCheck(direct, run);
   options.signal?.throwIfAborted();
-  // What varies by itself shows in a second look.
+  // A second survey shows what varies without a bridge.
   const again = await survey(direct, run);
   const second = await surveyAndCheck(through, run);
   return { direct: first.report, through: second.report, differences: compare(first, again, second) };
@@ -34,21 +34,21 @@ export async function checkThrough(
 
 export interface CheckedBridgeOptions extends Pick<ChildOptions, 'cwd' | 'env' | 'inheritEnv'> {
   /**
-   * The words of its command line. `{command...}` becomes the words of the server's command, `{command}` the same in
-   * one word, `{url}` its address, `{port}` a free port: a bridge with `{port}` is talked to over HTTP, others over stdio.
-   * Words that name neither `{command}` nor `{url}` have it at their end.
+   * Its command and arguments. `{command...}` becomes the command and the arguments of the server, `{command}` the same as
+   * one argument, `{url}` the address of the server, `{port}` a free port. A bridge with `{port}` is called over HTTP, others
+   * over stdio. Without `{command}` and `{url}`, the server is appended.
    */
   readonly words: readonly string[];
-  /** What stands behind it. */
+  /** The server behind the bridge. */
   readonly server: { readonly command?: readonly string[]; readonly url?: string };
-  /** Where a bridge with a port answers. Default `/mcp`. */
+  /** The path of MCP on a bridge with a port. Default `/mcp`. */
   readonly path?: string;
-  /** How long it may take to listen. Default 20,000. */
+  /** How long the bridge may take until it listens, in milliseconds. Default 20,000. */
   readonly startMs?: number;
   readonly clock?: Clock;
 }
 
-/** A bridge that is ready to be judged, and the end of it. */
+/** A running bridge. */
 export interface StartedBridge {
   readonly target: CheckTarget;
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export async function startBridge(options: CheckedBridgeOptions): Promise<Starte
   const isHttp = options.words.some((word) => word.includes('{port}'));
   const port = isHttp ? await freePort() : 0;
   const [command, ...args] = fillIn(options, port);
-  if (command === undefined) throw new IsthmusError('INVALID_OPTION', 'The bridge has no command');
+  if (command === undefined) throw new IsthmusError('INVALID_OPTION', '--through has no command');
   const child: ChildOptions = {
     command,
     args,
@@ -69,9 +69,9 @@ export async function startBridge(options: CheckedBridgeOptions): Promise<Starte
   };
   const label = [command, ...args].join(' ');
   if (!isHttp) return { target: commandTarget({ ...child, label }), close: async () => {} };
-  // Who listens on a port has no reason to mind the end of its input.
+  // A bridge that listens on a port may ignore the end of its input.
   const bridge = spawnChild({ ...child, shutdown: { closeMs: 100, termMs: 3000 } });
-  // Its output is not for us, and must not hold it up.
+  // Its output is not used, but a full pipe would block it.
   bridge.stdout.resume();
   try {
     await listening(port, bridge.exited, options);
@@ -88,15 +88,15 @@ export async function startBridge(options: CheckedBridgeOptions): Promise<Starte
   };
 }
 
-/** The words with the server in its place; where they do not name it, it stands at the end. */
+/** The command of the bridge with the server filled in, or appended. */
 function fillIn({ words, server }: CheckedBridgeOptions, port: number): string[] {
   const { command = [], url } = server;
   const named = words.some((word) => /\{(command(\.\.\.)?|url)\}/.test(word));
   if (words.some((word) => word.includes('{url}')) && url === undefined) {
-    throw new IsthmusError('INVALID_OPTION', 'The bridge wants a {url}, and the target is a command');
+    throw new IsthmusError('INVALID_OPTION', 'The bridge has {url}, but the target is a command');
   }
   if (words.some((word) => /\{command/.test(word)) && command.length === 0) {
-    throw new IsthmusError('INVALID_OPTION', 'The bridge wants a {command}, and the target is an address');
+    throw new IsthmusError('INVALID_OPTION', 'The bridge has {command}, but the target is a URL');
   }
   const filled = words.flatMap((word) => {
     if (word === '{command...}') return command;
@@ -127,7 +127,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Waits until somebody listens. */
+/** Waits until the bridge listens. */
 async function listening(
   port: number,
   exited: Promise<{ readonly code: number | null; readonly error?: Error }>,

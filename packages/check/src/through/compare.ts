@@ -5,15 +5,15 @@ import type { Finding, Report } from '../model.js';
 import type { Facts, WalkthroughStop } from '../survey/facts.js';
 import { compareMembers, compareValues, type Difference, difference, stable } from './differences.js';
 
-/** What one run found. */
+/** The report and the facts of one run. */
 export interface Judged {
   readonly report: Report;
   readonly facts: readonly Facts[];
 }
 
 /**
- * Every difference between a server and the same behind a bridge. `again` is a second look at the server itself: what
- * differs already there is no news.
+ * All differences between a server and the same server behind a bridge. `again` is a second survey of the server itself:
+ * what already differs there is not reported.
  */
 export function compare(direct: Judged, again: readonly Facts[], through: Judged): Difference[] {
   const eras = compareEras(direct.facts, through.facts);
@@ -78,7 +78,7 @@ function compareOffers(direct: Facts, again: Facts, through: Facts): Difference[
   return [...capabilities, ...server, ...instructions, ...lists];
 }
 
-/** Without what means the same as if it were not there. */
+/** Without members that mean the same as if they were missing. */
 function plain(item: JsonObject | undefined): JsonObject | undefined {
   const { execution, ...rest } = item ?? {};
   return isJsonObject(execution) && execution['taskSupport'] === 'forbidden' ? rest : item;
@@ -89,9 +89,9 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
     const find = (facts: Facts) => facts.tour.find((each) => isSameStop(each, stop));
     const other = find(through);
     const about = `${stop.method} ${String(stop.params['name'] ?? stop.params['uri'])}`;
-    // Where the item itself is not the same, that has been said.
+    // A difference of the item itself is reported already.
     if (!other && !isSameItem(stop, direct, through)) return [];
-    if (!other) return [difference('worse', direct.era, about, 'was asked', 'could not be asked')];
+    if (!other) return [difference('worse', direct.era, about, 'was called', 'could not be called')];
     const second = find(again) ?? stop;
     const each = [
       {
@@ -110,7 +110,7 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
         isLoss: listIn(other).length < listIn(stop).length,
       })),
     ];
-    // An error instead of a result is one difference, and not one for each member of either.
+    // An error instead of a result is one difference, not one for each member.
     const kinds = [stop, second, other].map(({ reply }) => reply.kind);
     if (kinds[0] === kinds[1] && kinds[0] !== kinds[2]) {
       const kind = isWorse(stop, other) ? 'worse' : 'better';
@@ -122,7 +122,7 @@ function compareReplies(direct: Facts, again: Facts, through: Facts): Difference
   });
 }
 
-/** Whether something that worked does not any more. */
+/** Whether something worked directly, but not through the bridge. */
 function isWorse({ reply: was }: WalkthroughStop, { reply: is }: WalkthroughStop): boolean {
   const rank = (reply: Reply) =>
     ['silence', 'error', 'failed', 'result'].indexOf(
@@ -131,7 +131,7 @@ function isWorse({ reply: was }: WalkthroughStop, { reply: is }: WalkthroughStop
   return rank(is) < rank(was);
 }
 
-/** Whether what a stop is about is listed on both ways, in the same words. */
+/** Whether both runs list the same item for a stop. */
 function isSameItem({ method, params }: WalkthroughStop, direct: Facts, through: Facts): boolean {
   const list = method === 'tools/call' ? 'tools' : method === 'prompts/get' ? 'prompts' : 'resources';
   const key = list === 'resources' ? 'uri' : 'name';
@@ -151,7 +151,7 @@ function inWords(reply: Reply): string {
   return `the result ${stable(answerOf(reply)).slice(0, 300)}`;
 }
 
-/** What an answer says, without what each hop may say of itself. */
+/** The content of an answer, without members that each hop may set. */
 function answerOf(reply: Reply): unknown {
   if (reply.kind === 'silence') return 'no answer';
   if (reply.kind === 'error') return { error: reply.error };
@@ -161,13 +161,13 @@ function answerOf(reply: Reply): unknown {
     : {};
   return {
     ...result,
-    // A state is opaque, and a bridge may have to wrap it; that there is one counts.
+    // A state is opaque, and a bridge may wrap it. Only its presence is compared.
     ...(requestState !== undefined && { requestState: 'opaque' }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }
 
-/** Progress, and logs where it is certain to which call they belong. */
+/** Progress, and log messages that certainly belong to the call. */
 function heardIn({ reply }: WalkthroughStop, era: Era): unknown[] {
   return reply.notifications.flatMap(({ method, json }) => {
     const isLog = era === 'modern' && method === 'notifications/message';
@@ -177,7 +177,7 @@ function heardIn({ reply }: WalkthroughStop, era: Era): unknown[] {
   });
 }
 
-/** Roots are asked for whenever a server likes, and a legacy one does not say why. */
+/** Without roots/list: a server may send it at any time, and a legacy one does not say for which call. */
 function askedIn({ questions }: WalkthroughStop): unknown[] {
   return questions.flatMap(({ method, json }) => {
     if (method === 'roots/list') return [];
@@ -186,7 +186,7 @@ function askedIn({ questions }: WalkthroughStop): unknown[] {
   });
 }
 
-/** Checks that apply on both ways. */
+/** Compares checks that apply in both runs. */
 function compareFindings(direct: readonly Finding[], through: readonly Finding[]): Difference[] {
   const keyOf = ({ id, era }: Finding) => `${id} ${era ?? ''}`;
   const others = new Map(through.map((finding) => [keyOf(finding), finding]));

@@ -1,9 +1,9 @@
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 
-/** Something that is not the same through a bridge. */
+/** A difference between a server and the same server behind a bridge. */
 export interface Difference {
-  /** `worse`: lost or broken on the way; `better`: mended, or there only through the bridge; `other`: not the same. */
+  /** `worse`: lost or broken by the bridge. `better`: fixed or added by the bridge. `other`: different. */
   readonly kind: 'worse' | 'better' | 'other';
   readonly era?: Era;
   /** What it is about: `check tools/declared`, `tool echo`, `tools/call echo`, `era modern`. */
@@ -12,7 +12,7 @@ export interface Difference {
   readonly through: string;
 }
 
-/** One difference for all, shown at the first place where they part: an answer is another answer. */
+/** At most one difference, shown at the first place where the values differ. */
 export function compareValues(
   era: Era,
   about: string,
@@ -24,14 +24,14 @@ export function compareValues(
   return first ? [{ ...first, kind }] : [];
 }
 
-/** A difference for every place where they part, rather than two long texts. */
+/** One difference for every place where the values differ. */
 export function compareMembers(
   era: Era,
   about: string,
   [direct, again]: readonly [unknown, unknown],
   through: unknown,
 ): Difference[] {
-  // It is not the same each time, bridge or not.
+  // The value varies even without a bridge.
   if (stable(direct) !== stable(again)) return [];
   return valueDifferences(direct, through).map(({ path, was, is }) => {
     const show = (value: unknown) => `${path === '' ? '' : `${path}: `}${stable(value).slice(0, 300)}`;
@@ -49,14 +49,14 @@ export function difference(
   return { kind, ...(era && { era }), about, direct, through };
 }
 
-/** A place where two values part. */
+/** A place where two values differ. */
 interface ValueDifference {
   readonly path: string;
   readonly was: unknown;
   readonly is: unknown;
 }
 
-/** Every place where they part; lists of different lengths part as a whole. */
+/** All places where two values differ. Arrays of different lengths differ as a whole. */
 function valueDifferences(was: unknown, is: unknown, path = ''): ValueDifference[] {
   if (stable(was) === stable(is)) return [];
   if (isJsonObject(was) && isJsonObject(is)) {
@@ -69,7 +69,7 @@ function valueDifferences(was: unknown, is: unknown, path = ''): ValueDifference
   return [{ path, was, is }];
 }
 
-/** JSON with its members in order: their order on the wire means nothing. */
+/** JSON with sorted members, since their order has no meaning. */
 export function stable(value: unknown): string {
   return (
     JSON.stringify(value, (_, each: unknown) =>

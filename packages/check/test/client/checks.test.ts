@@ -114,7 +114,7 @@ describe('A baseline', () => {
       only,
       baseline: { version: 1, accepted },
     });
-    expect(stale).toEqual(['negotiation/dual holds now: take it out of the baseline']);
+    expect(stale).toEqual(['negotiation/dual holds now: remove it from the baseline']);
   });
 });
 

@@ -86,7 +86,7 @@ describe('isthmus check-client', () => {
     );
     expect(outcomes).toEqual({ 'negotiation/dual': 'error' });
     expect(found?.findings[0]?.seen).toMatch(
-      /^Undecided, since the limit of this check expired: The client did not get to call the tool: it said nothing at all, and it had not ended after \d+ ms, with dual over stdio$/,
+      /^Undecided, since the time limit of this check expired: The client did not get to call the tool: it said nothing at all, and it had not ended after \d+ ms, with dual over stdio$/,
     );
     expect(code).toBe(1);
   });
@@ -108,7 +108,7 @@ describe('isthmus check-client', () => {
       ...[process.execPath, client('broken'), 'forgets-initialized'],
     );
     expect(stdout).toContain('✗ Sends notifications/initialized after the handshake');
-    expect(stdout).toContain('The client went on without notifications/initialized');
+    expect(stdout).toContain('The client continued without notifications/initialized');
     expect(stdout).toContain('INIT-004');
     expect(stdout).toContain('FAILED: 1 MUST is broken');
     expect(code).toBe(1);

@@ -39,23 +39,23 @@ describe('a baseline', () => {
 
   it('is stale where a failure was fixed', () => {
     expect(applyBaseline([held], baseline({ check: 'a/b', era: 'modern' })).stale).toEqual([
-      'a/b (modern) holds now: take it out of the baseline',
+      'a/b (modern) holds now: remove it from the baseline',
     ]);
   });
 
   it('is stale where a check does not apply any more', () => {
     const skipped = aFinding({ id: 'a/b', outcome: 'skip', seen: 'there are no tools' });
     expect(applyBaseline([skipped], baseline({ check: 'a/b' })).stale).toEqual([
-      'a/b does not apply any more (there are no tools)',
+      'a/b no longer applies (there are no tools)',
     ]);
   });
 
   it('is stale where a check did not run', () => {
     expect(applyBaseline([held], baseline({ check: 'a/c' })).stale).toEqual([
-      'a/c did not run: it does not exist here any more',
+      'a/c did not run: it does not apply to this target',
     ]);
     expect(applyBaseline([brokenInLegacy], baseline({ check: 'a/b', era: 'modern' })).stale).toEqual([
-      'a/b (modern) did not run: it does not exist here any more',
+      'a/b (modern) did not run: it does not apply to this target',
     ]);
   });
 
@@ -75,7 +75,7 @@ describe('a baseline', () => {
   it('is stale for a check that does not exist, whatever was chosen', () => {
     const scope = { chosen: new Set(['x/y']), known: new Set(['a/b', 'x/y']) };
     expect(applyBaseline([], baseline({ check: 'a/typo' }), scope).stale).toEqual([
-      'a/typo is no check: correct its name, or take it out of the baseline',
+      'a/typo is not a check: correct its name, or remove it from the baseline',
     ]);
   });
 
@@ -84,11 +84,11 @@ describe('a baseline', () => {
     expect(applyBaseline([held], baseline({ check: 'a/b', era: 'legacy' }), scope).stale).toEqual([]);
     expect(applyBaseline([held], baseline({ check: 'a/b' }), scope).stale).toEqual([]);
     expect(applyBaseline([held], baseline({ check: 'a/b', era: 'modern' }), scope).stale).toEqual([
-      'a/b (modern) holds now: take it out of the baseline',
+      'a/b (modern) holds now: remove it from the baseline',
     ]);
     const everywhere = aFinding({ id: 'a/b', era: undefined });
     expect(applyBaseline([everywhere], baseline({ check: 'a/b' }), scope).stale).toEqual([
-      'a/b holds now: take it out of the baseline',
+      'a/b holds now: remove it from the baseline',
     ]);
   });
 });

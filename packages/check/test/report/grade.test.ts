@@ -22,19 +22,19 @@ describe('the grade', () => {
       letter: 'A',
       must: 100,
       should: 75,
-      why: 'All 3 MUST that apply hold; 1 of 4 SHOULD does not, and A+ takes all of them.',
+      why: 'All 3 MUST that apply hold; 1 of 4 SHOULD does not, and A+ needs all of them.',
     });
   });
 
   it.each([
-    [99, 1, 'B', 99, '1 of 100 MUST that apply is broken (99 % hold); A takes all of them.'],
-    [95, 5, 'B', 95, '5 of 100 MUST that apply are broken (95 % hold); A takes all of them.'],
-    [94, 6, 'C', 94, '6 of 100 MUST that apply are broken (94 % hold); B takes 95 %.'],
-    [85, 15, 'C', 85, '15 of 100 MUST that apply are broken (85 % hold); B takes 95 %.'],
-    [84, 16, 'D', 84, '16 of 100 MUST that apply are broken (84 % hold); C takes 85 %.'],
-    [70, 30, 'D', 70, '30 of 100 MUST that apply are broken (70 % hold); C takes 85 %.'],
-    [69, 31, 'F', 69, '31 of 100 MUST that apply are broken (69 % hold); D takes 70 %.'],
-    [0, 2, 'F', 0, '2 of 2 MUST that apply are broken (0 % hold); D takes 70 %.'],
+    [99, 1, 'B', 99, '1 of 100 MUST that apply is broken (99 % hold); A needs all of them.'],
+    [95, 5, 'B', 95, '5 of 100 MUST that apply are broken (95 % hold); A needs all of them.'],
+    [94, 6, 'C', 94, '6 of 100 MUST that apply are broken (94 % hold); B needs 95 %.'],
+    [85, 15, 'C', 85, '15 of 100 MUST that apply are broken (85 % hold); B needs 95 %.'],
+    [84, 16, 'D', 84, '16 of 100 MUST that apply are broken (84 % hold); C needs 85 %.'],
+    [70, 30, 'D', 70, '30 of 100 MUST that apply are broken (70 % hold); C needs 85 %.'],
+    [69, 31, 'F', 69, '31 of 100 MUST that apply are broken (69 % hold); D needs 70 %.'],
+    [0, 2, 'F', 0, '2 of 2 MUST that apply are broken (0 % hold); D needs 70 %.'],
   ])('of %i MUST that hold and %i that do not is %s', (held, broken, letter, must, why) => {
     expect(gradeOf([...some(held, 'MUST', 'pass'), ...some(broken, 'MUST', 'fail')])).toEqual({
       letter,
@@ -53,7 +53,7 @@ describe('the grade', () => {
       letter: 'F',
       must: 50,
       should: 100,
-      why: '1 of 2 MUST that apply is broken (50 % hold); D takes 70 %.',
+      why: '1 of 2 MUST that apply is broken (50 % hold); D needs 70 %.',
     });
   });
 

@@ -12,7 +12,7 @@ import { LOW_CONTRAST, OBSTACLES, OPEN_ALL, SHOWN, TOO_WIDE } from './support/pa
 import { aFinding, aReport, sampleFindings } from './support/sample-report.js';
 
 const FAILS = 'Answers a line that is not JSON with -32700';
-const report = aReport({ stale: ['a/b holds now: take it out of the baseline'] });
+const report = aReport({ stale: ['a/b holds now: remove it from the baseline'] });
 
 describeInBrowser('the HTML report in a browser', () => {
   let browser: Browser;
@@ -61,7 +61,7 @@ describeInBrowser('the HTML report in a browser', () => {
         'Failed: 1 MUST is broken, 1 check could not be finished, 1 entry of the baseline is stale',
       );
       expect(await page.locator('.stale li').allInnerTexts()).toEqual([
-        'a/b holds now: take it out of the baseline',
+        'a/b holds now: remove it from the baseline',
       ]);
       expect(await page.evaluate(SHOWN)).toEqual([
         FAILS,

@@ -97,12 +97,12 @@ describe('the JUnit report', () => {
 
   it('fails for stale entries of the baseline', () => {
     const { children } = parseXml(
-      toJunit(aReport({ stale: ['a/b holds now: take it out of the baseline'] })),
+      toJunit(aReport({ stale: ['a/b holds now: remove it from the baseline'] })),
     );
     const suite = children.at(-1);
     expect(suite?.attributes['name']).toBe('baseline');
     expect(suite?.attributes['failures']).toBe('1');
-    expect(suite?.children.at(-1)?.attributes['name']).toBe('a/b holds now: take it out of the baseline');
+    expect(suite?.children.at(-1)?.attributes['name']).toBe('a/b holds now: remove it from the baseline');
   });
 
   it('fails when nothing applied', () => {

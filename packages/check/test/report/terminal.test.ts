@@ -9,7 +9,7 @@ const plain = createStyle(false, {});
 
 describe('a report on the terminal', () => {
   it('has failures first, then warnings, the table, the grade and the verdict', () => {
-    const report = aReport({ stale: ['a/b holds now: take it out of the baseline'] });
+    const report = aReport({ stale: ['a/b holds now: remove it from the baseline'] });
     expect(render(report, 72)).toBe(`node weather.js
   modern  2026-07-28, weather 1.4.0: 7 tools, 2 resources, 0 prompts
           (tools, resources)
@@ -70,7 +70,7 @@ tools
 
 Stale in the baseline (1)
 
-✗ a/b holds now: take it out of the baseline
+✗ a/b holds now: remove it from the baseline
 
 What does not apply (2); see --verbose
 
@@ -84,7 +84,7 @@ http           ·      ·     ·      ·     2     ·
 tools          ·      ·     1      1     ·     ·
 total          1      1     1      1     2     2
 
-Grade F: 3 of 5 MUST that apply are broken (40 % hold); D takes 70 %.
+Grade F: 3 of 5 MUST that apply are broken (40 % hold); D needs 70 %.
 FAILED: 1 MUST is broken, 1 check could not be finished, 1 entry of the
 baseline is stale; 1 warning, 1 accepted by the baseline
 `);

@@ -76,19 +76,17 @@ describe('assertSound', () => {
     const baseline = { version: 1, accepted: [{ check: 'manners/there' }] } as const;
     const run = assertSound({ server: small() }, { checks, only: ['manners/there'], baseline });
     expect((await rejection(run)).message).toMatch(
-      /stale \(grade A\+, .*\n\n✗ in the baseline: manners\/there holds now: take it out of the baseline$/,
+      /stale \(grade A\+, .*\n\n✗ in the baseline: manners\/there holds now: remove it from the baseline$/,
     );
   });
 
   it('says why there is nothing to judge', async () => {
     const dead = fixture('child-that-dies-at-start.mjs');
     const error = await rejection(assertSound({ command: process.execPath, args: [dead], label: 'dead' }));
-    expect(error.message).toMatch(
-      /^dead speaks no era of MCP that was asked for; there is nothing to judge\n/,
-    );
+    expect(error.message).toMatch(/^dead speaks no era of MCP that was tried, so it cannot be checked\n/);
     expect(error.message).toMatch(/\n {2}legacy: .*exited with code/);
     await expect(assertSound({} as never)).rejects.toThrow(
-      'Whom to judge? Give { command, args }, { url }, { address }, { server } or a target',
+      'No server given. Give { command, args }, { url }, { address }, { server } or a target',
     );
   });
 
@@ -121,7 +119,7 @@ describe('testServer', () => {
     const first = { ...counting[0]!, run: () => String(++runs) };
     const tests = await runTests({ checks: [first, ...counting.slice(1)] });
     expect(tests).toEqual([
-      ['the server can be judged', 'passed'],
+      ['the server can be checked', 'passed'],
       ['manners/there: Is there', 'passed'],
       [
         'manners/polite: Is polite',
@@ -136,7 +134,7 @@ describe('testServer', () => {
   it('or for each suite', async () => {
     const tests = await runTests({ checks, by: 'suite', failOn: 'should' });
     expect(tests).toEqual([
-      ['the server can be judged', 'passed'],
+      ['the server can be checked', 'passed'],
       [
         'suite protocol',
         expect.stringMatching(/^failed: ✗ Is polite \(modern, legacy\)\n[\s\S]*\n\n! Is warm \(/),
@@ -154,22 +152,25 @@ describe('testServer', () => {
     ]);
     expect(tests.at(-1)).toEqual([
       'the baseline is up to date',
-      'failed: manners/there holds now: take it out of the baseline',
+      'failed: manners/there holds now: remove it from the baseline',
     ]);
   });
 
   it('fails once where the server cannot be judged, and skips the rest', async () => {
     const tests = await runTests({ checks, by: 'suite', subject: { url: 'http://127.0.0.1:1/mcp' } });
     expect(tests).toEqual([
-      ['the server can be judged', expect.stringMatching(/^failed: .* speaks no era .*\n.*ECONNREFUSED/)],
-      ['suite protocol', expect.stringMatching(/^skipped: cannot be judged: /)],
-      ['suite tools', expect.stringMatching(/^skipped: cannot be judged: /)],
+      ['the server can be checked', expect.stringMatching(/^failed: .* speaks no era .*\n.*ECONNREFUSED/)],
+      ['suite protocol', expect.stringMatching(/^skipped: cannot be checked: /)],
+      ['suite tools', expect.stringMatching(/^skipped: cannot be checked: /)],
     ]);
   });
 
   it('fails where nothing applies', async () => {
     const tests = await runTests({ checks: checks.slice(3) });
-    expect(tests[0]).toEqual(['the server can be judged', 'failed: None of 2 checks applies to this server']);
+    expect(tests[0]).toEqual([
+      'the server can be checked',
+      'failed: None of 2 checks applies to this server',
+    ]);
   });
 
   it('gives every test the time of the whole run', () => {

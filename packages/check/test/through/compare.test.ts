@@ -162,14 +162,14 @@ describe('an answer through a bridge', () => {
     expect(compare(judged([at('1')]), [at('1')], judged([at('3')]))).toHaveLength(1);
   });
 
-  it('is missed where the same tool could not be asked', () => {
+  it('is missed where the same tool could not be called', () => {
     expect(differences(aServer(), aServer({ tour: [] }))).toEqual([
       {
         kind: 'worse',
         era: 'legacy',
         about: 'tools/call forecast',
-        direct: 'was asked',
-        through: 'could not be asked',
+        direct: 'was called',
+        through: 'could not be called',
       },
     ]);
   });

@@ -39,10 +39,10 @@ describe('the words of a bridge', () => {
 
   it('must fit the server', async () => {
     await expect(startBridge({ words: ['x', '{url}'], server: { command } })).rejects.toThrow(
-      'The bridge wants a {url}, and the target is a command',
+      'The bridge has {url}, but the target is a command',
     );
     await expect(startBridge({ words: ['x', '{command}'], server: { url } })).rejects.toThrow(
-      'The bridge wants a {command}, and the target is an address',
+      'The bridge has {command}, but the target is a URL',
     );
   });
 });

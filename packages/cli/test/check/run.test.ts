@@ -106,7 +106,7 @@ describe('the baseline', () => {
 
     const mended = await isthmus('check', await sound(), ...ping, '--baseline', file);
     expect(mended.code).toBe(1);
-    expect(mended.stdout).toContain('ping/answered (legacy) holds now: take it out of the baseline\n');
+    expect(mended.stdout).toContain('ping/answered (legacy) holds now: remove it from the baseline\n');
     expect(mended.stdout).toMatch(/\nFAILED: 1 entry of the baseline is stale\n$/);
   });
 
@@ -179,7 +179,7 @@ describe('where there is nothing to judge', () => {
     const { code, stdout, stderr } = await isthmus('check', '--', 'cat');
     expect([code, stdout]).toEqual([4, '']);
     expect(stderr).toMatch(
-      /^isthmus: cat speaks no era of MCP that was asked for; there is nothing to judge\n/,
+      /^isthmus: cat speaks no era of MCP that was tried, so it cannot be checked\n/,
     );
     expect(stderr).toMatch(/\n {2}modern: .*\n {2}legacy: .*\nhint: isthmus probe -- cat shows more\n$/);
   });

@@ -3,22 +3,22 @@ import { SCHEMA_PATH } from '../scenarios/calls.js';
 import type { HeardMessage, Said, View } from '../view.js';
 import { absent, type ClientCheck, every, fail, givesUp, outcome, pass, skip, works } from './check.js';
 
-/** What the client makes of a result. Those that are none should not look like success. */
+/** How the client takes results. A broken result must not look like a success. */
 export const RESULTS: readonly ClientCheck[] = [
   {
     id: 'rounds/unknown-result-type',
     suite: 'rounds',
-    title: 'Takes a result of an unknown type for an error',
+    title: 'Treats a result of an unknown type as an error',
     level: 'MUST',
     rules: ['RTYPE-003', 'RTYPE-005'],
-    hint: 'Only complete and input_required are results of the core protocol; fail the call for any other.',
+    hint: 'The core protocol has only complete and input_required. Fail the call for any other resultType.',
     on: ['result-unknown-type'],
     judge: (view) => (called(view) ? givesUp(view) : skip(NOT_CALLED)),
   },
   {
     id: 'rounds/missing-result-type',
     suite: 'rounds',
-    title: 'Takes a result without a type, as legacy servers send it, for complete',
+    title: 'Treats a result without a type, as legacy servers send it, as complete',
     level: 'MUST',
     rules: ['RTYPE-004'],
     hint: 'An absent resultType means complete.',
@@ -28,10 +28,10 @@ export const RESULTS: readonly ClientCheck[] = [
   {
     id: 'rounds/not-on-lists',
     suite: 'rounds',
-    title: 'Takes input_required for an error where it is not allowed',
+    title: 'Treats input_required as an error where it is not allowed',
     level: 'SHOULD',
     rules: [],
-    reason: 'MRTR-003 allows it for tools/call, prompts/get and resources/read only; a list is not there.',
+    reason: 'MRTR-003 allows it only for tools/call, prompts/get and resources/read, not for lists.',
     hint: 'Fail other requests whose result is input_required.',
     on: ['list-input-required'],
     judge: (view, facts) => (facts.modern ? givesUp(view) : skip('the client speaks the legacy era only')),
@@ -39,7 +39,7 @@ export const RESULTS: readonly ClientCheck[] = [
   {
     id: 'robustness/call-error',
     suite: 'robustness',
-    title: 'Tells an error of the server from a result',
+    title: 'Reports an error of the server as an error',
     level: 'MUST',
     rules: ['JRPC-009'],
     hint: 'A response with `error` fails the request.',
@@ -49,17 +49,17 @@ export const RESULTS: readonly ClientCheck[] = [
   {
     id: 'robustness/call-nonsense',
     suite: 'robustness',
-    title: 'Takes a result that is no object for an error, and does not hang',
+    title: 'Treats a result that is not an object as an error, and does not hang',
     level: 'SHOULD',
     rules: ['JRPC-007'],
-    hint: 'Check the shape of a response, and fail the request it names when it is wrong.',
+    hint: 'Check the shape of a response. If it is wrong, fail the request with that id.',
     on: ['call-nonsense'],
     judge: (view) => (called(view) ? givesUp(view) : skip(NOT_CALLED)),
   },
   {
     id: 'robustness/output-schema',
     suite: 'robustness',
-    title: 'Holds structured content to the output schema of the tool',
+    title: 'Validates structured content against the output schema of the tool',
     level: 'SHOULD',
     rules: ['TOOL-013'],
     hint: 'Validate structuredContent against outputSchema of the last tools/list.',
@@ -69,10 +69,10 @@ export const RESULTS: readonly ClientCheck[] = [
   {
     id: 'robustness/schema-refs',
     suite: 'robustness',
-    title: 'Fetches nothing because a schema points to it',
+    title: 'Does not fetch addresses that a schema refers to',
     level: 'MUST',
     rules: ['JSCH-006', 'JSCH-007'],
-    hint: 'Resolve $ref within the schema only.',
+    hint: 'Resolve $ref only within the schema.',
     on: ['schema-ref'],
     judge(view) {
       const listed = view
@@ -81,21 +81,21 @@ export const RESULTS: readonly ClientCheck[] = [
       if (!listed) return skip('the client did not list the tools in the modern era');
       const at = view.asides.find(({ path }) => path.startsWith(SCHEMA_PATH));
       return at
-        ? fail(`The client asked for ${at.path}`, 'No request for it', {
+        ? fail(`The client requested ${at.path}`, 'No request for it', {
             index: view.transcript.entries.indexOf(at),
           })
-        : pass('Nobody asked for it');
+        : pass('The client did not request it');
     },
   },
 ];
 
-const NOT_CALLED = 'the client did not get to call the tool';
+const NOT_CALLED = 'the client did not call the tool';
 
 function called(view: View): boolean {
   return view.named('tools/call').length > 0;
 }
 
-/** What the client does when it gives a request up. */
+/** How the client cancels a request. */
 export const CANCEL: readonly ClientCheck[] = [
   {
     id: 'cancel/modern-stdio',
@@ -125,7 +125,7 @@ export const CANCEL: readonly ClientCheck[] = [
     title: 'Over legacy HTTP, POSTs notifications/cancelled',
     level: 'SHOULD',
     rules: ['LHTTP-010'],
-    hint: 'There a lost connection is no cancellation: say it.',
+    hint: 'In the legacy era a closed connection is not a cancellation. Send the notification.',
     on: ['cancel-legacy'],
     over: ['http'],
     judge: notified,
@@ -133,10 +133,10 @@ export const CANCEL: readonly ClientCheck[] = [
   {
     id: 'cancel/modern-http',
     suite: 'cancel',
-    title: 'Over modern HTTP, cancels by closing the answer',
+    title: 'Over modern HTTP, cancels a request by closing its response',
     level: 'MUST',
     rules: ['HTTP-024', 'CANC-001'],
-    hint: 'Abort the POST of the request: the server sees that nobody reads the answer.',
+    hint: 'Abort the POST of the request. The server sees the closed connection.',
     on: ['cancel-modern'],
     over: ['http'],
     judge(view) {
@@ -145,12 +145,12 @@ export const CANCEL: readonly ClientCheck[] = [
       const hungUp = view.transcript.entries.findIndex(
         (entry) => entry.kind === 'hung-up' && entry.exchange === slow.entry.exchange,
       );
-      if (hungUp < 0) return absent(view, 'The answer was left open', CLOSED, slow);
+      if (hungUp < 0) return absent(view, 'The response was left open', CLOSED, slow);
       const next = view.named('tools/call').find(({ index }) => index > slow.index);
       const answered = next && view.answerTo(next);
       return answered && hungUp > answered.index
-        ? fail('The answer was left open until the end', CLOSED, slow)
-        : pass('The client closed the answer');
+        ? fail('The response was left open until the end', CLOSED, slow)
+        : pass('The client closed the response');
     },
   },
   {
@@ -159,22 +159,24 @@ export const CANCEL: readonly ClientCheck[] = [
     title: 'Over modern HTTP, sends no notifications/cancelled',
     level: 'SHOULD',
     rules: ['CANC-005'],
-    hint: 'Closing the answer says it all.',
+    hint: 'Close the response; do not send a notification.',
     on: ['cancel-modern'],
     over: ['http'],
     judge(view) {
       if (!slowCall(view)) return skip(NOT_CANCELLED);
       const said = view.named('notifications/cancelled')[0];
-      return said ? fail('The client sent notifications/cancelled', 'Nothing', said) : pass('It sent none');
+      return said
+        ? fail('The client sent notifications/cancelled', 'No notification', said)
+        : pass('It sent none');
     },
   },
   {
     id: 'cancel/own-requests',
     suite: 'cancel',
-    title: 'Cancels only requests of its own that are in flight',
+    title: 'Cancels only its own requests that are in flight',
     level: 'MUST',
     rules: ['CANC-001', 'CANC-016'],
-    hint: 'requestId is the id of a request you sent and that is not answered yet, with its JSON type.',
+    hint: 'requestId is the id of a request that you sent and that is not answered yet, with the same JSON type.',
     on: 'all',
     judge: (view) =>
       every(view.named('notifications/cancelled'), {
@@ -186,14 +188,14 @@ export const CANCEL: readonly ClientCheck[] = [
           );
           if (!request) return `requestId is ${JSON.stringify(requestId)}, and there was no such request`;
           const answer = view.answerTo(request);
-          // What it could not read, or what makes no sense, it may go on waiting for.
+          // The client may keep waiting after an answer that it could not read.
           if (!answer || !isProper(answer)) return undefined;
-          // It may have crossed the answer on the way.
+          // The answer and the cancellation may have crossed.
           const long = entry.at - (view.transcript.entries[answer.index]?.at ?? 0) > CROSSING_MS;
-          return long ? `${request.method} had been answered` : undefined;
+          return long ? `${request.method} was already answered` : undefined;
         },
         expected: 'The id of a request in flight',
-        seen: (count) => `${count} did`,
+        seen: (count) => `${count} cancellations did`,
       }),
   },
   {
@@ -202,20 +204,20 @@ export const CANCEL: readonly ClientCheck[] = [
     title: 'Ignores an answer that comes after the cancellation',
     level: 'SHOULD',
     rules: ['CANC-009', 'CANC-010'],
-    hint: 'Drop answers whose request is no longer waited for.',
+    hint: 'Ignore answers to requests that you cancelled.',
     on: ['cancel-late'],
     judge(view) {
       const slow = slowCall(view);
       if (!slow || !view.answerTo(slow)) return skip(NOT_CANCELLED);
       return view.succeeded
-        ? pass('It went on with the next call')
-        : fail(`The client ${outcome(view)}`, 'It goes on, and exits with 0', slow);
+        ? pass('It continued with the next call')
+        : fail(`The client ${outcome(view)}`, 'The client continues, and exits with 0', slow);
     },
   },
 ];
 
 const NOT_CANCELLED =
-  'the client gave up no call (it does not do the step "cancel", or speaks the other era)';
+  'the client cancelled no call (it does not do the step "cancel", or speaks the other era)';
 const CROSSING_MS = 1000;
 const CLOSED = 'The connection of the request is closed at once';
 
@@ -234,5 +236,10 @@ function notified(view: View) {
   const told = view.named('notifications/cancelled').find(({ params }) => params['requestId'] === slow.id);
   return told
     ? pass('notifications/cancelled named the request')
-    : absent(view, 'The server was not told', 'notifications/cancelled with the id of the call', slow);
+    : absent(
+        view,
+        'The client did not send notifications/cancelled',
+        'notifications/cancelled with the id of the call',
+        slow,
+      );
 }

@@ -2,7 +2,7 @@ import type { Level } from '../../model.js';
 import type { ClientSuite, Over } from '../model.js';
 import type { Said, View } from '../view.js';
 
-/** What one check has to say about one run. `at`: the entry that shows it. */
+/** What one check found in one run. `at`: the entry that shows it. */
 export type Opinion =
   | { readonly kind: 'pass'; readonly seen: string }
   | {
@@ -12,7 +12,7 @@ export type Opinion =
       readonly at?: number | undefined;
     }
   | { readonly kind: 'skip'; readonly seen: string }
-  /** The limit of the run expired first: it may still come, by a limit of the client that is longer. */
+  /** The time limit of the run expired first. A client with a longer limit might still do it. */
   | {
       readonly kind: 'undecided';
       readonly seen: string;
@@ -20,13 +20,13 @@ export type Opinion =
       readonly at?: number | undefined;
     };
 
-/** What is known of a client from all its runs. */
+/** What all runs of a client show about it. */
 export interface ClientFacts {
   readonly modern: boolean;
   readonly legacy: boolean;
-  /** It called a tool in one of them. */
+  /** It called a tool in at least one run. */
   readonly calls: boolean;
-  /** One of them ended by itself. */
+  /** At least one run ended by itself. */
   readonly ends: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ClientCheck {
   /** Stable and unique. */
   readonly id: string;
   readonly suite: ClientSuite;
-  /** What a sound client does, as a sentence. */
+  /** What a correct client does, as a sentence. */
   readonly title: string;
   readonly level: Level;
   readonly rules: readonly string[];
@@ -58,7 +58,7 @@ export function skip(seen: string): Opinion {
   return { kind: 'skip', seen };
 }
 
-/** Something did not come. While the client still runs, it may come later: only an ended run decides. */
+/** Something did not come. It may still come while the client runs, so only an ended run fails. */
 export function absent(
   view: View,
   seen: string,
@@ -69,7 +69,7 @@ export function absent(
   return { kind: 'undecided', seen, expected, at: about?.index };
 }
 
-/** The same is said of each; the first that is not so is shown. */
+/** Judges each item in the same way, and shows the first one with a problem. */
 export function every<T extends { readonly index: number }>(
   items: readonly T[],
   about: {
@@ -87,42 +87,42 @@ export function every<T extends { readonly index: number }>(
   return pass(about.seen(items.length));
 }
 
-/** How the run ended, as the end of a sentence. */
+/** How the run ended, for the end of a sentence. */
 export function outcome({ transcript: { end } }: View): string {
   if (end.error !== undefined) return end.error;
   if (end.late) return `had not ended after ${end.ms} ms`;
-  // Below the message of an exception are its stack and its properties.
+  // The stack and the properties of an exception follow its message.
   const line = end.stderr
     .split('\n')
     .findLast((each) => /^[^\s}\])]/.test(each))
     ?.slice(0, 200);
-  const words = line ? `; its last words: ${JSON.stringify(line)}` : '';
+  const words = line ? `; last line on stderr: ${JSON.stringify(line)}` : '';
   return end.code === null ? `was ended by a signal${words}` : `exited with ${end.code}${words}`;
 }
 
-/** Whether any era of the client is served there; if not, why. */
+/** Why the server serves no era of the client; undefined when it does. */
 function unserved({ scenario }: View, facts: ClientFacts): string | undefined {
   if (scenario.serves.some((era) => facts[era])) return undefined;
   const speaks = facts.modern ? 'modern' : facts.legacy ? 'legacy' : 'no';
   return `the client speaks the ${speaks} era only, and this server does not`;
 }
 
-/** The client reaches the tool, and knows that it did. */
+/** The client calls the tool, gets the answer, and exits with 0. */
 export function works(view: View, facts: ClientFacts): Opinion {
   const why = unserved(view, facts);
   if (why !== undefined) return skip(why);
   const calls = view.named('tools/call');
   const answered = calls.find((call) => view.answerTo(call)?.message['result'] !== undefined);
   if (!answered) {
-    // Clients that only list, for example: nothing is wrong with them.
+    // A client that only lists tools is correct.
     if (!facts.calls && view.succeeded && calls.length === 0) return skip(CALLS_NOTHING);
-    const far = view.said.at(-1);
-    const last = far ? `its last message was ${far.method || 'an answer'}` : 'it said nothing at all';
+    const last = view.said.at(-1);
+    const sent = last ? `its last message was ${last.method || 'an answer'}` : 'it sent nothing';
     return absent(
       view,
-      `The client did not get to call the tool: ${last}, and it ${outcome(view)}`,
+      `The client did not call the tool: ${sent}, and it ${outcome(view)}`,
       'The client connects, lists the tools, calls one, and exits with 0',
-      far,
+      last,
     );
   }
   if (view.succeeded) return pass(`It called the tool in the ${answered.era} era and exited with 0`);
@@ -134,32 +134,36 @@ export function works(view: View, facts: ClientFacts): Opinion {
   );
 }
 
-export const CALLS_NOTHING = 'the client calls no tool';
+export const CALLS_NOTHING = 'the client does not call tools';
 
-/** As `works`; for a client that calls no tool, any answer will do. */
+/** Like `works`. For a client that calls no tool, any answered request is enough. */
 export function connects(view: View, facts: ClientFacts): Opinion {
   const opinion = works(view, facts);
   if (opinion.kind !== 'skip' || opinion.seen !== CALLS_NOTHING) return opinion;
   const answered = view.requests.findLast((each) => view.answerTo(each)?.message['result'] !== undefined);
   return answered
     ? pass(`Its ${answered.method} was answered in the ${answered.era} era and it exited with 0`)
-    : fail('The client exited with 0, and no request of it was answered', 'An answer', view.said.at(-1));
+    : fail(
+        'The client exited with 0, but none of its requests was answered',
+        'An answered request',
+        view.said.at(-1),
+      );
 }
 
-/** The client says that it failed, and does not hang. */
+/** The client reports a failure, and does not hang. */
 export function givesUp(view: View): Opinion {
   if (!view.ended) {
     return absent(
       view,
       `The client ${outcome(view)}`,
-      'The client ends by itself and says that it failed',
+      'The client ends by itself and reports a failure',
       view.said.at(-1),
     );
   }
   if (view.succeeded) {
     return fail(
       'The client exited with 0, as if it had worked',
-      'The client exits with another code than 0',
+      'An exit code other than 0',
       view.said.at(-1),
     );
   }

@@ -4,21 +4,21 @@ import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Said, View } from '../view.js';
 import { type ClientCheck, every, fail, pass, skip } from './check.js';
 
-/** What may be concluded from what a server says. */
+/** What the client concludes from the answers of a server. */
 export const ERA_RULES: readonly ClientCheck[] = [
   {
     id: 'negotiation/probe-first',
     suite: 'negotiation',
-    title: 'Over stdio, asks server/discover before anything else',
+    title: 'Over stdio, sends server/discover before anything else',
     level: 'SHOULD',
     rules: ['VER-013', 'VER-014', 'DISC-007'],
-    hint: 'Send server/discover with your preferred version first; a legacy server might run a call without a handshake.',
+    hint: 'Send server/discover with your preferred version first. A legacy server might run a call without a handshake.',
     on: ['modern-only', 'dual', 'legacy-2025-11-25'],
     over: ['stdio'],
     judge(view, facts) {
       if (!facts.modern) return skip('the client speaks the legacy era only');
       const [first] = view.said;
-      if (!first) return fail('The client said nothing', 'server/discover comes first');
+      if (!first) return fail('The client sent nothing', 'server/discover comes first');
       return first.method === 'server/discover'
         ? pass('server/discover came first')
         : fail(`${first.method} came first`, 'server/discover comes first', first);
@@ -30,16 +30,16 @@ export const ERA_RULES: readonly ClientCheck[] = [
     title: 'Stays modern when a server refuses it with -32020, -32021 or -32022',
     level: 'MUST',
     rules: ['VER-010', 'VER-018'],
-    hint: 'These codes exist in the modern era only: correct the request or give up, but do not send initialize.',
+    hint: 'These codes exist only in the modern era. Correct the request or give up, but do not send initialize.',
     on: ['modern-32020', 'modern-32021', 'modern-32022', 'no-common-version'],
     judge(view, facts) {
       if (!facts.modern) return skip('the client speaks the legacy era only');
       const refusal = view.heard.find(({ message }) => isModernError(message['error']));
-      if (!refusal) return skip('the client never got to see the refusal');
+      if (!refusal) return skip('the client did not get the refusal');
       const handshake = view.named('initialize').find(({ index }) => index > refusal.index);
       return handshake
         ? fail(
-            'The client sent initialize to a server that had proved to be modern',
+            'The client sent initialize to a server that had answered with a modern error',
             'No initialize',
             handshake,
           )
@@ -49,21 +49,21 @@ export const ERA_RULES: readonly ClientCheck[] = [
   {
     id: 'negotiation/version-retry',
     suite: 'negotiation',
-    title: 'Takes a version from data.supported after -32022, or says that none is common',
+    title: 'Takes a version from data.supported after -32022, or reports that there is no common one',
     level: 'SHOULD',
     rules: ['VER-002'],
-    hint: 'Read data.supported of the error and ask once more with a version that you implement.',
+    hint: 'Read data.supported of the error, and repeat the request with a version that you implement.',
     on: ['modern-32022'],
     judge(view, facts) {
       if (!facts.modern) return skip('the client speaks the legacy era only');
       const refusal = view.heard.find(({ message }) => isModernError(message['error']));
-      if (!refusal) return skip('the client never got to see the refusal');
+      if (!refusal) return skip('the client did not get the refusal');
       const again = view.requests.find(({ index, era }) => index > refusal.index && era === 'modern');
-      if (again) return pass(`It asked again with ${String(versionIn(again))}`);
+      if (again) return pass(`It repeated the request with ${String(versionIn(again))}`);
       return view.ended && !view.succeeded
         ? pass('It reported the refusal')
         : fail(
-            'The client neither asked again nor failed',
+            'The client neither repeated the request nor failed',
             'A request with a supported version, or an error',
             refusal,
           );
@@ -72,7 +72,7 @@ export const ERA_RULES: readonly ClientCheck[] = [
   {
     id: 'negotiation/supported-version',
     suite: 'negotiation',
-    title: 'Sends only versions that the server supports, once it has said which',
+    title: 'Sends only versions that the server supports, once it knows them',
     level: 'SHOULD',
     rules: ['VER-016', 'VER-002'],
     hint: 'After server/discover use one of supportedVersions on every request.',
@@ -80,20 +80,22 @@ export const ERA_RULES: readonly ClientCheck[] = [
     judge(view) {
       const told = view.heard.find(({ message }) => supportedIn(message) !== undefined);
       const supported = told && supportedIn(told.message);
-      if (!told || !supported) return skip('the client never asked what the server supports');
+      if (!told || !supported) return skip('the client never learned which versions the server supports');
       const later = view.requests.filter(
-        // Asking what is supported is always allowed.
+        // server/discover is allowed with any version.
         ({ index, era, method }) => index > told.index && era === 'modern' && method !== 'server/discover',
       );
       const wrong = later.find((each) => !supported.includes(versionIn(each)));
       if (wrong) {
         return fail(
           `${wrong.method} was sent with ${String(versionIn(wrong))} to a server of ${supported.join(', ')}`,
-          'A version of the list, or an end',
+          'A version from the list, or no request',
           wrong,
         );
       }
-      return pass(later.length === 0 ? 'It sent nothing more' : `All ${later.length} later requests did`);
+      return pass(
+        later.length === 0 ? 'It sent no further request' : `All ${later.length} later requests did`,
+      );
     },
   },
   {
@@ -102,7 +104,7 @@ export const ERA_RULES: readonly ClientCheck[] = [
     title: 'Never offers a modern version in initialize',
     level: 'MUST',
     rules: ['VER-008', 'INIT-008'],
-    hint: `initialize knows ${LEGACY_REVISIONS.join(', ')}; later versions have no handshake.`,
+    hint: `initialize is for ${LEGACY_REVISIONS.join(', ')}. Later versions have no handshake.`,
     on: 'all',
     judge: (view) =>
       every(view.named('initialize'), {
@@ -110,9 +112,9 @@ export const ERA_RULES: readonly ClientCheck[] = [
         problem: ({ params }) =>
           isLegacyRevision(params['protocolVersion'])
             ? undefined
-            : `initialize asked for ${JSON.stringify(params['protocolVersion'])}`,
+            : `initialize offered ${JSON.stringify(params['protocolVersion'])}`,
         expected: `One of ${LEGACY_REVISIONS.join(', ')}`,
-        seen: (count) => `${count} initialize asked for a legacy revision`,
+        seen: (count) => `${count} initialize offered a legacy revision`,
       }),
   },
   {
@@ -121,41 +123,41 @@ export const ERA_RULES: readonly ClientCheck[] = [
     title: 'Disconnects when initialize is answered with a revision that it does not know',
     level: 'SHOULD',
     rules: ['INIT-011'],
-    hint: 'Check the protocolVersion of the result against the list of revisions you implement before you go on.',
+    hint: 'Compare the protocolVersion of the result with the revisions that you implement before you continue.',
     on: ['legacy-unknown-revision'],
     judge(view) {
       const greeted = view.named('initialize').find((each) => view.answerTo(each)?.message['result']);
-      if (!greeted) return skip('the client did not get as far as the handshake');
+      if (!greeted) return skip('there was no answered handshake');
       const wentOn = view.requests.find(({ index, era }) => index > greeted.index && era === 'legacy');
       return wentOn
-        ? fail(`The client went on with ${wentOn.method}`, 'No request after the answer', wentOn)
+        ? fail(`The client continued with ${wentOn.method}`, 'No request after the answer', wentOn)
         : pass('It sent no further request');
     },
   },
   {
     id: 'negotiation/remembers',
     suite: 'negotiation',
-    title: 'Finds out the era once for a process or an address',
+    title: 'Determines the era once for a process or an address',
     level: 'SHOULD',
     rules: ['VER-011'],
-    hint: 'Keep the verdict with the connection: no second probe, and no second initialize on one that lives.',
+    hint: 'Store the era with the connection. Send no second probe and no second initialize on it.',
     on: ['modern-only', 'dual', 'legacy-2025-11-25', 'legacy-2025-06-18'],
     judge(view) {
       const lives = new Set(view.said.map(({ entry }) => entry.life));
-      if (lives.size === 0) return skip('the client said nothing');
+      if (lives.size === 0) return skip('the client sent nothing');
       for (const life of lives) {
         const twice = ['server/discover', 'initialize']
           .map((method) => view.named(method).filter(({ entry }) => entry.life === life))
           .find((sent) => sent.length > 1);
         if (twice) return fail(`${twice[1]?.method} was sent ${twice.length} times`, 'Once', twice[1]);
       }
-      return pass('No opening was repeated');
+      return pass('No probe or handshake was repeated');
     },
   },
   {
     id: 'negotiation/one-era',
     suite: 'negotiation',
-    title: 'Keeps to the modern era when it has found it',
+    title: 'Keeps to the modern era once it is found',
     level: 'MUST',
     rules: ['INIT-017', 'VER-011'],
     hint: 'Send no initialize after a DiscoverResult.',
@@ -163,7 +165,7 @@ export const ERA_RULES: readonly ClientCheck[] = [
     judge(view) {
       const found = view.requests.find((each) => isOpening(each) && view.answerTo(each)?.message['result']);
       if (!found) return skip('the client found no era');
-      // To probe again after a handshake is a SHOULD NOT: negotiation/remembers.
+      // A probe after a handshake breaks a SHOULD NOT: negotiation/remembers.
       if (found.era === 'legacy') return skip('the client found the legacy era');
       const strayed = view.requests.find(
         ({ index, era, entry }) =>
@@ -171,7 +173,7 @@ export const ERA_RULES: readonly ClientCheck[] = [
       );
       return strayed
         ? fail(
-            `${strayed.method} is of the other era than ${found.method}, which was answered`,
+            `${strayed.method} is of another era than ${found.method}, which was answered`,
             `Requests of the ${found.era} era`,
             strayed,
           )
@@ -182,19 +184,19 @@ export const ERA_RULES: readonly ClientCheck[] = [
     (status): ClientCheck => ({
       id: `negotiation/http-${status}-is-no-era`,
       suite: 'negotiation',
-      title: `Does not take HTTP ${status} for a sign of the legacy era`,
+      title: `Does not treat HTTP ${status} as a sign of the legacy era`,
       level: 'SHOULD',
       rules: [],
       reason:
-        'Who asks for a token, is busy or is broken says nothing about the era; falling back would talk to a modern server in the wrong one.',
-      hint: `Report ${status} (or authorize, or wait and repeat the same request); send no initialize because of it.`,
+        'A server that asks for a token, is busy or is broken does not show its era. A fallback would use the wrong era with a modern server.',
+      hint: `Report ${status}, or authorize, or wait and repeat the same request. Do not send initialize because of it.`,
       on: [`http-${status}`],
       judge(view, facts) {
         if (!facts.modern) return skip('the client speaks the legacy era only');
         const [first] = view.said;
-        if (!first) return fail('The client said nothing', 'A request');
+        if (!first) return fail('The client sent nothing', 'A request');
         const tried = view.requests.find(({ era }) => era === 'modern');
-        if (!tried) return skip('the client did not begin in the modern era');
+        if (!tried) return skip('the client did not start in the modern era');
         const handshake = view.named('initialize').find(({ index }) => index > tried.index);
         return handshake
           ? fail(`After ${status} the client sent initialize`, 'No initialize', handshake)

@@ -2,7 +2,7 @@ import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Said, View } from '../view.js';
 import { type ClientCheck, every, fail, pass, skip } from './check.js';
 
-/** How a legacy session begins, and what the modern era has no more. */
+/** How a legacy session begins, and which methods the modern era no longer has. */
 export const HANDSHAKE: readonly ClientCheck[] = [
   {
     id: 'messages/initialize-first',
@@ -14,7 +14,7 @@ export const HANDSHAKE: readonly ClientCheck[] = [
     on: 'all',
     judge(view) {
       const [first] = view.requests.filter(({ era, method }) => era === 'legacy' && method !== 'ping');
-      if (!first) return skip('the client asked nothing in the legacy era');
+      if (!first) return skip('the client sent no request in the legacy era');
       return first.method === 'initialize'
         ? pass('initialize came first')
         : fail(`${first.method} came before initialize`, 'initialize', first);
@@ -23,10 +23,10 @@ export const HANDSHAKE: readonly ClientCheck[] = [
   {
     id: 'messages/initialize-params',
     suite: 'messages',
-    title: 'Says version, capabilities and name in initialize',
+    title: 'Sends version, capabilities and name in initialize',
     level: 'MUST',
     rules: ['INIT-002'],
-    hint: 'params hold protocolVersion (string), capabilities (object) and clientInfo with name and version.',
+    hint: 'params has protocolVersion (string), capabilities (object) and clientInfo with name and version.',
     on: 'all',
     judge: (view) =>
       every(view.named('initialize'), {
@@ -50,18 +50,18 @@ export const HANDSHAKE: readonly ClientCheck[] = [
     title: 'Sends notifications/initialized after the handshake',
     level: 'MUST',
     rules: ['INIT-004'],
-    hint: 'Send it once, when the result of initialize is there and before the first request.',
+    hint: 'Send it once, after the result of initialize and before the first request.',
     on: 'all',
     judge(view) {
-      const welcomed = view
+      const answered = view
         .named('initialize')
-        .filter((each) => isWelcomed(view, each) && goesOn(view, each));
-      return every(welcomed, {
+        .filter((each) => isAnswered(view, each) && goesOn(view, each));
+      return every(answered, {
         none: 'no handshake was followed by anything',
         problem: (each) =>
           view.named('notifications/initialized').some(({ index }) => index > each.index)
             ? undefined
-            : 'The client went on without notifications/initialized',
+            : 'The client continued without notifications/initialized',
         expected: 'notifications/initialized',
         seen: (count) => `It came after ${count} handshake${count === 1 ? '' : 's'}`,
       });
@@ -70,10 +70,10 @@ export const HANDSHAKE: readonly ClientCheck[] = [
   {
     id: 'messages/waits-for-initialize',
     suite: 'messages',
-    title: 'Asks nothing but ping before initialize is answered',
+    title: 'Sends no request except ping before initialize is answered',
     level: 'SHOULD',
     rules: ['INIT-005'],
-    hint: 'Wait for the result of initialize: it says what the server can do.',
+    hint: 'Wait for the result of initialize. It has the capabilities of the server.',
     on: 'all',
     judge(view) {
       return every(view.named('initialize'), {
@@ -90,7 +90,7 @@ export const HANDSHAKE: readonly ClientCheck[] = [
           return early && `${early.method} was sent before the answer to initialize`;
         },
         expected: 'No request before the answer',
-        seen: (count) => `${count} handshake${count === 1 ? ' was' : 's were'} waited for`,
+        seen: (count) => `It waited for ${count} handshake${count === 1 ? '' : 's'}`,
       });
     },
   },
@@ -100,7 +100,7 @@ export const HANDSHAKE: readonly ClientCheck[] = [
     title: 'Never cancels initialize',
     level: 'MUST',
     rules: ['INIT-014'],
-    hint: 'Close the connection when you no longer want to wait for it.',
+    hint: 'Close the connection instead.',
     on: 'all',
     judge(view) {
       const handshakes = view.named('initialize');
@@ -123,10 +123,10 @@ export const HANDSHAKE: readonly ClientCheck[] = [
   {
     id: 'messages/negotiated-only',
     suite: 'messages',
-    title: 'Uses only what the legacy server has declared',
+    title: 'Uses only capabilities that the legacy server has declared',
     level: 'MUST',
     rules: ['INIT-012', 'INIT-013'],
-    hint: 'Look at the capabilities of the initialize result before you ask for prompts, resources, logs or completions.',
+    hint: 'Read the capabilities in the initialize result before you request prompts, resources, logs or completions.',
     on: 'all',
     judge(view) {
       // Before 2025-06-18 it was a SHOULD.
@@ -134,29 +134,29 @@ export const HANDSHAKE: readonly ClientCheck[] = [
         return skip('this server speaks an older revision');
       const asked = view.requests.filter(({ era, method }) => era === 'legacy' && method !== 'initialize');
       return every(asked, {
-        none: 'the client asked nothing in the legacy era',
+        none: 'the client sent no request in the legacy era',
         problem: ({ method }) =>
-          OFFERED.has(method) ? undefined : `${method} was sent to a server that only has tools`,
+          OFFERED.has(method) ? undefined : `${method} was sent to a server that has only tools`,
         expected: 'tools/list, tools/call and ping',
-        seen: (count) => `${count} requests did`,
+        seen: (count) => `${count} requests used only these`,
       });
     },
   },
   {
     id: 'messages/modern-vocabulary',
     suite: 'messages',
-    title: 'Uses none of the methods that the modern era has given up',
+    title: 'Uses no method that the modern era has removed',
     level: 'MUST',
     rules: ['INIT-017', 'PING-004', 'PROG-010', 'ROOT-009'],
-    hint: 'No initialize, initialized, ping, logging/setLevel, resources/subscribe, progress or roots/list_changed there.',
+    hint: 'The modern era has no initialize, initialized, ping, logging/setLevel, resources/subscribe, progress or roots/list_changed.',
     on: 'all',
     judge(view) {
       const said = view.said.filter((each) => each.era === 'modern');
       return every(said, {
-        none: 'the client said nothing in the modern era',
-        problem: ({ method }) => (GIVEN_UP.has(method) ? `${method} was sent in the modern era` : undefined),
+        none: 'the client sent nothing in the modern era',
+        problem: ({ method }) => (REMOVED.has(method) ? `${method} was sent in the modern era` : undefined),
         expected: 'Methods of 2026-07-28',
-        seen: (count) => `${count} messages did not`,
+        seen: (count) => `${count} messages used none`,
       });
     },
   },
@@ -166,17 +166,17 @@ export const HANDSHAKE: readonly ClientCheck[] = [
     title: 'Sends server/discover with _meta and nothing else',
     level: 'MUST',
     rules: ['DISC-002'],
-    hint: 'params of server/discover hold _meta alone.',
+    hint: 'params of server/discover has only _meta.',
     on: 'all',
     judge: (view) =>
       every(view.named('server/discover'), {
-        none: 'the client never asked server/discover',
+        none: 'the client did not send server/discover',
         problem({ params }) {
           const more = Object.keys(params).filter((key) => key !== '_meta');
           if (!isJsonObject(params['_meta'])) return 'server/discover has no _meta';
           return more.length > 0 ? `server/discover has ${more.join(', ')}` : undefined;
         },
-        expected: '_meta alone',
+        expected: 'Only _meta',
         seen: (count) => `${count} did`,
       }),
   },
@@ -184,7 +184,7 @@ export const HANDSHAKE: readonly ClientCheck[] = [
 
 const OFFERED: ReadonlySet<string> = new Set(['tools/list', 'tools/call', 'ping']);
 
-const GIVEN_UP: ReadonlySet<string> = new Set([
+const REMOVED: ReadonlySet<string> = new Set([
   'initialize',
   'notifications/initialized',
   'ping',
@@ -195,7 +195,7 @@ const GIVEN_UP: ReadonlySet<string> = new Set([
   'notifications/roots/list_changed',
 ]);
 
-function isWelcomed(view: View, handshake: Said): boolean {
+function isAnswered(view: View, handshake: Said): boolean {
   return view.answerTo(handshake)?.message['result'] !== undefined;
 }
 

@@ -10,7 +10,7 @@ import { ENDPOINT } from '../scripted/script.js';
 import type { Head, Said, View } from '../view.js';
 import { type ClientCheck, every, fail, type Opinion, pass, skip } from './check.js';
 
-/** What a POST says in its headers. */
+/** The headers of a POST. */
 export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/accept',
@@ -18,7 +18,7 @@ export const HEADERS: readonly ClientCheck[] = [
     title: 'Accepts both application/json and text/event-stream on every POST of Streamable HTTP',
     level: 'MUST',
     rules: ['HTTP-007'],
-    hint: 'Accept: application/json, text/event-stream',
+    hint: 'Send Accept: application/json, text/event-stream.',
     on: 'all',
     over: ['http'],
     judge: (view) =>
@@ -31,11 +31,11 @@ export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/content-type',
     suite: 'headers',
-    title: 'Calls its body application/json',
+    title: 'Sends Content-Type application/json',
     level: 'SHOULD',
     rules: [],
-    reason: 'The examples of the specification do, and servers refuse other bodies with 415.',
-    hint: 'Content-Type: application/json',
+    reason: 'The examples of the specification do, and servers refuse other types with 415.',
+    hint: 'Send Content-Type: application/json.',
     on: 'all',
     over: ['http'],
     judge: (view) =>
@@ -48,10 +48,10 @@ export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/protocol-version',
     suite: 'headers',
-    title: 'Says its version in MCP-Protocol-Version on every modern POST',
+    title: 'Sends MCP-Protocol-Version on every modern POST',
     level: 'MUST',
     rules: ['HTTP-026'],
-    hint: 'Set the header on every request of the modern era, server/discover included.',
+    hint: 'Set the header on every modern request, including server/discover.',
     on: 'all',
     over: ['http'],
     judge: (view) =>
@@ -62,10 +62,10 @@ export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/protocol-version-matches',
     suite: 'headers',
-    title: 'Says the same version in the header and in _meta',
+    title: 'Sends the same version in the header and in _meta',
     level: 'MUST',
     rules: ['HTTP-027'],
-    hint: 'Take the header from the _meta of the request.',
+    hint: 'Take the value of the header from _meta of the request.',
     on: 'all',
     over: ['http'],
     judge: (view) =>
@@ -84,7 +84,7 @@ export const HEADERS: readonly ClientCheck[] = [
     title: 'Repeats the method in Mcp-Method',
     level: 'MUST',
     rules: ['HTTP-008', 'HTTP-029'],
-    hint: 'Mcp-Method is the method of the body, letter for letter.',
+    hint: 'Set Mcp-Method to the method of the body, unchanged.',
     on: 'all',
     over: ['http'],
     judge: (view) =>
@@ -110,7 +110,7 @@ export const HEADERS: readonly ClientCheck[] = [
           const name = routingName(method, params);
           const header = headers['mcp-name'];
           const said = header === undefined ? undefined : textIn(header);
-          // What no header can hold is the next check's business.
+          // headers/mcp-name-encoded judges names that a header cannot hold unchanged.
           if (header !== undefined && encodeHeaderValue(name ?? '') !== name) return undefined;
           return said === name ? undefined : `Mcp-Name of ${name} is ${JSON.stringify(header)}`;
         },
@@ -119,7 +119,7 @@ export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/mcp-name-encoded',
     suite: 'headers',
-    title: 'Encodes a name that no header can hold as =?base64?…?=',
+    title: 'Encodes a name that a header cannot hold as =?base64?…?=',
     level: 'MUST',
     rules: ['HTTP-031', 'HTTP-055'],
     hint: 'Base64 of the UTF-8 text, between =?base64? and ?= in lowercase.',
@@ -141,9 +141,8 @@ export const HEADERS: readonly ClientCheck[] = [
     title: 'Sends no Mcp-Session-Id in the modern era',
     level: 'SHOULD',
     rules: [],
-    reason:
-      'The modern era has no sessions (HTTP-070, SESS-013); a server that names one is behind the times.',
-    hint: 'Keep the session id with the legacy session.',
+    reason: 'The modern era has no sessions (HTTP-070, SESS-013), even if a server sends a session id.',
+    hint: 'Send the session id only in its legacy session.',
     on: ['modern-session-header', 'modern-only', 'dual'],
     over: ['http'],
     judge: (view) =>
@@ -154,19 +153,19 @@ export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/no-modern-get',
     suite: 'headers',
-    title: 'Opens no GET stream at a modern server',
+    title: 'Opens no GET stream on a modern server',
     level: 'SHOULD',
     rules: [],
     reason:
-      'The modern era has no GET stream and no resumption (HTTP-069, HTTP-071); it costs a refusal each time.',
-    hint: 'Use subscriptions/listen for news.',
+      'The modern era has no GET stream and no resumption (HTTP-069, HTTP-071). The server refuses each attempt.',
+    hint: 'Use subscriptions/listen for notifications.',
     on: ['modern-only', 'dual', 'discover-newer'],
     over: ['http'],
     judge(view) {
       const modern = view.requests.find(
         ({ era, method }) => era === 'modern' && method !== 'server/discover',
       );
-      if (!modern) return skip('the client said nothing in the modern era');
+      if (!modern) return skip('the client sent nothing in the modern era');
       const get = view.heads.find(({ method }) => method === 'GET' || method === 'DELETE');
       return get
         ? fail(`The client sent ${get.method}`, 'POST only', { index: view.transcript.entries.indexOf(get) })
@@ -176,7 +175,7 @@ export const HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/legacy-version',
     suite: 'headers',
-    title: 'Says the agreed revision in MCP-Protocol-Version after a handshake of 2025-06-18 or later',
+    title: 'Sends the agreed revision in MCP-Protocol-Version after a handshake of 2025-06-18 or later',
     level: 'MUST',
     rules: ['LHTTP-024'],
     hint: 'Set MCP-Protocol-Version to the protocolVersion of the initialize result on all later requests.',
@@ -205,7 +204,7 @@ function textIn(header: string): string | undefined {
   return decoded.kind === 'value' ? decoded.value : undefined;
 }
 
-/** The same of every POST. */
+/** Judges every POST in the same way. */
 export function posts(
   said: readonly Said[],
   problem: (head: Head, said: Said) => string | undefined,
@@ -221,7 +220,7 @@ export function posts(
   );
 }
 
-/** As every POST of Streamable HTTP has it; those of HTTP+SSE need not. */
+/** Every POST of Streamable HTTP must; a POST of HTTP+SSE need not. */
 export function acceptsBoth(accept = ''): boolean {
   return ['application/json', 'text/event-stream'].every((type) => accept.includes(type));
 }

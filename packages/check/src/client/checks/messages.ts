@@ -2,25 +2,25 @@ import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Said, View } from '../view.js';
 import { type ClientCheck, every, fail, pass, skip } from './check.js';
 
-/** What is right for every message, whatever the server. */
+/** What holds for every message, with any server. */
 export const MESSAGES: readonly ClientCheck[] = [
   {
     id: 'messages/only-messages',
     suite: 'messages',
-    title: 'Sends nothing but JSON-RPC messages, one in a line or a POST',
+    title: 'Sends only JSON-RPC messages, one for each line or POST',
     level: 'MUST',
     rules: ['STDIO-001', 'STDIO-002', 'STDIO-005', 'HTTP-006'],
-    hint: 'Write JSON.stringify of one message and a newline; keep logs and prompts away from the pipe.',
+    hint: 'Write one message as JSON and a newline. Do not write logs or prompts to the pipe.',
     on: 'all',
     judge(view) {
       const [bad] = view.unreadable;
       if (bad) {
         const index = view.transcript.entries.indexOf(bad);
-        return fail(`${JSON.stringify(bad.text.slice(0, 100))} is no message`, 'One JSON-RPC message', {
+        return fail(`${JSON.stringify(bad.text.slice(0, 100))} is not a message`, 'One JSON-RPC message', {
           index,
         });
       }
-      return view.said.length === 0 ? skip('the client said nothing') : pass(`${view.said.length} messages`);
+      return view.said.length === 0 ? skip('the client sent nothing') : pass(`${view.said.length} messages`);
     },
   },
   {
@@ -29,27 +29,27 @@ export const MESSAGES: readonly ClientCheck[] = [
     title: 'Sends UTF-8',
     level: 'MUST',
     rules: ['JRPC-016'],
-    hint: 'Encode the text of a message as UTF-8 before it leaves.',
+    hint: 'Encode messages as UTF-8.',
     on: 'all',
     judge: (view) =>
       every(view.said, {
-        none: 'the client said nothing',
-        problem: ({ entry }) => (entry.broken ? 'A message is no UTF-8' : undefined),
-        expected: 'Bytes that are UTF-8',
+        none: 'the client sent nothing',
+        problem: ({ entry }) => (entry.broken ? 'A message is not UTF-8' : undefined),
+        expected: 'UTF-8',
         seen: (count) => `${count} messages are UTF-8`,
       }),
   },
   {
     id: 'messages/jsonrpc',
     suite: 'messages',
-    title: 'Says jsonrpc "2.0" in every message',
+    title: 'Has jsonrpc "2.0" in every message',
     level: 'MUST',
     rules: ['JRPC-001'],
-    hint: 'Add "jsonrpc": "2.0" to requests, notifications and answers alike.',
+    hint: 'Add "jsonrpc": "2.0" to requests, notifications and answers.',
     on: 'all',
     judge: (view) =>
       every(view.said, {
-        none: 'the client said nothing',
+        none: 'the client sent nothing',
         problem: ({ message }) =>
           message['jsonrpc'] === '2.0' ? undefined : `jsonrpc is ${JSON.stringify(message['jsonrpc'])}`,
         expected: '"jsonrpc": "2.0"',
@@ -59,20 +59,20 @@ export const MESSAGES: readonly ClientCheck[] = [
   {
     id: 'messages/no-batches',
     suite: 'messages',
-    title: 'Sends no arrays, except to servers of 2025-03-26 and earlier',
+    title: 'Sends no batches, except to servers of 2025-03-26 and earlier',
     level: 'MUST',
     rules: ['JRPC-019', 'HTTP-009', 'LHTTP-002', 'INIT-007'],
-    hint: 'Send one message after the other.',
+    hint: 'Send each message by itself.',
     on: 'all',
     judge(view) {
       if (/2024-11-05|2025-03-26/.test(view.scenario.name) || view.scenario.name === 'batch-answer') {
-        return skip('this server takes arrays');
+        return skip('this server accepts batches');
       }
       return every(view.said, {
-        none: 'the client said nothing',
-        problem: ({ batched, method }) => (batched ? `${method} came in an array` : undefined),
+        none: 'the client sent nothing',
+        problem: ({ batched, method }) => (batched ? `${method} came in a batch` : undefined),
         expected: 'A single message',
-        seen: (count) => `${count} messages came alone`,
+        seen: (count) => `${count} messages came by themselves`,
       });
     },
   },
@@ -82,15 +82,15 @@ export const MESSAGES: readonly ClientCheck[] = [
     title: 'Sends no answers in the modern era',
     level: 'MUST',
     rules: ['JRPC-014', 'STDIO-009', 'HTTP-010'],
-    hint: 'A modern server asks in its results; what looks like a request from it needs no answer.',
+    hint: 'A modern server asks for input in its results. Do not answer a request from it.',
     on: 'all',
     judge(view) {
       const modern = view.said.filter(({ era }) => era === 'modern');
       return every(modern, {
-        none: 'the client said nothing in the modern era',
+        none: 'the client sent nothing in the modern era',
         problem: ({ kind }) => (kind === 'response' ? 'The client sent an answer' : undefined),
         expected: 'Requests and notifications only',
-        seen: (count) => `${count} messages were no answers`,
+        seen: (count) => `${count} messages were not answers`,
       });
     },
   },
@@ -100,7 +100,7 @@ export const MESSAGES: readonly ClientCheck[] = [
     title: 'Never answers a notification',
     level: 'MUST',
     rules: ['JRPC-012'],
-    hint: 'What has no id gets no answer, not even an error.',
+    hint: 'Do not answer a message without an id, not even with an error.',
     on: 'all',
     judge(view) {
       const told = view.heard.filter(({ message }) => message['method'] !== undefined && !('id' in message));
@@ -110,25 +110,25 @@ export const MESSAGES: readonly ClientCheck[] = [
         ({ kind, id }) => kind === 'response' && !asked.some(({ message }) => message['id'] === id),
       );
       return stray
-        ? fail('The client answered what was no request', 'No answer', stray)
+        ? fail('The client answered a message that is not a request', 'No answer', stray)
         : pass(`${told.length} notifications were not answered`);
     },
   },
 ];
 
-/** Ids and tokens: what tells one request from another. */
+/** Ids and progress tokens. */
 export const IDS: readonly ClientCheck[] = [
   {
     id: 'messages/ids',
     suite: 'messages',
-    title: 'Gives every request an id that is a string or an integer',
+    title: 'Gives every request a string or an integer as id',
     level: 'MUST',
     rules: ['JRPC-002', 'JRPC-003'],
-    hint: 'Count upwards from 0 or 1; never null, a fraction or an object.',
+    hint: 'Count up from 0 or 1. Never use null, a fraction or an object.',
     on: 'all',
     judge: (view) =>
       every(view.requests, {
-        none: 'the client asked nothing',
+        none: 'the client sent no request',
         problem: ({ id, method }) =>
           typeof id === 'string' || Number.isInteger(id)
             ? undefined
@@ -143,18 +143,18 @@ export const IDS: readonly ClientCheck[] = [
     title: 'Never has two requests with the same id in flight',
     level: 'MUST',
     rules: ['JRPC-004'],
-    hint: 'Use one counter for all requests of a connection, also for parallel ones.',
+    hint: 'Use one counter for all requests of a connection, including parallel ones.',
     on: 'all',
     judge(view) {
       const modern = view.requests.filter(({ era }) => era === 'modern');
       return every(modern, {
-        none: 'the client asked nothing in the modern era',
+        none: 'the client sent no request in the modern era',
         problem: (request) =>
           modern.some((earlier) => isOpenAt(view, earlier, request))
             ? `${request.method} has the id ${JSON.stringify(request.id)} of a request that is still unanswered`
             : undefined,
         expected: 'An id that no unanswered request has',
-        seen: (count) => `${count} requests do not`,
+        seen: (count) => `${count} requests had other ids`,
       });
     },
   },
@@ -164,12 +164,12 @@ export const IDS: readonly ClientCheck[] = [
     title: 'Never uses an id twice in a legacy session',
     level: 'MUST',
     rules: ['JRPC-005'],
-    hint: 'Count on for as long as the session lives, also after an answer.',
+    hint: 'Do not reset the counter while the session lasts.',
     on: 'all',
     judge(view) {
       const asked = view.requests.filter(({ era }) => era === 'legacy');
       return every(asked, {
-        none: 'the client asked nothing in the legacy era',
+        none: 'the client sent no request in the legacy era',
         problem: (request) =>
           asked.some(
             (earlier) =>
@@ -180,22 +180,22 @@ export const IDS: readonly ClientCheck[] = [
             ? `${request.method} has the id ${JSON.stringify(request.id)}, which was used before`
             : undefined,
         expected: 'A new id for every request of a session',
-        seen: (count) => `${count} requests had ids of their own`,
+        seen: (count) => `${count} requests had different ids`,
       });
     },
   },
   {
     id: 'messages/progress-tokens',
     suite: 'messages',
-    title: 'Uses progress tokens that are strings or integers, one for each running request',
+    title: 'Uses strings or integers as progress tokens, a different one for each request in flight',
     level: 'MUST',
     rules: ['PROG-001', 'PROG-002'],
-    hint: 'The id of the request makes a good token.',
+    hint: 'Use the id of the request as the token.',
     on: 'all',
     judge(view) {
       const wanting = view.requests.filter((each) => tokenOf(each) !== undefined);
       return every(wanting, {
-        none: 'the client asked for no progress',
+        none: 'the client requested no progress',
         problem(request) {
           const token = tokenOf(request);
           if (typeof token !== 'string' && !Number.isInteger(token))
@@ -207,10 +207,12 @@ export const IDS: readonly ClientCheck[] = [
               other.index < request.index &&
               isUnansweredAt(view, other, request),
           );
-          return shared ? `The token ${JSON.stringify(token)} belongs to a running request` : undefined;
+          return shared
+            ? `The token ${JSON.stringify(token)} belongs to another request in flight`
+            : undefined;
         },
-        expected: 'A string or an integer of its own',
-        seen: (count) => `${count} tokens are`,
+        expected: 'A string or an integer that no other request in flight has',
+        seen: (count) => `${count} tokens do`,
       });
     },
   },
@@ -228,7 +230,7 @@ function isUnansweredAt(view: View, earlier: Said, request: Said): boolean {
   if (earlier.entry.life !== request.entry.life) return false;
   const answer = view.answerTo(earlier);
   if (answer) return answer.index > request.index;
-  // What was refused or cut by HTTP, or given up, is over.
+  // A request that HTTP refused or cut, or that was cancelled, is over.
   const { exchange } = earlier.entry;
   return !view.transcript.entries.some(
     (entry, index) =>
@@ -245,7 +247,7 @@ function isCancelOf(text: string, id: unknown): boolean {
   return text.includes('notifications/cancelled') && text.includes(`"requestId":${JSON.stringify(id)}`);
 }
 
-/** Over HTTP a session has an id; what opens one belongs to the one that it opens. */
+/** Over HTTP, `initialize` begins a new session, and belongs to it. */
 function isSameSession(view: View, one: Said, other: Said): boolean {
   if (one.entry.life !== other.entry.life) return false;
   if (view.transcript.over === 'stdio') return true;

@@ -3,25 +3,25 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { Said } from '../view.js';
 import { type ClientCheck, every } from './check.js';
 
-/** What every request says of itself in `_meta`. */
+/** The members of `_meta` that every modern request has. */
 export const META_CHECKS: readonly ClientCheck[] = [
-  meta('protocolVersion', 'MUST', 'META-001', 'says its version', (value) => typeof value === 'string'),
+  meta('protocolVersion', 'MUST', 'META-001', 'sends its version', (value) => typeof value === 'string'),
   meta('clientCapabilities', 'MUST', 'META-002', 'declares its capabilities', isJsonObject),
   meta(
     'clientInfo',
     'SHOULD',
     'META-003',
-    'says who it is',
+    'sends its name and version',
     (value) =>
       isJsonObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string',
   ),
   {
     id: 'messages/meta-keys',
     suite: 'messages',
-    title: 'Keeps to the grammar of _meta keys, and out of reserved names',
+    title: 'Uses well-formed _meta keys, and no reserved names',
     level: 'MUST',
     rules: ['META-015', 'META-016', 'META-018'],
-    hint: 'Keys of your own take a prefix in reverse-DNS order, such as com.example/key.',
+    hint: 'Give your own keys a prefix in reverse-DNS order, such as com.example/key.',
     on: 'all',
     judge: (view) =>
       every(
@@ -32,7 +32,7 @@ export const META_CHECKS: readonly ClientCheck[] = [
             const odd = Object.keys(params['_meta'] as JsonObject).find((key) => !isMetaKey(key));
             return odd === undefined ? undefined : `_meta has the key ${JSON.stringify(odd)}`;
           },
-          expected: 'prefix.of.labels/name, and no name of the protocol that it does not define',
+          expected: 'prefix.of.labels/name, and no undefined name with a prefix of the protocol',
           seen: (count) => `The keys of ${count} messages are well-formed`,
         },
       ),
@@ -52,13 +52,13 @@ function meta(
     title: `In the modern era, ${does} in every request`,
     level,
     rules: [rule],
-    hint: `Put ${META[key]} into params._meta of each request; nothing is remembered from one to the next.`,
+    hint: `Put ${META[key]} into params._meta of each request. The server remembers nothing from one request to the next.`,
     on: 'all',
     judge: (view) =>
       every(
         view.requests.filter(({ era }) => era === 'modern'),
         {
-          none: 'the client asked nothing in the modern era',
+          none: 'the client sent no request in the modern era',
           problem({ params, method }) {
             const value = isJsonObject(params['_meta']) ? params['_meta'][META[key]] : undefined;
             return isFine(value) ? undefined : `${method} has ${JSON.stringify(value)} for ${META[key]}`;
@@ -89,15 +89,15 @@ const DEFINED: ReadonlySet<string> = new Set([
   'io.modelcontextprotocol/related-task',
 ]);
 
-/** What the client says that it can do. */
+/** The capabilities that the client declares. */
 export const CAPABILITIES: readonly ClientCheck[] = [
   {
     id: 'messages/capability-shapes',
     suite: 'messages',
-    title: 'Declares capabilities in the shapes of the era',
+    title: 'Declares capabilities in the form of the era',
     level: 'MUST',
     rules: ['ELIC-002', 'ROOT-002', 'VER-020', 'VER-023'],
-    hint: 'Capabilities are objects; elicitation knows form and url; modern roots have no listChanged; extensions have prefixes.',
+    hint: 'Capabilities are objects. elicitation has form and url. Modern roots has no listChanged. Names of extensions have prefixes.',
     on: 'all',
     judge(view) {
       const declaring = view.requests.flatMap((each) => {
@@ -105,7 +105,7 @@ export const CAPABILITIES: readonly ClientCheck[] = [
         return capabilities ? [{ index: each.index, capabilities, era: each.era }] : [];
       });
       return every(declaring, {
-        none: 'the client declared nothing',
+        none: 'the client declared no capabilities',
         problem: ({ capabilities, era }) => oddCapabilities(capabilities, era),
         expected: 'Objects with the members of the revision',
         seen: (count) => `${count} requests did`,

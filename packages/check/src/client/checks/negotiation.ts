@@ -2,7 +2,7 @@ import { LEGACY_REVISIONS } from '@isthmus/sdk/internal/era/revisions.js';
 import { ENDPOINT } from '../scripted/script.js';
 import { type ClientCheck, connects, givesUp, skip } from './check.js';
 
-/** Whether the client gets along with servers of each era. */
+/** Whether the client works with servers of each era. */
 export const NEGOTIATION: readonly ClientCheck[] = [
   {
     id: 'negotiation/modern-only',
@@ -10,7 +10,7 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     title: 'Works with a server that speaks only the modern era',
     level: 'SHOULD',
     rules: ['VER-016'],
-    hint: 'Ask server/discover (or any request with the modern _meta) and go on with a version it supports.',
+    hint: 'Send server/discover (or any request with the modern _meta), and continue with a version that the server supports.',
     on: ['modern-only'],
     judge: connects,
   },
@@ -18,10 +18,10 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     (revision): ClientCheck => ({
       id: `negotiation/legacy-${revision}`,
       suite: 'negotiation',
-      title: `Works with a server that speaks only ${revision}, or says that it does not speak it`,
+      title: `Works with a server that speaks only ${revision}, or reports that it does not`,
       level: revision === '2025-11-25' ? 'MUST' : 'SHOULD',
       rules: revision === '2025-11-25' ? ['INIT-001', 'INIT-008'] : ['INIT-008', 'INIT-011'],
-      hint: 'Accept the revision that the server answers initialize with when you know it, else disconnect with an error.',
+      hint: 'Accept the revision in the result of initialize if you know it. Otherwise disconnect with an error.',
       on: [`legacy-${revision}`],
       judge(view, facts) {
         const opinion = connects(view, facts);
@@ -36,7 +36,7 @@ export const NEGOTIATION: readonly ClientCheck[] = [
         const greeted = view.named('initialize').find((each) => view.answerTo(each)?.message['result']);
         const wentOn = greeted && view.requests.some(({ index }) => index > greeted.index);
         return greeted && !wentOn && view.ended && !view.succeeded && revision !== '2025-11-25'
-          ? { kind: 'pass', seen: `It disconnected from a server of ${revision} and said so` }
+          ? { kind: 'pass', seen: `It disconnected from a server of ${revision} with an error` }
           : opinion;
       },
     }),
@@ -47,23 +47,23 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     title: 'Works with a server of both eras',
     level: 'SHOULD',
     rules: [],
-    reason: 'A server of both eras serves clients of either; nothing can go wrong there but the client.',
-    hint: 'Use the first era that the server answers in, and stay in it.',
+    reason: 'Such a server serves clients of either era, so a failure is the fault of the client.',
+    hint: 'Use the first era that the server answers in, and keep to it.',
     on: ['dual'],
     judge: connects,
   },
   {
     id: 'negotiation/newer-server',
     suite: 'negotiation',
-    title: 'Picks a version that it knows from supportedVersions, though the server has newer ones',
+    title: 'Picks a version that it knows from supportedVersions when the server also has newer ones',
     level: 'SHOULD',
     rules: ['VER-016'],
-    hint: 'Look for the newest version in supportedVersions that you implement; ignore those you do not know.',
+    hint: 'Use the newest version in supportedVersions that you implement. Ignore versions that you do not know.',
     on: ['discover-newer'],
     judge: connects,
   },
   fallback('probe-silence', 'Falls back to initialize when the probe is not answered', 'MUST', ['VER-015']),
-  fallback('probe-dies', 'Starts the server again, and falls back, when it dies of the probe', 'SHOULD', []),
+  fallback('probe-dies', 'Restarts the server, and falls back, when the probe makes it exit', 'SHOULD', []),
   ...['-32601', '-32602', '-32600', '-32603', '-32000'].map((code) =>
     fallback(`probe${code}`, `Falls back to initialize when the probe is answered with ${code}`, 'MUST', [
       'VER-015',
@@ -74,15 +74,18 @@ export const NEGOTIATION: readonly ClientCheck[] = [
   ]),
   fallback(
     'probe-garbage',
-    'Falls back when the probe is answered with something that is no message',
+    'Falls back when the probe is answered with something that is not a message',
     'MUST',
     ['VER-015'],
   ),
-  fallback('probe-late', 'Ignores an answer to the probe that comes when the handshake is over', 'SHOULD', [
+  fallback('probe-late', 'Ignores an answer to the probe that comes after the handshake', 'SHOULD', [
     'CANC-009',
   ]),
   fallback('http-400-empty', 'Falls back to initialize on 400 without a body', 'SHOULD', ['VER-019']),
-  fallback('http-400-page', 'Falls back to initialize on 400 with a page', 'SHOULD', ['VER-018', 'VER-019']),
+  fallback('http-400-page', 'Falls back to initialize on 400 with an HTML page', 'SHOULD', [
+    'VER-018',
+    'VER-019',
+  ]),
   fallback(
     'http-200-error',
     'Falls back when a legacy server answers the probe with 200 and -32601',
@@ -95,7 +98,7 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     title: 'Ends with an error when there is no common version',
     level: 'SHOULD',
     rules: ['VER-002', 'INIT-011'],
-    hint: 'When no version is common, stop and say which versions each side speaks; exit with another code than 0.',
+    hint: 'Stop, report the versions of both sides, and exit with a code other than 0.',
     on: ['no-common-version', 'discover-unknown', 'legacy-unknown-revision'],
     judge: givesUp,
   },
@@ -105,7 +108,7 @@ export const NEGOTIATION: readonly ClientCheck[] = [
     title: 'Ends with an error, and does not hang, when the server does not speak its era',
     level: 'SHOULD',
     rules: ['VER-013'],
-    hint: 'A client of one era should say what the server answered, instead of waiting for ever.',
+    hint: 'A client of one era should report what the server answered, instead of waiting forever.',
     on: ['modern-only', 'legacy-2025-11-25'],
     judge: (view, facts) =>
       facts.modern && facts.legacy ? skip('the client speaks both eras') : eraNotSpoken(view, facts),
@@ -130,9 +133,9 @@ function fallback(
     level,
     rules,
     ...(rules.length === 0 && {
-      reason: 'Servers that do this exist, and a client that cannot use them looks broken to its user.',
+      reason: 'Such servers exist, and a client that cannot use them looks broken to its user.',
     }),
-    hint: 'Treat anything that is no modern answer, and silence, as a legacy server: send initialize.',
+    hint: 'Send initialize when the answer is not a modern one, and when there is no answer.',
     on: [scenario],
     judge(view, facts) {
       if (!facts.modern && scenario.startsWith('probe')) return skip('the client does not probe');

@@ -7,7 +7,7 @@ import { PARAM_TOOL } from '../scenarios/headers.js';
 import { type ClientCheck, fail, pass, skip, works } from './check.js';
 import { modernCalls, posts } from './headers.js';
 
-/** Arguments that are repeated in headers. */
+/** Arguments that a client repeats in headers. */
 export const PARAM_HEADERS: readonly ClientCheck[] = [
   param('mirrored', 'Repeats annotated arguments in Mcp-Param headers', ['HTTP-039'], ['Region', 'Zone']),
   param(
@@ -16,15 +16,15 @@ export const PARAM_HEADERS: readonly ClientCheck[] = [
     ['HTTP-053'],
     ['Count', 'Dry'],
   ),
-  param('encoded', 'Encodes values that no header can hold', ['HTTP-054'], ['City', 'Padded']),
+  param('encoded', 'Encodes values that a header cannot hold', ['HTTP-054'], ['City', 'Padded']),
   param('sentinel', 'Encodes values that look as if they were encoded', ['HTTP-056'], ['Coded']),
   {
     id: 'headers/param-absent',
     suite: 'headers',
-    title: 'Sends no Mcp-Param header for an argument that is not there, or is not annotated',
+    title: 'Sends no Mcp-Param header for a missing argument, or one without annotation',
     level: 'MUST',
     rules: ['HTTP-049', 'HTTP-050'],
-    hint: 'Only annotated arguments with a value other than null have a header.',
+    hint: 'Send a header only for annotated arguments with a value other than null.',
     on: ['param-headers'],
     judge: (view) =>
       posts(modernCalls(view), ({ headers }, { params }) => {
@@ -40,7 +40,7 @@ export const PARAM_HEADERS: readonly ClientCheck[] = [
     title: 'Sends no Mcp-Param headers for a tool whose schema it has not seen',
     level: 'SHOULD',
     rules: ['HTTP-066'],
-    hint: 'Without a schema there is nothing to mirror; do not guess.',
+    hint: 'Without the schema you cannot know the headers. Do not guess.',
     on: ['unlisted'],
     judge(view) {
       const [call] = modernCalls(view);
@@ -54,7 +54,7 @@ export const PARAM_HEADERS: readonly ClientCheck[] = [
   {
     id: 'headers/bad-annotations',
     suite: 'headers',
-    title: 'Drops tools whose x-mcp-header makes no sense, and keeps the others',
+    title: 'Drops tools whose x-mcp-header is invalid, and keeps the others',
     level: 'MUST',
     rules: ['HTTP-046'],
     hint: 'A header name is a token, unique in the schema, on a string, integer or boolean reached through properties alone.',
@@ -65,8 +65,8 @@ export const PARAM_HEADERS: readonly ClientCheck[] = [
       if (!call) return works(view, facts);
       const name = String(call.params['name']);
       return name.startsWith('bad-')
-        ? fail(`The client called ${name}`, 'It does not know of it', call)
-        : pass(`It called ${name}, the first good one`);
+        ? fail(`The client called ${name}`, 'The tool is dropped from the list', call)
+        : pass(`It called ${name}, the first valid tool`);
     },
   },
   {
@@ -75,13 +75,13 @@ export const PARAM_HEADERS: readonly ClientCheck[] = [
     title: 'Lists the tools again after a header mismatch, and calls with the new headers',
     level: 'SHOULD',
     rules: ['HTTP-064', 'HTTP-065'],
-    hint: 'On -32020 for a tool with x-mcp-header: tools/list, then the call once more.',
+    hint: 'On -32020 for a tool with x-mcp-header, send tools/list and repeat the call.',
     on: ['header-mismatch'],
     judge: works,
   },
 ];
 
-/** What the arguments have to say in headers. */
+/** The headers that the arguments require. */
 function mirrorsOf(args: unknown) {
   const read = readHeaderParams(PARAM_TOOL['inputSchema']);
   const params = read.kind === 'valid' ? read.params : [];

@@ -4,7 +4,7 @@ import type { Said, View } from '../view.js';
 import { absent, type ClientCheck, every, fail, type Opinion, pass, skip, works } from './check.js';
 import { oddElicitation } from './rounds.js';
 
-/** What the client answers when a legacy server asks. */
+/** How the client answers requests of a legacy server. */
 export const QUESTIONS: readonly ClientCheck[] = [
   {
     id: 'messages/ping',
@@ -12,7 +12,7 @@ export const QUESTIONS: readonly ClientCheck[] = [
     title: 'Answers ping with an empty result',
     level: 'MUST',
     rules: ['PING-001'],
-    hint: 'Answer {} whatever else is going on.',
+    hint: 'Answer {} at any time.',
     on: ['legacy-asks'],
     judge: (view) =>
       answering(view, ['ping', 7], ({ message }) =>
@@ -22,10 +22,10 @@ export const QUESTIONS: readonly ClientCheck[] = [
   {
     id: 'messages/answers',
     suite: 'messages',
-    title: 'Answers with the id of the question and either a result or an error',
+    title: 'Answers with the id of the request and either a result or an error',
     level: 'MUST',
     rules: ['JRPC-006', 'JRPC-007', 'JRPC-008', 'JRPC-009'],
-    hint: 'Repeat the id as it came (a string stays a string); an error has an integer code and a message.',
+    hint: 'Repeat the id with its type: a string stays a string. An error has an integer code and a message.',
     on: ['legacy-asks'],
     judge(view) {
       const asked = view.heard.filter(({ message }) => message['method'] !== undefined && 'id' in message);
@@ -44,17 +44,17 @@ export const QUESTIONS: readonly ClientCheck[] = [
         none: NOT_ASKED,
         problem: ({ message }) => oddResponse(message),
         expected: 'A result that is an object, or an error with code and message; not both',
-        seen: (count) => `${count} answers are in order`,
+        seen: (count) => `${count} answers are correct`,
       });
     },
   },
   {
     id: 'messages/honest-capabilities',
     suite: 'messages',
-    title: 'Answers what it has declared that it can answer',
+    title: 'Answers the requests whose capabilities it has declared',
     level: 'MUST',
     rules: ['INIT-012'],
-    hint: 'Declare elicitation, sampling and roots only when something answers them.',
+    hint: 'Declare elicitation, sampling and roots only if you answer them.',
     on: ['legacy-asks'],
     judge: (view) =>
       answering(
@@ -73,7 +73,7 @@ export const QUESTIONS: readonly ClientCheck[] = [
     title: 'Answers a form with accept, decline or cancel',
     level: 'MUST',
     rules: ['ELIC-004', 'ELIC-008'],
-    hint: 'content belongs to accept only; a question without mode is a form.',
+    hint: 'Only accept has content. An elicitation without mode is a form.',
     on: ['legacy-asks'],
     judge: (view) =>
       answering(
@@ -89,13 +89,18 @@ export const QUESTIONS: readonly ClientCheck[] = [
   {
     id: 'messages/undeclared-mode',
     suite: 'messages',
-    title: 'Refuses a mode of elicitation that it has not declared with -32602',
+    title: 'Refuses an elicitation mode that it has not declared with -32602',
     level: 'MUST',
     rules: ['ELIC-026'],
-    hint: 'Who declares {} or form answers mode "url" with -32602.',
+    hint: 'A client that declares {} or form answers mode "url" with -32602.',
     on: ['legacy-asks'],
     judge: (view) =>
-      answering(view, ['page'], refusedWith(-32602), 'the client declares no elicitation, or also pages'),
+      answering(
+        view,
+        ['page'],
+        refusedWith(-32602),
+        'the client declares no elicitation, or also mode "url"',
+      ),
   },
   {
     id: 'messages/undeclared-roots',
@@ -103,7 +108,7 @@ export const QUESTIONS: readonly ClientCheck[] = [
     title: 'Refuses roots/list with -32601 when it has declared no roots',
     level: 'SHOULD',
     rules: ['ROOT-008'],
-    hint: 'Answer -32601 to what you do not implement.',
+    hint: 'Answer -32601 to methods that you do not implement.',
     on: ['legacy-asks'],
     judge: (view) => answering(view, ['roots-undeclared'], refusedWith(-32601), 'the client declares roots'),
   },
@@ -126,7 +131,7 @@ export const QUESTIONS: readonly ClientCheck[] = [
   {
     id: 'messages/roots-are-files',
     suite: 'messages',
-    title: 'Names roots by file:// addresses',
+    title: 'Names roots by file:// URIs',
     level: 'MUST',
     rules: ['ROOT-003'],
     hint: 'Each root has a uri that begins with file://.',
@@ -147,31 +152,31 @@ export const QUESTIONS: readonly ClientCheck[] = [
   {
     id: 'messages/unknown-elicitation',
     suite: 'messages',
-    title: 'Ignores the end of an elicitation that it does not know',
+    title: 'Ignores the completion of an unknown elicitation',
     level: 'MUST',
     rules: ['ELIC-028'],
-    hint: 'notifications/elicitation/complete with an unknown id is no error.',
+    hint: 'notifications/elicitation/complete with an unknown id is not an error.',
     on: ['legacy-asks'],
     judge: works,
   },
   {
     id: 'messages/pages-not-fetched',
     suite: 'messages',
-    title: 'Does not fetch the page of an elicitation by itself',
+    title: 'Does not fetch the URL of an elicitation by itself',
     level: 'MUST',
     rules: ['ELIC-013', 'ELIC-014'],
-    hint: 'Show the address, and open it only when the user has agreed.',
+    hint: 'Show the URL, and open it only after the user has agreed.',
     on: ['legacy-asks'],
     over: ['http'],
     judge(view) {
       const asked = view.heard.some(({ message }) => message['id'] === 'page');
-      if (!asked) return skip('the client was not asked to open a page');
+      if (!asked) return skip('the client was not asked to open a URL');
       const at = view.asides.find(({ path }) => path.startsWith(LOGIN_PATH));
       return at
         ? fail(`The client sent ${at.method} ${at.path}`, 'No request for it', {
             index: view.transcript.entries.indexOf(at),
           })
-        : pass('Nobody asked for it');
+        : pass('The client did not request it');
     },
   },
   {
@@ -186,28 +191,28 @@ export const QUESTIONS: readonly ClientCheck[] = [
       every(
         view.named('tools/call').filter(({ era }) => era === 'legacy'),
         {
-          none: 'the client called nothing in the legacy era',
+          none: 'the client called no tool in the legacy era',
           problem: ({ params }) => ('task' in params ? 'tools/call has a task' : undefined),
           expected: 'No params.task',
-          seen: (count) => `${count} calls did not`,
+          seen: (count) => `${count} calls had none`,
         },
       ),
   },
   {
     id: 'messages/unknown-request',
     suite: 'messages',
-    title: 'Answers a request that it does not know with -32601',
+    title: 'Answers an unknown request with -32601',
     level: 'SHOULD',
     rules: [],
-    reason: 'A server that gets no answer waits; JSON-RPC has a code for it.',
-    hint: 'Answer -32601 to methods you do not implement.',
+    reason: 'A server that gets no answer waits. JSON-RPC has a code for unknown methods.',
+    hint: 'Answer -32601 to methods that you do not implement.',
     on: ['legacy-asks'],
     judge: (view) => answering(view, ['unknown'], refusedWith(-32601)),
   },
 ];
 
 const NOT_ASKED =
-  'the client did not get to be asked (it speaks the modern era only, or did not call the tool)';
+  'the client got no request of the server (it speaks only the modern era, or did not call the tool)';
 
 function answering(
   view: View,
@@ -225,7 +230,7 @@ function answering(
     const wrong = problem(answer);
     if (wrong !== undefined) return fail(wrong, 'What the title says', answer);
   }
-  return pass(`${asked.length} ${asked.length === 1 ? 'question was' : 'questions were'} answered so`);
+  return pass(`${asked.length} ${asked.length === 1 ? 'request was' : 'requests were'} answered so`);
 }
 
 function refusedWith(code: number) {
@@ -240,7 +245,7 @@ function refusedWith(code: number) {
 
 function oddResponse({ result, error }: JsonObject): string | undefined {
   if (result !== undefined && error !== undefined) return 'An answer has both a result and an error';
-  if (result !== undefined) return isJsonObject(result) ? undefined : 'A result is no object';
+  if (result !== undefined) return isJsonObject(result) ? undefined : 'A result is not an object';
   if (!isJsonObject(error)) return 'An answer has neither a result nor an error';
   return Number.isInteger(error['code']) && typeof error['message'] === 'string'
     ? undefined

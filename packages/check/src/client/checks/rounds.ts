@@ -11,22 +11,27 @@ const ASKING = [
   'round-state-only',
 ] as const;
 
-/** What the client does with `input_required`. */
+/** How the client answers `input_required`. */
 export const ROUNDS: readonly ClientCheck[] = [
   {
     id: 'rounds/answered',
     suite: 'rounds',
-    title: 'Answers what it was asked, and calls again',
+    title: 'Answers the input requests, and repeats the call',
     level: 'MUST',
     rules: ['MRTR-016', 'ELIC-001', 'SAMP-002', 'ROOT-002'],
-    hint: 'Who declares elicitation, sampling or roots produces those inputs and repeats the call with inputResponses.',
+    hint: 'A client that declares elicitation, sampling or roots provides that input and repeats the call with inputResponses.',
     on: ['round-elicit', 'round-many', 'round-state-dropped', 'round-parallel'],
     judge(view, facts) {
       const rounds = roundsIn(view).filter(({ asked }) => asked.length > 0);
       if (rounds.length === 0) return skip(NOT_ASKED);
       for (const { asked, retry, interim } of rounds) {
         if (!retry)
-          return absent(view, 'The client did not call again', `A call with ${asked.join(', ')}`, interim);
+          return absent(
+            view,
+            'The client did not repeat the call',
+            `A call with ${asked.join(', ')}`,
+            interim,
+          );
         const missing = asked.find((key) => !(key in responsesIn(retry)));
         if (missing !== undefined) return fail(`There is no answer to ${missing}`, asked.join(', '), retry);
       }
@@ -36,10 +41,10 @@ export const ROUNDS: readonly ClientCheck[] = [
   {
     id: 'rounds/state-echoed',
     suite: 'rounds',
-    title: 'Gives requestState back byte for byte',
+    title: 'Sends requestState back byte for byte',
     level: 'MUST',
     rules: ['MRTR-018', 'MRTR-019'],
-    hint: 'Keep the string as it is: no trimming, no decoding, no parsing.',
+    hint: 'Keep the string unchanged. Do not trim, decode or parse it.',
     on: ASKING,
     judge: (view) =>
       every(
@@ -51,7 +56,7 @@ export const ROUNDS: readonly ClientCheck[] = [
               ? undefined
               : `${JSON.stringify(stateIn(interim))} came back as ${JSON.stringify(retry.params['requestState'])}`,
           expected: 'The same string in params.requestState',
-          seen: (count) => `${count} states came back as they were`,
+          seen: (count) => `${count} states came back unchanged`,
         },
       ),
   },
@@ -61,7 +66,7 @@ export const ROUNDS: readonly ClientCheck[] = [
     title: 'Sends no requestState when the last result had none',
     level: 'MUST',
     rules: ['MRTR-020'],
-    hint: 'Build each retry from the last result alone.',
+    hint: 'Build each retry only from the last result.',
     on: ['round-state-dropped'],
     judge: (view) =>
       every(
@@ -73,17 +78,17 @@ export const ROUNDS: readonly ClientCheck[] = [
               ? `The retry had ${JSON.stringify(retry.params['requestState'])}`
               : undefined,
           expected: 'No requestState',
-          seen: () => 'The state of the round before was gone',
+          seen: () => 'The retry had no state',
         },
       ),
   },
   {
     id: 'rounds/new-id',
     suite: 'rounds',
-    title: 'Calls again with a new id',
+    title: 'Repeats the call with a new id',
     level: 'MUST',
     rules: ['MRTR-021'],
-    hint: 'A retry is a request of its own.',
+    hint: 'A retry is a new request.',
     on: ASKING,
     judge: (view) =>
       every(retriesIn(view), {
@@ -99,7 +104,7 @@ export const ROUNDS: readonly ClientCheck[] = [
   {
     id: 'rounds/same-params',
     suite: 'rounds',
-    title: 'Calls again with the same name and arguments, and the answers beside them',
+    title: 'Repeats the call with the same name and arguments, and the answers beside them',
     level: 'MUST',
     rules: ['MRTR-023'],
     hint: 'inputResponses and requestState are members of params, not of arguments or _meta.',
@@ -135,18 +140,18 @@ export const ROUNDS: readonly ClientCheck[] = [
             asked
               .map((key) => oddAnswer(key, questionsIn(interim)[key], responsesIn(retry)[key]))
               .find((problem) => problem !== undefined),
-          expected: 'A result of that kind and nothing more',
-          seen: (count) => `The answers of ${count} retries are`,
+          expected: 'Only a result of that kind',
+          seen: (count) => `The answers of ${count} retries are bare results`,
         },
       ),
   },
   {
     id: 'rounds/form-fits',
     suite: 'rounds',
-    title: 'Fills in a form as its schema wants it',
+    title: 'Fills in a form according to its schema',
     level: 'SHOULD',
     rules: ['ELIC-023'],
-    hint: 'Hold the content of an accepted form to requestedSchema before it leaves.',
+    hint: 'Validate the content of an accepted form against requestedSchema before you send it.',
     on: ['round-elicit', 'round-many'],
     judge(view) {
       const forms = retriesIn(view).flatMap(({ interim, retry, asked }) =>
@@ -162,18 +167,18 @@ export const ROUNDS: readonly ClientCheck[] = [
           if (typeof name !== 'string') return `name is ${JSON.stringify(name)}`;
           return age === undefined || Number.isInteger(age) ? undefined : `age is ${JSON.stringify(age)}`;
         },
-        expected: 'A string for name; an integer for age, if anything',
-        seen: (count) => `${count} forms were filled in properly`,
+        expected: 'A string for name; for age an integer or nothing',
+        seen: (count) => `${count} forms fit the schema`,
       });
     },
   },
   {
     id: 'rounds/parallel-apart',
     suite: 'rounds',
-    title: 'Keeps the rounds of parallel calls apart',
+    title: 'Keeps the rounds of parallel calls separate',
     level: 'MUST',
     rules: ['MRTR-022'],
-    hint: 'State and questions belong to one call; keep them with it, not with the connection.',
+    hint: 'requestState and inputRequests belong to one call. Store them with the call, not with the connection.',
     on: ['round-parallel'],
     judge: (view) =>
       every(
@@ -197,10 +202,10 @@ export const ROUNDS: readonly ClientCheck[] = [
   {
     id: 'rounds/state-only',
     suite: 'rounds',
-    title: 'Calls again when a result has a state and asks for nothing',
+    title: 'Repeats the call when a result has a state and no input requests',
     level: 'SHOULD',
     rules: ['MRTR-017'],
-    hint: 'Without inputRequests there is nothing to wait for: repeat the call with requestState.',
+    hint: 'Without inputRequests, repeat the call with requestState at once.',
     on: ['round-state-only'],
     judge: works,
   },
@@ -210,15 +215,19 @@ export const ROUNDS: readonly ClientCheck[] = [
     title: 'Stops when a server never stops asking',
     level: 'SHOULD',
     rules: [],
-    reason: 'A server that always wants another round must not keep the client for ever.',
-    hint: 'Count the rounds of a call and fail it after some (16, say).',
+    reason: 'A server that always asks again must not block the client forever.',
+    hint: 'Limit the rounds of a call, for example to 16.',
     on: ['round-endless'],
     judge(view, facts) {
       if (!facts.modern) return skip('the client speaks the legacy era only');
       const calls = view.named('tools/call').length;
       if (calls === 0 && view.succeeded) return skip(CALLS_NOTHING);
       if (calls > 500 && !view.ended) {
-        return fail(`The client called ${calls} times and was still at it`, 'An end', view.said.at(-1));
+        return fail(
+          `The client called ${calls} times and did not stop`,
+          'An error after some rounds',
+          view.said.at(-1),
+        );
       }
       return givesUp(view);
     },
@@ -226,30 +235,30 @@ export const ROUNDS: readonly ClientCheck[] = [
   {
     id: 'rounds/undeclared',
     suite: 'rounds',
-    title: 'Does not answer what it has not declared',
+    title: 'Does not answer input requests that it has not declared',
     level: 'SHOULD',
     rules: [],
-    reason: 'MRTR-007 forbids servers to ask for it; who answers all the same has declared too little.',
-    hint: 'Fail the call when a kind of input is asked for that you did not declare.',
+    reason: 'MRTR-007 forbids servers to ask for it. A client that answers it should declare it.',
+    hint: 'Fail the call when the server asks for a kind of input that you did not declare.',
     on: ['round-undeclared'],
     judge(view) {
       const [round] = roundsIn(view);
-      if (!round) return skip('the client declares all there is, so nothing is too much');
+      if (!round) return skip('the client declares every kind of input');
       const answer = round.retry && responsesIn(round.retry)['rude'];
-      // A refusal is no answer.
+      // A refusal does not count as an answer.
       if (isJsonObject(answer) && ['decline', 'cancel'].includes(String(answer['action']))) {
         return pass('It declined');
       }
       return answer === undefined
         ? pass('It did not answer')
-        : fail('The client answered', 'No answer, and an error', round.retry);
+        : fail('The client answered', 'No answer, but an error', round.retry);
     },
   },
 ];
 
-const NOT_ASKED = 'the client declares nothing that this server could ask for, or did not call again';
+const NOT_ASKED = 'the client declares nothing that this server asks for, or did not repeat the call';
 
-/** What is wrong with an answer to a question of a modern server; nothing when it is in order. */
+/** What is wrong with an answer to an input request; undefined when it is correct. */
 function oddAnswer(key: string, question: unknown, answer: unknown): string | undefined {
   if (!isJsonObject(answer)) return `${key} was answered with ${JSON.stringify(answer)}`;
   const extra = ['resultType', 'jsonrpc', 'id', 'result'].find((member) => member in answer);
@@ -263,7 +272,7 @@ function oddAnswer(key: string, question: unknown, answer: unknown): string | un
   return oddElicitation(key, answer);
 }
 
-/** The same for an elicitation of either era. */
+/** The same for the answer to an elicitation of either era. */
 export function oddElicitation(key: string, answer: JsonObject): string | undefined {
   const { action } = answer;
   if (!['accept', 'decline', 'cancel'].includes(String(action)))

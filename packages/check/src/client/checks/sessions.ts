@@ -4,7 +4,7 @@ import type { Head, Said, View } from '../view.js';
 import { absent, type ClientCheck, every, fail, pass, skip, works } from './check.js';
 import { acceptsBoth } from './headers.js';
 
-/** Legacy sessions over HTTP, and streams that are taken up again. */
+/** Legacy sessions over HTTP, and streams that are resumed. */
 export const SESSIONS: readonly ClientCheck[] = [
   {
     id: 'sessions/echoed',
@@ -12,7 +12,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     title: 'Sends the session id on every request after the handshake',
     level: 'MUST',
     rules: ['SESS-004'],
-    hint: 'Repeat Mcp-Session-Id of the initialize answer on POST, GET and DELETE.',
+    hint: 'Send the Mcp-Session-Id of the initialize response on every POST, GET and DELETE.',
     on: ['legacy-2025-03-26', 'legacy-2025-06-18', 'legacy-2025-11-25', 'legacy-asks'],
     over: ['http'],
     judge(view) {
@@ -37,7 +37,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     title: 'Sends no session id with initialize',
     level: 'MUST',
     rules: ['SESS-007'],
-    hint: 'A handshake opens a session; it belongs to none.',
+    hint: 'initialize opens a new session, so it has no session id.',
     on: 'all',
     over: ['http'],
     judge: (view) =>
@@ -52,10 +52,10 @@ export const SESSIONS: readonly ClientCheck[] = [
   {
     id: 'sessions/lost',
     suite: 'sessions',
-    title: 'Starts afresh when its session is gone (404)',
+    title: 'Starts a new session when its session is gone (404)',
     level: 'MUST',
     rules: ['SESS-007'],
-    hint: 'On 404 to a request with a session id: initialize without one, then the request again or an error that says so.',
+    hint: 'On 404 for a request with a session id: send initialize without one. Then repeat the request, or report an error.',
     on: ['session-lost'],
     judge(view) {
       const { entries } = view.transcript;
@@ -65,7 +65,7 @@ export const SESSIONS: readonly ClientCheck[] = [
           entry.status === 404 &&
           view.heads.some(({ exchange }) => exchange === entry.exchange),
       );
-      if (lost < 0) return skip('the client did not get as far as losing its session');
+      if (lost < 0) return skip('the client did not send a request in the lost session');
       const again = view.named('initialize').find(({ index }) => index > lost);
       return again
         ? pass('It sent initialize again')
@@ -80,7 +80,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     title: 'Ends its session with DELETE when it is done',
     level: 'SHOULD',
     rules: ['SESS-008'],
-    hint: 'DELETE with Mcp-Session-Id on close.',
+    hint: 'Send DELETE with Mcp-Session-Id on close.',
     on: ['legacy-2025-03-26', 'legacy-2025-06-18', 'legacy-2025-11-25'],
     over: ['http'],
     judge(view) {
@@ -101,7 +101,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     title: 'Accepts text/event-stream on every GET',
     level: 'MUST',
     rules: ['LHTTP-015'],
-    hint: 'Accept: text/event-stream',
+    hint: 'Send Accept: text/event-stream.',
     on: 'all',
     over: ['http'],
     judge(view) {
@@ -123,27 +123,27 @@ export const SESSIONS: readonly ClientCheck[] = [
   {
     id: 'sessions/resumed',
     suite: 'sessions',
-    title: 'Takes a stream up again where it ended',
+    title: 'Resumes a stream where it ended',
     level: 'SHOULD',
     rules: ['LHTTP-022'],
-    hint: 'GET with Last-Event-ID of the last event, when a stream ends before the answer came.',
+    hint: 'When a stream ends before the answer, send GET with Last-Event-ID of the last event.',
     on: ['stream-resumed'],
     judge(view, facts) {
       const opinion = works(view, facts);
       if (opinion.kind !== 'pass') return opinion;
       const get = view.heads.find(({ headers }) => headers['last-event-id'] !== undefined);
       return get?.headers['last-event-id'] === EVENT_ID
-        ? pass('It asked with the id of the last event')
+        ? pass('It sent the id of the last event')
         : fail(`Last-Event-ID was ${JSON.stringify(get?.headers['last-event-id'])}`, EVENT_ID);
     },
   },
   {
     id: 'sessions/retry-honoured',
     suite: 'sessions',
-    title: 'Waits as long as retry says before it takes a stream up again',
+    title: 'Waits for the time in retry before it resumes a stream',
     level: 'MUST',
     rules: ['LHTTP-014'],
-    hint: 'retry is in milliseconds, and counts from the end of the stream.',
+    hint: 'retry is in milliseconds, from the end of the stream.',
     on: ['stream-resumed'],
     judge(view) {
       const { entries } = view.transcript;
@@ -153,11 +153,13 @@ export const SESSIONS: readonly ClientCheck[] = [
         (entry) =>
           entry.kind === 'out' && entry.exchange === call?.entry.exchange && entry.text.includes('retry:'),
       );
-      if (!get || !told) return skip('the client did not take the stream up again');
+      if (!get || !told) return skip('the client did not resume the stream');
       const waited = get.at - told.at;
       return waited >= RETRY_MS - ROUNDING_MS
         ? pass(`It waited ${waited} ms`)
-        : fail(`The client came back after ${waited} ms`, `${RETRY_MS} ms`, { index: entries.indexOf(get) });
+        : fail(`The client resumed the stream after ${waited} ms`, `${RETRY_MS} ms`, {
+            index: entries.indexOf(get),
+          });
     },
   },
   {
@@ -166,7 +168,7 @@ export const SESSIONS: readonly ClientCheck[] = [
     title: 'POSTs to the address that the endpoint event names (HTTP+SSE)',
     level: 'MUST',
     rules: ['SSE-003', 'HTTP-073', 'LHTTP-027'],
-    hint: 'Resolve the data of the endpoint event against the address of the GET.',
+    hint: 'Resolve the data of the endpoint event relative to the URL of the GET.',
     on: ['legacy-2024-11-05'],
     over: ['http'],
     judge(view) {
@@ -174,14 +176,14 @@ export const SESSIONS: readonly ClientCheck[] = [
       if (!get) return skip('the client does not speak the HTTP+SSE transport of 2024-11-05');
       const { entries } = view.transcript;
       const posts = view.heads.filter(({ method, exchange }) => method === 'POST' && exchange > get.exchange);
-      // Streamable HTTP has GET streams, too. Its POSTs accept both kinds of answers, at the one address there is.
+      // Streamable HTTP also has GET streams. Its POSTs accept both kinds of responses, and go to the same address.
       const began = posts.findIndex(
         ({ path, headers }) => path === ENDPOINT || !acceptsBoth(headers['accept']),
       );
       if (began < 0) return skip('the client does not speak the HTTP+SSE transport of 2024-11-05');
       const after = posts.slice(began).map((head) => ({ head, index: entries.indexOf(head) }));
       return every(after, {
-        none: 'the client did not go on',
+        none: 'the client sent no POST after the endpoint event',
         problem: ({ head }) => (head.path === ENDPOINT ? undefined : `A POST went to ${head.path}`),
         expected: ENDPOINT,
         seen: (count) => `${count} POSTs did`,
@@ -190,7 +192,7 @@ export const SESSIONS: readonly ClientCheck[] = [
   },
 ];
 
-/** Timers and clocks disagree by a little. */
+/** Timers and clocks differ a little. */
 const ROUNDING_MS = 20;
 
 function openings(view: View): readonly Said[] {

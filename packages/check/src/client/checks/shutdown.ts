@@ -2,7 +2,7 @@ import { LEAVES_MS } from '../scenarios/streams.js';
 import type { View } from '../view.js';
 import { type ClientCheck, every, fail, outcome, pass, skip } from './check.js';
 
-/** How the client leaves. */
+/** How the client ends its servers and itself. */
 export const SHUTDOWN: readonly ClientCheck[] = [
   {
     id: 'shutdown/closes-input',
@@ -10,45 +10,45 @@ export const SHUTDOWN: readonly ClientCheck[] = [
     title: 'Ends a server by closing its input first',
     level: 'SHOULD',
     rules: ['LIFE-001', 'LIFE-002'],
-    hint: 'Close stdin of the server and wait; signals are for those that do not leave.',
+    hint: 'Close stdin of the server and wait. Send signals only to a server that does not exit.',
     on: 'all',
     over: ['stdio'],
     judge(view) {
       return every(endedBy(view), {
-        none: 'no server was ended by the client',
+        none: 'the client ended no server',
         problem: ({ eof, signal }) =>
           signal !== undefined && (eof === undefined || signal.at < eof.at)
             ? `The server got ${signal.signal} before the end of its input`
             : undefined,
-        expected: 'The end of its input first',
-        seen: (count) => `${count} server${count === 1 ? '' : 's'} saw the end of their input first`,
+        expected: 'The input is closed before any signal',
+        seen: (count) => `The input of ${count} server${count === 1 ? '' : 's'} was closed first`,
       });
     },
   },
   {
     id: 'shutdown/waits',
     suite: 'shutdown',
-    title: 'Gives a server time to leave',
+    title: 'Gives a server time to exit',
     level: 'SHOULD',
     rules: ['LIFE-001', 'LIFE-002'],
     hint: 'Wait a second or two between closing the input and SIGTERM.',
     on: ['slow-exit'],
     judge: (view) =>
       every(endedBy(view), {
-        none: 'no server was ended by the client',
-        // Which of a signal and an end of the input that were sent together is seen first, is chance.
+        none: 'the client ended no server',
+        // When a client closes the input and sends a signal at once, the server may see either first.
         problem: ({ signal, eof }) =>
           signal === undefined || (eof !== undefined && signal.at - eof.at >= LEAVES_MS)
             ? undefined
             : `${signal.signal} came ${whenOf(signal, eof)}`,
-        expected: `${LEAVES_MS} ms to leave after the end of the input`,
-        seen: () => 'It was left to leave by itself',
+        expected: `At least ${LEAVES_MS} ms to exit after the end of the input`,
+        seen: () => 'The server exited by itself',
       }),
   },
   {
     id: 'shutdown/stays-for-it',
     suite: 'shutdown',
-    title: 'Waits for its server to be gone before it goes itself',
+    title: 'Waits for its server to exit before it exits',
     level: 'SHOULD',
     rules: ['LIFE-001'],
     hint: 'Await the exit of the process in close().',
@@ -57,33 +57,33 @@ export const SHUTDOWN: readonly ClientCheck[] = [
       const lives = livesOf(view).filter(({ eof }) => eof !== undefined);
       const { at } = view.transcript.end;
       return every(lives, {
-        none: 'no server was ended by the client',
+        none: 'the client ended no server',
         problem: ({ exit, life }) =>
           life > 0 && (exit === undefined || exit.at > at + SOON_MS)
-            ? 'The client was gone while its server was still leaving'
+            ? 'The client exited before its server'
             : undefined,
-        expected: 'The server is gone first',
-        seen: () => 'The server was gone first',
+        expected: 'The server exits first',
+        seen: () => 'The server exited first',
       });
     },
   },
   {
     id: 'shutdown/nothing-left',
     suite: 'shutdown',
-    title: 'Leaves no server behind, not even one that does not want to go',
+    title: 'Leaves no server running, not even one that ignores SIGTERM',
     level: 'SHOULD',
     rules: ['LIFE-001', 'LIFE-002'],
-    hint: 'After a bounded wait SIGTERM, after another SIGKILL (taskkill /F on Windows).',
+    hint: 'Send SIGTERM after a bounded wait, and SIGKILL after another (taskkill /F on Windows).',
     on: 'all',
     over: ['stdio'],
     judge(view) {
       if (livesOf(view).length === 0) return skip('the client started no server');
       const { left, late } = view.transcript.end;
-      if (late) return skip('the client had to be ended itself');
+      if (late) return skip('the client did not end by itself');
       return left === 0
-        ? pass('All were gone')
+        ? pass('All servers had exited')
         : fail(
-            `${left} server process${left === 1 ? ' was' : 'es were'} left when the client had gone`,
+            `${left} server process${left === 1 ? ' was' : 'es were'} still running after the client had exited`,
             'None',
           );
     },
@@ -91,14 +91,14 @@ export const SHUTDOWN: readonly ClientCheck[] = [
   {
     id: 'shutdown/ends',
     suite: 'shutdown',
-    title: 'Ends by itself when it is done, also with a server that does not want to go',
+    title: 'Exits by itself when it is done, also with a server that ignores SIGTERM',
     level: 'SHOULD',
     rules: [],
-    reason: 'A program that cannot leave is killed, and then leaves its servers behind.',
-    hint: 'Bound every step of closing.',
+    reason: 'A program that hangs is killed, and its servers keep running.',
+    hint: 'Give every step of closing a time limit.',
     on: ['stubborn', 'slow-exit'],
     judge(view) {
-      if (view.said.length === 0) return skip('the client said nothing');
+      if (view.said.length === 0) return skip('the client sent nothing');
       return view.ended
         ? pass(`It ended after ${view.transcript.end.ms} ms`)
         : fail(`The client ${outcome(view)}`, 'An end', view.said.at(-1));
@@ -110,9 +110,8 @@ export const SHUTDOWN: readonly ClientCheck[] = [
     title: 'Never runs two copies of a server at once',
     level: 'SHOULD',
     rules: [],
-    reason:
-      'Servers that own something (a port, a file, a browser) fail when a sibling is started to be probed.',
-    hint: 'Probe on the process that will serve; start another only when the first has gone.',
+    reason: 'A server that owns a port, a file or a browser fails when a second copy is started to probe it.',
+    hint: 'Probe the process that will serve. Start another only when the first has exited.',
     on: 'all',
     over: ['stdio'],
     judge(view) {
@@ -120,7 +119,7 @@ export const SHUTDOWN: readonly ClientCheck[] = [
       if (lives.length === 0) return skip('the client started no server');
       const overlap = lives.find(({ started }) => started.beside > 0);
       return overlap
-        ? fail('A second server was started while the first was there', 'One at a time', overlap)
+        ? fail('A second server was started while the first was running', 'One at a time', overlap)
         : pass(`${lives.length} server${lives.length === 1 ? '' : 's'}, one at a time`);
     },
   },
@@ -134,7 +133,7 @@ function endedBy(view: View): Life[] {
 
 function whenOf(signal: Kind<'signal'>, eof: Kind<'eof'> | undefined): string {
   if (eof === undefined || signal.at < eof.at) return 'before the end of the input';
-  return `${signal.at - eof.at} ms after the end of the input, to a server that was leaving`;
+  return `${signal.at - eof.at} ms after the end of the input, to a server that was exiting`;
 }
 
 type Kind<K extends string> = Extract<View['transcript']['entries'][number], { kind: K }>;
@@ -152,7 +151,7 @@ function livesOf({ transcript: { entries, end } }: View): Life[] {
   return entries.flatMap((started, index): Life[] => {
     if (started.kind !== 'started') return [];
     const of = entries.filter(({ life }) => life === started.life);
-    // What comes when the client has gone is the system's doing, or ours.
+    // A signal after the end of the client comes from the system, or from this program.
     const find = <K extends string>(kind: K) => of.find((entry): entry is Kind<K> => entry.kind === kind);
     const signal = find('signal');
     return [

@@ -12,34 +12,34 @@ import { runScenario } from './run-scenario.js';
 
 interface ClientRun {
   readonly player: Player;
-  /** What a person would call the client. */
+  /** The name of the client in the report. */
   readonly label: string;
   readonly version: string;
   /** The transports to try. Default: both. */
   readonly over?: readonly Over[];
-  /** Why a transport cannot be tried; its checks do not apply then. */
+  /** Why a transport cannot be tried. Its checks do not apply then. */
   readonly missing?: Partial<Record<Over, string>>;
-  /** Names of checks, suites and scenarios: `choose` says what they come to. Default: all. */
+  /** Names of checks, suites and scenarios; see `choose`. Default: all. */
   readonly only?: readonly string[];
-  /** The eras that the client speaks, for one that does not show it. */
+  /** The eras that the client speaks, for a client that does not show it. */
   readonly eras?: readonly ('modern' | 'legacy')[];
-  /** Failures that are known: docs/check-ci.md. */
+  /** Known failures: docs/check-ci.md. */
   readonly baseline?: Baseline | undefined;
   /** How long the client may take for one server. Default 90 s. */
   readonly boundMs?: number | undefined;
-  /** How many runs at a time; those that take longer than some seconds do not count. Default 2. */
+  /** How many runs at a time. A run that takes longer than some seconds does not count. Default 2. */
   readonly jobs?: number;
   readonly signal?: AbortSignal;
-  /** Told after every run. */
+  /** Called after every run. */
   readonly onRun?: (done: number, all: number, transcript: ClientTranscript) => void;
 }
 
 export interface ClientReport extends Report {
-  /** What was tried, for whoever wants to look for himself. */
+  /** The record of every run. */
   readonly transcripts: readonly ClientTranscript[];
 }
 
-/** Shows a client every server, and says what is to be said about it. */
+/** Runs a client against every scripted server, and reports what the checks found. */
 export async function checkClient(run: ClientRun): Promise<ClientReport> {
   const { player, label, version, over = OVERS, missing = {}, only = [], jobs = 2, onRun } = run;
   const signal = run.signal ?? new AbortController().signal;
@@ -60,7 +60,7 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
     onRun?.(transcripts.length, plans.length, transcript);
   };
   await takeTurns(plans, jobs, show, { clock: systemClock });
-  // In the order of the catalogue, however the runs overtook each other.
+  // In the order of the catalogue, not in the order in which the runs ended.
   const order = new Map(SCENARIOS.map(({ name }, at) => [name, at]));
   transcripts.sort(
     (one, other) =>
@@ -70,7 +70,7 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
   const facts = factsOf(transcripts, run.eras);
   const notTried: Partial<Record<Over, string>> = {
     ...Object.fromEntries(
-      OVERS.filter((each) => !over.includes(each)).map((each) => [each, `${each} was not to be tried`]),
+      OVERS.filter((each) => !over.includes(each)).map((each) => [each, `${each} was not selected (--over)`]),
     ),
     ...missing,
   };
@@ -94,7 +94,7 @@ export async function checkClient(run: ClientRun): Promise<ClientReport> {
   };
 }
 
-/** What a baseline has to know of the choice. */
+/** What a baseline must know about the selected checks. */
 export function scopeOf(checks: readonly ClientCheck[]): BaselineScope {
   const ids = (of: readonly ClientCheck[]) => new Set(of.map(({ id }) => id));
   return { chosen: ids(checks), known: ids(CLIENT_CHECKS) };
@@ -107,8 +107,8 @@ function describe({ modern, legacy }: ClientFacts, over: readonly Over[]): strin
 }
 
 /**
- * Does `work` for every plan, `jobs` at a time. What takes longer than `patienceMs` only waits (a client for its own
- * limit, mostly) and needs no processor: another begins beside it, until `MOST_WAITING` wait.
+ * Does `work` for every plan, `jobs` at a time. A job that takes longer than `patienceMs` mostly waits for a timeout of the
+ * client and needs no processor, so another job starts beside it, until `MOST_WAITING` jobs wait.
  */
 export async function takeTurns<Plan>(
   plans: readonly Plan[],

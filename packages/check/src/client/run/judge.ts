@@ -6,7 +6,7 @@ import type { ClientTranscript, Entry, Over } from '../model.js';
 import { scenarioNamed } from '../scenarios/index.js';
 import { type View, viewOf } from '../view.js';
 
-/** What is known of the client from all that it said; `insisted` is what its owner says it speaks. */
+/** What all runs show about the client. `insisted`: the eras that the user says it speaks (`--eras`). */
 export function factsOf(
   transcripts: readonly ClientTranscript[],
   insisted: readonly ('modern' | 'legacy')[] = [],
@@ -28,9 +28,9 @@ export function viewsOf(transcripts: readonly ClientTranscript[]): View[] {
 }
 
 /**
- * One finding for one check, from all runs that it looks at: it fails where one of them fails, and passes where one
- * passes and none fails. Where the limit of a run expired first, a SHOULD is broken (to hang is bad enough), but a MUST
- * is undecided: the client may have a longer limit of its own. `missing` says why a transport was not tried.
+ * One finding for one check, from all runs that it looks at. It fails when one run fails, and passes when one run passes and
+ * none fails. When the time limit of a run expired first, a SHOULD is broken, since the client hangs. A MUST is undecided,
+ * since the client may have a longer limit of its own. `missing` says why a transport was not tried.
  */
 export function judge(
   check: ClientCheck,
@@ -43,7 +43,7 @@ export function judge(
     .map((view) => ({ view, opinion: opinionOf(check, view, facts) }));
   const open = opinions.filter(({ opinion }) => opinion.kind === 'undecided');
   const decided = opinions.filter(({ opinion }) => opinion.kind === 'fail');
-  // Of a client that never ends, nothing is known.
+  // A client that never ends by itself shows nothing about its limits.
   const failed = check.level === 'MUST' || !facts.ends ? decided : [...decided, ...open];
   const passed = opinions.filter(({ opinion }) => opinion.kind === 'pass');
   const [chosen] = failed.length > 0 ? failed : open.length > 0 ? open : passed;
@@ -67,7 +67,7 @@ export function judge(
     return {
       ...head,
       outcome: facts.ends ? 'skip' : 'error',
-      seen: `Undecided, since the limit of this check expired: ${opinion.seen}, with ${where}${more}`,
+      seen: `Undecided, since the time limit of this check expired: ${opinion.seen}, with ${where}${more}`,
       expected: opinion.expected,
       wire: facts.ends ? [] : excerpt(view.transcript.entries, opinion.at),
     };
@@ -90,7 +90,7 @@ export function judge(
   };
 }
 
-/** A client that could not even be started has not shown anything. */
+/** A client that could not be started has shown nothing. */
 function opinionOf(check: ClientCheck, view: View, facts: ClientFacts): Opinion {
   const { error } = view.transcript.end;
   return error === undefined ? check.judge(view, facts) : { kind: 'skip', seen: error };
@@ -104,14 +104,14 @@ function whySkipped(
   const reasons = new Set(opinions.map(({ opinion }) => opinion.seen));
   if (reasons.size > 0) return sentence([...reasons][0] ?? '');
   const untried = (over ?? (['stdio', 'http'] as const)).flatMap((each) => missing[each] ?? []);
-  return sentence(untried[0] ?? 'no server that would show it was tried');
+  return sentence(untried[0] ?? 'no server that shows it was tried');
 }
 
 function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-/** What was said, with the place that shows it. */
+/** The part of the record around the entry that shows the finding. */
 function excerpt(entries: readonly Entry[], at = entries.length - 1): WireLine[] {
   const began = entries[0]?.at ?? 0;
   const lines: WireLine[] = [];
@@ -136,9 +136,9 @@ function inWords(entry: Entry): string | undefined {
     case 'head':
       return `${entry.method} ${entry.path} ${headersInWords(entry.headers)}`;
     case 'status':
-      return `answered with ${entry.status}`;
+      return `answered with HTTP ${entry.status}`;
     case 'hung-up':
-      return 'the client closed the answer';
+      return 'the client closed the response';
     case 'eof':
       return 'the client closed the input of the server';
     case 'signal':
@@ -148,7 +148,7 @@ function inWords(entry: Entry): string | undefined {
   }
 }
 
-/** Those that have a meaning here; the rest is HTTP's. */
+/** Only headers that MCP uses. */
 function headersInWords(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .filter(([name]) => /^(mcp-|accept$|content-type$|last-event-id$)/.test(name))

@@ -5,21 +5,21 @@ import { describeExit } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { spawnChild } from '@isthmus/sdk/internal/process/spawn-child.js';
 import type { Over, Scenario, Step } from '../model.js';
 
-/** What the client of one run is given. */
+/** The server of one run, as the client gets it. */
 export interface ScriptedServer {
   readonly scenario: Scenario;
   readonly over: Over;
   readonly steps: readonly Step[];
-  /** Where the server is, over HTTP. */
+  /** The address of the server, over HTTP. */
   readonly url: string | undefined;
-  /** How to start the server, over stdio. */
+  /** The command of the server, over stdio. */
   readonly command: readonly string[] | undefined;
-  /** The same without a process, for clients that run in ours. */
+  /** Starts the server without a process, for clients in this process. */
   readonly start: (() => Pipes) | undefined;
-  /** A folder of its own, gone afterwards. */
+  /** A folder of this run. It is removed afterwards. */
   readonly folder: string;
   readonly boundMs: number;
-  /** The run is called off. */
+  /** Cancels the run. */
   readonly signal: AbortSignal;
 }
 
@@ -27,12 +27,12 @@ export interface Pipes {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly exited: Promise<void>;
-  /** As SIGKILL would. */
+  /** Ends the server as SIGKILL does. */
   kill(): void;
 }
 
-/** Plays the part of the client. It settles when the client has ended, or was ended because of the bound. */
-export type Player = (stage: ScriptedServer) => Promise<PlayerEnd>;
+/** Runs the client. It settles when the client has ended, or was killed at the time limit. */
+export type Player = (server: ScriptedServer) => Promise<PlayerEnd>;
 
 interface PlayerEnd {
   readonly code: number | null;
@@ -49,28 +49,28 @@ interface ClientCommand {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The client is a command, started anew for each server. */
+/** A client that is a command. It is started once for each server. */
 export function commandPlayer({ words, cwd, env = {} }: ClientCommand): Player {
-  return async (stage) => {
-    const [command = '', ...args] = fillIn(words, stage);
+  return async (server) => {
+    const [command = '', ...args] = fillIn(words, server);
     const child = spawnChild({
       command,
       args,
       inheritEnv: 'all',
-      env: { ...environmentOf(stage), ...env },
+      env: { ...environmentOf(server), ...env },
       ...(cwd !== undefined && { cwd }),
-      // Servers that it leaves behind are in its group: they are counted before they are taken away.
+      // Servers that it leaves behind are in its process group. They are counted before they are killed.
       shutdown: { closeMs: 0, termMs: 3000, killMs: 1000 },
     });
     child.stdout.resume();
-    const calledOff = createDeferred<void>();
-    const callOff = () => calledOff.resolve();
-    if (stage.signal.aborted) callOff();
-    stage.signal.addEventListener('abort', callOff);
-    const inTime = await within(systemClock, stage.boundMs, Promise.race([child.exited, calledOff.promise]));
-    stage.signal.removeEventListener('abort', callOff);
+    const cancelled = createDeferred<void>();
+    const cancel = () => cancelled.resolve();
+    if (server.signal.aborted) cancel();
+    server.signal.addEventListener('abort', cancel);
+    const inTime = await within(systemClock, server.boundMs, Promise.race([child.exited, cancelled.promise]));
+    server.signal.removeEventListener('abort', cancel);
     const late = !inTime && !child.isGone;
-    const exit = await (late || stage.signal.aborted ? child.kill() : child.exited);
+    const exit = await (late || server.signal.aborted ? child.kill() : child.exited);
     return {
       code: late ? null : exit.code,
       late,
@@ -82,7 +82,7 @@ export function commandPlayer({ words, cwd, env = {} }: ClientCommand): Player {
 
 const STDERR_KEPT = 2000;
 
-/** docs/check-client.md lists them. A cache folder of its own keeps what was learnt of one server from the next. */
+/** docs/check-client.md lists these variables. With its own cache folder the client cannot remember an earlier server. */
 function environmentOf({
   scenario,
   over,
@@ -104,24 +104,24 @@ function environmentOf({
   };
 }
 
-/** Where the words of a client command name the server. */
+/** Where the arguments of a client command name the server. */
 const FOR: Readonly<Record<Over, RegExp>> = {
   http: /\{(?:url|server)\}/,
   stdio: /\{(?:command|server)(?:\.\.\.)?\}/,
 };
 
-/** Why a client cannot be shown servers over this; nothing when it can. */
+/** Why the client cannot be run over a transport; undefined when it can. */
 export function whyNot(words: readonly string[], over: Over, insists: boolean): string | undefined {
   const names = (which: Over) => words.some((word) => FOR[which].test(word));
   if (names(over) || (insists && !names('http') && !names('stdio'))) return undefined;
   if (over === 'http') {
-    // As the official suite does it, the address is the last argument.
+    // Without a placeholder the address is the last argument, as in the official conformance suite.
     return names('stdio') ? 'the client command has no {url} or {server} for the address' : undefined;
   }
   return 'the client command has no {command} or {server} for the command line of the server';
 }
 
-/** The words with the server in its place. */
+/** The command with the server filled in. */
 export function fillIn(words: readonly string[], { over, url, command = [] }: ScriptedServer): string[] {
   if (over === 'http') {
     const named = words.map((word) => word.replaceAll(/\{(?:url|server)\}/g, () => url ?? ''));
@@ -133,7 +133,7 @@ export function fillIn(words: readonly string[], { over, url, command = [] }: Sc
   });
 }
 
-/** As a shell would read it. */
+/** The command as one line for a shell. */
 export function commandLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ');
 }

@@ -13,12 +13,12 @@ import { playOnStdio } from '../scripted/stdio-server.js';
 import { DEFAULT_STEPS, type Pipes, type Player } from './player.js';
 
 interface RunSettings {
-  /** How long the client may take. Default 90 s. */
+  /** The time limit of the client. Default 90 s. */
   readonly boundMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Shows one server to the client, and writes down what happens. */
+/** Runs the client against one scripted server, and records what happens. */
 export async function runScenario(
   scenario: Scenario,
   over: Over,
@@ -56,12 +56,12 @@ export async function runScenario(
     };
   } finally {
     await http?.close();
-    // Scripted servers that are still there see that their record is gone, and go.
+    // Scripted servers that still run notice that their record is gone, and exit.
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Longer than the 60 s that the official clients give a request by default: they are heard out. */
+/** Longer than the 60 s after which requests of the official clients time out by default. */
 const BOUND_MS = 90_000;
 
 const PROGRAM = fileURLToPath(new URL('../scripted/stdio-program.js', import.meta.url));
@@ -70,7 +70,7 @@ function commandFor(name: string, file: string): readonly string[] {
   return [process.execPath, PROGRAM, '--script', name, '--record', file];
 }
 
-/** The last that a client does may still be on its way to us. */
+/** The last requests of a client may still be on their way. */
 async function settle(isBusy: () => boolean): Promise<void> {
   for (let waited = 0; isBusy() && waited < SETTLE_MS; waited += STEP_MS) {
     await within(systemClock, STEP_MS, new Promise(() => {}));
@@ -82,11 +82,11 @@ const STEP_MS = 5;
 
 interface InnerServers {
   readonly start: () => Pipes;
-  /** How many are there now. */
+  /** How many are running now. */
   readonly present: () => number;
 }
 
-/** Servers on pipes in our own process. Their lives are negative numbers, which no process has. */
+/** Servers on pipes in this process. Their `life` is negative, so it is never the id of a process. */
 function createInnerServers(scenario: Scenario, record: Recorder): InnerServers {
   let lives = 0;
   let present = 0;
@@ -124,10 +124,10 @@ function createInnerServers(scenario: Scenario, record: Recorder): InnerServers 
   };
 }
 
-/** How many of the recorded processes are still there, when they had a moment to follow their client. */
+/** How many recorded processes still run after a short grace period. */
 async function countLeft(read: () => readonly Entry[]): Promise<number> {
   for (let waited = 0; ; waited += LOOK_MS) {
-    const left = openLives(read()).filter(isThere).length;
+    const left = openLives(read()).filter(isRunning).length;
     if (left === 0 || waited >= GRACE_MS) return left;
     await within(systemClock, LOOK_MS, new Promise(() => {}));
   }
@@ -136,7 +136,7 @@ async function countLeft(read: () => readonly Entry[]): Promise<number> {
 const GRACE_MS = 1000;
 const LOOK_MS = 50;
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   const since = startTimeOf(pid);
   return since !== undefined && isStillRunning(pid, since);
 }

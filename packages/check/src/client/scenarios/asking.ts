@@ -13,7 +13,7 @@ import {
   textResult,
 } from './base-servers.js';
 
-/** Nobody would make such a state up: quotes, a newline, blanks at its ends, other alphabets, and JSON. */
+/** A state that shows any change: quotes, a newline, spaces at both ends, other alphabets, and JSON. */
 const ODD_STATE = ' {"n":1.0,"é":"\\u00e9"}\n"=?base64?eA==?="\t☃ ';
 
 export const FORM: JsonObject = {
@@ -38,7 +38,7 @@ const SAMPLE: JsonObject = {
   params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say hi.' } }], maxTokens: 20 },
 };
 
-/** Modern servers that ask before they answer. They ask only for what was declared on that very request. */
+/** Modern servers that ask for input before they answer. They ask only for what the request declares. */
 export const ROUNDS: readonly Scenario[] = [
   asking('round-elicit', 'A modern server that asks for a name before it answers', (turn, round) =>
     round === 0 ? { inputRequests: declared(turn, { who: FORM }), requestState: ODD_STATE } : undefined,
@@ -55,8 +55,10 @@ export const ROUNDS: readonly Scenario[] = [
     if (round === 0) return { inputRequests: declared(turn, { one: FORM }), requestState: 'only-here' };
     return round === 1 ? { inputRequests: declared(turn, { two: FORM }) } : undefined;
   }),
-  asking('round-state-only', 'A modern server that asks for nothing but to be asked again', (_, round) =>
-    round < 2 ? { requestState: `wait-${round}` } : undefined,
+  asking(
+    'round-state-only',
+    'A modern server that sends only a state and wants the call again',
+    (_, round) => (round < 2 ? { requestState: `wait-${round}` } : undefined),
   ),
   asking('round-endless', 'A modern server that never stops asking', (_, round) => ({
     requestState: `again-${round}`,
@@ -69,7 +71,7 @@ export const ROUNDS: readonly Scenario[] = [
   {
     ...asking(
       'round-parallel',
-      'A modern server that asks two calls at once, each with a state of its own',
+      'A modern server that asks for input in two parallel calls, each with its own state',
       (turn, round) =>
         round === 0
           ? {
@@ -113,7 +115,7 @@ function roundServer(ask: (turn: ScriptTurn, round: number) => JsonObject | unde
   return modern({ on: { 'tools/call': call }, tools: [ECHO, { ...ECHO, name: 'other' }] });
 }
 
-/** Stands for: the client declared nothing of what would be asked. */
+/** The client declared none of the kinds of input that the server would ask for. */
 const NOTHING: JsonObject = {};
 
 function declared(turn: ScriptTurn, wanted: Record<string, JsonObject>): JsonObject {
@@ -125,7 +127,7 @@ function declared(turn: ScriptTurn, wanted: Record<string, JsonObject>): JsonObj
   return kept.length === 0 ? NOTHING : Object.fromEntries(kept);
 }
 
-/** The first that the client did not declare. Who declares all of them cannot be asked too much. */
+/** The first kind of input that the client did not declare; `NOTHING` for a client that declares all. */
 function undeclared(turn: ScriptTurn): JsonObject {
   const capabilities = capabilitiesOf(turn);
   const { elicitation } = capabilities as { elicitation?: JsonObject };
@@ -144,11 +146,11 @@ function nameIn({ params }: ScriptTurn): string {
   return String(params['name']);
 }
 
-/** A legacy server that asks while it works, one question after the other. */
+/** A legacy server that sends its requests during a call, one after the other. */
 export const QUESTIONS: readonly Scenario[] = [
   {
     name: 'legacy-asks',
-    title: 'A legacy server that asks for all that was declared, and for what nobody knows',
+    title: 'A legacy server that sends every declared request, and an unknown one',
     over: ['stdio', 'http'],
     serves: ['legacy'],
     open: askingServer,
@@ -171,7 +173,7 @@ function askingServer(): Script {
         if (turn.over === 'http' && turn.headers['mcp-session-id'] !== session.id) return false;
         call = turn;
         left = questionsFor(session.capabilities, turn.headers['host']);
-        // Of an elicitation that never was (ELIC-028).
+        // For an elicitation that does not exist (ELIC-028).
         turn.say({
           jsonrpc: '2.0',
           method: 'notifications/elicitation/complete',
@@ -179,7 +181,7 @@ function askingServer(): Script {
         });
         next();
       },
-      // An answer to one of them.
+      // An answer to one of its requests.
       ''(turn) {
         turn.accept();
         next();
@@ -188,7 +190,7 @@ function askingServer(): Script {
   });
 }
 
-/** The id names what is asked: the judge goes by it. */
+/** The ids name the kind of request. The checks use them. */
 function questionsFor(capabilities: JsonObject, host: string | undefined): JsonObject[] {
   const { elicitation, roots, sampling } = capabilities as Record<string, JsonObject | undefined>;
   return [
@@ -203,13 +205,13 @@ function questionsFor(capabilities: JsonObject, host: string | undefined): JsonO
   ];
 }
 
-/** Without `mode`, which is form (ELIC-004). */
+/** Without `mode`, which means a form (ELIC-004). */
 function plainForm(): JsonObject {
   const { mode: _, ...rest } = FORM['params'] as JsonObject;
   return rest;
 }
 
-/** Over HTTP at this very server, to see whether somebody goes there. */
+/** Over HTTP the URL is on this server, which shows whether the client fetches it. */
 function pageAt(host: string | undefined): JsonObject {
   const url = host === undefined ? 'https://example.com/login' : `http://${host}${LOGIN_PATH}`;
   return {

@@ -9,7 +9,7 @@ import type { ScriptRequest, ScriptTurn } from '../scripted/script.js';
 /** The tool that every scripted server has. */
 export const ECHO: JsonObject = {
   name: 'echo',
-  description: 'Says what it was told.',
+  description: 'Returns its arguments.',
   inputSchema: {
     type: 'object',
     properties: { text: { type: 'string', default: 'hello' } },
@@ -17,10 +17,10 @@ export const ECHO: JsonObject = {
   },
 };
 
-/** Another one, which never answers by itself. */
+/** A tool that never answers by itself. */
 export const SLOW: JsonObject = {
   name: 'slow',
-  description: 'Takes longer than anybody waits.',
+  description: 'Never answers.',
   inputSchema: { type: 'object', properties: {} },
 };
 
@@ -30,7 +30,7 @@ export function textResult(text: string): JsonObject {
   return { content: [{ type: 'text', text }] };
 }
 
-/** As modern results are. */
+/** A modern result. */
 export function complete(result: JsonObject): JsonObject {
   return { resultType: 'complete', ...result, _meta: { [META.serverInfo]: SERVER_INFO } };
 }
@@ -40,29 +40,29 @@ export function cacheable(result: JsonObject, ttlMs = 0): JsonObject {
 }
 
 export interface ModernBehaviour {
-  /** What is done differently, by method. A handler that returns `false` leaves the message to good manners. */
+  /** Handlers for some methods. A handler that returns `false` leaves the message to the correct behaviour. */
   readonly on?: Readonly<Record<string, Handler>>;
   readonly tools?: readonly JsonObject[];
-  /** What the server says it speaks. */
+  /** The versions that the server says it supports. */
   readonly supported?: readonly string[];
   readonly script?: Omit<Script, 'receive'>;
 }
 
-/** Nothing means: it is done. */
+/** Returns nothing when it has handled the message. */
 export type Handler = (turn: ScriptTurn) => void | false;
 
-/** A modern server with good manners. */
-export function modern(manners: ModernBehaviour = {}): Script {
-  return { ...manners.script, receive: (turn) => receiveModern(turn, manners) };
+/** A correct modern server. */
+export function modern(behaviour: ModernBehaviour = {}): Script {
+  return { ...behaviour.script, receive: (turn) => receiveModern(turn, behaviour) };
 }
 
-function receiveModern(turn: ScriptTurn, manners: ModernBehaviour): void {
-  const own = manners.on?.[turn.method];
+function receiveModern(turn: ScriptTurn, behaviour: ModernBehaviour): void {
+  const own = behaviour.on?.[turn.method];
   if (own && own(turn) !== false) return;
   if (turn.id === undefined || turn.method === '') return turn.accept();
-  if (versionOf(turn) === undefined) return refuseLegacy(turn, manners);
+  if (versionOf(turn) === undefined) return refuseLegacy(turn, behaviour);
   const answer = MODERN_ANSWERS[turn.method];
-  if (answer) answer(turn, manners);
+  if (answer) answer(turn, behaviour);
   else turn.fail(ErrorCode.MethodNotFound, `There is no ${turn.method}`, undefined, 404);
 }
 
@@ -77,12 +77,12 @@ export function capabilitiesOf({ params }: Pick<ScriptTurn, 'params'>): JsonObje
   return isJsonObject(declared) ? declared : {};
 }
 
-/** What a tool of ours says to ordinary arguments. */
+/** The result of the tool `echo`. */
 export function echoOf({ params }: ScriptTurn): JsonObject {
   return textResult(JSON.stringify(params['arguments'] ?? {}));
 }
 
-const MODERN_ANSWERS: Readonly<Record<string, (turn: ScriptTurn, manners: ModernBehaviour) => void>> = {
+const MODERN_ANSWERS: Readonly<Record<string, (turn: ScriptTurn, behaviour: ModernBehaviour) => void>> = {
   'server/discover': (turn, { supported = [LATEST_MODERN] }) =>
     turn.reply(cacheable({ supportedVersions: supported, capabilities: { tools: { listChanged: true } } })),
   'tools/list': (turn, { tools = [ECHO] }) => turn.reply(cacheable({ tools })),
@@ -114,12 +114,12 @@ function refuseLegacy(turn: ScriptTurn, { supported = [LATEST_MODERN] }: ModernB
 }
 
 interface LegacyBehaviour extends ModernBehaviour {
-  /** The only one that it speaks. Default: the newest. */
+  /** The only revision that it speaks. Default: the newest. */
   readonly revision?: string;
   readonly session?: ScriptedLegacySession;
 }
 
-/** What a legacy server knows of its one client. */
+/** What a legacy server knows about its only client. */
 interface ScriptedLegacySession {
   id: string | undefined;
   capabilities: JsonObject;
@@ -129,31 +129,31 @@ export function createSession(): ScriptedLegacySession {
   return { id: undefined, capabilities: {} };
 }
 
-/** A legacy server with good manners, which over HTTP keeps a session. */
-export function legacy(manners: LegacyBehaviour = {}): Script {
-  const settled = { ...manners, session: manners.session ?? createSession() };
+/** A correct legacy server. Over HTTP it has a session. */
+export function legacy(behaviour: LegacyBehaviour = {}): Script {
+  const settled = { ...behaviour, session: behaviour.session ?? createSession() };
   return {
-    ...manners.script,
+    ...behaviour.script,
     receive: (turn) => receiveLegacy(turn, settled),
-    visit: (visit) => manners.script?.visit?.(visit) || visitLegacy(visit, settled.session),
+    visit: (visit) => behaviour.script?.visit?.(visit) || visitLegacy(visit, settled.session),
   };
 }
 
 function receiveLegacy(
   turn: ScriptTurn,
-  manners: LegacyBehaviour & { session: ScriptedLegacySession },
+  behaviour: LegacyBehaviour & { session: ScriptedLegacySession },
 ): void {
-  const { session } = manners;
-  const own = manners.on?.[turn.method];
+  const { session } = behaviour;
+  const own = behaviour.on?.[turn.method];
   if (own && own(turn) !== false) return;
   if (turn.over === 'http' && !isOfSession(turn, session)) return;
   if (turn.id === undefined || turn.method === '') return turn.accept();
   const answer = LEGACY_ANSWERS[turn.method];
-  if (answer) answer(turn, manners);
+  if (answer) answer(turn, behaviour);
   else turn.fail(ErrorCode.MethodNotFound, 'Method not found');
 }
 
-/** Over HTTP, as many legacy servers do it: without a session only `initialize` is heard. */
+/** Over HTTP, only `initialize` is accepted without a session, as in many legacy servers. */
 function isOfSession(turn: ScriptTurn, session: ScriptedLegacySession): boolean {
   if (turn.method === 'initialize') return true;
   const named = turn.headers['mcp-session-id'];
@@ -174,7 +174,7 @@ function visitLegacy(visit: ScriptRequest, session: ScriptedLegacySession): bool
 }
 
 const LEGACY_ANSWERS: Readonly<
-  Record<string, (turn: ScriptTurn, manners: LegacyBehaviour & { session: ScriptedLegacySession }) => void>
+  Record<string, (turn: ScriptTurn, behaviour: LegacyBehaviour & { session: ScriptedLegacySession }) => void>
 > = {
   initialize(turn, { revision = LATEST_LEGACY, session }) {
     session.id = randomUUID();
@@ -189,16 +189,16 @@ const LEGACY_ANSWERS: Readonly<
   'tools/call': (turn) => turn.reply(echoOf(turn)),
 };
 
-/** A server of both eras with good manners. What it does differently it does in both. */
-export function dual(manners: ModernBehaviour = {}): Script {
+/** A correct server of both eras. Its special handlers apply in both. */
+export function dual(behaviour: ModernBehaviour = {}): Script {
   const session = createSession();
   return {
-    ...manners.script,
+    ...behaviour.script,
     receive(turn) {
-      if (isModern(turn)) receiveModern(turn, manners);
-      else receiveLegacy(turn, { ...manners, session });
+      if (isModern(turn)) receiveModern(turn, behaviour);
+      else receiveLegacy(turn, { ...behaviour, session });
     },
-    visit: (visit) => manners.script?.visit?.(visit) || visitLegacy(visit, session),
+    visit: (visit) => behaviour.script?.visit?.(visit) || visitLegacy(visit, session),
   };
 }
 
@@ -206,7 +206,7 @@ export function isModern(turn: ScriptTurn): boolean {
   return versionOf(turn) !== undefined;
 }
 
-/** A result in the words of the era that was asked in. */
+/** A result in the form of the era of its request. */
 export function inEra(turn: ScriptTurn, result: JsonObject): JsonObject {
   return isModern(turn) ? complete(result) : result;
 }

@@ -17,29 +17,29 @@ import {
 
 const TWICE: readonly Step[] = [{ do: 'list' }, { do: 'list' }, { do: 'call', name: 'echo' }];
 
-/** Servers whose lists live for some time. */
+/** Servers whose lists have a ttlMs, or pages. */
 export const CACHES: readonly Scenario[] = [
-  listing('cache-zero', 'A modern server whose list is stale at once (ttlMs 0)', TWICE, { ttlMs: 0 }),
+  listing('cache-zero', 'A modern server whose list is never fresh (ttlMs 0)', TWICE, { ttlMs: 0 }),
   {
     name: 'cache-missing',
-    title: 'A legacy server, which cannot say how long its list lives',
+    title: 'A legacy server, whose list has no ttlMs',
     over: ['stdio', 'http'],
     serves: ['legacy'],
     steps: TWICE,
     open: () => legacy(),
   },
-  listing('cache-negative', 'A modern server whose list lives for less than nothing (ttlMs -1)', TWICE, {
+  listing('cache-negative', 'A modern server whose list has a negative ttlMs (-1)', TWICE, {
     ttlMs: -1,
   }),
   listing(
     'cache-expired',
-    'A modern server whose list lives for 100 ms',
+    'A modern server whose list is fresh for 100 ms',
     [{ do: 'list' }, { do: 'wait', ms: 300 }, { do: 'list' }, { do: 'call', name: 'echo' }],
     { ttlMs: 100 },
   ),
   {
     name: 'cache-changed',
-    title: 'A modern server whose list lives for a minute, and changes all the same',
+    title: 'A modern server whose list is fresh for a minute, but changes earlier',
     over: ['stdio', 'http'],
     serves: ['modern'],
     steps: [
@@ -61,7 +61,7 @@ export const CACHES: readonly Scenario[] = [
   },
   {
     name: 'dead-cursor',
-    title: 'A modern server whose first page lives for a minute, and whose cursor works once',
+    title: 'A modern server whose first page is fresh for a minute, but whose cursor works only once',
     over: ['stdio', 'http'],
     serves: ['modern'],
     steps: TWICE,
@@ -105,7 +105,7 @@ function changing() {
   });
 }
 
-/** The second page is asked for with a cursor that looks like something, the third with an empty one. */
+/** The cursor of the second page looks like base64. The cursor of the third page is empty. */
 export const CURSOR = 'eyJvZmZzZXQiOjF9 +/=';
 
 const PAGES: ReadonlyMap<unknown, { readonly tool: string; readonly next?: string }> = new Map([
@@ -115,7 +115,7 @@ const PAGES: ReadonlyMap<unknown, { readonly tool: string; readonly next?: strin
 ]);
 
 function page(turn: ScriptTurn): void | false {
-  // A legacy server's session is looked at first.
+  // A legacy request needs a session.
   if (turn.over === 'http' && !isModern(turn) && turn.headers['mcp-session-id'] === undefined) return false;
   const found = PAGES.get(turn.params['cursor']);
   if (!found) return turn.fail(-32602, 'Unknown cursor');
@@ -126,7 +126,7 @@ function page(turn: ScriptTurn): void | false {
   turn.reply(isModern(turn) ? cacheable(tools) : inEra(turn, tools));
 }
 
-/** Who remembers the first page comes back with a dead cursor; who starts again gets another. */
+/** The cursor of the cached first page is no longer valid the second time. A new first page has another cursor. */
 function dying() {
   let used = false;
   return modern({
@@ -137,7 +137,7 @@ function dying() {
           const page = { tools: [ECHO], nextCursor: used ? 'alive' : 'dead' };
           return turn.reply({ ...cacheable(page, 60_000), cacheScope: 'public' });
         }
-        if (cursor === 'dead' && used) return turn.fail(-32602, 'This cursor is not valid any more');
+        if (cursor === 'dead' && used) return turn.fail(-32602, 'This cursor is no longer valid');
         used = true;
         turn.reply({ ...cacheable({ tools: [{ ...ECHO, name: 'second' }] }), cacheScope: 'public' });
       },

@@ -17,11 +17,11 @@ import {
 
 const BOTH = ['stdio', 'http'] as const;
 
-/** Results that say something about themselves. */
+/** Servers with unusual or broken results. */
 export const RESULTS: readonly Scenario[] = [
   {
     name: 'result-unknown-type',
-    title: 'A modern server whose result is of a type that nobody knows',
+    title: 'A modern server whose result has an unknown type',
     over: BOTH,
     serves: [],
     open: () =>
@@ -31,7 +31,7 @@ export const RESULTS: readonly Scenario[] = [
   },
   {
     name: 'list-input-required',
-    title: 'A modern server that wants input before it lists its tools, which is not allowed',
+    title: 'A modern server that answers tools/list with input_required, which is not allowed',
     over: BOTH,
     serves: [],
     open: () =>
@@ -44,7 +44,7 @@ export const RESULTS: readonly Scenario[] = [
   },
   {
     name: 'call-error',
-    title: 'A server of both eras that refuses the call with -32603',
+    title: 'A server of both eras that answers the call with -32603',
     over: BOTH,
     serves: [],
     open: () => dual({ on: { 'tools/call': (turn) => turn.fail(-32603, 'It broke') } }),
@@ -72,7 +72,7 @@ export const RESULTS: readonly Scenario[] = [
   },
   {
     name: 'schema-ref',
-    title: 'A server of both eras whose schema points to an address',
+    title: 'A server of both eras whose schema refers to a URL',
     over: ['http'],
     serves: ['modern', 'legacy'],
     open: () =>
@@ -92,7 +92,7 @@ export const RESULTS: readonly Scenario[] = [
 
 const COUNTED = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] };
 
-/** Nobody should ask for it. */
+/** No client should request it. */
 export const SCHEMA_PATH = '/schema.json';
 
 const STEPS: readonly Step[] = [
@@ -101,10 +101,10 @@ const STEPS: readonly Step[] = [
   { do: 'call', name: 'echo' },
 ];
 
-/** Servers with a tool that is given up, and that answers after all (where it can). */
+/** Servers with a slow tool whose call is cancelled. Where possible it answers after that. */
 export const CANCELS: readonly Scenario[] = [
-  cancelling('cancel-modern', 'A modern server with a tool that is slow', ['modern'], modern),
-  cancelling('cancel-legacy', 'A legacy server with a tool that is slow', ['legacy'], legacy),
+  cancelling('cancel-modern', 'A modern server with a slow tool', ['modern'], modern),
+  cancelling('cancel-legacy', 'A legacy server with a slow tool', ['legacy'], legacy),
   {
     ...cancelling(
       'cancel-late',
@@ -132,7 +132,7 @@ function cancelling(
     steps: STEPS,
     open() {
       let slow: ScriptTurn | undefined;
-      const manners: ModernBehaviour = {
+      const behaviour: ModernBehaviour = {
         tools: [ECHO, SLOW],
         on: {
           'tools/call'(turn) {
@@ -141,18 +141,18 @@ function cancelling(
               return;
             }
             if (slow && turn.over === 'http') {
-              // Time enough to see whether the other answer was closed before this one came.
+              // This delay shows whether the client closed the other response first.
               setTimeout(() => turn.reply(inEra(turn, echoOf(turn))), PAUSE_MS);
               return;
             }
-            // Only where it shares the channel; an HTTP answer has gone with its connection.
+            // Only over stdio: an HTTP response ended with its connection.
             if (slow && name === 'cancel-late') slow.reply(inEra(slow, textResult('too late')));
             slow = undefined;
             return false;
           },
         },
       };
-      return server(manners);
+      return server(behaviour);
     },
   };
 }

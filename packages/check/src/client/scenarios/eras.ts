@@ -10,7 +10,7 @@ const BOTH = ['stdio', 'http'] as const;
 export const ERAS: readonly Scenario[] = [
   {
     name: 'modern-only',
-    title: 'A server that speaks 2026-07-28 and nothing else',
+    title: 'A server that speaks only 2026-07-28',
     over: BOTH,
     serves: ['modern'],
     open: () => modern(),
@@ -20,8 +20,8 @@ export const ERAS: readonly Scenario[] = [
       name: `legacy-${revision}`,
       title:
         revision === '2024-11-05'
-          ? 'A server that speaks 2024-11-05 and nothing else; over HTTP with its transport of that time (HTTP+SSE)'
-          : `A server that speaks ${revision} and nothing else`,
+          ? 'A server that speaks only 2024-11-05; over HTTP with the transport of that revision (HTTP+SSE)'
+          : `A server that speaks only ${revision}`,
       over: BOTH,
       serves: ['legacy'],
       open: (over) => (over === 'http' && revision === '2024-11-05' ? httpAndSse() : legacy({ revision })),
@@ -36,21 +36,21 @@ export const ERAS: readonly Scenario[] = [
   },
   {
     name: 'discover-newer',
-    title: 'A modern server whose newest version nobody knows yet',
+    title: 'A modern server whose newest version is unknown',
     over: BOTH,
     serves: ['modern'],
     open: () => modern({ supported: ['2099-01-01', LATEST_MODERN] }),
   },
   {
     name: 'discover-unknown',
-    title: 'A modern server that speaks only a version nobody knows yet',
+    title: 'A modern server that speaks only an unknown version',
     over: BOTH,
     serves: [],
     open: () => modern({ supported: ['2099-01-01'], on: { 'tools/list': refuse, 'tools/call': refuse } }),
   },
   {
     name: 'legacy-unknown-revision',
-    title: 'A legacy server that answers the handshake with a revision that never was',
+    title: 'A legacy server that answers the handshake with a revision that does not exist',
     over: BOTH,
     serves: [],
     open: () => legacy({ revision: '1999-01-01' }),
@@ -66,7 +66,7 @@ function refuse(turn: Parameters<ReturnType<typeof modern>['receive']>[0]): void
   );
 }
 
-/** The transport of 2024-11-05: a GET whose first event names where to POST, and all answers on it. */
+/** The transport of 2024-11-05: a GET stream whose first event has the address for POSTs. All answers come on it. */
 function httpAndSse(): Script {
   let stream: ScriptRequest | undefined;
   return {
@@ -78,7 +78,7 @@ function httpAndSse(): Script {
       return true;
     },
     receive(turn) {
-      // As servers of that time do: what is POSTed to the address of the stream is refused.
+      // Like servers of that revision, it refuses a POST to the address of the stream.
       if (!stream || turn.path !== ENDPOINT) return turn.status(405, '', { allow: 'GET' });
       turn.status(202, 'Accepted');
       if (turn.id === undefined || turn.method === '') return;

@@ -2,10 +2,10 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Scenario } from '../model.js';
 import { cacheable, complete, ECHO, modern, textResult } from './base-servers.js';
 
-/** A tool whose arguments are mirrored, and arguments that say something in every way. */
+/** A tool whose arguments are repeated in headers, with arguments for every case. */
 export const PARAM_TOOL: JsonObject = {
   name: 'echo',
-  description: 'Says where it was sent.',
+  description: 'Returns its arguments.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -36,7 +36,7 @@ const PARAM_ARGUMENTS: JsonObject = {
   where: { zone: 'b' },
 };
 
-/** What is wrong with each is in its name. They stand before the good one. */
+/** The name says what is wrong with the tool. They are listed before the valid tool. */
 const BAD_TOOLS: readonly JsonObject[] = [
   bad('bad-empty', { region: { type: 'string', 'x-mcp-header': '' } }),
   bad('bad-token', { region: { type: 'string', 'x-mcp-header': 'My Region' } }),
@@ -48,11 +48,11 @@ const BAD_TOOLS: readonly JsonObject[] = [
   bad('bad-place', { list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Item' } } }),
 ];
 
-/** Modern servers that look at headers. */
+/** Modern servers that use headers. */
 export const HEADERS: readonly Scenario[] = [
   {
     name: 'param-headers',
-    title: 'A modern server whose tool wants its arguments in headers',
+    title: 'A modern server whose tool requires its arguments in headers',
     over: ['http'],
     serves: ['modern'],
     steps: [{ do: 'list' }, { do: 'call', name: 'echo', arguments: PARAM_ARGUMENTS }],
@@ -60,7 +60,7 @@ export const HEADERS: readonly Scenario[] = [
   },
   {
     name: 'unlisted',
-    title: 'A modern server whose tool wants headers, called by somebody who has not seen its schema',
+    title: 'A modern server whose tool requires headers, called before it was listed',
     over: ['http'],
     serves: ['modern'],
     steps: [{ do: 'call', name: 'echo', arguments: { region: 'us-west1' } }],
@@ -68,21 +68,21 @@ export const HEADERS: readonly Scenario[] = [
   },
   {
     name: 'odd-name',
-    title: 'A modern server whose tool has a name that no header can hold as it is',
+    title: 'A modern server whose tool has a name that a header cannot hold',
     over: ['http'],
     serves: ['modern'],
     open: () => modern({ tools: [{ ...ECHO, name: 'größe' }] }),
   },
   {
     name: 'bad-annotations',
-    title: 'A modern server that lists tools whose x-mcp-header makes no sense before one that does',
+    title: 'A modern server that lists tools with an invalid x-mcp-header before a valid one',
     over: ['http'],
     serves: ['modern'],
     open: () => modern({ tools: [...BAD_TOOLS, ECHO] }),
   },
   {
     name: 'header-mismatch',
-    title: 'A modern server that has changed the headers of its tool since it was listed',
+    title: 'A modern server that changes the headers of its tool after it was listed',
     over: ['http'],
     serves: ['modern'],
     steps: [{ do: 'list' }, { do: 'call', name: 'echo', arguments: { region: 'us-west1' } }],
@@ -90,7 +90,7 @@ export const HEADERS: readonly Scenario[] = [
   },
   {
     name: 'modern-session-header',
-    title: 'A modern server that names a session, though there is none',
+    title: 'A modern server that sends a session id, although it has no session',
     over: ['http'],
     serves: ['modern'],
     open: () =>
@@ -108,7 +108,7 @@ function renaming() {
   let renamed = false;
   const tool = () => ({
     name: 'echo',
-    description: 'Says where it was sent.',
+    description: 'Returns its arguments.',
     inputSchema: {
       type: 'object',
       properties: { region: { type: 'string', 'x-mcp-header': renamed ? 'Place' : 'Region' } },
@@ -127,5 +127,5 @@ function renaming() {
 }
 
 function bad(name: string, properties: JsonObject): JsonObject {
-  return { name, description: 'Not to be used.', inputSchema: { type: 'object', properties } };
+  return { name, description: 'Has an invalid schema.', inputSchema: { type: 'object', properties } };
 }

@@ -8,7 +8,7 @@ import { NOISE } from './noise.js';
 import { PROBES } from './probes.js';
 import { ENDS, SESSIONS, STREAMS } from './streams.js';
 
-/** Every server that a client is shown. */
+/** All scripted servers, in the order of the documentation. */
 export const SCENARIOS: readonly Scenario[] = [
   ...ERAS,
   ...PROBES,

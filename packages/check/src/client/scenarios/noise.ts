@@ -2,54 +2,50 @@ import type { Scenario, Step } from '../model.js';
 import { resultOf, type ScriptTurn } from '../scripted/script.js';
 import { dual, ECHO, echoOf, type Handler, inEra, type ModernBehaviour, textResult } from './base-servers.js';
 
-/** Servers over pipes whose words come in odd pieces, or with others. */
+/** Servers whose messages come in unusual chunks, or together with other output. */
 export const NOISE: readonly Scenario[] = [
-  onPipes('noise', 'A server that greets on stdout, and leaves blank lines', {
+  onPipes('noise', 'A server that prints a banner and blank lines on stdout', {
     script: { begin: (write) => write('Welcome to the server!\n\n[info] ready\n') },
     on: calling((turn) => {
-      turn.raw('debug: somebody calls\n\n');
+      turn.raw('debug: tools/call\n\n');
       return false;
     }),
   }),
-  onPipes('crlf', 'A server that ends its lines as Windows does', {
+  onPipes('crlf', 'A server that ends its lines with CR LF', {
     on: calling((turn) => turn.raw(`${answerTo(turn)}\r\n`)),
   }),
-  onPipes('split', 'A server whose answer comes byte by byte, cut within characters', {
+  onPipes('split', 'A server whose answer comes byte by byte, also within characters', {
     on: calling((turn) => trickle(turn, Buffer.from(`${answerTo(turn, 'Grüße, 世界 ☃')}\n`))),
   }),
-  onPipes('packed', 'A server that writes notifications and the answer at once', {
+  onPipes('packed', 'A server that writes notifications and the answer in one chunk', {
     on: calling((turn) => turn.raw(`${UNKNOWN}\n${UNKNOWN}\n${answerTo(turn)}\n${UNKNOWN}\n`)),
   }),
   onPipes('huge', 'A server whose answer has 4 MiB', {
     on: calling((turn) => turn.raw(`${answerTo(turn, 'x'.repeat(4 * 1024 * 1024))}\n`)),
   }),
-  both('unknown-notifications', 'A server that tells of what nobody knows', (turn) => {
+  both('unknown-notifications', 'A server that sends an unknown notification', (turn) => {
     turn.say(JSON.parse(UNKNOWN));
     turn.reply(inEra(turn, echoOf(turn)));
   }),
-  both('unknown-id', 'A server that answers what nobody asked, before it answers', (turn) => {
-    turn.say(resultOf('nobody-asked-this', inEra(turn, textResult('surprise'))));
+  both('unknown-id', 'A server that sends answers with unknown ids before the real one', (turn) => {
+    turn.say(resultOf('unknown-id', inEra(turn, textResult('surprise'))));
     turn.say(resultOf(987_654, inEra(turn, textResult('surprise'))));
     turn.reply(inEra(turn, echoOf(turn)));
   }),
-  onPipes('duplicate', 'A server that answers twice, and differently', {
+  onPipes('duplicate', 'A server that answers twice, with different answers', {
     on: calling((turn) => {
       turn.reply(inEra(turn, echoOf(turn)));
-      turn.fail(-32603, 'On second thought, no');
+      turn.fail(-32603, 'A second answer');
     }),
     steps: [{ do: 'list' }, { do: 'call', name: 'echo' }, { do: 'call', name: 'echo' }],
   }),
-  onPipes(
-    'wrong-id-type',
-    'A server that answers an id of the wrong type with an error, then the right one',
-    {
-      on: calling((turn) => {
-        const other = typeof turn.id === 'number' ? String(turn.id) : `${String(turn.id)} `;
-        turn.say({ jsonrpc: '2.0', id: other, error: { code: -32603, message: 'Not for you' } });
-        turn.reply(inEra(turn, echoOf(turn)));
-      }),
-    },
-  ),
+  onPipes('wrong-id-type', 'A server that sends an error for the id in the wrong type, then the answer', {
+    on: calling((turn) => {
+      const other = typeof turn.id === 'number' ? String(turn.id) : `${String(turn.id)} `;
+      turn.say({ jsonrpc: '2.0', id: other, error: { code: -32603, message: 'Not for you' } });
+      turn.reply(inEra(turn, echoOf(turn)));
+    }),
+  }),
   {
     name: 'out-of-order',
     title: 'A server that answers the later of two calls first',
@@ -70,7 +66,7 @@ export const NOISE: readonly Scenario[] = [
   onPipes('stderr-flood', 'A server that writes 400 KB to stderr before it answers', {
     on: calling((turn) => {
       void turn
-        .log('a lot to say, and no error at all\n'.repeat(12_000))
+        .log('some text that is not an error...\n'.repeat(12_000))
         .then(() => turn.reply(inEra(turn, echoOf(turn))));
     }),
   }),
@@ -81,7 +77,7 @@ const UNKNOWN = '{"jsonrpc":"2.0","method":"notifications/example/unknown","para
 function onPipes(
   name: string,
   title: string,
-  { steps, ...manners }: ModernBehaviour & { steps?: readonly Step[] },
+  { steps, ...behaviour }: ModernBehaviour & { steps?: readonly Step[] },
 ): Scenario {
   return {
     name,
@@ -89,7 +85,7 @@ function onPipes(
     over: ['stdio'],
     serves: ['modern', 'legacy'],
     ...(steps && { steps }),
-    open: () => dual(manners),
+    open: () => dual(behaviour),
   };
 }
 
@@ -105,7 +101,7 @@ function answerTo(turn: ScriptTurn, text = 'hello'): string {
   return JSON.stringify(resultOf(turn.id, inEra(turn, textResult(text))));
 }
 
-/** Each byte is a write of its own, in a turn of its own. */
+/** Writes each byte separately, in its own turn of the event loop. */
 function trickle(turn: ScriptTurn, bytes: Buffer): void {
   let at = 0;
   const next = () => {
@@ -123,7 +119,7 @@ function reversing() {
     tools: [ECHO],
     on: {
       'tools/call'(turn) {
-        // A client that does not call both at once would wait for ever.
+        // A client that does not call in parallel would wait forever.
         if (first === undefined && textIn(turn) === 'one') {
           first = turn;
           setTimeout(flush, 1500);

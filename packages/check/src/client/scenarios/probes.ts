@@ -3,10 +3,10 @@ import type { Scenario } from '../model.js';
 import type { ScriptTurn } from '../scripted/script.js';
 import { type Handler, legacy, modern } from './base-servers.js';
 
-/** What servers do to `server/discover`: legacy ones in every way, modern ones with errors of their own. */
+/** How servers answer `server/discover`: legacy servers in many ways, modern servers with modern errors. */
 export const PROBES: readonly Scenario[] = [
-  onStdio('probe-silence', 'A legacy server that says nothing to what it does not know', () => {}),
-  onStdio('probe-dies', 'A legacy server that exits at what it does not know', (turn) => turn.cut()),
+  onStdio('probe-silence', 'A legacy server that does not answer unknown methods', () => {}),
+  onStdio('probe-dies', 'A legacy server that exits on an unknown method', (turn) => turn.cut()),
   ...([-32601, -32602, -32600, -32603, -32000] as const).map((code) =>
     onStdio(`probe${code}`, `A legacy server that answers the probe with ${code}`, (turn) =>
       turn.fail(code, 'No'),
@@ -15,12 +15,12 @@ export const PROBES: readonly Scenario[] = [
   onStdio('probe-null-id', 'A legacy server that answers the probe with an error whose id is null', (turn) =>
     turn.raw('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}\n'),
   ),
-  onStdio('probe-garbage', 'A legacy server that answers the probe with words', (turn) =>
+  onStdio('probe-garbage', 'A legacy server that answers the probe with plain text', (turn) =>
     turn.raw('error: unknown command\n'),
   ),
   {
     name: 'probe-late',
-    title: 'A legacy server that answers the probe when the handshake is long over',
+    title: 'A legacy server that answers the probe after the handshake',
     over: ['stdio'],
     serves: ['legacy'],
     open() {
@@ -38,12 +38,14 @@ export const PROBES: readonly Scenario[] = [
       });
     },
   },
-  onHttp('http-400-empty', 'A legacy server that answers what is no handshake with 400 and nothing', (turn) =>
-    turn.status(400),
+  onHttp(
+    'http-400-empty',
+    'A legacy server that answers everything before the handshake with 400 and no body',
+    (turn) => turn.status(400),
   ),
   onHttp(
     'http-400-page',
-    'A legacy server behind a proxy that answers the probe with 400 and a page',
+    'A legacy server behind a proxy that answers the probe with 400 and an HTML page',
     (turn) => turn.status(400, '<h1>Bad Request</h1>', { 'content-type': 'text/html' }),
   ),
   onHttp('http-200-error', 'A legacy server that answers the probe with -32601 and 200', (turn) =>
@@ -90,7 +92,7 @@ export const PROBES: readonly Scenario[] = [
   ),
 ];
 
-/** A legacy server that does this to requests of the modern era, whichever comes first. */
+/** A legacy server with a special answer to the probe. */
 function onStdio(name: string, title: string, probed: Handler): Scenario {
   return {
     name,
@@ -113,8 +115,8 @@ function onHttp(name: string, title: string, probed: Handler): Scenario {
 }
 
 /**
- * A modern server that refuses one request and takes the next. Over stdio only a probe is refused: who asks a process
- * of its own first, and works with the next one, has been told.
+ * A modern server that refuses one request and accepts the next. Over stdio it refuses only the probe: a client that probes
+ * one process and works with another has got the refusal.
  */
 function once(name: string, title: string, refuse: Handler): Scenario {
   return {

@@ -12,7 +12,7 @@ import {
   textResult,
 } from './base-servers.js';
 
-/** Legacy servers over HTTP, whose sessions and streams end. */
+/** Legacy servers over HTTP whose sessions and streams end. */
 export const SESSIONS: readonly Scenario[] = [
   {
     name: 'session-lost',
@@ -23,7 +23,7 @@ export const SESSIONS: readonly Scenario[] = [
   },
   {
     name: 'stream-resumed',
-    title: 'A legacy server that ends the stream of an answer, to be asked again a little later',
+    title: 'A legacy server that ends the stream of a response before the answer, for the client to resume',
     over: ['http'],
     serves: ['legacy'],
     open: polling,
@@ -45,11 +45,11 @@ function forgetful(): Script {
   });
 }
 
-/** How long the client is asked to wait. */
+/** The time in `retry`. */
 export const RETRY_MS = 400;
 export const EVENT_ID = 'stream-1/event-0';
 
-/** Server-sent polling of 2025-11-25: a priming event, the end of the stream, and the rest on a GET. */
+/** Polling of 2025-11-25: an event with an id, the end of the stream, and the answer on a GET. */
 function polling(): Script {
   const session = createSession();
   let waiting: ScriptTurn | undefined;
@@ -75,13 +75,13 @@ function polling(): Script {
   });
 }
 
-/** Servers whose answers come as events, or do not come at all. */
+/** Servers whose answers come as events, or not at all. */
 export const STREAMS: readonly Scenario[] = [
   overHttp('sse-answer', 'A server that answers calls with an event stream', (turn) => {
     turn.say({ jsonrpc: '2.0', method: 'notifications/example/unknown' });
     turn.reply(inEra(turn, echoOf(turn)));
   }),
-  overHttp('sse-odd', 'A server whose event stream has comments, odd fields and pieces', (turn) => {
+  overHttp('sse-odd', 'A server whose event stream has comments, unknown fields and small chunks', (turn) => {
     const text = JSON.stringify(resultOf(turn.id, inEra(turn, textResult('Grüße ☃'))));
     const bytes = Buffer.from(
       `: keep-alive\n\n:\n\nretry: 10\n\nfoo: bar\n\nevent:message\r\ndata:${text}\r\n\r\n`,
@@ -95,10 +95,14 @@ export const STREAMS: readonly Scenario[] = [
     turn.end();
   }),
   {
-    ...overHttp('stream-cut', 'A server whose event stream breaks before the answer', (turn) => {
-      turn.raw(': working\n\n');
-      setTimeout(() => turn.cut(), 50);
-    }),
+    ...overHttp(
+      'stream-cut',
+      'A server that cuts the connection of an event stream before the answer',
+      (turn) => {
+        turn.raw(': working\n\n');
+        setTimeout(() => turn.cut(), 50);
+      },
+    ),
     serves: [],
   },
   {
@@ -110,14 +114,14 @@ export const STREAMS: readonly Scenario[] = [
   },
   {
     name: 'crash',
-    title: 'A server that dies of the call',
+    title: 'A server that exits during the call',
     over: ['stdio'],
     serves: [],
     open: () => dual({ on: { 'tools/call': (turn) => turn.cut() } }),
   },
   {
     name: 'crash-and-go-on',
-    title: 'A server that dies of one call, and would answer the next when it is started again',
+    title: 'A server that exits during one call, and answers the next one after a restart',
     over: ['stdio'],
     serves: ['modern', 'legacy'],
     steps: [
@@ -172,7 +176,7 @@ function batching() {
       'tools/call'(turn) {
         if (!first) {
           first = turn;
-          // Who calls one after the other gets a batch of one.
+          // A client that does not call in parallel gets a batch of one.
           setTimeout(() => flush([]), 1500);
           return;
         }
@@ -189,21 +193,21 @@ function batching() {
   }
 }
 
-/** How long the server `slow-exit` needs after the end of its input. */
+/** How long the server `slow-exit` takes to exit after the end of its input. */
 export const LEAVES_MS = 500;
 
-/** Servers that do not leave at once. */
+/** Servers that do not exit at once. */
 export const ENDS: readonly Scenario[] = [
   {
     name: 'slow-exit',
-    title: 'A server that needs half a second to leave',
+    title: 'A server that takes half a second to exit',
     over: ['stdio'],
     serves: ['modern', 'legacy'],
     open: () => dual({ script: { atEnd: { afterMs: LEAVES_MS } } }),
   },
   {
     name: 'stubborn',
-    title: 'A server that leaves neither at the end of its input nor at SIGTERM',
+    title: 'A server that exits neither at the end of its input nor on SIGTERM',
     over: ['stdio'],
     serves: ['modern', 'legacy'],
     open: () => dual({ script: { atEnd: 'stays' } }),

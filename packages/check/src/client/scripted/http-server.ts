@@ -15,12 +15,12 @@ import {
 
 export interface HttpScriptedServer {
   readonly url: string;
-  /** Whether an answer is still on its way. */
+  /** Whether a response is still open. */
   isBusy(): boolean;
   close(): Promise<void>;
 }
 
-/** Plays a script at a port of its own. */
+/** Runs a script on its own port. */
 export async function playOverHttp(script: Script, record: Recorder): Promise<HttpScriptedServer> {
   let exchanges = 0;
   let open = 0;
@@ -39,10 +39,10 @@ export async function playOverHttp(script: Script, record: Recorder): Promise<Ht
       if (!done) record({ kind: 'hung-up', life: 0, exchange });
     });
     response.on('error', () => {});
-    const hand: Hand = { response, exchange, record };
-    if (method === 'POST') void receive(request, path, headers, script, hand);
-    else if (!isMcpPath(path)) notFound(hand);
-    else if (!script.visit?.(exchangeVisit({ method, path, headers }, hand))) refuse(hand);
+    const answer: OpenResponse = { response, exchange, record };
+    if (method === 'POST') void receive(request, path, headers, script, answer);
+    else if (!isMcpPath(path)) notFound(answer);
+    else if (!script.visit?.(exchangeVisit({ method, path, headers }, answer))) refuse(answer);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   record({ kind: 'started', life: 0, beside: 0 });
@@ -58,8 +58,8 @@ export async function playOverHttp(script: Script, record: Recorder): Promise<Ht
   };
 }
 
-/** One HTTP answer in the making. */
-export interface Hand {
+/** An HTTP response that is being written. */
+export interface OpenResponse {
   readonly response: ServerResponse;
   readonly exchange: number;
   readonly record: Recorder;
@@ -70,23 +70,23 @@ async function receive(
   path: string,
   headers: Readonly<Record<string, string>>,
   script: Script,
-  hand: Hand,
+  answer: OpenResponse,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer);
   } catch {
-    return; // It went away while it was speaking: `hung-up` says so.
+    return; // The client closed the connection within its request. The record has `hung-up`.
   }
   const bytes = Buffer.concat(chunks);
   const text = bytes.toString();
   const broken = !Buffer.from(text).equals(bytes);
-  const { exchange, record } = hand;
+  const { exchange, record } = answer;
   record({ kind: 'in', life: 0, exchange, text, ...(broken && { broken: true as const }) });
   const message = messageIn(text);
-  if (!isMcpPath(path) && message?.['jsonrpc'] === undefined) notFound(hand);
-  else if (message) script.receive(exchangeTurn(message, path, headers, hand));
-  else hand.response.writeHead(400).end();
+  if (!isMcpPath(path) && message?.['jsonrpc'] === undefined) notFound(answer);
+  else if (message) script.receive(exchangeTurn(message, path, headers, answer));
+  else answer.response.writeHead(400).end();
 }
 
 function messageIn(text: string): JsonObject | undefined {
@@ -99,13 +99,13 @@ function messageIn(text: string): JsonObject | undefined {
   }
 }
 
-/** What is asked for authorization's sake (metadata, registration, tokens): these servers have none. */
-function notFound({ response, exchange, record }: Hand): void {
+/** Requests of OAuth (metadata, registration, tokens): these servers have no authorization. */
+function notFound({ response, exchange, record }: OpenResponse): void {
   record({ kind: 'status', life: 0, exchange, status: 404 });
   response.writeHead(404).end();
 }
 
-function refuse({ response, exchange, record }: Hand): void {
+function refuse({ response, exchange, record }: OpenResponse): void {
   record({ kind: 'status', life: 0, exchange, status: 405 });
   response.writeHead(405, { allow: 'POST' }).end();
 }
@@ -119,10 +119,10 @@ function plainHeaders(request: IncomingMessage): Record<string, string> {
   );
 }
 
-/** What is no POST, and the ways to answer it. */
+/** A request other than POST, and the ways to answer it. */
 function exchangeVisit(
   about: Pick<ScriptRequest, 'method' | 'path' | 'headers'>,
-  { response, exchange, record }: Hand,
+  { response, exchange, record }: OpenResponse,
 ): ScriptRequest {
   const out = (text: string) => record({ kind: 'out', life: 0, exchange, text });
   const begin = (status: number, head: Readonly<Record<string, string>> = {}) => {
@@ -156,7 +156,7 @@ function exchangeTurn(
   message: JsonObject,
   path: string,
   headers: Readonly<Record<string, string>>,
-  { response, exchange, record }: Hand,
+  { response, exchange, record }: OpenResponse,
 ): ScriptTurn {
   const parts = partsOf(message);
   let streaming = false;

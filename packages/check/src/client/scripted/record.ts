@@ -3,10 +3,10 @@ import type { Entry } from '../model.js';
 
 type WithoutTime<T> = T extends unknown ? Omit<T, 'at'> : never;
 
-/** Where a scripted server writes down what it sees. */
+/** Records what a scripted server sees and does. */
 export type Recorder = (entry: WithoutTime<Entry>) => void;
 
-/** Long texts are cut: a huge frame is not needed twice. The client's own words are kept, up to a limit. */
+/** Long messages of the scripted server are shortened. Messages of the client are kept whole. */
 export function createRecorder(keep: (entry: Entry) => void, now: () => number = Date.now): Recorder {
   return (entry) => {
     const timed = { ...entry, at: now() } as Entry;
@@ -16,7 +16,7 @@ export function createRecorder(keep: (entry: Entry) => void, now: () => number =
 
 const KEPT = 20_000;
 
-/** What is long because of a text in it stays a message, without that text. */
+/** Shortens the long strings in a message, so that it stays a message. */
 function shorten(text: string): string {
   if (text.length <= KEPT) return text;
   try {
@@ -30,7 +30,7 @@ function shorten(text: string): string {
 
 const LONG = 200;
 
-/** What scripted servers have written so far. A line that is half written is left for the next look. */
+/** The entries that scripted servers have written so far, without an unfinished last line. */
 export function readRecord(file: string): Entry[] {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')
@@ -39,7 +39,7 @@ export function readRecord(file: string): Entry[] {
     .map((line) => JSON.parse(line) as Entry);
 }
 
-/** The processes in a record that did not say goodbye. */
+/** The processes in a record without an `exit` entry. */
 export function openLives(entries: readonly Entry[]): number[] {
   const gone = new Set(entries.filter(({ kind }) => kind === 'exit').map(({ life }) => life));
   return entries.flatMap(({ kind, life }) => (kind === 'started' && !gone.has(life) ? [life] : []));

@@ -1,19 +1,19 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Over } from '../model.js';
 
-/** Where a scripted server speaks MCP. */
+/** The path of MCP on a scripted server. */
 export const MCP_PATH = '/mcp';
 
-/** Where messages go in the HTTP+SSE transport of 2024-11-05: what its `endpoint` event names. */
+/** Where clients POST in the HTTP+SSE transport of 2024-11-05: the address in its `endpoint` event. */
 export const ENDPOINT = '/messages?session=one';
 
-/** Every other path is for something else: metadata, registration and tokens of OAuth, pages, schemas. */
+/** Other paths are not MCP: metadata, registration and tokens of OAuth, pages, schemas. */
 export function isMcpPath(path: string): boolean {
   const [plain] = path.split('?');
   return plain === MCP_PATH || path === ENDPOINT;
 }
 
-/** One message of the client, and what a script can do about it. */
+/** One message of the client, and the ways to answer it. */
 export interface ScriptTurn {
   readonly over: Over;
   readonly message: JsonObject;
@@ -24,23 +24,23 @@ export interface ScriptTurn {
   readonly path: string;
   /** Of the POST; none over stdio. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The result, and the end of an HTTP answer: as JSON, or as the last event when something was said before. */
+  /** The result. Over HTTP it ends the response: as JSON, or as the last event after other messages. */
   reply(result: JsonObject, headers?: Readonly<Record<string, string>>): void;
-  /** The error; `status` is HTTP's, 200 by default. */
+  /** The error. `status` is the HTTP status, 200 by default. */
   fail(code: number, message: string, data?: unknown, status?: number): void;
-  /** Takes note of what has no answer: 202 over HTTP. */
+  /** For messages without an answer: 202 over HTTP. */
   accept(): void;
   /** A message before the answer: a line, or an event. */
   say(message: JsonObject): void;
   /** Bytes as they are: to the pipe, or into the event stream. */
   raw(data: string | Uint8Array): void;
-  /** To stderr of the process, where there is one; settles when it was read. */
+  /** Writes to stderr of the process, if there is one. Settles when it was read. */
   log(text: string): Promise<void>;
   /** Ends an event stream (over stdio: nothing). */
   end(): void;
-  /** Cuts the connection of this answer (over stdio: the process exits). */
+  /** Cuts the connection of this response (over stdio: the process exits). */
   cut(): void;
-  /** An HTTP answer that is none of the above. */
+  /** Any other HTTP response. */
   status(status: number, body?: string, headers?: Readonly<Record<string, string>>): void;
 }
 
@@ -52,7 +52,7 @@ export function errorOf(id: unknown, code: number, message: string, data?: unkno
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
 }
 
-/** What a turn knows of its message. */
+/** The parts of a message that a turn has. */
 export function partsOf(message: JsonObject): Pick<ScriptTurn, 'message' | 'method' | 'params' | 'id'> {
   const { method, params, id } = message;
   return {
@@ -63,12 +63,12 @@ export function partsOf(message: JsonObject): Pick<ScriptTurn, 'message' | 'meth
   };
 }
 
-/** A GET, a DELETE or anything else that is no POST, and what a script can do about it. */
+/** An HTTP request other than POST (GET, DELETE), and the ways to answer it. */
 export interface ScriptRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole answer. */
+  /** The whole response. */
   status(status: number, body?: string, headers?: Readonly<Record<string, string>>): void;
   /** Begins an event stream that stays open until `end`. */
   stream(headers?: Readonly<Record<string, string>>): void;

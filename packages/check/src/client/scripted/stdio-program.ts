@@ -4,10 +4,10 @@ import { createRecorder, openLives, readRecord } from './record.js';
 import { playOnStdio } from './stdio-server.js';
 
 /**
- * The program behind `{command}`: a scripted server on stdin and stdout. It writes down what it sees in a file, since
- * its pipes and its environment belong to the client that started it.
+ * The program that `{command}` names: a scripted server on stdin and stdout. It records what it sees in a file, since its
+ * pipes and its environment belong to the client that started it.
  *
- *     node scripted-server.js --script NAME --record FILE
+ *     node stdio-program.js --script NAME --record FILE
  */
 
 // Longer than a run.
@@ -19,7 +19,7 @@ const [name = '', file = ''] = ['--script', '--record'].map((option) => {
 });
 const scenario = scenarioNamed(name);
 if (!scenario || file === '') {
-  process.stderr.write(`There is no script "${name}", or no file to record to\n`);
+  process.stderr.write(`No script "${name}", or no --record FILE\n`);
   process.exit(2);
 }
 
@@ -39,16 +39,16 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   });
 }
 const log = (text: string) => new Promise<void>((resolve) => process.stderr.write(text, () => resolve()));
-const beside = openLives(readRecord(file)).filter(isThere).length;
+const beside = openLives(readRecord(file)).filter(isRunning).length;
 playOnStdio({ script, input: process.stdin, output: process.stdout, record, life, beside, exit, log });
 
-// Whoever takes the record away has seen enough; and nobody needs a server for longer than this.
+// The run removes the record when it is over. The time limit is for a run that was killed.
 const started = Date.now();
 setInterval(() => {
   if (!existsSync(file) || Date.now() - started > LONGEST_MS) process.exit(3);
 }, 200);
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -9,24 +9,24 @@ interface StdioScriptedServer {
   readonly input: Readable;
   readonly output: Writable;
   readonly record: Recorder;
-  /** The process, or what stands for it. */
+  /** The id of the process; negative for a server in this process. */
   readonly life: number;
-  /** How many others there are. */
+  /** How many other servers of the run are running. */
   readonly beside: number;
   readonly exit: () => void;
   readonly log?: (text: string) => Promise<void>;
 }
 
-/** Plays a script on a pair of pipes. */
-export function playOnStdio(stage: StdioScriptedServer): void {
-  const { script, input, output, record, life, beside, exit } = stage;
+/** Runs a script on a pair of pipes. */
+export function playOnStdio(server: StdioScriptedServer): void {
+  const { script, input, output, record, life, beside, exit } = server;
   let rest: Buffer = Buffer.alloc(0);
   const write = (data: string | Uint8Array) => {
     if (!output.writable) return;
     record({ kind: 'out', life, text: typeof data === 'string' ? data : Buffer.from(data).toString() });
     output.write(data);
   };
-  // The client may have gone; that is seen on the input.
+  // The client may have exited. The end of the input shows that.
   output.on('error', () => {});
   record({ kind: 'started', life, beside });
   script.begin?.(write);
@@ -34,7 +34,7 @@ export function playOnStdio(stage: StdioScriptedServer): void {
     const text = line.toString();
     const broken = !Buffer.from(text).equals(line);
     record({ kind: 'in', life, text, ...(broken && { broken: true as const }) });
-    for (const message of messagesIn(text)) script.receive(turnOf(message, write, stage));
+    for (const message of messagesIn(text)) script.receive(turnOf(message, write, server));
   };
   input.on('data', (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -52,7 +52,7 @@ export function playOnStdio(stage: StdioScriptedServer): void {
   });
 }
 
-/** What is no message is in the record, and its judge will say so. */
+/** Input that is not a message is only recorded; a check reports it. */
 function messagesIn(text: string): JsonObject[] {
   try {
     const value: unknown = JSON.parse(text);
@@ -82,6 +82,6 @@ function turnOf(
     log,
     end() {},
     cut: exit,
-    status: (status) => say(errorOf(parts.id, -32603, `status ${status} makes no sense over stdio`)),
+    status: (status) => say(errorOf(parts.id, -32603, `there is no HTTP status ${status} over stdio`)),
   };
 }

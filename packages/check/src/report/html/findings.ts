@@ -5,7 +5,7 @@ import { ARROWS, nameOfFinding, rulesInWords, shortened } from '../plain-text.js
 import { bySuite, count, duration, type Standing, standingOf, WORDS } from '../standing.js';
 import { html, type Markup, when } from './markup.js';
 
-/** The findings, the worst first, and in every part by suite. What holds and what does not apply is folded. */
+/** The findings by outcome, the worst first, and then by suite. Passed and skipped findings are folded. */
 export function findingSections(findings: readonly Finding[]): Markup[] {
   return SECTIONS.flatMap(({ id, title, standings, folded }) => {
     const groups = bySuite(findings, ...standings);
@@ -71,7 +71,7 @@ ${when(finding.seen !== '', () => html`<p class="seen">${shortened(finding.seen,
 `;
 }
 
-/** What the rules say, each with a link to its page. */
+/** The sentences of the rules, with links to the specification. */
 function ruleEntries(finding: Finding): Markup {
   const cited = cite(finding.rules);
   if (cited.length === 0) return entry('Rule', rulesInWords(finding).join('; '));
@@ -113,7 +113,7 @@ const MAX_TEXT = 4000;
 const MAX_WIRE_TEXT = 20_000;
 const MAX_WIRE_LINES = 100;
 
-/** The same in every run: it can be linked to. */
+/** The same in every run, so that links keep working. */
 function anchorOf(finding: Finding): string {
   return nameOfFinding(finding)
     .replace(/[^A-Za-z0-9-]+/g, '-')

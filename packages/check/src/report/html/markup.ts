@@ -1,6 +1,6 @@
 import { cleanText } from '../plain-text.js';
 
-/** HTML that was made here. Everything else is text, and is escaped. */
+/** HTML that is safe to insert. Everything else is text, and is escaped. */
 export class Markup {
   readonly text: string;
 
@@ -11,12 +11,12 @@ export class Markup {
 
 type MarkupPart = Markup | string | number | undefined | readonly Markup[];
 
-/** A template of HTML: what is put in is text, unless it came from such a template itself. */
+/** A template of HTML. Inserted values are escaped, unless they come from such a template. */
 export function html(strings: TemplateStringsArray, ...parts: readonly MarkupPart[]): Markup {
   return new Markup(strings.map((text, at) => `${at === 0 ? '' : render(parts[at - 1])}${text}`).join(''));
 }
 
-/** `html` where there is something to show, and nothing where there is not. */
+/** The markup if the condition holds; otherwise empty. */
 export function when(condition: boolean, markup: () => Markup): Markup {
   return condition ? markup() : html``;
 }

@@ -14,7 +14,7 @@ import {
 import { SECTIONS } from './findings.js';
 import { html, type Markup, when } from './markup.js';
 
-/** What it comes to: the verdict, the grade and why, and who was checked. */
+/** The verdict, the grade with its reason, and the server. */
 export function pageHeader(report: Report, verdict: RunVerdict): Markup {
   const { target, grade, eras } = report;
   return html`<header class="top">
@@ -45,18 +45,18 @@ ${when(
 <div class="panel"><h3>By suite</h3>${suiteTable(findings)}</div>
 <div class="panel"><h3>The grade</h3>
 ${shareBar('MUST', grade.must)}${shareBar('SHOULD', grade.should)}
-<details><summary>How the grade is made</summary>
+<details><summary>How the grade is computed</summary>
 <table class="letters"><tbody>
 ${LETTERS.map(([letter, meaning]) => html`<tr><th scope="row">${letter}</th><td>${meaning}</td></tr>`)}
 </tbody></table>
-<p>Only what applies counts, once for each era. A check that could not be finished counts as a broken MUST. The baseline does not change the grade.</p>
+<p>Only checks that apply count, once for each era. A check that could not be finished counts as a broken MUST. The baseline does not change the grade.</p>
 </details></div>
 </div>
 </section>
 `;
 }
 
-/** Links to the parts that there are. */
+/** Links to the parts that have findings. */
 export function contents(findings: readonly Finding[]): Markup {
   const there = SECTIONS.flatMap(({ id, title, standings }) => {
     const number = findings.filter((finding) => standings.includes(standingOf(finding))).length;
@@ -85,7 +85,7 @@ const LETTERS = [
   ['B', '95 % of the MUST hold'],
   ['C', '85 %'],
   ['D', '70 %'],
-  ['F', 'less, or nothing could be checked'],
+  ['F', 'less, or no check applied'],
 ] as const;
 
 function eraItem({ era, revision, server, capabilities, tools, resources, prompts }: EraReport): Markup {
@@ -94,7 +94,7 @@ function eraItem({ era, revision, server, capabilities, tools, resources, prompt
     resources > 0 ? count(resources, 'resource') : '',
     prompts > 0 ? count(prompts, 'prompt') : '',
   ].filter(Boolean);
-  return html`<li><span class="badge plain">${era}</span> <strong>${shortened(revision, MAX_NAME)}</strong> ${server ? shortened(`${server.name} ${server.version}`, MAX_NAME) : 'does not say who it is'}${offers.length > 0 ? ` · ${offers.join(', ')}` : ''}<span class="capabilities"> · ${shortened(capabilities.join(', '), MAX_NAME) || 'no capabilities'}</span></li>`;
+  return html`<li><span class="badge plain">${era}</span> <strong>${shortened(revision, MAX_NAME)}</strong> ${server ? shortened(`${server.name} ${server.version}`, MAX_NAME) : 'no name'}${offers.length > 0 ? ` · ${offers.join(', ')}` : ''}<span class="capabilities"> · ${shortened(capabilities.join(', '), MAX_NAME) || 'no capabilities'}</span></li>`;
 }
 
 function tile(standing: Standing, findings: readonly Finding[]): Markup {

@@ -9,8 +9,8 @@ import { contents, overview, pageFooter, pageHeader } from './overview.js';
 import { STYLE } from './style.js';
 
 /**
- * The report as one page that needs nothing else: no network, and no script to be read. Whatever a server said is text
- * in it, and its policy forbids everything but our own style and script.
+ * The report as one HTML page without other files. It needs no network, and can be read without scripts. All text of a
+ * server is escaped, and the content security policy allows only the style and the script of this page.
  */
 export function toHtml(report: Report, { failOn = 'must' }: { readonly failOn?: FailOn } = {}): string {
   const { target, grade, findings } = report;
@@ -43,13 +43,13 @@ ${pageFooter(report)}
 `.text;
 }
 
-/** Shown by the script that makes it work; without it everything is there anyway. */
+/** Hidden until the script runs. Without scripts the page shows all findings. */
 function filterForm(findings: readonly Finding[]): Markup {
   const standings = STANDINGS.filter((standing) =>
     findings.some((finding) => standingOf(finding) === standing),
   );
   return html`<form id="filter" role="search" aria-label="Filter the findings" hidden>
-<label class="text">Search <input type="search" name="text" placeholder="title, id, rule, words on the wire" autocomplete="off" spellcheck="false"></label>
+<label class="text">Search <input type="search" name="text" placeholder="title, id, rule, text on the wire" autocomplete="off" spellcheck="false"></label>
 <label>Suite <select name="suite"><option value="">all</option>${suitesOf(findings).map((suite) => html`<option>${suite}</option>`)}</select></label>
 <fieldset><legend class="unseen">Outcome</legend>
 ${standings.map((standing) => html`<label class="chip ${standing}"><input type="checkbox" name="standing" value="${standing}" checked> ${WORDS[standing].column}</label>`)}
@@ -60,7 +60,7 @@ ${standings.map((standing) => html`<label class="chip ${standing}"><input type="
 `;
 }
 
-/** Hides what was not asked for. Folds open while something is looked for, and close again. */
+/** Hides findings that do not match. Opens folded parts while a filter is set. */
 const SCRIPT = `
 const form = document.getElementById('filter');
 const status = document.getElementById('shown');

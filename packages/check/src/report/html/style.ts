@@ -1,4 +1,4 @@
-/** Light and dark by what the reader's system prefers. Every pair of text and ground has a contrast of 4.5 and more. */
+/** Light or dark, as the system of the reader prefers. All text has a contrast of at least 4.5 to its background. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
