@@ -36,7 +36,7 @@ function describe({ passed, failed, note }) {
   return note ? `${counts}; ${note}` : counts;
 }
 
-/** Again, and at the end: whoever looks at the last lines of a long log sees what it was. */
+/** Repeats the failures at the end, so that the last lines of a long log show them. */
 function printFailures(done) {
   const failures = done.flatMap(({ failures = [] }) => failures);
   if (failures.length === 0) return;
@@ -47,7 +47,7 @@ function printFailures(done) {
 
 const MAX_SHOWN = 50;
 
-/** The last line stands alone in the form `N passed, M failed`, for whoever reads it by machine. */
+/** The last line is `N passed, M failed`, for programs that read it. */
 function printSummary(done) {
   const width = Math.max(...done.map(({ title }) => title.length));
   console.log('\n── summary ──');

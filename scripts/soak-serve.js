@@ -117,7 +117,7 @@ async function scenes(pool, calls) {
     ['D-12: calls in one session', calls, (at) => echo('/mcp/demo', at, session)],
     ['D-5: calls without a session', Math.round(calls / 5), (at) => echo('/mcp/demo', at, modern, envelope)],
     [
-      'D-20: sessions that nobody closes',
+      'D-20: sessions that are never closed',
       Math.round(calls / 200),
       async (at) => {
         // There may be a thousand of them at a time; those before are forgotten first.

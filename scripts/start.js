@@ -10,8 +10,8 @@ await runMain(async () => {
   await ensureBuilt();
   const own = process.argv.slice(2);
   const args = own.length > 0 ? own : DEMO;
-  // In this very process: stdio, signals and the exit code are the command's own, with nobody in between
-  // who could swallow a signal or leave an orphan behind.
+  // In this process, so that stdio, signals and the exit code belong to the command. A process in between could lose a
+  // signal or leave an orphan.
   process.argv = [process.execPath, inRoot('bin/isthmus.js'), ...args];
   await import('../bin/isthmus.js');
 });

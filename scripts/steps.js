@@ -22,7 +22,7 @@ export function lint() {
 
 /**
  * Counts tests, not runs. A run that fails without a failed test (a file that does not load) counts as one. With
- * `retry` a test that fails has a second attempt, and it is told that it needed one.
+ * `retry` a test that fails has a second attempt, and the report says so.
  */
 export async function tests(args = [], { retry = false, limitMs = 25 * 60_000 } = {}) {
   // Named for this run: another one may be under way in the same checkout.

@@ -1,5 +1,5 @@
 // A reporter of vitest for `npm test`: writes what happened as lines of JSON, file by file, so that a run that is
-// cut off has still told what it knew. `readReport` adds the lines up.
+// cut off has still reported what was done. `readReport` adds the lines up.
 import { appendFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';

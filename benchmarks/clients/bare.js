@@ -14,7 +14,7 @@ const ENVELOPE = {
 };
 
 await drive(async (mode, command, args) => {
-  // As the others do, it hands on little of its environment: NODE_EXTRA_CA_CERTS alone can cost a server 40 ms.
+  // Like the others, it passes on little of its environment: NODE_EXTRA_CA_CERTS alone can cost a server 40 ms.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
   const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
   /** @type {Map<number, (message: any) => void>} */

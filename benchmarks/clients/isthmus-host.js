@@ -8,7 +8,7 @@ const CONVERSATIONS = 50;
 await drive(async (mode, command, args) => {
   const host = createHost({ cache: false, ledger: false, servers: { echo: { command, args, mode } } });
   const conversations = Array.from({ length: CONVERSATIONS }, () => host.conversation('echo'));
-  // As in life: each has met the server before it is measured.
+  // As in real use, each conversation has connected before it is measured.
   await Promise.all(conversations.map((conversation) => conversation.callTool('echo', { text: 'hello' })));
   const { echo } = (await host.status()).servers;
   if (echo.processes.length !== 1) throw new Error(`there are ${echo.processes.length} processes`);

@@ -57,7 +57,7 @@ export async function startBridge({ reach, argsFor, missing }, upstream) {
   });
   let printed = '';
   if (reach === 'stdout') child.stdout.on('data', (text) => (printed += text));
-  // A bridge whose log nobody reads would wait for its reader.
+  // A full pipe would block a bridge whose log is not read.
   else if (reach !== 'none') child.stdout.resume();
   const find = {
     none: async () => 0,
@@ -91,7 +91,7 @@ function accepts(port) {
   });
 }
 
-/** For those that must be told one. */
+/** For bridges that need a port as an argument. */
 function freePort() {
   return new Promise((/** @type {(port: number) => void} */ resolve, reject) => {
     const server = createServer().once('error', reject);

@@ -1,4 +1,4 @@
-/** Who stands in front of the stdio server. The order is the order of the table and of every round. */
+/** The bridges that are measured, in the order of the table and of every round. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ import { BENCHMARKS, ROOT } from './subjects.js';
 /** @typedef {import('./subjects.js').Era} Era */
 
 /**
- * How its address is learnt: `stdout`, it prints its port there; `stderr`, it prints its URL there; `given`, it is
- * told its port; `none`, it speaks stdio itself.
+ * How its address is known. `stdout`: it prints its port there. `stderr`: it prints its URL there. `given`: it gets the port
+ * as an argument. `none`: it speaks stdio.
  * @typedef {'stdout' | 'stderr' | 'given' | 'none'} Reach
  */
 

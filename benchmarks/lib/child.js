@@ -1,6 +1,6 @@
 /**
- * A measured process: started, watched, weighed and always reaped. Whatever happens to the benchmark
- * itself, no child of it stays behind: see `killAll`, and every subject ends when its stdin does.
+ * A measured process. It is always ended: `killAll` kills it when the benchmark itself fails, and every subject exits when
+ * its stdin ends.
  */
 
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
  * @property {import('node:stream').Writable} stdin
  * @property {import('node:stream').Readable} stdout
  * @property {Promise<string>} exited settles with how it ended
- * @property {() => string} stderrTail the last it said there
+ * @property {() => string} stderrTail the end of its stderr
  * @property {() => number | undefined} cpuMicros user + system time of all its threads so far
  * @property {() => number | undefined} rssBytes the memory it holds now (VmRSS)
  * @property {() => number | undefined} peakRssBytes the most memory it ever held (VmHWM)
@@ -45,7 +45,7 @@ export function startNode(args, cwd, endSignal) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     stderrTail = (stderrTail + text).slice(-STDERR_TAIL);
   });
-  // A write to a process that has just died: `exited` tells the story.
+  // A write to a process that has just exited. `exited` reports that.
   child.stdin.on('error', () => {});
   return {
     stdin: child.stdin,
@@ -131,7 +131,7 @@ function readSchedstat(pid) {
  */
 function readStat(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field, the command's name, may hold spaces: count from behind its parenthesis.
+  // The second field, the command's name, may hold spaces: count after its parenthesis.
   const [utime, stime] = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')

@@ -49,7 +49,7 @@ export async function drive(open) {
       say({ error: error instanceof Error ? error.message : String(error) });
     }
   }
-  // The bench has closed our input: whoever opens, closes.
+  // The benchmark has closed the input. The driver closes the client that it opened.
   await client?.close();
   process.exit(0);
 }

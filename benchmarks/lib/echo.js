@@ -133,7 +133,7 @@ export function parse(line) {
     const message = JSON.parse(line);
     if (typeof message === 'object' && message !== null) return message;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw wrong('a line that is not a message', line);
 }

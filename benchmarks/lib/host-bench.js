@@ -111,7 +111,7 @@ async function measureRestarts(era, effort, onProgress) {
   /** @type {Boots} */
   const all = { plain: [], restart: [], crash: [] };
   try {
-    // Somebody needs the server: otherwise it would not be started again.
+    // A server is restarted only while a client needs it.
     const talk = host.conversation('late');
     await talk.callTool('echo', { text: 'hello' });
     for (let boot = 0; boot < effort.restarts; boot += 1) {

@@ -137,7 +137,7 @@ async function connect(subject, { textBytes, inFlight }) {
 function readPort(child) {
   return new Promise((/** @type {(port: number) => void} */ resolve, reject) => {
     child.stdout.once('data', (line) => resolve(Number(line)));
-    child.exited.then((how) => reject(new Error(`it ${how} before it told its port`)));
+    child.exited.then((how) => reject(new Error(`it ${how} before it printed its port`)));
   });
 }
 

@@ -1,4 +1,4 @@
-/** What the servers that are measured over HTTP have in common: a free port, told on stdout; the end with stdin. */
+/** What all measured HTTP servers do: listen on a free port, print it on stdout, and exit when stdin ends. */
 
 /** @param {import('node:http').Server} server */
 export function tellPort(server) {

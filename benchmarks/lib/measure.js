@@ -37,7 +37,7 @@ import { ROOT } from './subjects.js';
 /** @typedef {{ subject: string, era: Era, medianMs: number, allMs: number[] }} StartResult */
 
 /**
- * Where the failures of one subject are told; after one it is left out of that era.
+ * Reports failures of one subject. After a failure the subject is left out of that era.
  * @typedef {(subject: Subject, era: Era, error: Error) => void} OnFailure
  */
 

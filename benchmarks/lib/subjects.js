@@ -1,4 +1,4 @@
-/** Who is measured. The order is the order of the table and of every round. */
+/** The servers that are measured, in the order of the table and of every round. */
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

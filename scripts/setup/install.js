@@ -18,7 +18,7 @@ export async function ensureInstalled(name = '') {
   await withLock(inRoot('.cache', name === '' ? 'install.lock' : `install-${name}.lock`), async () => {
     const stamp = await readIfThere(stampPath);
     if (stamp === wanted) return;
-    // Somebody's own `npm install` does not stamp; repeating it would only cost them time.
+    // An `npm install` by hand writes no stamp. Repeating it would only take time.
     const otherNode = stamp !== undefined && platformOf(stamp) !== platformOf(wanted);
     if (otherNode || !(await isInstalledByHand(folder))) await install(folder, name);
     await writeFile(stampPath, wanted);

@@ -9,7 +9,7 @@ const silentAfterMs = 15_000;
 const patienceMs = 600_000;
 
 /**
- * Runs `work` while nobody else who uses the same `path` does.
+ * Runs `work` while no other process runs work with the same `path`.
  *
  * The lock is a file whose owner touches it every second. It is free again when its owner has deleted it,
  * is known to be dead, or has been silent for 15 seconds (another host or container: no pid to ask).
@@ -72,7 +72,7 @@ async function findAbandoned(path) {
   }
 }
 
-/** Takes an abandoned lock away. Two may try: the one who finds that it moved a fresh lock puts it back. */
+/** Removes an abandoned lock. Two processes may try: one that has moved a fresh lock puts it back. */
 async function remove(path, expected) {
   const aside = `${path}.${process.pid}`;
   try {

@@ -12,14 +12,14 @@ export async function runMain(body) {
   }
 }
 
-/** One line about what is going on, for the person who waits. */
+/** Prints one line of progress. */
 export function progress(line) {
   process.stderr.write(`isthmus: ${line}\n`);
 }
 
 /**
  * Under npm our parent is a shell, and a SIGTERM to npm ends that shell (dash, for one) without reaching us.
- * What we run would go on for nobody, so the loss of the parent counts as the SIGTERM that got lost.
+ * Without its parent the work is useless, so the loss of the parent counts as a SIGTERM.
  */
 function endWithParent() {
   if (process.env.npm_lifecycle_event === undefined) return;

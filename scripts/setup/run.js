@@ -5,7 +5,7 @@ const ownGroup = process.platform !== 'win32';
 const running = new Set();
 
 /**
- * Runs a command, in the checkout unless told otherwise, and resolves, never rejects, with
+ * Runs a command, in the checkout by default, and resolves, never rejects, with
  * `{ ok, code, signal, timedOut, output, ms }`.
  *
  * `output: 'inherit'` shows what the command writes, `'collect'` (the default) keeps it. The command gets
@@ -57,7 +57,7 @@ export function run(
   });
 }
 
-/** How a finished command ended, in words. */
+/** How a command ended, as text. */
 export function describeEnd({ ok, code, signal, timedOut, ms }) {
   const seconds = `${(ms / 1000).toFixed(1)} s`;
   if (ok) return `done in ${seconds}`;
@@ -71,7 +71,7 @@ function killGroup(child) {
     if (ownGroup) process.kill(-child.pid, 'SIGKILL');
     else child.kill('SIGKILL');
   } catch {
-    // Nobody is left in the group.
+    // No process is left in the group.
   }
 }
 

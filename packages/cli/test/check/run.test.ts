@@ -178,9 +178,7 @@ describe('where there is nothing to judge', () => {
   it('a server that speaks neither era', async () => {
     const { code, stdout, stderr } = await isthmus('check', '--', 'cat');
     expect([code, stdout]).toEqual([4, '']);
-    expect(stderr).toMatch(
-      /^isthmus: cat speaks no era of MCP that was tried, so it cannot be checked\n/,
-    );
+    expect(stderr).toMatch(/^isthmus: cat speaks no era of MCP that was tried, so it cannot be checked\n/);
     expect(stderr).toMatch(/\n {2}modern: .*\n {2}legacy: .*\nhint: isthmus probe -- cat shows more\n$/);
   });
 });
