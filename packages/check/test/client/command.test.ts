@@ -86,7 +86,7 @@ describe('isthmus check-client', () => {
     );
     expect(outcomes).toEqual({ 'negotiation/dual': 'error' });
     expect(found?.findings[0]?.seen).toMatch(
-      /^Undecided, since the time limit of this check expired: The client did not get to call the tool: it said nothing at all, and it had not ended after \d+ ms, with dual over stdio$/,
+      /^Undecided, since the time limit of this check expired: The client did not call the tool: it sent nothing, and it had not ended after \d+ ms, with dual over stdio$/,
     );
     expect(code).toBe(1);
   });

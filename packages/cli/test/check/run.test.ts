@@ -94,7 +94,7 @@ describe('the baseline', () => {
     const url = await broken();
 
     const written = await isthmus('check', url, ...ping, '--baseline', file, '--update-baseline');
-    expect([written.code, written.stderr]).toEqual([0, `isthmus: ${file} accepts 2 now\n`]);
+    expect([written.code, written.stderr]).toEqual([0, `isthmus: ${file} now accepts 2\n`]);
     expect(JSON.parse(readFileSync(file, 'utf8')).accepted).toEqual([
       { check: 'ping/answered', era: 'legacy' },
       other,
@@ -211,7 +211,7 @@ describe('Ctrl-C', () => {
       onLine: (line) => lines.push(line),
     });
     expect(await child.exit()).toMatchObject({ code: 130 });
-    expect(child.stderr).toBe('isthmus: Interrupted; the checks above were done\n');
+    expect(child.stderr).toBe('isthmus: Interrupted; the report above has the checks that were finished\n');
     expect(lines.join('\n')).toMatch(/\nGrade /);
   });
 });
