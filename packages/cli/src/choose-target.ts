@@ -9,7 +9,7 @@ export type GivenOptions<Options extends CommonOptions = CommonOptions> = Omit<O
   readonly input?: Readonly<Record<string, string>>;
 };
 
-/** Finds out whom to talk to, from the words or from the files of `--config`, and what goes for the talk. */
+/** Finds the server in the arguments or in the files of `--config`, and the options of the conversation. */
 export async function chooseTarget<Options extends CommonOptions>(
   name: string,
   words: readonly string[],
@@ -25,8 +25,8 @@ export async function chooseTarget<Options extends CommonOptions>(
   }
   if (behind) {
     throw usageError(
-      'Two targets: a server of --config, and the command behind --',
-      'Give one of them; words for the server itself are in the file',
+      'Two targets: a server of --config, and the command after --',
+      'Give one of them; the arguments of the server itself are in the file',
     );
   }
   const { findConfigured } = await import('./config-target.js');

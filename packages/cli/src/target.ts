@@ -29,7 +29,7 @@ export function commandTarget(command: string, args: readonly string[]): Command
   return { kind: 'command', name, command, args, env: {}, cwd: process.cwd() };
 }
 
-/** What stands before and behind the first `--`. Commander would forget where it was. */
+/** The arguments before and after the first `--`. Commander does not keep its position. */
 export function splitAtDashes(argv: readonly string[]): {
   readonly head: readonly string[];
   readonly behind: readonly string[] | undefined;
@@ -39,7 +39,7 @@ export function splitAtDashes(argv: readonly string[]): {
 }
 
 /**
- * Finds the target: the command behind `--`, or the first word. The rest of the words is for the subcommand.
+ * Finds the target: the command after `--`, or the first argument. The other arguments are for the subcommand.
  * `name` is that of the subcommand, for examples in errors.
  */
 export function takeTarget(
@@ -51,17 +51,17 @@ export function takeTarget(
   if (behind) {
     const [command, ...args] = behind;
     if (command === undefined || command === '') {
-      throw usageError('Behind -- there is no command', `isthmus ${name} … -- node server.js`);
+      throw usageError('No command after --', `isthmus ${name} … -- node server.js`);
     }
     if (first !== undefined && ADDRESS.test(first)) {
       throw usageError(
-        `Two targets: ${first}, and the command behind --`,
+        `Two targets: ${first}, and the command after --`,
         'Give one: an address as the first word, or -- COMMAND ARGS… at the end',
       );
     }
     return { target: commandTarget(command, args), rest: words };
   }
-  if (first === undefined) throw usageError('There is no target to talk to', TARGET_HINT);
+  if (first === undefined) throw usageError('No server given', TARGET_HINT);
   const target = targetAt(first);
   if (!target) throw noTarget(name, first, rest);
   return { target, rest };
@@ -92,7 +92,7 @@ export function withSettings<Target extends CommandTarget>(target: Target, setti
   if (cwd !== undefined || Object.keys(env).length > 0) {
     throw usageError(
       `${cwd === undefined ? '--env' : '--cwd'} is for a command, and ${target.kind === 'url' ? target.url : target.address} is an address`,
-      'The server there was started by somebody else; leave the option out',
+      'The server there runs already; leave the option out',
     );
   }
   if (target.kind === 'socket') return target;
@@ -120,7 +120,7 @@ export function headersOf(header: readonly string[]): Record<string, string> {
   return Object.fromEntries(header.map(toHeader));
 }
 
-/** What is wrong with it is said without showing it: it is most likely a secret. */
+/** The error does not show the header: it is most likely a secret. */
 function toHeader(text: string): [string, string] {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/s.exec(text) ?? [];
   if (name !== undefined && value !== undefined) return [name.toLowerCase(), value.trim()];
@@ -154,7 +154,7 @@ export function commandLineFor(
 export const TARGET_HELP = `
 TARGET is unix:PATH, tcp://HOST:PORT or the http:// or https:// URL of a server (--header adds headers to its
 requests). To start a server and talk to it over its stdin and stdout, leave TARGET
-out and put the command at the end, behind --. It gets a clean environment; pass what it needs with --env.
+out and put the command at the end, after --. It gets a clean environment; pass what it needs with --env.
 A server that is in a configuration file already (.mcp.json, .vscode/mcp.json, config.toml of Codex, …) is named
 instead of TARGET: --config FILE NAME. Without NAME, the names are listed.`;
 
@@ -168,18 +168,20 @@ function isUrl(word: string): boolean {
 }
 
 function noTarget(name: string, first: string, rest: readonly string[]): Error {
-  if (/^tcp:/i.test(first)) return usageError(`"${first}" is no TCP address`, 'Write tcp://127.0.0.1:4000');
+  if (/^tcp:/i.test(first))
+    return usageError(`"${first}" is not a TCP address`, 'Write tcp://127.0.0.1:4000');
   if (isUrl(first)) return usageError(`"${first}" is not a kind of address that is known here`, TARGET_HINT);
   const port = /^(\[[^\]]+\]|[\w.-]+):(\d{1,5})$/.exec(first);
-  if (port) return usageError(`"${first}" is no target`, `Did you mean tcp://${first}?`);
+  if (port) return usageError(`"${first}" is not a server address`, `Did you mean tcp://${first}?`);
   const file = statSync(first, { throwIfNoEntry: false });
-  if (file?.isSocket()) return usageError(`"${first}" is no target`, `Did you mean unix:${first}?`);
+  if (file?.isSocket())
+    return usageError(`"${first}" is not a server address`, `Did you mean unix:${first}?`);
   // With a tool, its name would have come first: call TOOL … -- COMMAND.
   const command = [...(/\.[cm]?js$/.test(first) ? ['node'] : []), first, ...rest].map(quote).join(' ');
   return usageError(
-    `"${first}" is no target`,
+    `"${first}" is not a server address`,
     name === 'probe' || file
-      ? `To start a server, put its command behind --: isthmus ${name} ${name === 'call' ? 'TOOL ' : ''}-- ${command}`
+      ? `To start a server, put its command after --: isthmus ${name} ${name === 'call' ? 'TOOL ' : ''}-- ${command}`
       : TARGET_HINT,
   );
 }

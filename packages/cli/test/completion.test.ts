@@ -85,7 +85,7 @@ describe('bash', () => {
     expect(none).toEqual([]);
   });
 
-  it('completes files, folders, programs behind -- and names of servers, and runs nothing of what they say', () => {
+  it('completes files, folders, programs after -- and names of servers, and runs nothing of what they say', () => {
     const folder = freeFolder();
     mkdirSync(`${folder}/sub`);
     const evil = '$(touch sub/ran)';

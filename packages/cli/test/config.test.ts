@@ -210,8 +210,8 @@ describe('a server of a file that cannot be used ends with 2', () => {
       what: 'a file and a command',
       args: (file) => ['--config', file, 'weather', '--', 'node'],
       lines: () => [
-        'isthmus: Two targets: a server of --config, and the command behind --',
-        'hint: Give one of them; words for the server itself are in the file',
+        'isthmus: Two targets: a server of --config, and the command after --',
+        'hint: Give one of them; the arguments of the server itself are in the file',
       ],
     },
     {

@@ -6,7 +6,7 @@ import { demo, isthmus, node, type Ran } from './support.js';
 
 describe('a command line that makes no sense ends with 2', () => {
   it.each<{ args: string[]; says: string }>([
-    { args: ['probe'], says: 'There is no target to talk to' },
+    { args: ['probe'], says: 'No server given' },
     { args: ['probe', 'wss://example.com/mcp'], says: 'is not a kind of address that is known here' },
     { args: ['probe', '--header', 'A: 1', 'unix:/x'], says: '--header is for a URL, and unix:/x is none' },
     { args: ['probe', '--header', 'A: 1', ...demo()], says: '--header is for a URL, and a command is none' },
@@ -33,7 +33,7 @@ describe('a command line that makes no sense ends with 2', () => {
     { args: ['call', 'unix:/x', 'echo', '--args', '[1]'], says: 'must be a JSON object' },
     { args: ['call', 'unix:/x', 'echo', 'a=1', '--args', '{}'], says: 'not both' },
     { args: ['call', 'echo', '--root', '/no/such/folder', ...demo()], says: 'no such folder' },
-    { args: ['call', 'echo', 'text=x', '--'], says: 'Behind -- there is no command' },
+    { args: ['call', 'echo', 'text=x', '--'], says: 'No command after --' },
     { args: ['call', 'ehco', 'text=x', ...demo()], says: 'Did you mean echo?' },
     { args: ['call', 'add', 'a=1', ...demo()], says: 'add needs b (number)' },
     { args: ['call', 'add', 'a=one', 'b=2', ...demo()], says: 'must be a number, got "one"' },

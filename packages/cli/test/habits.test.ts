@@ -273,7 +273,7 @@ describe('a command without its --', () => {
     ['an option behind it may be ours', ['node', 'x.js', '--port', '1']],
     ['also one that others have', ['node', 'x.js', '--outputTransport', 'sse']],
     ['there is no such program', ['no-such-program-at-all']],
-    ['there is another behind --', ['node', '--', 'x']],
+    ['there is another after --', ['node', '--', 'x']],
   ])('is left where it is when %s', async (_why, typed) => {
     expect(await ours('serve', ...typed)).toEqual(typed);
   });

@@ -16,15 +16,15 @@ describe('a command line that makes no sense ends with 2', () => {
     },
     { args: ['--listen', 'stdio', '--listen', 'stdio'], says: 'stdio is served already' },
     { args: ['--'], says: 'hint: isthmus serve … -- node server.js' },
-    { args: ['npx', '-y', 'x', '-q'], says: 'hint: A command goes behind --: isthmus serve -- npx -y x -q' },
+    { args: ['npx', '-y', 'x', '-q'], says: 'hint: A command goes after --: isthmus serve -- npx -y x -q' },
     {
       args: ['http://127.0.0.1:1/', 'unix:/x'],
       says: 'serve takes no words of its own, and there is "unix:/x"',
     },
-    { args: ['--upstream', 'example.com'], says: '"example.com" is no target' },
+    { args: ['--upstream', 'example.com'], says: '"example.com" is not a server address' },
     {
       args: ['--upstream', 'unix:/x', '--', 'node', 'x'],
-      says: 'Two targets: unix:/x, and the command behind --',
+      says: 'Two targets: unix:/x, and the command after --',
     },
     { args: ['--upstream-protocol', 'bronze'], says: 'It must be auto, modern, legacy or a revision' },
     { args: ['--processes', 'many'], says: 'Allowed choices are shared, per-client.' },

@@ -10,22 +10,22 @@ import { demo, freeFolder, isthmus, node } from './support.js';
 
 describe('a command without its -- is told where it goes', () => {
   it.each<[string[], string]>([
-    [['some-server'], 'A command goes behind --: isthmus serve -- some-server'],
+    [['some-server'], 'A command goes after --: isthmus serve -- some-server'],
     [
       ['npx', '-y', 'some-server', 'a b', '--port', '1'],
-      "A command goes behind --: isthmus serve -- npx -y some-server 'a b' --port 1; or, for isthmus: isthmus serve --port 1 -- npx -y some-server 'a b'",
+      "A command goes after --: isthmus serve -- npx -y some-server 'a b' --port 1; or, for isthmus: isthmus serve --port 1 -- npx -y some-server 'a b'",
     ],
     [
       ['--listen', 'stdio', 'server.js', '-q'],
-      'A command goes behind --: isthmus serve --listen stdio -- node server.js -q',
+      'A command goes after --: isthmus serve --listen stdio -- node server.js -q',
     ],
     [
       ['uvx', 'x', '-l', 'tcp://127.0.0.1:4000'],
-      'A command goes behind --: isthmus serve -l tcp://127.0.0.1:4000 -- uvx x',
+      'A command goes after --: isthmus serve -l tcp://127.0.0.1:4000 -- uvx x',
     ],
-    [['--api-key', 's3cret', 'some-server'], 'A command goes behind --: isthmus serve … -- some-server'],
-    [['--env', 'KEY=s3cret', 'some-server'], 'A command goes behind --: isthmus serve … -- some-server'],
-    [['word', '--', 'node'], 'Leave it out, or put it behind -- if it belongs to a command'],
+    [['--api-key', 's3cret', 'some-server'], 'A command goes after --: isthmus serve … -- some-server'],
+    [['--env', 'KEY=s3cret', 'some-server'], 'A command goes after --: isthmus serve … -- some-server'],
+    [['word', '--', 'node'], 'Leave it out, or put it after -- if it belongs to a command'],
   ])('%j', async (args, hint) => {
     const ran = await isthmus('serve', ...args);
     expect(ran).toMatchObject({ code: 2, stdout: '' });
@@ -50,7 +50,7 @@ describe('hints are about options that serve has', () => {
     ],
     [['--upstream', 'localhost:4000/x'], 'Did you mean --upstream http://localhost:4000/x?'],
     [['--upstream', 'stdio'], 'A server on stdio is started here: isthmus serve -- COMMAND ARGS…'],
-    [['--upstream', 'package.json'], 'put its command behind --: isthmus serve -- package.json'],
+    [['--upstream', 'package.json'], 'put its command after --: isthmus serve -- package.json'],
     [
       ['--upstream', 'http://127.0.0.1:1/', '--', 'node'],
       'Give one: --upstream ADDRESS for a server that runs',

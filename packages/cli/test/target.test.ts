@@ -14,7 +14,7 @@ import {
 } from '../src/target.js';
 
 describe('the target', () => {
-  it('is the first word when nothing is behind --', () => {
+  it('is the first word when nothing is after --', () => {
     expect(takeTarget('call', ['unix:/a b.sock', 'echo', 'text=hi'], undefined)).toEqual({
       target: { kind: 'socket', name: 'unix:/a b.sock', address: 'unix:/a b.sock' },
       rest: ['echo', 'text=hi'],
@@ -39,7 +39,7 @@ describe('the target', () => {
     expect(named).toMatchObject({ headers: { a: 'typed', b: 'file' } });
   });
 
-  it('is the command behind --, and all words belong to the subcommand', () => {
+  it('is the command after --, and all words belong to the subcommand', () => {
     expect(takeTarget('call', ['echo', 'text=hi'], ['node', 's.js', '--', '--json'])).toEqual({
       target: commandTarget('node', ['s.js', '--', '--json']),
       rest: ['echo', 'text=hi'],
@@ -61,11 +61,23 @@ describe('the target', () => {
   it.each([
     { words: ['ws://x.example/mcp'], says: 'ws://x.example/mcp', hint: 'http://HOST:PORT/PATH' },
     { words: ['ftp://x.example'], says: 'ftp://x.example', hint: 'unix:PATH' },
-    { words: ['tcp:127.0.0.1:4000'], says: 'no TCP address', hint: 'tcp://127.0.0.1:4000' },
-    { words: ['localhost:4000'], says: 'no target', hint: 'Did you mean tcp://localhost:4000?' },
-    { words: ['node', 'server.js'], says: 'no target', hint: 'isthmus probe -- node server.js' },
-    { words: ['server.js', 'a b'], says: 'no target', hint: "isthmus probe -- node server.js 'a b'" },
-    { words: [], says: 'no target', hint: '-- COMMAND' },
+    { words: ['tcp:127.0.0.1:4000'], says: 'not a TCP address', hint: 'tcp://127.0.0.1:4000' },
+    {
+      words: ['localhost:4000'],
+      says: 'is not a server address',
+      hint: 'Did you mean tcp://localhost:4000?',
+    },
+    {
+      words: ['node', 'server.js'],
+      says: 'is not a server address',
+      hint: 'isthmus probe -- node server.js',
+    },
+    {
+      words: ['server.js', 'a b'],
+      says: 'is not a server address',
+      hint: "isthmus probe -- node server.js 'a b'",
+    },
+    { words: [], says: 'No server given', hint: '-- COMMAND' },
   ])('cannot be $words', ({ words, says, hint }) => {
     const error = failure(() => takeTarget('probe', words, undefined));
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(says) });
@@ -74,7 +86,7 @@ describe('the target', () => {
 
   it('cannot be two, nor an empty command', () => {
     expect(failure(() => takeTarget('call', ['unix:/x', 'echo'], ['node'])).message).toContain('Two targets');
-    expect(failure(() => takeTarget('call', ['echo'], [])).message).toBe('Behind -- there is no command');
+    expect(failure(() => takeTarget('call', ['echo'], [])).message).toBe('No command after --');
   });
 
   it('takes --cwd and --env only as a command', () => {

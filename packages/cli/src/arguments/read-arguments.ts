@@ -88,7 +88,7 @@ export type TypedValue =
 
 /**
  * What a text on the command line means, by the schema of the argument. Where the schema allows a string, or says
- * nothing, it is that string: `key:=json` is for those who mean something else.
+ * nothing, it is that string: `key:=json` sets any other value.
  */
 export function typedValue(text: string, schema: JsonObject, root: JsonObject): TypedValue {
   const choices = choicesOf(schema);

@@ -89,12 +89,12 @@ async function checkServer(
   };
 }
 
-/** In the words of the file, which have no secrets that come from elsewhere. */
+/** As the file has it, without expanded values, which may be secrets. */
 function describe(definition: Definition): Pick<CheckedServer, 'kind' | 'what'> {
   const portable = toPortable(definition, undefined) ?? {};
   const { command, url } = portable;
   if (typeof command === 'string') return { kind: 'command', what: command };
-  // What is behind the origin may be a secret, too.
+  // The path of a URL may be a secret, too.
   if (typeof url === 'string') return { kind: 'url', what: /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? '' };
   return { kind: undefined, what: '' };
 }
@@ -207,7 +207,7 @@ async function mayRun(path: string): Promise<boolean> {
   );
 }
 
-/** Where systems look when nobody says. */
+/** The search path when no PATH is set. */
 function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
   return lookUp(env, 'PATH') ?? (platform === 'win32' ? '' : '/usr/local/bin:/bin:/usr/bin');
 }

@@ -197,7 +197,7 @@ export async function writeDocument(
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     if (!force) return await writeFile(path, text, { mode: 0o600, flag: 'wx' });
-    // All or nothing: whoever reads the old one meanwhile never sees half of the new one.
+    // Atomic: a program that reads the file meanwhile never sees half of the new one.
     await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
     await rename(temporary, path);
   } catch (error) {
@@ -209,7 +209,7 @@ export async function writeDocument(
   }
 }
 
-/** The files of others are read and never written, whatever one is told. */
+/** Files of other applications are read and never written, also with --force. */
 async function refuseForeign(path: string, where: Whereabouts): Promise<void> {
   const real = await realpath(path).catch(() => path);
   for (const known of knownFiles(where)) {

@@ -17,19 +17,19 @@ export function findUpstream({ before, words, behind, upstream }: TypedUpstream)
   if (words.length > 0) throw wordsOf(before, words, behind ?? upstream);
   if (behind && upstream !== undefined) {
     throw usageError(
-      `Two targets: ${upstream}, and the command behind --`,
+      `Two targets: ${upstream}, and the command after --`,
       'Give one: --upstream ADDRESS for a server that runs already, or -- COMMAND ARGS… to start one',
     );
   }
   if (behind) {
     const [command, ...args] = behind;
     if (command) return commandTarget(command, args);
-    throw usageError('Behind -- there is no command', 'isthmus serve … -- node server.js');
+    throw usageError('No command after --', 'isthmus serve … -- node server.js');
   }
   if (upstream === undefined) return undefined;
   const target = targetAt(upstream);
   if (target) return target;
-  throw usageError(`"${upstream}" is no target`, noAddress(upstream));
+  throw usageError(`"${upstream}" is not a server address`, noAddress(upstream));
 }
 
 /** The commonest mistake: the command stands there without its `--`, or the address without its option. */
@@ -37,7 +37,7 @@ function wordsOf(before: readonly string[], words: readonly string[], other: unk
   const [first = ''] = words;
   const wrong = `serve takes no words of its own, and there is "${first}"`;
   if (other !== undefined) {
-    return usageError(wrong, 'Leave it out, or put it behind -- if it belongs to a command');
+    return usageError(wrong, 'Leave it out, or put it after -- if it belongs to a command');
   }
   const { taken, rest } = takeOptions(words, /^(--listen|-l)$/, LISTENS);
   const ours = takeOptions(rest, /^(--port|-p|--host)$/, /^[\w.:]+$/);
@@ -46,7 +46,7 @@ function wordsOf(before: readonly string[], words: readonly string[], other: unk
     ['isthmus serve', ...[...earlier, ...more].map((word) => (word === '…' ? word : quote(word)))].join(' ');
   const either =
     ours.taken.length > 0 ? `; or, for isthmus: ${line(ours.taken)} -- ${asCommand(ours.rest)}` : '';
-  return usageError(wrong, `A command goes behind --: ${line([])} -- ${asCommand(rest)}${either}`);
+  return usageError(wrong, `A command goes after --: ${line([])} -- ${asCommand(rest)}${either}`);
 }
 
 /** `isthmus serve some-server --listen stdio`: that is hardly meant for the server. `--port 8080` may be. */
@@ -91,6 +91,6 @@ function noAddress(upstream: string): string {
   }
   const file = statSync(upstream, { throwIfNoEntry: false });
   if (file?.isSocket()) return `Did you mean --upstream unix:${quote(upstream)}?`;
-  if (file) return `To start a server, put its command behind --: isthmus serve -- ${asCommand([upstream])}`;
-  return 'Write --upstream http://HOST:PORT/PATH, unix:PATH or tcp://HOST:PORT; a command goes behind --: isthmus serve -- COMMAND ARGS…';
+  if (file) return `To start a server, put its command after --: isthmus serve -- ${asCommand([upstream])}`;
+  return 'Write --upstream http://HOST:PORT/PATH, unix:PATH or tcp://HOST:PORT; a command goes after --: isthmus serve -- COMMAND ARGS…';
 }

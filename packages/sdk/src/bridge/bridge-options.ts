@@ -18,9 +18,9 @@ export interface BridgeOptions {
   readonly maxSeats?: number;
   /** A session that no call uses for so long is closed; the next call opens another. Default 10 min. */
   readonly idleMs?: number;
-  /** Told why the server could not be spoken to for the first time, each time that it was tried, whoever tried. */
+  /** Called with the reason for each failed attempt to connect before the first success. */
   readonly onStartFailed?: (error: unknown) => void;
-  /** Takes secrets out of what clients are told of failures on the way. */
+  /** Removes secrets from errors of the connection that clients get. */
   readonly clean?: (text: string) => string;
   readonly clock?: Clock;
 }

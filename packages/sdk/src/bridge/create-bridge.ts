@@ -32,7 +32,7 @@ import { EVERYTHING, toldKey, toldOf, UpstreamSessions } from './upstream-sessio
 export interface Bridge extends Service, AsyncDisposable {
   /** What the server is. Undefined until it has been spoken to. */
   readonly far: UpstreamFacts | undefined;
-  /** Settles when the server has been spoken to for the first time, whoever did it. */
+  /** Settles when the first connection to the server has succeeded. */
   readonly known: Promise<UpstreamFacts>;
   /** Sessions that are open to the server, or will be with the next call. */
   readonly seats: number;
@@ -135,7 +135,7 @@ class BridgeService implements Bridge {
     return this.#tools.headerParams(tool, principal);
   }
 
-  /** Nobody is told of changes without having asked: see `listen` and `session`. */
+  /** Clients get changes only when they ask for them: see `listen` and `session`. */
   watch(): () => void {
     return () => {};
   }
@@ -212,7 +212,7 @@ class BridgeService implements Bridge {
         })
         .finally(() => this.#learning.delete(principal));
     this.#learning.set(principal, learning);
-    // What the process of another principal has told meanwhile is as good.
+    // What a process of another principal has answered meanwhile is as good.
     await Promise.race([learning, this.#known.promise]);
   }
 
@@ -224,7 +224,7 @@ class BridgeService implements Bridge {
     const seat = new PendingFirstSession(this.#settings.clock, capabilities);
     const session: ReconnectingCaller = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
-      // Where each principal has a process, it is that of whoever comes first.
+      // Where each principal has a process, it is the process of the first principal.
       principal: this.#upstream.serves === 'principal' ? principal : own?.principal,
       info: own?.era === 'legacy' ? own.info : undefined,
       capabilities,

@@ -17,7 +17,7 @@ export interface ForwardContext {
   readonly tools: UpstreamTools;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
-  /** Takes secrets out of what clients are told of failures on the way. */
+  /** Removes secrets from errors of the connection that clients get. */
   readonly clean: (text: string) => string;
 }
 

@@ -33,7 +33,7 @@ export interface Forwarding {
   readonly progressToken?: string | undefined;
 }
 
-/** A call of the near side, made on the far side on behalf of whoever made it. */
+/** A call of a client, made to the upstream on its behalf. */
 export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   // All members of an `OutgoingCall` are its own, so that copies have them, too.
   readonly method: string;
@@ -50,7 +50,7 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   readonly behalf: OnBehalfOf;
   readonly #call: Call;
   readonly #owner: object | undefined;
-  /** What the near side is told instead, where the far side fails for want of an answer (META-008). */
+  /** The error that the client gets when the upstream fails because it could not ask (META-008). */
   refusal: ProtocolError | undefined;
 
   constructor(call: Call, forwarding: Forwarding, method = call.method) {
@@ -115,7 +115,7 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
   }
 }
 
-/** Tasks, and changes of roots, are not carried; so the far side is not told that they could be. */
+/** Tasks and changes of roots are not carried, so they are not declared to the upstream. */
 export function carriedCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
   const { tasks, extensions, roots, ...rest } = capabilities;
   const { [TASKS]: _tasks, ...others } = extensions ?? {};
@@ -125,7 +125,7 @@ export function carriedCapabilities(capabilities: ClientCapabilities): ClientCap
   return carried;
 }
 
-/** A token is good for one hop only, nobody near knows of tasks, and the modern era has no `elicitationId` (ELIC-007). */
+/** A token is valid for one hop only, clients of the bridge do not know of tasks, and the modern era has no `elicitationId` (ELIC-007). */
 export function nearQuestion(request: InputRequest, near: Era): InputRequest {
   const params = request.params as JsonObject | undefined;
   if (params === undefined) return request;
@@ -186,7 +186,7 @@ function carriedMeta(meta: unknown): JsonObject | undefined {
   return carried;
 }
 
-/** A client was told of no tasks: what it says about them is ignored (TASK-004). */
+/** The bridge declares no tasks to clients, so what a client sends about them is ignored (TASK-004). */
 const OF_THE_HOP: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState', 'task']);
 
 const ENVELOPE: ReadonlySet<string> = new Set([

@@ -64,7 +64,7 @@ export function keepSession(
     subscribe: (uri) => news.subscribe(uri).catch((error) => fail(error, uri)),
     unsubscribe: (uri) => news.unsubscribe(uri).catch((error) => fail(error, uri)),
     rootsChanged() {
-      // Whoever shares a process with others was not declared to tell of it.
+      // A client that shares a process was not declared as one that sends this.
       if (seats.areOwn) session.rootsChanged();
     },
     end() {

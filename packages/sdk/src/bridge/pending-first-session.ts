@@ -56,7 +56,7 @@ export interface OfferedSession {
   readonly told: string;
 }
 
-/** Nobody has come. */
+/** No client has come. */
 const NOBODY: Promise<UpstreamTenant> = Promise.resolve({
   answers: {},
   onLog: undefined,

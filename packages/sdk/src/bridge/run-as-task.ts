@@ -6,9 +6,9 @@ import { asOwn } from './upstream-errors.js';
 
 /** Makes calls on the far side. */
 export interface TaskCaller {
-  /** For whoever called the tool, and for as long as that one waits. */
+  /** For the client that called the tool, as long as it waits. */
   make(method: string, params: JsonObject): Promise<JsonObject>;
-  /** When nobody waits any more. */
+  /** When no client waits any more. */
   cancel(method: string, params: JsonObject): Promise<JsonObject>;
 }
 
@@ -35,7 +35,7 @@ export async function runAsTask(
   }
 }
 
-/** Which task it was means nothing to whoever knows of none. */
+/** A client that does not know of tasks has no use for the id of the task. */
 function withoutTask(result: JsonObject): JsonObject {
   const { _meta, ...rest } = result;
   if (!isJsonObject(_meta)) return result;

@@ -36,11 +36,11 @@ export class SessionNews {
     this.#onChange = onChange;
   }
 
-  /** The client is ready to be told of changes of lists. */
+  /** The client accepts notifications of changed lists. */
   begin(tries = 0): void {
     if (!isAnything(this.#wanted())) return;
     this.#change(() => this.#swap()).catch(() => {
-      // Nobody waits for it, and nobody would ask again.
+      // No call waits for it, and none would ask again.
       if (this.#ended) return;
       const delay = Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS);
       this.#callOff = this.#clock.after(delay, () => this.begin(tries + 1), { background: true });
@@ -129,7 +129,7 @@ function isAnything(wanted: Wanted): boolean {
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/** The ids of pages that legacy clients were sent to: only they are told when the user is done there (ELIC-027). */
+/** The ids of pages that legacy clients were sent to: only they get a notification when the user is done there (ELIC-027). */
 const known = new WeakMap<object, Set<string>>();
 
 export function noteElicitation(owner: object | undefined, id: unknown): void {

@@ -55,14 +55,14 @@ function onTheWay(error: IsthmusError): ProtocolError {
   });
 }
 
-/** What the way there brought is said without secrets; what the server itself answered is as it was. */
+/** Removes secrets from errors of the connection. Errors that the server answered stay as they are. */
 export function cleaned(error: unknown, clean: (text: string) => string): unknown {
   if (!(error instanceof ProtocolError && isJsonObject(error.data) && 'reason' in error.data)) return error;
   const message = clean(error.message);
   return message === error.message ? error : new ProtocolError(error.code, message, error.data, error.status);
 }
 
-/** What a server writes to stderr is for whoever runs it, and not for clients of a bridge. */
+/** The operator may read stderr of a server; clients of a bridge may not. */
 export function withoutStderr(message: string): string {
   const at = message.indexOf('; last stderr:');
   return at < 0 ? message : message.slice(0, at);

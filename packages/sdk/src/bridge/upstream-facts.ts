@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../wire/model.js';
 import { asOwn } from './upstream-errors.js';
 
-/** What the far side is, as the near side is told. */
+/** What the upstream is, as its clients see it. */
 export interface UpstreamFacts {
   readonly era: Era;
   readonly revision: string;
@@ -44,7 +44,7 @@ function carried(capabilities: ServerCapabilities, era: Era, revision: string): 
   const { [TASKS]: _tasks, ...others } = extensions ?? {};
   const kept: ServerCapabilities = rest;
   if (Object.keys(others).length > 0) kept.extensions = others;
-  // The first revision had completion without a way to declare it; whoever has none says so when asked.
+  // The first revision had completion without a way to declare it; a server without it answers with an error.
   const mayComplete = era === 'legacy' && !isAtLeast(revision, '2025-03-26');
   if (mayComplete && (rest.prompts || rest.resources)) kept.completions ??= {};
   return kept;
@@ -52,7 +52,7 @@ function carried(capabilities: ServerCapabilities, era: Era, revision: string): 
 
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** What the lists of tools have told, for each principal apart: a server may show each of them other tools. */
+/** What the lists of tools contained, for each principal: a server may show other tools to each of them. */
 export class UpstreamTools {
   readonly #tools = new ByPrincipal(() => new Map<string, ToolFacts>());
 

@@ -62,7 +62,7 @@ export class UpstreamSessions {
     return this.#ofSessions.get(call.peer) ?? this.#sharedSeat(call.peer, conversationOf(call), far);
   }
 
-  /** The seat of whoever listens. */
+  /** The session of the client that listens. */
   ofPeer(peer: Peer, far: Era): UpstreamSession {
     return this.#ofSessions.get(peer) ?? this.#sharedSeat(peer, undefined, far);
   }
@@ -231,7 +231,7 @@ export class UpstreamSessions {
     return clock.after(idleMs, () => this.#sweep(), { background: true });
   }
 
-  /** Nobody has used it for a while, and nobody listens: the next call opens another. */
+  /** No call has used it for a while, and no subscription is open: the next call opens another one. */
   #sweep(): void {
     const { clock, idleMs } = this.#options;
     for (const seat of this.#shared.values()) {
@@ -253,7 +253,7 @@ function isIdle({ uses, session }: SharedSeat): boolean {
   return uses === 0 && !session.isListening;
 }
 
-/** What a server is told that may have to serve anybody: who cannot be asked is found out when it asks (META-008). */
+/** Declared to a server that serves all clients. When it asks a client that cannot answer, the call fails (META-008). */
 export const EVERYTHING: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },

@@ -141,7 +141,7 @@ function toReference(inside: string): Reference | undefined {
     const fallback = variable[3];
     return fallback?.includes('${') ? { kind: 'nested', name } : { kind: 'variable', name, fallback };
   }
-  // Behind the colon of a shell's own expansions there is no letter and no slash: ${name:0:3}, ${name:?text}.
+  // In a shell's own expansions no letter and no slash follows the colon: ${name:0:3}, ${name:?text}.
   const foreign = /^([A-Za-z]+):[A-Za-z/~.]/.exec(inside);
   return foreign ? { kind: 'foreign', prefix: foreign[1]! } : undefined;
 }

@@ -125,7 +125,7 @@ export function nameProblem(name: string): string | undefined {
   if (name.length > MAX_NAME) return `the name of a server cannot be longer than ${MAX_NAME} characters`;
   if (/\p{C}/u.test(name)) return 'the name of a server cannot have characters that do not print';
   if (name === '.' || name === '..') return 'cannot be the name of a server: no address could have it';
-  // Ours would bear it, but the objects of whoever reads the names may not.
+  // Our maps can hold it; plain objects of programs that read the names cannot.
   return name === '__proto__' ? 'is not allowed as the name of a server' : undefined;
 }
 

@@ -52,7 +52,7 @@ export const TYPES: ReadonlyMap<unknown, 'command' | 'http' | 'sse' | 'auto'> = 
 
 export type CommandPart = Pick<CommandSpec, 'command' | 'args' | 'env' | 'cwd'>;
 
-/** `command` as a string beside `args`, as a list of all words, or as an object of `path`, `args` and `env`. */
+/** `command` as a string beside `args`, as a list with its arguments, or as an object of `path`, `args` and `env`. */
 export function readCommand(
   table: DocumentTable,
   fields: Fields,

@@ -4,7 +4,7 @@ import { type ConfigProblem, describeProblem } from './report.js';
 import type { ServerEntry } from './server-spec.js';
 import { type Definition, type ReadOptions, type SurveyedFile, surveyServers } from './survey.js';
 
-/** Everything that the files said about servers: those that can be used, and what is wrong with the rest. */
+/** The servers of the files that can be used, and the problems of the rest. */
 export interface Servers {
   /** By name. A server with an error is not in it. The object has no prototype, so any name is safe to look up. */
   readonly servers: Readonly<Record<string, ServerEntry>>;
@@ -24,7 +24,7 @@ export async function readServers(
   return toServers(await surveyServers(typeof files === 'string' ? [files] : files, options));
 }
 
-/** The same for those who want all or nothing: one `INVALID_OPTION` error that lists what is wrong. */
+/** The same, but accepts no errors: throws one `INVALID_OPTION` error that lists them. */
 export async function requireServers(
   files: string | readonly string[],
   options: ReadOptions = {},

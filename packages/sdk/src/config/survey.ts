@@ -22,7 +22,7 @@ export interface ReadOptions {
   readonly home?: string;
   /** Values of `${input:id}`, which an editor would ask its user for. */
   readonly inputs?: Readonly<Record<string, string>>;
-  /** Files that are not there are no error: for `knownFiles()`. */
+  /** A missing file is not an error: for `knownFiles()`. */
   readonly skipMissing?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface ReadOptions {
 export interface SurveyedFile {
   /** Absolute. */
   readonly file: string;
-  /** Nothing when the file is not there, or is no document. */
+  /** Undefined when the file is missing or is not a document. */
   readonly document?: Document;
   /** In order. Several, also of different files, may have the same name: the last one counts. */
   readonly definitions: readonly Definition[];
@@ -105,7 +105,7 @@ function readDefinition(
   const sound = report.problems.every(
     ({ severity, missing }) => severity === 'warning' || missing !== undefined,
   );
-  // Nobody wants to use one that is disabled, so nothing about it is worth an error.
+  // A disabled server is not used, so its problems are only warnings.
   const problems = settings.disabled
     ? report.problems.map((problem) => ({ ...problem, severity: 'warning' as const }))
     : report.problems;

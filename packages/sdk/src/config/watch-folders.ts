@@ -9,7 +9,7 @@ export type WatchFolder = (
   onLost: () => void,
 ) => () => void;
 
-/** Folders rather than files: many editors replace a file, and whoever watches the old one learns no more. */
+/** Watches folders, not files: many editors replace a file, and a watch of the old file sees nothing more. */
 export interface FolderWatches {
   /** Watches wherever these files could change now, and nowhere else. Never rejects. */
   arrange(files: readonly string[]): Promise<void>;
@@ -43,7 +43,7 @@ export function createFolderWatches(
       );
       watches.set(folder, watched);
     } catch {
-      // No such folder any more, or the system has no watches left: whoever looks now and then sees it, too.
+      // The folder is gone, or the system has no watches left. The periodic look finds changes all the same.
     }
   };
 
@@ -78,7 +78,7 @@ const watchWithSystem: WatchFolder = (folder, onEvent, onLost) => {
   return () => watcher.close();
 };
 
-/** A name in a folder: whoever creates, changes or replaces it may have changed a file. */
+/** A name in a folder. When it is created, changed or replaced, a file may have changed. */
 export interface WatchedPath {
   readonly folder: string;
   readonly name: string;

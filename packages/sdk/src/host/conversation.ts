@@ -16,7 +16,7 @@ export interface ConversationOptions {
   readonly principal?: string;
   /** Named in status, logs and errors. Default: the server's name and a number. */
   readonly name?: string;
-  /** Who is calling, as told to a modern server. Default: the host. */
+  /** The client that a modern server sees. Default: the host. */
   readonly info?: Implementation;
   /** Its logs that belong to no call. */
   readonly onLog?: (entry: LogEntry) => void;
@@ -24,9 +24,9 @@ export interface ConversationOptions {
   readonly timeoutMs?: number;
 }
 
-/** For whoever speaks for others in one conversation. */
+/** For a bridge, which calls on behalf of its clients. */
 export interface OwnedConversationOptions extends ConversationOptions {
-  /** What the server is told that can be answered. Default: what the answers amount to. */
+  /** The capabilities that are declared to the server. Default: those of the answers. */
   readonly capabilities?: ClientCapabilities;
   readonly onElicited?: ((elicitationId: string) => void) | undefined;
   /** A process that was lost was replaced. */
@@ -96,7 +96,7 @@ export function openConversation(
   };
 }
 
-/** One of those who use the processes of a server: a conversation, as the processes see it. */
+/** A conversation, as the processes of its server see it. */
 export interface Participant {
   readonly label: string;
   readonly principal: string | undefined;

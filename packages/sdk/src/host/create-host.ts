@@ -3,6 +3,7 @@ import { type Clock, systemClock, within } from '../async/clock.js';
 import type { Client } from '../client/client.js';
 import type { Upstream } from '../client/connect.js';
 import { type EraCache, fileEraCache } from '../client/negotiation/era-cache.js';
+import type { ServerSpec } from '../config/server-spec.js';
 import { tell } from '../era/client-dialect-context.js';
 import { IsthmusError } from '../errors.js';
 import { events } from '../events.js';
@@ -17,11 +18,15 @@ import { type HostCommons, HostedServer } from './hosted-server.js';
 import { CallSemaphore } from './process/call-semaphore.js';
 import type { HostStatus, ServerStatus } from './status.js';
 
+/** By name. */
+export type HostServers = Readonly<Record<string, ServerDefinition | ServerSpec>>;
+
 export interface HostOptions {
-  readonly servers?: Readonly<Record<string, ServerDefinition>>;
+  /** Commands, as programs write them or as `readServers()` returns them. A host starts processes: it refuses a URL. */
+  readonly servers?: HostServers;
   /** How many processes all servers may have at once. Default 64. */
   readonly maxProcesses?: number;
-  /** Who is calling, as told to the servers. */
+  /** The client that the servers see. */
   readonly info?: Implementation;
   /** Where verdicts about servers are kept between runs: a cache of your own, or `false` for none. */
   readonly cache?: EraCache | false;
@@ -52,7 +57,7 @@ export interface Host extends AsyncDisposable {
    * The servers are these from now on. New ones are added, missing ones closed, changed ones replaced when what
    * is in flight is done; those that did not change are not touched.
    */
-  configure(servers: Readonly<Record<string, ServerDefinition>>): Promise<void>;
+  configure(servers: HostServers): Promise<void>;
   status(): Promise<HostStatus>;
   /** The same of one server. Undefined: there is none. */
   statusOf(server: string): Promise<ServerStatus | undefined>;
@@ -119,9 +124,8 @@ export function createHost(options: HostOptions = {}): Host {
   const open = () => {
     if (closing) throw new IsthmusError('CONNECTION_CLOSED', 'The host is closed', { sent: 'no' });
   };
-  const first = Object.entries(options.servers ?? {});
-  // All of them before the first is started.
-  for (const [name, definition] of first) resolveDefinition(name, definition);
+  // All of them are checked before the first is started.
+  const first = commandsIn(options.servers ?? {});
 
   const close = async (drainMs: number): Promise<void> => {
     await Promise.all([...servers.values(), ...leaving].map((server) => server.close(drainMs)));
@@ -154,17 +158,18 @@ export function createHost(options: HostOptions = {}): Host {
       open();
       await get(name).enable();
     },
-    async configure(definitions) {
+    async configure(given) {
       open();
-      for (const [name, definition] of Object.entries(definitions)) resolveDefinition(name, definition);
+      const definitions = commandsIn(given);
+      const names = new Set(definitions.map(([name]) => name));
       const changes: Promise<void>[] = [];
       for (const [name, server] of [...servers]) {
-        if (Object.hasOwn(definitions, name)) continue;
+        if (names.has(name)) continue;
         servers.delete(name);
         leaving.add(server);
         changes.push(server.close(DRAIN_MS).finally(() => leaving.delete(server)));
       }
-      for (const [name, definition] of Object.entries(definitions)) {
+      for (const [name, definition] of definitions) {
         const known = servers.get(name);
         if (!known) add(name, definition);
         else if (!isDeepStrictEqual(known.settings, resolveDefinition(name, definition)))
@@ -191,6 +196,19 @@ export function createHost(options: HostOptions = {}): Host {
     [Symbol.asyncDispose]: () => host.close(),
   };
   return host;
+}
+
+/** Refuses a definition that cannot be used, and a server that is not a command. */
+function commandsIn(servers: HostServers): [string, ServerDefinition][] {
+  return Object.entries(servers).map(([name, definition]) => {
+    if (definition.kind === 'url' || definition.kind === 'socket') {
+      const address = definition.kind === 'url' ? 'a URL' : 'an address';
+      const message = `Server ${name}: a host starts commands, and this server is at ${address}; leave it out of the host and use connect() for it`;
+      throw new IsthmusError('INVALID_OPTION', message);
+    }
+    resolveDefinition(name, definition);
+    return [name, definition];
+  });
 }
 
 /** How long servers wait for leftovers of earlier hosts to be gone. */

@@ -25,7 +25,7 @@ export type HostOccurrence =
     }
   /** It has answered its first list, too. */
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
-  /** It ended: by itself, or because it was told to (`expected`). */
+  /** It ended by itself, or because the host ended it (`expected`). */
   | {
       readonly kind: 'exit';
       readonly generation: number;

@@ -36,7 +36,7 @@ export function hostUpstream(
   };
 }
 
-/** Whoever is nobody in particular shares with all who are, and with no principal: no header can hold this. */
+/** Callers without a principal share one process. The NUL keeps the name apart from principals: no header can hold it. */
 export const NOBODY = '\u0000nobody';
 
 /** The server at a URL or a socket, for a bridge. It is called by its name: its address may contain a secret. */

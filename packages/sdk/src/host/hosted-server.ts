@@ -53,7 +53,7 @@ export class HostedServer {
   readonly #retired = new Set<ProcessSet>();
   #enabled: boolean;
   #closed = false;
-  /** The change of processes that is under way; whoever needs one waits for it. */
+  /** The change of processes that is under way. Calls that need a process wait for it. */
   #changing: Promise<void> = Promise.resolve();
   /** Calls that wait for a process. */
   #waiting = 0;
@@ -220,7 +220,7 @@ export class HostedServer {
   }
 
   #waitInLine(): () => void {
-    // Whoever starts the process has to wait for it; a queue without places is for the others.
+    // The first call starts the process and waits for it, even when the queue has no places.
     const places = Math.max(1, this.#settings.maxQueue);
     if (this.#waiting >= places) {
       this.#onQueue(this.#waiting, true);
@@ -336,7 +336,7 @@ export class HostedServer {
     for (const conversation of this.#conversations) conversation.changed(change);
   }
 
-  /** What is new since the process before: those who listen are told, as the old process would have. */
+  /** Announces what has changed since the previous process to the conversations that listen. */
   #onLists(generation: ProcessInstance, lists: FirstLists): void {
     const changed = this.#lists ? changedLists(this.#lists.prints, lists.prints) : [];
     this.#lists = { ...lists, prints: { ...this.#lists?.prints, ...lists.prints } };
@@ -356,7 +356,7 @@ export class HostedServer {
 
   #startIfEager(): void {
     if (this.#settings.start !== 'eager' || !this.#enabled) return;
-    // Whoever asks is told what went wrong, and the status says it, too.
+    // The status has the reason, and so has the error of the next call.
     this.start('eager').catch(() => {});
   }
 

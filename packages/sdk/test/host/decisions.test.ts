@@ -265,6 +265,7 @@ describe('the definition of a server', () => {
     expect(resolveDefinition('a', { command: 'x' })).toEqual({
       command: { command: 'x' },
       start: 'lazy',
+      logStderr: true,
       processes: 'shared',
       maxProcesses: 1,
       maxInFlight: 256,

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { bridgeOptionsOf } from '../../src/bridge/bridge-options.js';
 import type { CommandSpec, ServerEntry, UrlSpec } from '../../src/config/index.js';
 import { withoutSource } from '../../src/config/server-spec.js';
+import { createHost } from '../../src/host/create-host.js';
 import { resolveDefinition } from '../../src/host/definition.js';
 import { upstreamOfSpec, upstreamOptionsOf } from '../../src/host/host-upstream.js';
 import { connectorOfSpec, httpOptionsOf } from '../../src/host/spec-connector.js';
@@ -103,4 +104,15 @@ it('an option that is left out is not there', async () => {
     transport: 'auto',
     headers: {},
   });
+});
+
+it('a host takes the commands that readServers() returns, and refuses a URL with advice', async () => {
+  const { servers } = await read(server({ command: process.execPath, args: ['-e', ''] }));
+  const host = createHost({ servers, ledger: false, cache: false });
+  expect(host.snapshot('x')).toMatchObject({ name: 'x', state: 'idle' });
+  await host.close();
+  const { servers: remote } = await read(server({ url: 'https://a.example/mcp' }));
+  expect(() => createHost({ servers: remote, ledger: false })).toThrow(
+    'Server x: a host starts commands, and this server is at a URL; leave it out of the host and use connect() for it',
+  );
 });

@@ -17,7 +17,7 @@ export interface DocumentPosition {
   readonly column: number;
 }
 
-/** Why a text is no document. */
+/** Why a text is not a document. */
 export interface SyntaxProblem extends DocumentPosition {
   readonly message: string;
 }
@@ -30,7 +30,7 @@ export function isTable(value: unknown): value is DocumentTable {
   return value instanceof Map;
 }
 
-/** `mcpServers.weather.args[0]`; names that are no words are quoted: `mcpServers["my server"]`. */
+/** `mcpServers.weather.args[0]`; other names are quoted: `mcpServers["my server"]`. */
 export function keyOf(path: Path): string {
   return path
     .map((step, at) => {

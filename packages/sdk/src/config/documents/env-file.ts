@@ -40,7 +40,7 @@ async function readRegularFile(file: string): Promise<EnvFile> {
 }
 
 /**
- * `NAME=value` a line, with `export` before it and `# …` behind it. Single quotes and backticks keep everything,
+ * `NAME=value` a line, with `export` before it and `# …` after it. Single quotes and backticks keep everything,
  * double quotes know `\n`, `\r`, `\t`, `\"` and `\\`; a quoted value may have several lines.
  */
 export function parseEnv(text: string): EnvFile {
@@ -95,7 +95,7 @@ function closing(source: string, from: number, quote: string): number {
   return -1;
 }
 
-/** A comment begins behind a blank: `a#b` is a value. */
+/** A comment begins after a blank: `a#b` is a value. */
 function plainValue(text: string): string {
   if (text.startsWith('#')) return '';
   const [blank, tab] = [text.indexOf(' #'), text.indexOf('\t#')].map((at) => (at < 0 ? text.length : at));

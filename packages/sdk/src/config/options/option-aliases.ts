@@ -118,16 +118,16 @@ function idleIn(unitMs: number): Alias {
   );
 }
 
-/** In the files of others, nought turns a limit off: `useNought` says what that means. */
+/** In files of other applications, zero turns a limit off. `useZero` returns what that means. */
 function duration(
   unitMs: number,
   use: (ms: number) => ServerSettings,
-  useNought?: () => ServerSettings,
+  useZero?: () => ServerSettings,
 ): Alias {
   return {
     expected: unitMs === 1 ? 'a number of milliseconds' : 'a number of seconds',
     read(value) {
-      if (value === 0 && useNought) return useNought();
+      if (value === 0 && useZero) return useZero();
       const ms = toMs(value, unitMs);
       return ms === undefined ? undefined : use(ms);
     },

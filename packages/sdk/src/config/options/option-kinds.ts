@@ -75,7 +75,7 @@ export function orFalse(kind: OptionKind, expected = `false or ${kind.expected}`
   };
 }
 
-/** An object with these keys only: an unknown key would be a wish that nothing fulfils. `def`: its name in `$defs`. */
+/** An object with these keys only: nothing would use an unknown key. `def`: its name in `$defs`. */
 export function objectOf(def: string, fields: Readonly<Record<string, OptionKind>>): OptionKind {
   const names = Object.keys(fields);
   const flaw = (value: unknown): Flaw | undefined => {

@@ -7,7 +7,7 @@ import { isOption, OPTION_NAMES, OPTIONS } from './option-table.js';
 
 /**
  * How the server is to be kept. Our names count in a block `isthmus` and beside `command`; in the block they win,
- * and nobody else can have meant them, so a wrong value is an error there and is skipped with a warning elsewhere.
+ * and no other application uses it. So a wrong value is an error there, and is skipped with a warning elsewhere.
  */
 export function readSettings(
   table: DocumentTable,
@@ -69,7 +69,7 @@ export function warnOfProcessSettings(table: DocumentTable, path: Path, report: 
   }
 }
 
-/** Unknown keys belong to somebody else and are left alone, unless they look like a known one that is missing. */
+/** Unknown keys belong to other applications. A key that looks like a known one that is missing gives a warning. */
 export function warnOfNearMisses(table: DocumentTable, path: Path, report: ConfigReport): void {
   for (const name of table.keys()) {
     if (KNOWN_KEYS.has(name)) continue;
@@ -86,7 +86,7 @@ const BASIC = [
   ...['url', 'headers', 'type', 'disabled', 'enabled', 'timeout', 'isthmus'],
 ];
 
-/** Short names of ours are also close to words of others: `mode` to `model`. */
+/** Short names are too close to names of other applications: `mode` to `model`. */
 const WORTH_A_GUESS = [...BASIC, ...OPTION_NAMES.filter((name) => name.length > 5)];
 
 const SYNONYMS: Readonly<Record<string, string>> = {
@@ -98,7 +98,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   endpoint: 'url',
 };
 
-/** Every key of a server that is read, or told about. */
+/** Every key of a server that is read or reported. */
 export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...BASIC,
   ...OPTION_NAMES,

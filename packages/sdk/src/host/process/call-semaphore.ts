@@ -3,9 +3,9 @@ import type { Origin } from '../../exchange/client-key.js';
 import { FairSlots } from '../../exchange/fair-slots.js';
 
 /**
- * A number of places, of processes or of calls, and a bounded queue of those who wait for one. What is taken for nobody
- * in particular is served in order. What is taken for a client is shared: no client has all places, the client that has
- * least is next, and in a full queue the client that has most gives way.
+ * A number of places, for processes or calls, and a bounded queue of takers that wait for one. Places that are taken for
+ * no client are given out in order. Places for clients are shared: no client has all places, the client with the fewest is
+ * next, and in a full queue the client with the most gives way.
  */
 export class CallSemaphore {
   readonly #what: string;
@@ -56,14 +56,14 @@ export class CallSemaphore {
     return true;
   }
 
-  /** For those who would wait for themselves: as many again as there are places. */
+  /** For a call that others wait for: as many more places as there are. */
   tryOverdraw(origin: Origin = NOBODY): boolean {
     if (this.#places.taken >= this.#places.max * 2) return false;
     this.#places.takeAnyway(origin);
     return true;
   }
 
-  /** For those who had a place, and gave it back for a while. */
+  /** For a call that had a place, and gave it back for a while. */
   takeAnyway(origin: Origin = NOBODY): void {
     this.#places.takeAnyway(origin);
   }
@@ -113,7 +113,7 @@ export class CallSemaphore {
     this.#admit();
   }
 
-  /** Whoever waits is not going to get a place. */
+  /** Refuses all takers that wait. */
   refuseAll(error: IsthmusError): void {
     for (const { refuse } of this.#waiting.splice(0)) refuse(error);
   }
@@ -182,7 +182,7 @@ interface Waiting {
   refuse(error: IsthmusError): void;
 }
 
-/** Taken for nobody in particular: nothing is shared. */
+/** Taken for no client: nothing is shared. */
 const NOBODY: Origin = { who: '', part: undefined };
 
 /** Clients whose last turn is remembered. */

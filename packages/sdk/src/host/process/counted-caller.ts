@@ -26,7 +26,7 @@ export class CountedCaller implements Caller {
   /** One for all calls: a call that waits for a person gives its place back. */
   readonly #rests: Rests;
 
-  /** `client` is the name under which fair limits count its calls, unless they are made for somebody. */
+  /** `client` is the name under which fair limits count its calls, unless they are made for another client. */
   constructor(
     generation: ProcessInstance,
     speaker: TenantCaller,
@@ -240,5 +240,5 @@ export class RestingCalls {
   }
 }
 
-/** Below this share of its places it is not full any more, and the next time it is, that is told again. */
+/** Below this share of its places it is not full any more. The next time that it is full is reported again. */
 const LOW_WATER = 0.9;

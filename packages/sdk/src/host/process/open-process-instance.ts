@@ -17,7 +17,7 @@ export interface OpeningOptions
   readonly settings: HostedServerSettings;
   readonly clock: Clock;
   readonly info: Implementation;
-  /** What the server is told that can be answered. */
+  /** The capabilities that are declared to the server. */
   readonly capabilities: ClientCapabilities;
   /** The era of the life before. */
   readonly remembered: Era | undefined;

@@ -211,7 +211,7 @@ export class ProcessInstance {
     return lists;
   }
 
-  /** Its process has ended, whether or not the last of what it said has been read. */
+  /** Its process has ended. Some of its output may not have been read yet. */
   get isGone(): boolean {
     return this.#child.isGone;
   }
@@ -269,7 +269,7 @@ export class ProcessInstance {
     return done;
   }
 
-  /** Why it ended, when nobody had told it to. */
+  /** Why it ended, when its end was not requested. */
   get diedOf(): IsthmusError | undefined {
     return this.#diedOf;
   }

@@ -243,7 +243,7 @@ export class PoolCaller implements Caller {
   async #tell(caller: Caller): Promise<void> {
     const { level, timeoutMs } = this.#level!;
     this.#told.add(caller);
-    // What a process refuses is no reason to lose the call.
+    // The call is made although the process refuses the log level.
     await caller.setLogLevel(level, timeoutMs).catch(() => {});
   }
 }

@@ -6,7 +6,7 @@
  * - `ready`: it has answered.
  * - `draining`: it takes no new calls and is ended when those in flight are done.
  * - `backing-off`: it ended; another one is started when the pause is over.
- * - `crash-loop`: it ended too often in a row; somebody has to look.
+ * - `crash-loop`: it ended too often in a row; a person must find out why.
  * - `stopped`: switched off, or the host is closed.
  */
 export type ProcessState =
@@ -27,7 +27,7 @@ export type ProcessEvent =
   | 'failed'
   /** It ended too often. */
   | 'gave-up'
-  /** It ended, or could not be started, and nobody waits for another. */
+  /** It ended, or could not be started, and no call waits for another one. */
   | 'rested'
   /** It is to be ended in good order. */
   | 'drain'

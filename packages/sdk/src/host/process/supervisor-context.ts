@@ -22,7 +22,7 @@ export interface SupervisorContext {
   readonly budgets: readonly CallSemaphore[];
   /** Whose process it is, where they are not shared. */
   readonly owner: string | undefined;
-  /** Whether somebody would miss the process: a conversation is open, or it is to be there always. */
+  /** Whether the process is needed: a conversation is open, or the server is `eager`. */
   isWanted(): boolean;
   /** Starts a process and speaks to it. The number is that of the new life. */
   open(number: number, signal: AbortSignal): Promise<ProcessInstance>;
@@ -31,7 +31,7 @@ export interface SupervisorContext {
   adopt(supervisor: Supervisor): void;
   onLists(generation: ProcessInstance, lists: FirstLists): void;
   emit(occurrence: HostOccurrence): void;
-  /** There is no process, and none is on its way. */
+  /** There is no process, and none is being started. */
   onIdle(): void;
 }
 
@@ -69,7 +69,7 @@ export class Exits {
   readonly #clock: Clock;
   readonly #emit: (occurrence: HostOccurrence) => void;
   readonly #leaving = new Map<ProcessInstance, Promise<void>>();
-  /** The last one that nobody had asked for. */
+  /** The last exit that was not requested. */
   last: LastExit | undefined;
   lastError: IsthmusError | undefined;
 
@@ -104,7 +104,7 @@ export class Exits {
     await Promise.all(this.#leaving.values());
   }
 
-  /** What callers are told who come when it has ended too often. */
+  /** The error of calls while the process is in a crash loop. */
   crashLoop(label: string, failures: number): IsthmusError {
     const cause = this.lastError;
     const message = `${label} ended ${failures} times in a row and is not started again by itself; the last time: ${cause?.message}`;

@@ -182,7 +182,7 @@ export class Supervisor {
     };
   }
 
-  /** Nothing is in flight, and nobody listens. */
+  /** No call is in flight, and no subscription is open. */
   rested(generation: ProcessInstance): void {
     const { settings, clock } = this.#context;
     this.#callOffIdle();
@@ -264,7 +264,7 @@ export class Supervisor {
 
   #startFailed(thrown: unknown, number: number, why: StartReason): void {
     const error = asStartError(thrown, number);
-    // Nothing was started; whoever asked is told, and nobody else is concerned.
+    // Nothing was started, so only the caller gets the error.
     if (error.code === 'BUSY') {
       this.#go('rested');
       return this.#settleNext(error);
@@ -381,7 +381,7 @@ export class Supervisor {
   }
 }
 
-/** What happens to the old process, as a person would say it behind the name of the server. */
+/** What happens to the old process. Follows the name of the server in messages. */
 const REPLACED = { restart: 'is being restarted', age: 'is being replaced at its age' } as const;
 
 function asStartError(thrown: unknown, generation: number): IsthmusError {
