@@ -96,10 +96,10 @@ it('a server that is taken away is gone when its last call is', async () => {
   await own.callTool('quick');
   const [process_] = (await gateway.status()).servers['slow']!.processes!.processes;
   const pid = process_!.pid!;
-  const call = own.callTool('slow', { ms: 300 });
+  const call = own.callTool('slow', { ms: 2000 });
   await eventually(async () => expect((await gateway.status()).servers['slow']!.processes!.inFlight).toBe(1));
   gateway.apply([other.unit('b')]);
   process.kill(pid, 0);
-  expect(await call).toMatchObject({ content: [{ text: 'took 300 ms' }] });
+  expect(await call).toMatchObject({ content: [{ text: 'took 2000 ms' }] });
   await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
 });
