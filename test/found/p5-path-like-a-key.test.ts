@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readStateKeys } from 'isthmus/internal/serve/state-keys.js';
+import { readStateKeys } from 'isthmus/internal/serve/telemetry-options.js';
 import { expect, it, onTestFinished } from 'vitest';
 
 // Where the folder for temporary files has a long path, there is no path of 43 characters in it.

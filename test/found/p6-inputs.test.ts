@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { askInputs } from 'isthmus/internal/serve/ask-inputs.js';
+import { askInputs } from 'isthmus/internal/serve/read-gateway-servers.js';
 import { createPrompter } from 'isthmus/internal/terminal/ask-form.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';

@@ -37,7 +37,7 @@ it.runIf(existsSync(NOWHERE))(
     expect((await ask(url, modernCall(1, 'echo', { text: 'here' }))).status).toBe(200);
     expect(child.stderr).toContain('isthmus status, restart and logs cannot reach this gateway');
     expect(child.stderr).toContain(`${NOWHERE}/.local/state/isthmus/run cannot be used`);
-    expect(child.stderr).toContain('ISTHMUS_RUNTIME_DIR names a folder that can be written to');
+    expect(child.stderr).toContain('Set ISTHMUS_RUNTIME_DIR to a folder that can be written to');
   },
 );
 

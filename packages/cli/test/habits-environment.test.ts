@@ -112,7 +112,7 @@ describe('who may come in', () => {
 
   it('a key is no protection where it cannot be asked for', () => {
     const key = { apiKey: ['k'] };
-    expect(() => open({}, 'http://0.0.0.0:0/mcp')).toThrow('can be reached by others');
+    expect(() => open({}, 'http://0.0.0.0:0/mcp')).toThrow('other machines can reach it');
     expect(() => open(key, 'http://0.0.0.0:0/mcp')).not.toThrow();
     const error = (() => {
       try {
@@ -123,7 +123,7 @@ describe('who may come in', () => {
     })();
     expect(error).toBeInstanceOf(CliError);
     expect((error as CliError).message).toBe(
-      'tcp://0.0.0.0:0 can be reached by others, and nobody would ask who they are',
+      'refusing to serve tcp://0.0.0.0:0 without authentication: other machines can reach it',
     );
     expect((error as CliError).hint).toMatch(/^Keys and tokens are for HTTP; /);
     expect(() => open({ ...key, allowUnauthenticated: true }, 'tcp://0.0.0.0:0')).not.toThrow();
@@ -137,13 +137,15 @@ describe('who may come in', () => {
     expect(open({ allowOrigin: ['http://a'], allowHeader: ['X-A'] }, 'stdio').endpoint).toEqual({
       cors: { origins: ['http://a'], headers: ['X-A'] },
     });
-    expect(() => open({ allowHeader: ['X-A'] }, 'stdio')).toThrow('none may call');
+    expect(() => open({ allowHeader: ['X-A'] }, 'stdio')).toThrow('none is allowed');
     expect(open({ sse: false, healthPath: ['/up'] }, 'stdio').places).toEqual({
       sse: false,
       healthPaths: ['/up'],
     });
     expect(open({ ssePath: '/a' }, 'stdio').places).toEqual({ sse: { path: '/a', messagePath: '/message' } });
-    expect(() => open({ sse: false, ssePath: '/a' }, 'stdio')).toThrow('--no-sse, and a path for it');
+    expect(() => open({ sse: false, ssePath: '/a' }, 'stdio')).toThrow(
+      '--no-sse cannot be combined with --sse-path or --message-path',
+    );
   });
 });
 

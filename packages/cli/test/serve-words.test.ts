@@ -266,7 +266,7 @@ describe('--help', () => {
       'With stdio among several, the end of stdin ends them all.',
       'what it writes to stderr is passed on',
       'not even the addresses (--json does)',
-      '1 it cannot listen there 2 the command line or the configuration makes no sense 3 the server behind cannot be started, or cannot be used; with stdio, also: it was never reached 130 Ctrl-C a second time',
+      '1 it cannot listen there 2 the command line or the configuration is invalid 3 the server behind cannot be started, or cannot be used; with stdio, also: it was never reached 130 Ctrl-C a second time',
       '(143: SIGTERM)',
     ]) {
       expect(text).toContain(words);

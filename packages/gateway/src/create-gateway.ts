@@ -13,9 +13,8 @@ import { GatewayServer, type GatewayServerContext } from './gateway-server.js';
 import { AdminPages } from './http/admin-pages.js';
 import { canStay, definitionsOf, isNotMissed, pathsOf } from './reload-plan.js';
 import { isHttp, ServedPlaces } from './served-places.js';
-import type { GatewayServerSpec } from './server-definition.js';
+import { type GatewayServerSpec, validateServer } from './server-definition.js';
 import type { GatewayServerStatus, GatewayStatus } from './server-state.js';
-import { validateServer } from './validate-server.js';
 
 export type { AppliedChanges, Gateway, GatewayOptions } from './gateway.js';
 

@@ -44,7 +44,7 @@ export interface GatewayServerContext extends Pick<PipelineInputs, 'observer' | 
   readonly onStartFailed: (name: string, error: unknown) => void;
 }
 
-/** One server behind the gateway: its bridge, what is put around it, and how it is. */
+/** One server of the gateway: its bridge, the stages around it, and its state. */
 export class GatewayServer implements AggregateMember {
   readonly name: string;
   readonly bridge: Bridge;
@@ -100,14 +100,14 @@ export class GatewayServer implements AggregateMember {
     return this.#definition;
   }
 
-  /** From now on its process is wanted, whether or not somebody uses it: it is started again when it ends. */
+  /** Keeps the process running from now on, also without clients: it is started again when it ends. */
   keep(): void {
     const { kind, processes } = this.#definition;
     const isShared = kind === 'command' && processes === 'shared';
     if (isShared) this.#kept ??= this.#context.host.conversation(this.name, { name: 'gateway' });
   }
 
-  /** Its process is defined otherwise; the host sees to that. What it can do may be something else now. */
+  /** The process definition changed; the host restarts the process. Its capabilities may have changed, so they are read again. */
   redefine(definition: GatewayServerSpec): void {
     this.#definition = definition;
     this.#refresh().then(
@@ -116,18 +116,18 @@ export class GatewayServer implements AggregateMember {
     );
   }
 
-  /** Speaks to it, so that it is known what it is. Where each client has a process of its own there is nothing to speak to. */
+  /** Starts or contacts the server, so that its capabilities are known. Does nothing where each client has its own process. */
   async start(): Promise<void> {
     const { kind, processes = 'shared' } = this.#definition;
     if (kind === 'broken') return;
     if (kind !== 'command') {
-      // What is known from before proves nothing.
+      // Earlier knowledge does not prove that the server answers now.
       await (this.bridge.far ? this.#refresh() : this.bridge.start());
       this.#health!.answered();
       return;
     }
     if (processes === 'per-principal' || processes === 'per-conversation') return;
-    // The bridge may know it from before; its process is what is wanted now.
+    // The bridge may know the server from before, so the process is started explicitly.
     const { host, clock } = this.#context;
     const proof = createDeferred<void>();
     const unwatch = host.watch(({ server, kind }) => {
@@ -135,7 +135,7 @@ export class GatewayServer implements AggregateMember {
     });
     try {
       await Promise.all([this.bridge.start(), host.start(this.name)]);
-      // It counts as ready when it has answered its first list, too.
+      // The server is ready when it has answered its first list, too.
       if (this.state().state === 'starting') await within(clock, PROOF_MS, proof.promise);
     } finally {
       unwatch();
@@ -163,7 +163,7 @@ export class GatewayServer implements AggregateMember {
     if (spec.kind === 'broken') throw new IsthmusError('INVALID_OPTION', spec.reason);
   }
 
-  /** Settles when `state` says how it is now, and not how it was. */
+  /** Settles when `state` is up to date. */
   async refreshState(): Promise<void> {
     await this.#health?.review();
   }
@@ -175,11 +175,11 @@ export class GatewayServer implements AggregateMember {
     return this.#health!.state;
   }
 
-  absence(asker?: StatusViewer): string | undefined {
+  absence(viewer?: StatusViewer): string | undefined {
     const { tellsStderr, clean = asIs, host } = this.#context;
     const all = this.#definition.kind === 'command' ? host.snapshot(this.name) : undefined;
-    const processes = statusFor(all, asker);
-    // Nothing of this caller has failed, whatever became of the processes of others.
+    const processes = statusFor(all, viewer);
+    // No process of this caller has failed. The processes of others do not count.
     if (all?.enabled && !processes) return undefined;
     const { state, reason: whole } = processes ? stateOfProcesses(processes) : this.state();
     if (state === 'off') return `${this.name} is switched off`;
@@ -207,7 +207,7 @@ export class GatewayServer implements AggregateMember {
     };
   }
 
-  /** How its processes are now; what the system says of them takes a moment, and may be of the moment before. */
+  /** The current status of its processes. The facts of the operating system take a moment, and may be slightly older. */
   async #processes(): Promise<ServerStatus | undefined> {
     const { host } = this.#context;
     const known = (await host.statusOf(this.name))?.processes ?? [];
@@ -217,7 +217,7 @@ export class GatewayServer implements AggregateMember {
     return { ...now, processes: now.processes.map((each) => ({ ...each, facts: factsOf(each.pid) })) };
   }
 
-  /** Asks anew what it is. Where that fails, nothing that was known before counts any more. */
+  /** Reads the capabilities again. If that fails, the health of the server is in doubt. */
   async #refresh(): Promise<void> {
     try {
       await this.bridge.refresh();
@@ -258,7 +258,7 @@ function openUpstream(spec: GatewayServerSpec, { host, cache }: GatewayServerCon
   return upstreamOfSpec(spec, cache);
 }
 
-/** How long its first list is waited for. */
+/** How long to wait for the first list. */
 const PROOF_MS = 5000;
 
 function asIs(text: string): string {

@@ -78,23 +78,23 @@ export interface Gateway extends AsyncDisposable {
   readonly names: readonly string[];
   readonly definitions: readonly GatewayServerSpec[];
   unit(name: string): GatewayServer;
-  /** The servers are these from now on. What did not change is not touched; what is replaced is drained. */
+  /** Replaces the servers. Unchanged servers are not touched; removed and replaced ones are drained. */
   apply(units: readonly GatewayServerSpec[]): AppliedChanges;
-  /** Why the last configuration was not taken over; shown in the status. */
+  /** Why the last configuration was rejected. The status shows it. */
   configProblem: string | undefined;
   status(): Promise<GatewayStatus>;
   /** The servers that are needed and not ready. */
   unready(): Promise<readonly string[]>;
-  /** Takes nobody new, finishes what runs within the grace, and ends everything. A second time hurries. */
+  /** Accepts no new clients, finishes running calls within the grace, and ends everything. A second call may shorten it. */
   close(options?: CloseOptions): Promise<void>;
-  /** Aborted as soon as it is to end. */
+  /** Aborted when the gateway begins to close. */
   readonly closing: AbortSignal;
   readonly closed: Promise<void>;
 }
 
 export interface CloseOptions {
-  /** How long running calls may take; then they are aborted. */
+  /** How long running calls may take before they are aborted. */
   readonly graceMs?: number;
-  /** How long aborted calls may take for an answer. Default 0. */
+  /** How long aborted calls may take to answer. Default 0. */
   readonly abortMs?: number;
 }

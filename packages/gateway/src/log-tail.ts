@@ -1,33 +1,33 @@
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { StderrLines } from './telemetry/host-log.js';
 
-/** One line of what a server, or the gateway about it, had to say. */
+/** One line of a server, or of the gateway about it. */
 export interface LogLine {
   readonly server: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Its stderr, its log notifications, or what happened to its process. */
+  /** Its stderr, its log notifications, or an event of its process. */
   readonly source: 'stderr' | 'log' | 'gateway';
   readonly text: string;
   readonly level?: string | undefined;
   readonly pid?: number | undefined;
   readonly generation?: number | undefined;
-  /** How many lines before this one were left out, because they came faster than they were taken. */
+  /** How many lines before this one were dropped, because the reader was too slow. */
   readonly missed?: number;
 }
 
-/** The last lines of every server, in a memory that does not grow. */
+/** The last lines of every server, in bounded memory. */
 export interface LogTail {
   add(line: LogLine): void;
-  /** What a host reports, as lines: stderr, logs, and what happened to the process. */
+  /** Adds the lines of a host event: stderr, logs, and events of the process. */
   onHostEvent(event: HostEvent): void;
-  /** The last lines of a server, or of all; with `follow` also those that come, until the signal. */
+  /** The last lines of a server, or of all. With `follow` also the lines that come, until the signal is aborted. */
   read(
     server: string | undefined,
     options: { readonly lines: number; readonly follow: boolean },
     signal: AbortSignal,
   ): AsyncIterable<LogLine>;
-  /** The server is gone for good, and its lines with it. */
+  /** The server was removed: drops its lines. */
   forget(server: string): void;
 }
 
@@ -36,7 +36,7 @@ export interface LogTailOptions {
   readonly maxLines?: number;
   /** Longer lines are cut. Default 4096 characters. */
   readonly maxLineLength?: number;
-  /** Takes secrets out of a line. */
+  /** Removes secrets from a line. */
   readonly clean?: (text: string) => string;
 }
 
@@ -54,7 +54,7 @@ export function createLogTail(options: LogTailOptions = {}): LogTail {
     rings.set(line.server, ring);
     count += 1;
     ring.push({ at: count, line });
-    // Twice as many at most, so that dropping them is cheap.
+    // Drops lines in bulk, because removing each one would cost more.
     if (ring.length >= 2 * maxLines) ring.splice(0, ring.length - maxLines);
     for (const follower of followers) follower.add(line);
   }
@@ -80,7 +80,7 @@ export function createLogTail(options: LogTailOptions = {}): LogTail {
   };
 }
 
-/** A line, and which one it was of all. */
+/** A line and its sequence number among the lines of all servers. */
 interface Numbered {
   readonly at: number;
   readonly line: LogLine;
@@ -90,14 +90,14 @@ async function* once(lines: readonly LogLine[]): AsyncGenerator<LogLine> {
   yield* lines;
 }
 
-/** Somebody who wants to hear of every line. */
+/** Receives every new line. */
 export interface Follower {
   add(line: LogLine): void;
 }
 
 /**
- * The lines that are there, then those that come. A reader that does not keep up misses the oldest lines, and gets their number:
- * a log must never hold up, or fill the memory of, what it is about.
+ * The lines that are there, then those that come. A reader that is too slow misses the oldest lines and gets their number,
+ * because a log must not slow down the servers or fill the memory.
  */
 export async function* followLines(
   server: string | undefined,
@@ -122,7 +122,7 @@ export async function* followLines(
   const onAbort = () => wake();
   signal.addEventListener('abort', onAbort);
   try {
-    // In one go, so that nothing is lost or told twice in between.
+    // Both without a pause in between, so that no line is lost or repeated.
     followers.add(follower);
     yield* before();
     while (!signal.aborted) {
@@ -145,7 +145,7 @@ export async function* followLines(
 
 const MAX_WAITING = 1000;
 
-/** Makes lines of what a host reports. What a process is in the middle of writing is held until its line ends. */
+/** Makes lines of host events. An unfinished line of a process is kept until it ends. */
 function createHostLines(): (event: HostEvent) => LogLine[] {
   const stderr = new StderrLines();
   return (event) => {
@@ -170,7 +170,7 @@ function createHostLines(): (event: HostEvent) => LogLine[] {
   };
 }
 
-/** What somebody who reads the log of a server wants to know of its process. */
+/** The events of a process that a reader of its log needs. */
 function describe(event: HostEvent): { readonly text: string; readonly level: string } | undefined {
   switch (event.kind) {
     case 'start':
@@ -182,7 +182,7 @@ function describe(event: HostEvent): { readonly text: string; readonly level: st
       };
     case 'exit':
       return event.expected
-        ? { level: 'info', text: 'the process has ended, as it was told to' }
+        ? { level: 'info', text: 'the process exited (requested)' }
         : { level: 'error', text: event.reason };
     case 'restart':
       return {
@@ -197,7 +197,7 @@ function describe(event: HostEvent): { readonly text: string; readonly level: st
     case 'kill':
       return { level: 'warning', text: `the process had to be killed: ${event.why}` };
     case 'drain':
-      return { level: 'info', text: `takes no new calls: ${event.why}` };
+      return { level: 'info', text: `draining: ${event.why}` };
     default:
       return undefined;
   }

@@ -23,34 +23,34 @@ import type { Redactor } from './telemetry/redactor.js';
 export interface RunGatewayOptions
   extends Omit<GatewayOptions, 'around' | 'observer' | 'metrics' | 'redactor' | 'onStartFailed'> {
   readonly log: Logger;
-  /** Takes secrets out of all that is said. It learns those of the servers. */
+  /** Removes secrets from all output. The gateway adds the secrets of the servers to it. */
   readonly redactor: Redactor;
-  /** Reads the configuration. Without it there is nothing to be read again. */
+  /** Reads the configuration. Without it, a reload is refused. */
   readonly read?: (() => Promise<ReadServers>) | undefined;
-  /** Where the control socket is to be; undefined: there is none. */
+  /** The path of the control socket; undefined: none. */
   readonly controlPath?: string | undefined;
   onStartFailed?(name: string, error: unknown): void;
 }
 
-/** What a configuration says. */
+/** The servers of a configuration, as it was read. */
 export interface ReadServers {
   readonly units: readonly GatewayServerSpec[];
-  /** Why it cannot be used as it is; then nothing changes. */
+  /** Why the configuration cannot be used. Then nothing changes. */
   readonly problem: string | undefined;
-  /** Why single servers go on as they were before. */
+  /** Why single servers keep their earlier definition. */
   readonly kept?: string | undefined;
-  /** What else is wrong with it. */
+  /** Other problems of the configuration. */
   readonly warnings: readonly string[];
 }
 
-/** A gateway with all that whoever runs it needs: logs, counts, traces, limits, and a socket to ask it. */
+/** A gateway with what an operator needs: logs, metrics, traces and a control socket. */
 export interface RunningGateway {
   readonly gateway: Gateway;
   readonly control: Control | undefined;
   reload(): Promise<ReloadReport>;
-  /** Takes over what was read; nothing where that cannot be used. */
+  /** Applies a configuration. One with a problem is rejected. */
   adopt(read: ReadServers): ReloadReport;
-  /** As `gateway.close`: a second time hurries. */
+  /** As `gateway.close`: a second call may shorten the time. */
   close(options?: CloseOptions): Promise<void>;
   readonly closed: Promise<void>;
 }
@@ -92,14 +92,14 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     for (const warning of warnings) log.warn({}, warning);
     gateway.configProblem = problem ?? kept;
     if (problem !== undefined) {
-      log.error({}, `the configuration was not taken over: ${problem}`);
+      log.error({}, `configuration rejected, keeping the old one: ${problem}`);
       return { added: [], changed: [], removed: [], unchanged: gateway.names, problem };
     }
     learn(units);
     const applied = gateway.apply(units);
     for (const name of applied.removed) tail.forget(name);
     const { added, changed, removed } = applied;
-    log.info({ added, changed, removed }, 'the configuration was taken over');
+    log.info({ added, changed, removed }, 'configuration applied');
     return { ...applied, problem: undefined };
   };
   const reload = async (): Promise<ReloadReport> => {
@@ -110,8 +110,8 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
     return adopt(await read());
   };
 
-  /** What goes wrong is read by people, and pasted. */
-  const told = async (work: () => Promise<void>): Promise<void> => {
+  /** Removes secrets from errors, because people read and copy them. */
+  const redacted = async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -126,9 +126,9 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
   };
   const controlled: Controlled = {
     status: () => gateway.status(),
-    restart: (name) => told(() => gateway.unit(name).restart()),
-    stop: (name) => told(() => gateway.unit(name).switch(false)),
-    start: (name) => told(() => gateway.unit(name).switch(true)),
+    restart: (name) => redacted(() => gateway.unit(name).restart()),
+    stop: (name) => redacted(() => gateway.unit(name).switch(false)),
+    start: (name) => redacted(() => gateway.unit(name).switch(true)),
     reload,
     logs(name, wanted, signal) {
       if (name !== undefined) gateway.unit(name);
@@ -139,8 +139,8 @@ export async function runGateway(options: RunGatewayOptions): Promise<RunningGat
   let control: Control | undefined;
   if (controlPath !== undefined) {
     control = await openControl(controlled, { path: controlPath, clock }).catch((error: unknown) => {
-      // It serves as well without; only the commands cannot reach it.
-      log.warn({}, `there is no control socket: ${messageOf(error)}`);
+      // The gateway works without it. Only the commands cannot reach it.
+      log.warn({}, `the control socket could not be opened: ${messageOf(error)}`);
       return undefined;
     });
   }

@@ -1,4 +1,3 @@
-import { isHarmlessHeader, isHarmlessValue, isHarmlessVariable, isSwitch } from './harmless-names.js';
 import type { GatewayServerSpec } from './server-definition.js';
 import { isSecretName } from './telemetry/secret-patterns.js';
 
@@ -72,3 +71,85 @@ function withoutScheme(value: string): string[] {
 
 /** Shorter values are in many a text by chance. */
 const LONG_ENOUGH = 8;
+
+/** Variables whose values are not secret: paths, locale, appearance. */
+export function isHarmlessVariable(name: string): boolean {
+  const upper = name.toUpperCase();
+  return VARIABLES.has(upper) || FAMILIES.test(upper);
+}
+
+/** Values that are common in text: the names of this machine, and settings that many programs have. */
+export function isHarmlessValue(value: string): boolean {
+  return VALUES.has(value.toLowerCase());
+}
+
+/** Values that switch something on or off. */
+export function isSwitch(value: string): boolean {
+  return value === 'true' || value === 'false';
+}
+
+/** Headers that describe the protocol and not the caller. */
+export function isHarmlessHeader(name: string): boolean {
+  return HEADERS.has(name.toLowerCase());
+}
+
+const VARIABLES: ReadonlySet<string> = new Set([
+  ...[
+    'PATH',
+    'PATHEXT',
+    'HOME',
+    'PWD',
+    'OLDPWD',
+    'USER',
+    'USERNAME',
+    'LOGNAME',
+    'SHELL',
+    'SHLVL',
+    '_',
+    'MAIL',
+  ],
+  ...['LANG', 'LANGUAGE', 'TZ', 'TERM', 'TERM_PROGRAM', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'COLUMNS'],
+  ...['TMP', 'TEMP', 'TMPDIR', 'HOST', 'HOSTNAME', 'HOSTTYPE', 'MACHTYPE', 'OSTYPE', 'PORT', 'DISPLAY'],
+  ...[
+    'EDITOR',
+    'VISUAL',
+    'PAGER',
+    'BROWSER',
+    'CI',
+    'DEBUG',
+    'VERBOSE',
+    'LOG_LEVEL',
+    'LOGLEVEL',
+    'LOG_FORMAT',
+  ],
+  ...['NODE_ENV', 'NODE_PATH', 'NODE_VERSION', 'NVM_DIR', 'NVM_BIN', 'JAVA_HOME', 'GOPATH', 'GOROOT'],
+  ...[
+    'CARGO_HOME',
+    'RUSTUP_HOME',
+    'PYTHONPATH',
+    'PYTHONHOME',
+    'PYTHONUNBUFFERED',
+    'VIRTUAL_ENV',
+    'PNPM_HOME',
+  ],
+  ...['USERPROFILE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMDATA', 'PROGRAMFILES', 'SYSTEMROOT'],
+  ...['WINDIR', 'COMSPEC', 'OS', 'PROCESSOR_ARCHITECTURE', 'LD_LIBRARY_PATH', 'SSH_AUTH_SOCK', 'INIT_CWD'],
+]);
+/** Variables that desktops, package managers and editors set for every program. */
+const FAMILIES =
+  /^(?:LC_|XDG_|NPM_PACKAGE_|NPM_LIFECYCLE_|NPM_NODE_|NPM_EXECPATH$|GNOME_|KDE_|QT_|GTK_|DBUS_|TERM_)/;
+
+const VALUES: ReadonlySet<string> = new Set([
+  'localhost',
+  '127.0.0.1',
+  'production',
+  'development',
+  'disabled',
+  'required',
+  'optional',
+]);
+
+const HEADERS: ReadonlySet<string> = new Set([
+  ...['accept', 'accept-encoding', 'accept-language', 'cache-control', 'content-type', 'user-agent'],
+  ...['mcp-protocol-version', 'connection', 'host', 'pragma'],
+]);

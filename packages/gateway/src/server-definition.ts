@@ -4,6 +4,9 @@ import {
   type ServerSpec,
   withoutSource,
 } from '@isthmus/sdk/internal/config/server-spec.js';
+import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { resolveDefinition } from '@isthmus/sdk/internal/host/definition.js';
+import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
 
 /** A server of a gateway. */
 export type GatewayServerSpec = ServerSpec | UnusableServer;
@@ -34,4 +37,15 @@ export function withGatewayDefaults(
   if (rest.kind !== 'command') return rest;
   const ofMany = hasPrincipals && !spec.stateless ? 'per-principal' : 'shared';
   return { ...rest, processes: rest.processes ?? ofMany, start: rest.start ?? 'eager' };
+}
+
+/** A server that cannot be opened becomes unusable, with the reason. The other servers are not affected. */
+export function validateServer(spec: GatewayServerSpec): GatewayServerSpec {
+  try {
+    if (spec.kind === 'command') resolveDefinition(spec.name, spec);
+    else if (spec.kind !== 'broken') connectorOfSpec(spec);
+    return spec;
+  } catch (error) {
+    return { kind: 'broken', name: spec.name, reason: messageOf(error) };
+  }
 }

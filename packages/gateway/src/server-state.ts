@@ -84,7 +84,7 @@ export function statusFor(
   return summarize(processes, { name, enabled, model, conversations, maxParked, lastExit, waiting: 0 });
 }
 
-/** What a gateway says of itself: `/status`, and the control socket. Holds no secrets: no environment, no headers. */
+/** The status of a gateway, for `/status` and the control socket. It has no secrets: no environment, no headers. */
 export interface GatewayStatus {
   readonly pid: number;
   readonly version: string;
@@ -92,24 +92,24 @@ export interface GatewayStatus {
   readonly startedAt: string;
   /** The addresses it listens on. */
   readonly listening: readonly string[];
-  /** Whether every server that is needed is ready. */
+  /** Whether all needed servers are ready. */
   readonly ready: boolean;
   /** In the order of the configuration. */
   readonly servers: Readonly<Record<string, GatewayServerStatus>>;
-  /** Why the configuration was last not taken over, while that still holds. */
+  /** Why the current configuration file is rejected. */
   readonly configProblem: string | undefined;
 }
 
-/** One server behind the gateway. */
+/** The status of one server. */
 export interface GatewayServerStatus {
   readonly name: string;
   readonly kind: 'command' | 'url';
   /** Whether `/readyz` waits for it. */
   readonly needed: boolean;
   /**
-   * - `ready`: the current process (or the remote server) has answered, and nothing says otherwise since.
+   * - `ready`: the current process (or the remote server) has answered, and no failure is known since.
    * - `starting`, `restarting`: not yet, or not again.
-   * - `asleep`: not used, so not started; the first call starts it.
+   * - `asleep`: not started yet; the first call starts it.
    * - `failed`: it could not be started, crashed too often, or does not read; `reason` says why.
    * - `off`: switched off.
    */

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { settleEnvironment } from '../compat/environment.js';
-import { findUpstream } from '../serve/find-upstream.js';
 import { runServe } from '../serve/run-serve.js';
 import { addServeOptions, SERVE_HELP, type ServeCommandOptions } from '../serve/serve-options.js';
+import { findUpstream } from '../serve/served-spec.js';
 
 /** `before` has the arguments before `--`, for hints that can be pasted. */
 export function serveCommand(

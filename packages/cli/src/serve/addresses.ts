@@ -7,7 +7,7 @@ import { CliError, EXIT, usageError } from '../cli-error.js';
 import { printable } from '../terminal/text.js';
 import { DEFAULT_ADDRESS, type ServeCommandOptions } from './serve-options.js';
 
-/** Where to serve: what was typed, or else what the files say. */
+/** The addresses to serve: those of the command line, or else those of the files. */
 export function addressesOf(
   { listen, host, port, path }: Pick<ServeCommandOptions, 'listen' | 'host' | 'port' | 'path'>,
   configured: readonly string[] | undefined = undefined,
@@ -25,7 +25,7 @@ export function addressesOf(
   return [...(listen ?? []), `http://${authority}:${port ?? 8080}${path ?? '/mcp'}`];
 }
 
-/** A listener for an address of the command line, which says in one way for all kinds what is wrong with it. */
+/** A listener for an address of the command line. Its errors have the same form for all kinds of addresses. */
 export function listenAt(address: string): Listener {
   const listener = listenerFor(address);
   return {
@@ -40,7 +40,7 @@ export function listenAt(address: string): Listener {
   };
 }
 
-/** What is wrong with one of the addresses, in one way for all kinds. */
+/** The error of an address that cannot be listened on, in the same form for all kinds of addresses. */
 export function cannotListen(addresses: readonly string[], error: unknown): unknown {
   if (!(error instanceof IsthmusError) || error.code !== 'ADDRESS_UNAVAILABLE') return error;
   const address = addresses.find((each) => error.message.includes(placeOf(each))) ?? addresses[0]!;
@@ -52,7 +52,7 @@ export function cannotListen(addresses: readonly string[], error: unknown): unkn
 
 function codeOf(address: string, cause: unknown): string | undefined {
   const { code } = Object(cause) as NodeJS.ErrnoException;
-  // What Node says of a socket in a folder that is not there.
+  // Node reports EACCES for a socket in a folder that does not exist.
   const isLost = code === 'EACCES' && address.startsWith('unix:') && !existsSync(dirname(address.slice(5)));
   return isLost ? 'ENOENT' : code;
 }
@@ -65,7 +65,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
 };
 
-/** Without the path of a URL, which others may have as well. */
+/** Without the path of a URL, because several addresses may share host and port. */
 function placeOf(address: string): string {
   return address.startsWith('http://') ? address.split('/').slice(0, 3).join('/') : address;
 }

@@ -2,12 +2,12 @@ import { usageError } from '../cli-error.js';
 import { namesOfFlags } from '../server-flags.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
-/** What is served: the servers of files, some of the command line with names, one, or our own. */
+/** What is served: the servers of files, named servers of the command line, one server, or the demo. */
 export type ServedKind = 'files' | 'named' | 'command' | 'address' | 'demo';
 
 type Name = keyof ServeCommandOptions;
 
-/** Refuses what was typed and would change nothing: whoever typed it expects something. */
+/** Refuses an option that would have no effect, because the user expects one. */
 export function refuseIdle(
   isTyped: (name: Name) => boolean,
   serving: ServedKind,
@@ -30,7 +30,7 @@ const ABOUT_ONE: readonly Name[] = [
 ];
 const ABOUT_MANY: readonly Name[] = ['separator', 'watch', 'input'];
 
-/** Whatever else a kind of server has no use for is refused when it is opened. */
+/** The options without effect. Others are refused when the server is opened. */
 const IDLE: Readonly<Record<ServedKind, readonly Name[]>> = {
   files: ABOUT_ONE,
   named: ['header', 'transport', 'name'],

@@ -9,7 +9,7 @@ import { describeFailure } from '../describe-failure.js';
 import type { CommandTarget } from '../target.js';
 import { cut, oneLine } from '../terminal/text.js';
 
-/** Where it is served, and how to try it: ready to be pasted. */
+/** The addresses, and commands to try them that can be pasted. */
 export function describeAddresses(addresses: readonly string[], what: string, asksWho: boolean): string[] {
   const open = addresses.filter((address) => address !== 'stdio');
   if (open.length === 0) return [];
@@ -29,7 +29,7 @@ export function describeAddresses(addresses: readonly string[], what: string, as
   return lines;
 }
 
-/** Many servers, and where each of them is. */
+/** The addresses of many servers. */
 export function describeGateway(addresses: readonly string[], names: readonly string[]): string[] {
   const open = addresses.filter((address) => address !== 'stdio');
   if (open.length === 0) return [];
@@ -47,7 +47,7 @@ export function describeGateway(addresses: readonly string[], names: readonly st
 
 export const DEMO = 'its own demo server';
 
-/** What stands behind it, once it has answered. */
+/** The server, once it has answered. */
 export function describeUpstream(
   label: string,
   { info, era, revision }: UpstreamFacts,
@@ -58,8 +58,8 @@ export function describeUpstream(
 }
 
 /**
- * What an operator should hear of the process behind it, once it has answered; the rest is not worth a line. Before,
- * whoever wanted it started has more to say. Nobody needs it (`isNeeded`): then it is not started again by itself.
+ * The line about an event of the process, for events that an operator should know. Before the first answer (`isKnown`), the
+ * code that starts the server reports failures. A process that is not needed (`isNeeded`) is started by the next request.
  */
 export function describeEvent(
   event: HostEvent,
@@ -88,7 +88,7 @@ export function describeEvent(
 
 const ABOUT_STARTS: ReadonlySet<string> = new Set(['exit', 'restart', 'crash-loop']);
 
-/** Most reasons begin with the name. */
+/** Most reasons contain the name. */
 function named(server: string, reason: string): string {
   return reason.includes(server) ? reason : `${server}: ${reason}`;
 }
@@ -97,7 +97,7 @@ export function inSeconds(ms: number): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
 }
 
-/** A command may be a whole program. */
+/** A command line can contain a whole program, so it is cut. */
 export function oneLabel(words: readonly string[]): string {
   return cut(oneLine(words.join(' ')), MAX_LABEL);
 }
@@ -131,7 +131,7 @@ function curlLines(address: string, asksWho: boolean): string[] {
   ];
 }
 
-/** The shell knows the key, and history does not. */
+/** The shell replaces the variable, so the key is not in its history. */
 const BEARER = '"Authorization: Bearer $KEY"';
 
 /** `isthmus` where it is installed, the script where it runs from a checkout. */
@@ -147,7 +147,7 @@ export interface StartContext {
   readonly mode: Mode;
 }
 
-/** Why the server behind could not be spoken to, in the words of `serve`: other commands have other options. */
+/** Why the server could not be reached, with hints that name the options of `serve`. */
 export function describeStartFailure(error: unknown, { target, name, mode }: StartContext): CliError {
   const context = { target, label: name, connected: false, mode, stderrTail: [] };
   const { message, hint, evidence } = describeFailure(error, context);
@@ -159,12 +159,12 @@ export function describeStartFailure(error: unknown, { target, name, mode }: Sta
   });
 }
 
-/** No later attempt will do better. */
+/** Whether no later attempt can succeed. */
 export function isHopeless(error: unknown): boolean {
   return error instanceof IsthmusError && HOPELESS.has(error.code);
 }
 
-/** The process started and ended before it could be spoken to: what it needs may yet come. */
+/** Whether the process ended before it answered. A later attempt may succeed. */
 export function hasEnded(error: unknown): boolean {
   return (
     error instanceof IsthmusError && (error.code === 'CHILD_EXITED' || error.code === 'CONNECTION_CLOSED')
@@ -194,7 +194,7 @@ function hintFor({ code }: IsthmusError, target: CommandTarget, mode: Mode): str
   }
 }
 
-/** What a program would do about it; the hint has what a person does. */
+/** Removes the advice for programs. The hint has the advice for people. */
 function withoutAdvice(message: string): string {
   const advice = message.lastIndexOf('; connect with mode ');
   return advice >= 0 && message.endsWith(' to use it') ? message.slice(0, advice) : message;

@@ -7,14 +7,14 @@ import { memoryEventStore } from '@isthmus/sdk/internal/transport/http-server/se
 import { usageError } from '../cli-error.js';
 import type { ServeCommandOptions } from './serve-options.js';
 
-/** Who may come in, from what was typed. */
+/** The access rules of the HTTP addresses, from the command line. */
 export interface HttpAccess {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
-  /** Where all is, beside the path of an address. */
+  /** The other paths of an address, and the operators. */
   readonly places: Pick<GatewayOptions, 'sse' | 'healthPaths' | 'operators'>;
-  /** Callers are told apart. */
+  /** Callers are authenticated. */
   readonly hasPrincipals: boolean;
-  /** Nobody but this user can reach it: they could as well have started it. A loopback port is every user's. */
+  /** Only this user can reach it. A loopback port does not count, because every user of the machine can reach it. */
   readonly isPrivate: boolean;
 }
 
@@ -58,13 +58,16 @@ function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAcc
   const { sse, ssePath, messagePath, healthPath, operator } = options;
   if (operator && !hasPrincipals) {
     throw usageError(
-      '--operator names a caller, and no caller has to say who it is',
+      '--operator names a caller, but callers are not authenticated',
       'Add --api-key NAME=KEY, --bearer-file or --jwt-jwks; isthmus status shows everything without',
     );
   }
   const isElsewhere = ssePath !== undefined || messagePath !== undefined;
   if (isElsewhere && !sse) {
-    throw usageError('--no-sse, and a path for it', 'Leave one of the two out');
+    throw usageError(
+      '--no-sse cannot be combined with --sse-path or --message-path',
+      'Leave one of the two out',
+    );
   }
   return {
     ...(!sse && { sse: false as const }),
@@ -74,7 +77,7 @@ function placesOf(options: ServeCommandOptions, hasPrincipals: boolean): HttpAcc
   };
 }
 
-/** A name by itself is that of a key. */
+/** A name without a prefix is the name of a key. */
 function toPrincipal(caller: string): string {
   return /^(key|jwt):/.test(caller) ? caller : `key:${caller}`;
 }
@@ -83,7 +86,7 @@ function corsOf({ allowOrigin, allowHeader }: ServeCommandOptions): Pick<HttpEnd
   if (!allowOrigin) {
     if (!allowHeader) return {};
     throw usageError(
-      '--allow-header is for pages of other sites, and none may call',
+      '--allow-header is for web pages of other sites, and none is allowed',
       'Add --allow-origin ORIGIN',
     );
   }
@@ -108,14 +111,14 @@ function authOf(options: ServeCommandOptions, onWarning: (message: string) => vo
   }
   if (jwtJwks !== undefined && !jwtAudience) {
     throw usageError(
-      '--jwt-jwks needs --jwt-audience: a token that was meant for another server must not open this one',
+      '--jwt-jwks needs --jwt-audience: tokens for other servers must not be accepted here',
       'Add --jwt-audience NAME, as the authorization server knows this one',
     );
   }
   if (!apiKey && bearerFile === undefined && jwtJwks === undefined) {
     if (!authServer) return undefined;
     throw usageError(
-      '--auth-server without a way to check its tokens',
+      '--auth-server needs a way to check its tokens',
       'Add --jwt-jwks URL --jwt-audience NAME',
     );
   }
@@ -134,31 +137,31 @@ function authOf(options: ServeCommandOptions, onWarning: (message: string) => vo
   };
 }
 
-/** `NAME=KEY`, or a key by itself. A key may end in `=`, as base64 does. */
+/** `NAME=KEY`, or a key alone. A key may end in `=`, as base64 does. */
 function toApiKey(text: string): { readonly name?: string; readonly key: string } {
   const [, name, key] = /^([A-Za-z0-9_.-]{1,64})=([^=].*)$/s.exec(text) ?? [];
   return name !== undefined && key !== undefined ? { name, key } : { key: text };
 }
 
 function refuseOpenAddresses(addresses: readonly string[], asksWho: boolean): void {
-  // Keys and tokens are headers, which nothing but HTTP has.
+  // Keys and tokens are headers, which only HTTP has.
   const open = addresses.find(
     (address) =>
       REACHABLE.test(address) && !isOnThisMachine(address) && !(asksWho && address.startsWith('http')),
   );
   if (open === undefined) return;
   throw usageError(
-    `${open} can be reached by others, and nobody would ask who they are`,
+    `refusing to serve ${open} without authentication: other machines can reach it`,
     open.startsWith('http')
-      ? 'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if the network keeps strangers away'
-      : 'Keys and tokens are for HTTP; add --allow-unauthenticated if the network keeps strangers away',
+      ? 'Add --api-key, --bearer-file or --jwt-jwks; or --allow-unauthenticated if only trusted clients can reach it'
+      : 'Keys and tokens are for HTTP; add --allow-unauthenticated if only trusted clients can reach it',
   );
 }
 
-/** Others than users of this machine may get there. Whatever else was typed is refused when it is opened. */
+/** Addresses that other machines may reach. Invalid addresses are refused when they are opened. */
 const REACHABLE = /^(http|tcp):\/\//;
 
-/** Nobody but users of this machine gets there. */
+/** Only users of this machine can reach the address. */
 function isOnThisMachine(address: string): boolean {
   if (address === 'stdio' || address.startsWith('unix:')) return true;
   const host = address.startsWith('http://') ? httpAddress(address).host : hostOf(address);

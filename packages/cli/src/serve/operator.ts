@@ -5,14 +5,14 @@ import { CliError } from '../cli-error.js';
 import type { Terminal } from '../terminal/terminal.js';
 import { cut, oneLine } from '../terminal/text.js';
 
-/** Whoever runs it, reading stderr. */
+/** Writes to stderr, for the person who runs the gateway. */
 export interface Operator {
   say(line: string): void;
-  /** What the command writes there, as it comes. */
+  /** Passes on what the command writes to stderr, as it comes. */
   passOn(text: string): void;
-  /** What went wrong, what becomes of it, and what to do; the same is not said twice in a row. */
+  /** Writes what failed, what happens next, and what to do. The same warning is not repeated. */
   warn(failure: CliError, then?: string): void;
-  /** On a terminal, says every second how long it has been waiting. Until the returned function is called. */
+  /** On a terminal, shows the waiting time every second, until the returned function is called. */
   waitFor(what: string): () => void;
 }
 
@@ -33,7 +33,7 @@ export function createOperator({ stderr, readsErrors, err }: Terminal): Operator
   const say = (line: string) => write(`${isLineOpen ? '\n' : ''}${line}\n`);
   const draw = (text: string, end: string) => {
     hide();
-    // What the command is in the middle of saying is not to be drawn over.
+    // An unfinished line of the command must not be overwritten.
     if (isLineOpen) return;
     const { columns } = stderr as { columns?: number };
     stderr.write(err.dim(`${cut(text, (columns || 80) - 1 - end.length)}${end}`));
@@ -72,8 +72,8 @@ export function createOperator({ stderr, readsErrors, err }: Terminal): Operator
 }
 
 /**
- * The same, and no secret is seen. What a command writes is passed on line by line, since a secret that is cut in two
- * would be recognised in neither part; a line that does not end is passed on after a moment.
+ * The same without secrets. The output of a command is passed on line by line, because a secret that is cut in two would not
+ * be recognised. A line that does not end is passed on after a moment.
  */
 export function discreetOperator(
   inner: Operator,
@@ -120,7 +120,7 @@ export function discreetFailure(failure: CliError, clean: (text: string) => stri
 const PAUSE_MS = 200;
 const LONGEST = 64 * 1024;
 
-/** Tells whoever runs a gateway that it can open no more files, which nothing else would tell. */
+/** Warns the operator before the process runs out of file descriptors. */
 export function tellDescriptors(say: (line: string) => void): void {
   watchDescriptors(({ open, limit }, isScarce) =>
     say(

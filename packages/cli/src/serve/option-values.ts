@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 
-/** An option that a variable can stand for; one that is set to nothing does not count. */
+/** An option that a variable can replace. An empty variable does not count. */
 export function env<T>(
   flags: string,
   description: string,

@@ -1,12 +1,23 @@
 import { secretsOfWords } from '@isthmus/gateway/internal/secrets.js';
+import { serveOne } from '@isthmus/gateway/internal/serve-one.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
+import type { ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { connectorOfSpec } from '@isthmus/sdk/internal/host/spec-connector.js';
-import { CliError, usageError } from '../cli-error.js';
+import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CommandTarget } from '../target.js';
 import { processTerminal } from '../terminal/terminal.js';
-import { addressesOf } from './addresses.js';
+import { addressesOf, listenAt } from './addresses.js';
 import { refuseIdle, type ServedKind } from './check-options.js';
-import { DEMO, describeAddresses, describeGateway } from './describe-serving.js';
+import {
+  DEMO,
+  describeAddresses,
+  describeEvent,
+  describeGateway,
+  describeStartFailure,
+  describeUpstream,
+  isHopeless,
+  oneLabel,
+} from './describe-serving.js';
 import { createOperator, discreetFailure, discreetOperator, type Operator } from './operator.js';
 import type { ServeCommandOptions } from './serve-options.js';
 import { servedSpec } from './served-spec.js';
@@ -36,7 +47,7 @@ export async function runServe(typed: TypedServe): Promise<void> {
   }
   if (target) return runSingle({ ...typed, target }, addresses, operator);
   const { serveDemo } = await import('./open-served.js');
-  const { readStateKeys } = await import('./state-keys.js');
+  const { readStateKeys } = await import('./telemetry-options.js');
   const inputs = await inputsFor(options, addresses, operator);
   const real = await serveDemo(inputs, readStateKeys(options.stateKey));
   announce(real, describeAddresses(real, DEMO, inputs.access.hasPrincipals));
@@ -59,7 +70,6 @@ async function runSingle(
   if (isOnlyStdio && !needsGateway(options, isTyped)) {
     // The key is for replicas, which a process with one client does not have. The command must not inherit it.
     delete process.env['ISTHMUS_STATE_KEY'];
-    const { serveOnStdio } = await import('./serve-on-stdio.js');
     return serveOnStdio(spec, { quiet: quiet || isSilent(options) }, discreet);
   }
   const { serveSingle } = await import('./serve-single.js');
@@ -73,7 +83,7 @@ async function runSingle(
     {
       ...inputs,
       graceMs: options.grace,
-      telemetry: openTelemetry(options, false),
+      telemetry: await openTelemetry(options, false),
       quiet,
       announce: (real, what) => announce(real, describeAddresses(real, what, hasPrincipals)),
     },
@@ -151,4 +161,34 @@ function checkJson({ json }: ServeCommandOptions, addresses: readonly string[]):
     '--json prints on stdout, which belongs to the protocol with --listen stdio',
     'Leave one of the two out',
   );
+}
+
+/** Serves a command or an address on stdio to the client that has started this process. */
+async function serveOnStdio(
+  spec: ServerSpec,
+  { quiet }: { readonly quiet: boolean },
+  operator: Operator,
+): Promise<void> {
+  const { name, mode = 'auto' } = spec;
+  const label = spec.kind === 'command' ? oneLabel([spec.command, ...spec.args]) : name;
+  await serveOne(spec, {
+    listener: listenAt('stdio'),
+    tellsStderr: false,
+    watchesServers: false,
+    onHostEvent(event, { far, seats }) {
+      if (event.kind === 'stderr') operator.passOn(event.text);
+      const line = describeEvent(event, { isKnown: far !== undefined, isNeeded: seats > 0 });
+      if (line !== undefined) operator.say(`isthmus: ${line}`);
+    },
+    onStartFailed(error) {
+      // The exit code of this process if stdin ends before the server has answered.
+      process.exitCode = EXIT.cannotConnect;
+      const failure = describeStartFailure(error, { target: spec, name, mode });
+      operator.warn(failure, isHopeless(error) ? undefined : 'it is tried again with the next request');
+    },
+    onKnown(facts) {
+      process.exitCode = EXIT.ok;
+      if (!quiet) operator.say(describeUpstream(label, facts, true));
+    },
+  });
 }

@@ -15,10 +15,9 @@ import { commandTarget, quote } from '../target.js';
 import { createPrompter, type Prompter } from '../terminal/ask-form.js';
 import { processTerminal } from '../terminal/terminal.js';
 import { addressesOf } from './addresses.js';
-import { askInputs } from './ask-inputs.js';
 import { openHttpAccess } from './http-access.js';
 import { openServed } from './open-served.js';
-import { filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
+import { askInputs, filesOf, labelOf, toGatewayServers } from './read-gateway-servers.js';
 import type { ServeCommandOptions } from './serve-options.js';
 import { servedSpec } from './served-spec.js';
 import { openTelemetry } from './telemetry-options.js';
@@ -29,7 +28,7 @@ export type Announce = (addresses: readonly string[], names: readonly string[]) 
 /** Serves all servers of some files. A server that cannot be started does not affect the others. */
 export async function serveConfig(options: ServeCommandOptions, announce: Announce): Promise<void> {
   const { files, skipMissing } = filesOf(options.config, options.import);
-  const telemetry = openTelemetry(options, true);
+  const telemetry = await openTelemetry(options, true);
   const { log } = telemetry;
   const warn = (line: string) => log.warn({}, line);
   let running: RunningGateway | undefined;
@@ -78,7 +77,7 @@ export async function serveConfig(options: ServeCommandOptions, announce: Announ
   announce(gateway.addresses, gateway.names);
 }
 
-/** Only where somebody is at the terminal, and stdin does not belong to the protocol. */
+/** Only with a terminal, and if stdin does not belong to the protocol. */
 function prompterFor(options: ServeCommandOptions): Prompter | undefined {
   const { canAsk, stdin, stderr } = processTerminal();
   if (!canAsk || addressesOf(options).includes('stdio')) return undefined;
@@ -88,20 +87,20 @@ function prompterFor(options: ServeCommandOptions): Prompter | undefined {
 
 const NEVER = new AbortController().signal;
 
-/** Where there is nothing to go on with, a file that cannot be read is the end of it. */
+/** At the start, a file that cannot be read is an error. Later, the earlier configuration stays. */
 function usable(change: ServersChange, files: readonly string[]): ServersChange {
   if (change.kind === 'read') return change;
   const [first, ...more] = change.problems.map(describeProblem);
   throw usageError(first!, missingConfigHint('serve', files) ?? 'isthmus config check FILE says more', more);
 }
 
-/** What was typed wins. */
+/** Named servers of the command line replace those of the files. */
 function withNamed(read: ReadServers, named: readonly GatewayServerSpec[]): ReadServers {
   const names = new Set(named.map(({ name }) => name));
   return { ...read, units: [...read.units.filter(({ name }) => !names.has(name)), ...named] };
 }
 
-/** For somebody whose file of `--config` is not there: those that applications have and that are. */
+/** A hint for a missing file of `--config`: the files of applications that exist. */
 export function missingConfigHint(
   command: string,
   files: readonly string[],
@@ -114,12 +113,12 @@ export function missingConfigHint(
     return `No application has a file here either; isthmus ${command} -- COMMAND ARGS… needs none`;
   }
   const all = there.map(({ application, path }) => `${near(path)} (${application})`).join(', ');
-  // A shell finds the home only where it is not quoted.
+  // A shell expands ~ only where it is not quoted.
   const file = near(first.path).replace(/[^~].*/s, quote);
   return `There are ${all}: isthmus ${command} --config ${file}`;
 }
 
-/** As a person would write it. */
+/** Relative to the working folder or to the home, if possible. */
 function near(path: string): string {
   const here = relative(process.cwd(), path);
   if (!here.startsWith('..')) return here;
@@ -127,7 +126,7 @@ function near(path: string): string {
   return home.startsWith('..') ? path : `~${sep}${home}`;
 }
 
-/** The servers of `--named-server NAME=COMMAND`. All get what the command line says about one. */
+/** The servers of `--named-server NAME=COMMAND`. The other options about a server apply to all of them. */
 function namedServers(options: ServeCommandOptions, hasPrincipals: boolean): readonly GatewayServerSpec[] {
   const processes = hasPrincipals && !options.statelessServer ? 'per-principal' : 'shared';
   const names = new Set<string>();

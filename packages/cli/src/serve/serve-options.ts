@@ -1,9 +1,8 @@
 import type { Mode } from '@isthmus/sdk/internal/client/options.js';
-import type { Command } from 'commander';
-import { collect, toMs } from '../common-options.js';
+import { type Command, Option } from 'commander';
+import { collect, toInput, toMs, toVariable } from '../common-options.js';
 import { addServerFlags } from '../server-flags.js';
 import { env, toCount, toCountOrNone, toPath, toPaths, toPort } from './option-values.js';
-import { addWhat } from './what-options.js';
 
 /** What `isthmus serve` takes. */
 export interface ServeCommandOptions {
@@ -110,7 +109,7 @@ export function addServeOptions(command: Command): Command {
     )
     .option(
       '--stateless',
-      'legacy clients get no sessions: each request stands by itself, and nobody is asked',
+      'legacy clients get no sessions: requests are independent, and servers cannot ask questions',
     )
     .option(
       '--resumable-events <count>',
@@ -122,7 +121,7 @@ export function addServeOptions(command: Command): Command {
     .option('--rate-limit <count>', 'calls and new sessions per minute of each caller', toCount)
     .option(
       '--grace <ms>',
-      'how long running calls may take when it is to end (default: 2500 after a signal, 10000 after the end of stdin)',
+      'how long running calls may take when it ends (default: 2500 after a signal, 10000 after the end of stdin)',
       toMs,
     )
     .optionsGroup('Replicas:')
@@ -130,7 +129,7 @@ export function addServeOptions(command: Command): Command {
       '--state-key <file>',
       'a file with keys that seal requestState, one a line, so that replicas with the same keys accept the rounds of each other; the first seals, all open. Or ISTHMUS_STATE_KEY. A key itself does not belong on the command line',
     )
-    .optionsGroup('What it says:')
+    .optionsGroup('Logging:')
     .addOption(
       env('--log-level <level>', 'how much is logged (default: info)', 'LOG_LEVEL').choices([
         ...['trace', 'debug', 'info', 'warn', 'error', 'silent'],
@@ -142,14 +141,14 @@ export function addServeOptions(command: Command): Command {
     .option('--debug', 'short for --log-level debug')
     .option('--no-control', 'no control socket: isthmus status, restart, logs … do not reach it')
     .option('--json', 'print {"addresses":[…],"pid":…} on stdout, on one line, when it can be used')
-    .option('-q, --quiet', 'say nothing on stderr but what went wrong: not even the addresses (--json does)');
+    .option('-q, --quiet', 'errors only on stderr, without the addresses (--json prints them)');
   return command;
 }
 
-/** Who may come in. */
+/** The options about authentication and access. */
 function addWho(command: Command): void {
   command
-    .optionsGroup('Who may ask:')
+    .optionsGroup('Authentication:')
     .addOption(
       env(
         '--api-key <key>',
@@ -232,7 +231,55 @@ Examples:
 Exit codes:
   0    it was stopped (Ctrl-C, SIGTERM, the end of stdin), and what was running is finished
   1    it cannot listen there
-  2    the command line or the configuration makes no sense
+  2    the command line or the configuration is invalid
   3    the server behind cannot be started, or cannot be used; with stdio, also: it was never reached
   130  Ctrl-C a second time, or the time for the end was over: what was running was not waited for (143: SIGTERM)
 `;
+
+/** The options about the servers and how to reach them. */
+function addWhat(command: Command): void {
+  command
+    .optionsGroup('What to serve:')
+    .addOption(
+      env(
+        '-c, --config <file>',
+        'the servers of this file (mcpServers); repeatable, later files win',
+        'CONFIG',
+        collect,
+      ),
+    )
+    .option(
+      '--import <host>',
+      'the servers that a host has configured: cursor, vscode, claude-desktop …; repeatable',
+      collect,
+    )
+    .option(
+      '--named-server <name=command>',
+      'one of many servers, its command in one word; repeatable, and goes with --config',
+      collect,
+    )
+    .option(
+      '--input <id=value>',
+      'a value that a file leaves to its editor to ask for (input:id); repeatable. On a terminal the rest is asked for',
+      toInput,
+    )
+    .option('--no-watch', 'do not read the files again when they change')
+    .option('--separator <text>', 'between server and tool in the list of all (default: __)')
+    .addOption(env('-u, --upstream <address>', 'the server, where it runs already', 'UPSTREAM'))
+    .option('--name <name>', 'what the server is called: /mcp/NAME, logs and status');
+  addServerFlags(command, 'serve');
+  command
+    .option('--cwd <folder>', 'the folder that the command runs in')
+    .option(
+      '--env <name=value>',
+      'a variable for the command; --env NAME passes on your own; repeatable',
+      toVariable,
+    )
+    .option('-H, --header <header>', 'a header for every request to an upstream URL; repeatable', collect)
+    .option('--header-file <file>', 'the same from a file, Name: value, one a line; repeatable', collect)
+    .addOption(
+      new Option('--transport <strategy>', 'how to talk to an upstream URL (default: http-first)').choices([
+        ...['http-first', 'http-only', 'sse-only'],
+      ]),
+    );
+}

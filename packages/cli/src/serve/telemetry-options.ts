@@ -1,12 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { controlPath } from '@isthmus/gateway/internal/control/index.js';
 import { createRateLimit } from '@isthmus/gateway/internal/limits/rate-limit.js';
 import type { RunGatewayOptions } from '@isthmus/gateway/internal/run-gateway.js';
-import { createLog, type LogLevel } from '@isthmus/gateway/internal/telemetry/log.js';
+import type { LogLevel } from '@isthmus/gateway/internal/telemetry/log.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
-import { messageOf } from '@isthmus/sdk/internal/errors.js';
+import { messageOf, reasonWithoutPath } from '@isthmus/sdk/internal/errors.js';
 import type { Logger } from 'pino';
+import { usageError } from '../cli-error.js';
 import type { ServeCommandOptions } from './serve-options.js';
-import { readStateKeys } from './state-keys.js';
 
 /** What every gateway of the command line has, whatever it serves. */
 export type TelemetryOptions = Pick<
@@ -16,8 +17,13 @@ export type TelemetryOptions = Pick<
   readonly log: Logger;
 };
 
-/** `speaks`: it is the log that tells whoever runs it what happens, unless it is to be quiet. */
-export function openTelemetry(options: ServeCommandOptions, speaks: boolean): TelemetryOptions {
+/** `speaks`: the log is what the person who runs the gateway reads. Otherwise it is silent by default. */
+export async function openTelemetry(
+  options: ServeCommandOptions,
+  speaks: boolean,
+): Promise<TelemetryOptions> {
+  // Loaded here, because the demo needs only the keys of this file.
+  const { createLog } = await import('@isthmus/gateway/internal/telemetry/log.js');
   const { rateLimit, control, apiKey = [] } = options;
   const stateKeys = readStateKeys(options.stateKey);
   const redactor = createRedactor([
@@ -34,13 +40,12 @@ export function openTelemetry(options: ServeCommandOptions, speaks: boolean): Te
   };
 }
 
-/** A gateway serves as well without its control socket, as in a container whose file system is read-only. */
+/** A gateway works without its control socket, as in a container whose file system is read-only. */
 function placeOfControl(): string | undefined {
   try {
     return controlPath(`gateway-${process.pid}`);
   } catch (error) {
-    const hint =
-      'ISTHMUS_RUNTIME_DIR names a folder that can be written to; --no-control says that none is needed';
+    const hint = 'Set ISTHMUS_RUNTIME_DIR to a folder that can be written to, or give --no-control';
     process.stderr.write(
       `isthmus: warning: isthmus status, restart and logs cannot reach this gateway. ${messageOf(error)}. ${hint}\n`,
     );
@@ -55,7 +60,55 @@ function levelOf({ logLevel, logFormat, debug, quiet }: ServeCommandOptions, spe
   return quiet ? 'warn' : 'info';
 }
 
-/** People read a terminal; what is piped or kept is for programs. */
+/** A terminal is read by a person, a pipe or a file by a program. */
 function formatOf({ logFormat }: ServeCommandOptions): 'pretty' | 'json' {
   return logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json');
 }
+
+/**
+ * The keys that seal `requestState`: from the file of --state-key, else from ISTHMUS_STATE_KEY. The first seals, all
+ * open. A key is never given on the command line, where every user of the machine can read it. No error shows one.
+ */
+export function readStateKeys(file: string | undefined): readonly string[] | undefined {
+  const given = process.env['ISTHMUS_STATE_KEY'];
+  // Child processes must not inherit it.
+  delete process.env['ISTHMUS_STATE_KEY'];
+  if (file !== undefined) return toKeys(readKeyFile(file), `The file of --state-key, ${file},`);
+  return given ? toKeys(given, 'ISTHMUS_STATE_KEY') : undefined;
+}
+
+function readKeyFile(file: string): string {
+  // A path can have the length and the characters of a key, so the file is looked for first.
+  if (isKey(file) && !existsSync(file)) {
+    throw usageError(
+      '--state-key takes the path of a file, and this is a key',
+      `${ON_COMMAND_LINE}. ${HINT}`,
+    );
+  }
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    // The value is not shown: it may be a key in another form, in hex for example.
+    throw usageError(`The file of --state-key cannot be read: ${reasonWithoutPath(error)}`, HINT);
+  }
+}
+
+function toKeys(text: string, where: string): readonly string[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  const keys = lines
+    .filter((line) => !line.startsWith('#'))
+    .flatMap((line) => line.split(/[\s,]+/).filter(Boolean));
+  const wrong = keys.findIndex((key) => !isKey(key));
+  if (keys.length > 0 && wrong === -1) return keys;
+  const what = keys.length === 0 ? 'holds no key' : `holds something that is not a key (number ${wrong + 1})`;
+  throw usageError(`${where} ${what}: a key is 32 bytes as base64url, 43 characters`, HINT);
+}
+
+/** 32 bytes; padding and the other alphabet of base64 are accepted, as `Buffer` does. */
+function isKey(text: string): boolean {
+  return /^[\w+/-]{43}=?$/.test(text);
+}
+
+const ON_COMMAND_LINE = 'Every user of the machine can read a command line, so make a new key';
+const HINT =
+  'Make one with: openssl rand -base64 32. Put it into a file that only you can read, or into ISTHMUS_STATE_KEY; several, one a line, the first seals';

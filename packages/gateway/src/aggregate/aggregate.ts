@@ -22,7 +22,7 @@ import { deriveCall } from '../pipeline/derive-call.js';
 import { KeptSessions } from './keep-sessions.js';
 import { ListenToAll } from './listen-to-all.js';
 import { Lists } from './lists.js';
-import { type AggregateMember, Audience, MemberCalls } from './members.js';
+import { type AggregateMember, MemberCalls, MemberObservers } from './members.js';
 import { ResourceOwners } from './resource-owners.js';
 import { Roster, type Wait } from './roster.js';
 import { type Found, SharedNames } from './shared-names.js';
@@ -31,20 +31,20 @@ export interface AggregateOptions {
   readonly info: Implementation;
   /** Between the name of a server and that of its tool or prompt. Default `__`. */
   readonly separator?: string | undefined;
-  /** How long a list waits for a server that is not there yet, or does not answer. Default 5 s. */
+  /** How long a list waits for a server that is starting or does not answer. Default 5 s. */
   readonly patienceMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Several servers as one: tools and prompts under the names of their servers, resources under their own. A single
- * one keeps its names.
+ * Several servers as one. Tools and prompts have the name of their server as a prefix; resources keep their URIs. A single
+ * server keeps its names.
  */
 export class Aggregate implements Service {
   readonly info: Implementation;
   readonly discoveryCache = undefined;
   readonly #wait: Wait;
-  readonly #audience = new Audience();
+  readonly #observers = new MemberObservers();
   readonly #roster: Roster;
   readonly #names: SharedNames;
   readonly #owners = new ResourceOwners();
@@ -54,59 +54,61 @@ export class Aggregate implements Service {
   constructor(options: AggregateOptions) {
     this.info = options.info;
     this.#wait = { clock: options.clock ?? systemClock, ms: options.patienceMs ?? 5000 };
-    this.#roster = new Roster(this.#wait, this.#audience);
+    this.#roster = new Roster(this.#wait, this.#observers);
     this.#names = new SharedNames(options.separator ?? '__');
     this.#lists = new Lists(this.#roster, this.#wait.clock, this.#names, this.#owners);
   }
 
-  /** The servers are these from now on, in this order. */
-  setMembers(parts: readonly AggregateMember[]): void {
-    const before = this.#roster.parts;
-    const gone = this.#roster.replace(parts);
-    this.#names.setMembers(parts);
-    for (const part of gone) {
-      this.#owners.forget(part);
-      this.#audience.drop(part, this.drained(part));
+  /** Replaces the servers. Lists show them in this order. */
+  setMembers(members: readonly AggregateMember[]): void {
+    const before = this.#roster.members;
+    const gone = this.#roster.replace(members);
+    this.#names.setMembers(members);
+    for (const member of gone) {
+      this.#owners.forget(member);
+      this.#observers.drop(member, this.drained(member));
     }
-    if (gone.length > 0 || before.length !== parts.length) this.#audience.announceLists();
-    for (const part of parts) if (!before.includes(part)) this.review(part);
+    if (gone.length > 0 || before.length !== members.length) this.#observers.announceLists();
+    for (const member of members) if (!before.includes(member)) this.review(member);
   }
 
-  /** Settles when a server that is not one of them any more has finished what it was asked for here. */
-  drained(part: AggregateMember): Promise<void> {
-    return this.#inFlight.drained(part);
+  /** Settles when a removed server has finished the calls of the aggregate. */
+  drained(member: AggregateMember): Promise<void> {
+    return this.#inFlight.drained(member);
   }
 
-  /** Something happened to this server: it may have come, or gone. */
-  review(part: AggregateMember): void {
-    this.#roster.review(part);
+  /** The state of this server has changed: it may have come or gone. */
+  review(member: AggregateMember): void {
+    this.#roster.review(member);
   }
 
   get instructions(): string | undefined {
-    const { parts } = this.#roster;
-    const all = parts.flatMap(({ name, service: { instructions } }) =>
-      instructions === undefined ? [] : [parts.length === 1 ? instructions : `# ${name}\n\n${instructions}`],
+    const { members } = this.#roster;
+    const all = members.flatMap(({ name, service: { instructions } }) =>
+      instructions === undefined
+        ? []
+        : [members.length === 1 ? instructions : `# ${name}\n\n${instructions}`],
     );
     return all.length > 0 ? all.join('\n\n') : undefined;
   }
 
-  /** What any of them has; anything, while one of them has yet to say. Lists can always change. */
+  /** What any of the servers has. Everything, while one of them is not known yet. Lists can always change. */
   capabilities(): ServerCapabilities {
-    const { parts } = this.#roster;
-    if (parts.some((part) => !this.#roster.isKnown(part))) return EVERYTHING;
-    return jointCapabilities(parts);
+    const { members } = this.#roster;
+    if (members.some((member) => !this.#roster.isKnown(member))) return EVERYTHING;
+    return jointCapabilities(members);
   }
 
   headerParams(tool: string, principal?: string): readonly HeaderParam[] {
     const found = this.#names.read(tool, principal);
-    return found?.part.service.headerParams?.(found.name, principal) ?? [];
+    return found?.member.service.headerParams?.(found.name, principal) ?? [];
   }
 
   watch(): () => void {
     return () => {};
   }
 
-  /** Waits for the servers, but not for long: one that is away does not hold up the others. */
+  /** Waits for the servers for a bounded time, so that an absent server does not hold up the others. */
   ready(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined {
     return OPENINGS.has(opening.method) ? this.#roster.meetAll(opening, principal) : undefined;
   }
@@ -139,18 +141,18 @@ export class Aggregate implements Service {
     onChange: (change: Change) => void,
   ): Promise<OpenListen> {
     const listening = new ListenToAll(peer, wanted, onChange);
-    listening.onEnd = this.#audience.join(listening);
+    listening.onEnd = this.#observers.join(listening);
     return listening.begin(this.#roster.present());
   }
 
-  session(near: ServedSession): SessionKeeper {
+  session(session: ServedSession): SessionKeeper {
     const { clock, ms } = this.#wait;
-    const kept = new KeptSessions(near, this.#roster.present(), {
+    const kept = new KeptSessions(session, this.#roster.present(), {
       ownersOf: (uri) =>
-        this.#owners.among(near.peer.principal, uri, this.#roster.askable('resources', near.peer)),
+        this.#owners.among(session.peer.principal, uri, this.#roster.askable('resources', session.peer)),
       inTime: (work) => within(clock, ms, work).then((isDone) => (isDone ? work : undefined)),
     });
-    kept.onEnd = this.#audience.join(kept);
+    kept.onEnd = this.#observers.join(kept);
     return kept;
   }
 
@@ -161,7 +163,7 @@ export class Aggregate implements Service {
       const what = call.method === 'tools/call' ? 'tool' : 'prompt';
       throw new ProtocolError(ErrorCode.InvalidParams, `Unknown ${what}: ${String(name)}`);
     }
-    return this.#forward(found.part, call, { ...call.params, name: found.name });
+    return this.#forward(found.member, call, { ...call.params, name: found.name });
   }
 
   async #complete(call: Call): Promise<JsonObject> {
@@ -169,7 +171,7 @@ export class Aggregate implements Service {
     if (isJsonObject(ref) && ref['type'] === 'ref/prompt') {
       const found = await this.#find(call, ref['name'], 'prompts/list');
       if (!found) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${String(ref['name'])}`);
-      return this.#forward(found.part, call, { ...call.params, ref: { ...ref, name: found.name } });
+      return this.#forward(found.member, call, { ...call.params, ref: { ...ref, name: found.name } });
     }
     const uri = isJsonObject(ref) ? ref['uri'] : undefined;
     return this.#ownerOf(call, uri, 'completions');
@@ -177,8 +179,8 @@ export class Aggregate implements Service {
 
   #ownerOf(call: Call, uri: unknown, capability: keyof ServerCapabilities): Promise<JsonObject> {
     const { principal } = call.peer;
-    return this.#owners.ask(principal, uri, this.#roster.askable(capability, call.peer), (part) =>
-      this.#forward(part, call, call.params),
+    return this.#owners.ask(principal, uri, this.#roster.askable(capability, call.peer), (member) =>
+      this.#forward(member, call, call.params),
     );
   }
 
@@ -186,18 +188,18 @@ export class Aggregate implements Service {
     return this.#names.find(call, name, method, (listing) => this.handle(listing));
   }
 
-  async #forward(part: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
-    if (!this.#roster.isKnown(part)) await this.#roster.meet(part, call, call.peer.principal);
-    return this.#inFlight.run(part, () => part.service.handle(deriveCall(call, { params })));
+  async #forward(member: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
+    if (!this.#roster.isKnown(member)) await this.#roster.meet(member, call, call.peer.principal);
+    return this.#inFlight.run(member, () => member.service.handle(deriveCall(call, { params })));
   }
 }
 
-/** What a client can only be told once. */
+/** Requests whose answer a client reads only once. */
 const OPENINGS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'subscriptions/listen']);
 
-/** What any of the servers has. Lists can always change, since servers come and go; there are always tools to ask for. */
-function jointCapabilities(parts: readonly AggregateMember[]): ServerCapabilities {
-  const all = parts.map(({ service }) => service.capabilities());
+/** What any of the servers has. Lists can always change, because servers come and go. Tools are always declared. */
+function jointCapabilities(members: readonly AggregateMember[]): ServerCapabilities {
+  const all = members.map(({ service }) => service.capabilities());
   const has = (name: keyof ServerCapabilities) => all.some((each) => each[name] !== undefined);
   const { tools, prompts, resources, completions, logging } = EVERYTHING;
   return {

@@ -2,70 +2,70 @@ import { messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Change, ServedSession, SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { LoggingLevel } from '@isthmus/sdk/internal/wire/model.js';
-import type { AggregateMember, Hearer } from './members.js';
+import type { AggregateMember, MemberObserver } from './members.js';
 
 export interface SessionContext {
-  /** The servers that may have it: one, where that is known. */
+  /** The servers that may have a resource: only the owner, if that is known. */
   ownersOf(uri: string): readonly AggregateMember[];
-  /** Settles with the work, or when it has taken long enough. */
+  /** Settles with the work, or after the patience of the aggregate. */
   inTime(work: Promise<unknown>): Promise<unknown>;
 }
 
-/** What several servers keep for one legacy session. One that has no place for it costs only itself. */
-export class KeptSessions implements SessionKeeper, Hearer {
-  readonly #near: ServedSession;
+/** One legacy session at several servers. A server that refuses the session does not affect the others. */
+export class KeptSessions implements SessionKeeper, MemberObserver {
+  readonly #session: ServedSession;
   readonly #context: SessionContext;
   readonly #keepers = new Map<AggregateMember, SessionKeeper>();
-  /** Of servers that are gone but for their last calls. */
+  /** Keepers of removed servers that still finish calls. */
   readonly #leaving = new Set<SessionKeeper>();
-  /** At which servers each resource is subscribed to. */
+  /** The servers at which each resource is subscribed to. */
   readonly #subscribed = new Map<string, Set<AggregateMember>>();
-  /** Subscribed to at servers that are gone: another in their place may have them. */
+  /** Subscriptions of removed servers. A server that comes later may have these resources. */
   readonly #orphans = new Set<string>();
   #hasBegun = false;
   #level: LoggingLevel | undefined;
   /** Called when the session is over. */
   onEnd = () => {};
 
-  constructor(near: ServedSession, parts: readonly AggregateMember[], context: SessionContext) {
-    this.#near = near;
+  constructor(session: ServedSession, members: readonly AggregateMember[], context: SessionContext) {
+    this.#session = session;
     this.#context = context;
-    for (const part of parts) this.adopt(part);
+    for (const member of members) this.adopt(member);
   }
 
-  adopt(part: AggregateMember): void {
-    if (this.#keepers.has(part)) return;
+  adopt(member: AggregateMember): void {
+    if (this.#keepers.has(member)) return;
     try {
-      const keeper = part.service.session?.(this.#near);
+      const keeper = member.service.session?.(this.#session);
       if (!keeper) return;
-      this.#keepers.set(part, keeper);
+      this.#keepers.set(member, keeper);
       if (!this.#hasBegun) return;
       keeper.begin();
       if (this.#level !== undefined) keeper.setLogLevel(this.#level).catch(() => {});
-      for (const uri of this.#orphans) this.#subscribeAt(part, uri).catch(() => {});
+      for (const uri of this.#orphans) this.#subscribeAt(member, uri).catch(() => {});
     } catch {
-      // It has no place for this session; its calls say why.
+      // The server refuses the session. Its calls report the reason.
     }
   }
 
-  drop(part: AggregateMember, drained: Promise<void>): void {
-    const keeper = this.#keepers.get(part);
-    this.#keepers.delete(part);
+  drop(member: AggregateMember, drained: Promise<void>): void {
+    const keeper = this.#keepers.get(member);
+    this.#keepers.delete(member);
     if (keeper) {
       this.#leaving.add(keeper);
       void drained.then(() => {
         if (this.#leaving.delete(keeper)) keeper.end();
       });
     }
-    for (const [uri, parts] of this.#subscribed) {
-      if (!parts.delete(part) || parts.size > 0) continue;
+    for (const [uri, members] of this.#subscribed) {
+      if (!members.delete(member) || members.size > 0) continue;
       this.#subscribed.delete(uri);
       this.#orphans.add(uri);
     }
   }
 
   changed(change: Change): void {
-    if (this.#hasBegun) this.#near.changed(change);
+    if (this.#hasBegun) this.#session.changed(change);
   }
 
   begin(): void {
@@ -75,7 +75,7 @@ export class KeptSessions implements SessionKeeper, Hearer {
 
   async setLogLevel(level: LoggingLevel): Promise<void> {
     this.#level = level;
-    const logging = [...this.#keepers].filter(([part]) => part.service.capabilities().logging);
+    const logging = [...this.#keepers].filter(([member]) => member.service.capabilities().logging);
     const failures: unknown[] = [];
     const attempts = logging.map(([, keeper]) =>
       keeper.setLogLevel(level).catch((error: unknown) => failures.push(error)),
@@ -86,23 +86,23 @@ export class KeptSessions implements SessionKeeper, Hearer {
     throw new ProtocolError(ErrorCode.InternalError, message);
   }
 
-  /** Where it is not known who has it, all are asked to tell: many a server takes any URI, so a yes proves nothing. */
+  /** If the owner is not known, all servers are subscribed to: many accept any URI, so an acceptance proves nothing. */
   async subscribe(uri: string): Promise<void> {
     const failures: unknown[] = [];
     const attempts = this.#context
       .ownersOf(uri)
-      .map((part) => this.#subscribeAt(part, uri).catch((error: unknown) => failures.push(error)));
+      .map((member) => this.#subscribeAt(member, uri).catch((error: unknown) => failures.push(error)));
     await this.#context.inTime(Promise.all(attempts));
     if (this.#subscribed.has(uri)) return;
-    const nobody = new ProtocolError(ErrorCode.InvalidParams, `No server tells of ${uri}`, { uri });
-    throw failures[0] ?? nobody;
+    const unknown = new ProtocolError(ErrorCode.InvalidParams, `No server tells of ${uri}`, { uri });
+    throw failures[0] ?? unknown;
   }
 
   async unsubscribe(uri: string): Promise<void> {
-    const parts = this.#subscribed.get(uri) ?? [];
+    const members = this.#subscribed.get(uri) ?? [];
     this.#subscribed.delete(uri);
     this.#orphans.delete(uri);
-    const ends = [...parts].map((part) => this.#keepers.get(part)?.unsubscribe(uri));
+    const ends = [...members].map((member) => this.#keepers.get(member)?.unsubscribe(uri));
     await this.#context.inTime(Promise.all(ends));
   }
 
@@ -117,16 +117,16 @@ export class KeptSessions implements SessionKeeper, Hearer {
     this.#leaving.clear();
   }
 
-  async #subscribeAt(part: AggregateMember, uri: string): Promise<void> {
-    await this.#keeperOf(part).subscribe(uri);
-    const parts = this.#subscribed.get(uri) ?? new Set();
-    this.#subscribed.set(uri, parts.add(part));
+  async #subscribeAt(member: AggregateMember, uri: string): Promise<void> {
+    await this.#keeperOf(member).subscribe(uri);
+    const members = this.#subscribed.get(uri) ?? new Set();
+    this.#subscribed.set(uri, members.add(member));
     this.#orphans.delete(uri);
   }
 
-  #keeperOf(part: AggregateMember): SessionKeeper {
-    const keeper = this.#keepers.get(part);
+  #keeperOf(member: AggregateMember): SessionKeeper {
+    const keeper = this.#keepers.get(member);
     if (keeper) return keeper;
-    throw new ProtocolError(ErrorCode.InvalidParams, `${part.name} keeps nothing for this session`);
+    throw new ProtocolError(ErrorCode.InvalidParams, `${member.name} keeps nothing for this session`);
   }
 }

@@ -1,13 +1,13 @@
 import { createDeferred } from '@isthmus/sdk/internal/async/deferred.js';
 import type { Change, ListenEnd, OpenListen, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
-import type { AggregateMember, Hearer } from './members.js';
+import type { AggregateMember, MemberObserver } from './members.js';
 
 /**
- * A subscription to several servers at once. What some of them cannot tell of, others may; a bad one tells nothing.
- * It outlives each of them: one that ended or was not there yet is listened to again when it comes.
+ * A subscription to several servers at once. A server that refuses it is left out. The subscription outlives each server:
+ * one that ended or was not there yet is subscribed to when it comes.
  */
-export class ListenToAll implements Hearer {
+export class ListenToAll implements MemberObserver {
   readonly #peer: Peer;
   readonly #wanted: SubscriptionFilter;
   readonly #onChange: (change: Change) => void;
@@ -15,7 +15,7 @@ export class ListenToAll implements Hearer {
   readonly #opening = new Set<AggregateMember>();
   readonly #ended = createDeferred<ListenEnd>();
   #isOver = false;
-  /** Called when nobody listens any more. */
+  /** Called when the client has ended the subscription. */
   onEnd = () => {};
 
   constructor(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void) {
@@ -24,13 +24,13 @@ export class ListenToAll implements Hearer {
     this.#onChange = onChange;
   }
 
-  /** Settles when each server that can be asked has answered. */
-  async begin(parts: readonly AggregateMember[]): Promise<OpenListen> {
-    await Promise.all(parts.map((part) => this.#listenTo(part)));
+  /** Settles when each of these servers has answered. */
+  async begin(members: readonly AggregateMember[]): Promise<OpenListen> {
+    await Promise.all(members.map((member) => this.#listenTo(member)));
     const open = [...this.#open.values()];
     const uris = new Set(open.flatMap(({ honoured }) => honoured.resourceSubscriptions ?? []));
     const { toolsListChanged, promptsListChanged, resourcesListChanged } = this.#wanted;
-    // Lists may change with a server that comes later, so each of these is honoured in any case.
+    // A server that comes later changes the lists, so these are always honoured.
     const honoured: SubscriptionFilter = {
       ...(toolsListChanged && { toolsListChanged }),
       ...(promptsListChanged && { promptsListChanged }),
@@ -40,13 +40,13 @@ export class ListenToAll implements Hearer {
     return { honoured, ended: this.#ended.promise, stop: () => this.#stop() };
   }
 
-  adopt(part: AggregateMember): void {
-    void this.#listenTo(part);
+  adopt(member: AggregateMember): void {
+    void this.#listenTo(member);
   }
 
-  drop(part: AggregateMember): void {
-    this.#open.get(part)?.stop();
-    this.#open.delete(part);
+  drop(member: AggregateMember): void {
+    this.#open.get(member)?.stop();
+    this.#open.delete(member);
   }
 
   changed(change: Change): void {
@@ -60,21 +60,21 @@ export class ListenToAll implements Hearer {
     if (wanted[change.kind]) this.#onChange(change);
   }
 
-  async #listenTo(part: AggregateMember): Promise<void> {
-    if (this.#isOver || this.#open.has(part) || this.#opening.has(part)) return;
-    this.#opening.add(part);
+  async #listenTo(member: AggregateMember): Promise<void> {
+    if (this.#isOver || this.#open.has(member) || this.#opening.has(member)) return;
+    this.#opening.add(member);
     try {
-      const open = await part.service.listen?.(this.#peer, this.#wanted, this.#onChange);
+      const open = await member.service.listen?.(this.#peer, this.#wanted, this.#onChange);
       if (!open) return;
       if (this.#isOver) return open.stop();
-      this.#open.set(part, open);
+      this.#open.set(member, open);
       void open.ended.then(() => {
-        if (this.#open.get(part) === open) this.#open.delete(part);
+        if (this.#open.get(member) === open) this.#open.delete(member);
       });
     } catch {
-      // It is listened to when it comes.
+      // It is subscribed to when it comes back.
     } finally {
-      this.#opening.delete(part);
+      this.#opening.delete(member);
     }
   }
 

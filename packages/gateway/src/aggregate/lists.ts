@@ -48,53 +48,53 @@ export class Lists {
   ): Promise<JsonObject> {
     return mergePages(call.params['cursor'], {
       key,
-      parts: this.#roster.with(capability),
-      ask: (part, params) => this.#ask(part, call, params),
+      members: this.#roster.with(capability),
+      ask: (member, params) => this.#ask(member, call, params),
       present,
       ...(learn && { learn }),
     });
   }
 
-  /** One page of one server; a server that was late is waited for less long the next time. */
-  async #ask(part: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
+  /** One page of one server. The next list waits less long for a server that was late. */
+  async #ask(member: AggregateMember, call: Call, params: JsonObject): Promise<JsonObject> {
     const { principal } = call.peer;
     const { waits } = this.#roster;
-    const reason = part.absence(call.peer);
+    const reason = member.absence(call.peer);
     if (reason !== undefined) {
-      this.#roster.miss(part);
+      this.#roster.miss(member);
       throw new IsthmusError('CONNECTION_CLOSED', reason, { sent: 'no' });
     }
-    const wait = { clock: this.#clock, ms: waits.msFor(part, principal) };
+    const wait = { clock: this.#clock, ms: waits.msFor(member, principal) };
     try {
-      const page = await askWithin(wait, part, call, params, async (own) => {
-        await this.#roster.meet(part, own, principal);
-        return part.service.handle(own);
+      const page = await askWithin(wait, member, call, params, async (own) => {
+        await this.#roster.meet(member, own, principal);
+        return member.service.handle(own);
       });
-      waits.answered(part, principal);
+      waits.answered(member, principal);
       return page;
     } catch (error) {
-      if (error instanceof LateAnswer) waits.wasLate(part, principal);
+      if (error instanceof LateAnswer) waits.wasLate(member, principal);
       throw error;
     }
   }
 
-  /** Whose a resource is, is read off the lists. */
-  #learner(call: Call, kind: ResourceListKind, member: string): NonNullable<Merging['learn']> {
+  /** The lists show which server has a resource. */
+  #learner(call: Call, kind: ResourceListKind, key: string): NonNullable<Merging['learn']> {
     const { principal } = call.peer;
-    return (part, items, page) => {
-      const uris = items.map((item) => item[member]).filter((uri) => typeof uri === 'string');
-      this.#owners.learn(principal, part, kind, uris, page);
+    return (member, items, page) => {
+      const uris = items.map((item) => item[key]).filter((uri) => typeof uri === 'string');
+      this.#owners.learn(principal, member, kind, uris, page);
     };
   }
 }
 
-/** The server may be well, but it took too long for this list. */
+/** The server may be healthy, but it took too long for this list. */
 class LateAnswer extends IsthmusError {}
 
-/** Asks one of several servers for its part of a list; one that does not answer in time does not hold up the others. */
+/** Asks one server for its page of a list. A server that does not answer in time does not hold up the others. */
 async function askWithin(
   { clock, ms }: { readonly clock: Clock; readonly ms: number },
-  part: AggregateMember,
+  member: AggregateMember,
   whole: Call,
   params: JsonObject,
   ask: (call: Call) => Promise<JsonObject>,
@@ -106,7 +106,7 @@ async function askWithin(
   else cancellation.addEventListener('abort', follow);
   const late = createDeferred<never>();
   const callOff = clock.after(ms, () => {
-    const error = new LateAnswer('TIMED_OUT', `${part.name} did not answer within ${ms / 1000} s`);
+    const error = new LateAnswer('TIMED_OUT', `${member.name} did not answer within ${ms / 1000} s`);
     abort.abort(error);
     late.reject(error);
   });
@@ -119,44 +119,43 @@ async function askWithin(
 }
 
 export interface Merging {
-  /** The member of the result that holds the entries. */
+  /** The property of the result that holds the entries. */
   readonly key: string;
-  readonly parts: readonly AggregateMember[];
-  ask(part: AggregateMember, params: JsonObject): Promise<JsonObject>;
-  /** An entry as it is put into the list of all. */
-  present(part: AggregateMember, item: JsonObject): JsonObject;
-  /** Told what a server has listed, page by page. */
-  learn?(part: AggregateMember, items: readonly JsonObject[], page: PagePosition): void;
+  readonly members: readonly AggregateMember[];
+  ask(member: AggregateMember, params: JsonObject): Promise<JsonObject>;
+  /** An entry as the merged list shows it. */
+  present(member: AggregateMember, item: JsonObject): JsonObject;
+  /** Called with each page that a server has listed. */
+  learn?(member: AggregateMember, items: readonly JsonObject[], page: PagePosition): void;
 }
 
 /**
- * The lists of several servers as one, always in the order of the servers. Each page holds the next page of each
- * server that has one, and the cursor says which those are. A server that fails costs its own entries, and is named
- * in `_meta`.
+ * The lists of several servers as one, always in the order of the servers. Each page holds the next page of each server
+ * that has one. The cursor names those servers. A server that fails is left out and named in `_meta`.
  */
 export async function mergePages(cursor: unknown, merging: Merging): Promise<JsonObject> {
-  const { key, parts, ask, present } = merging;
-  const places = cursor === undefined ? parts.map(atBeginning) : readCursor(cursor, parts);
+  const { key, members, ask, present } = merging;
+  const places = cursor === undefined ? members.map(atBeginning) : readCursor(cursor, members);
   const pages = await Promise.allSettled(
-    places.map(({ part, at }) => ask(part, at === undefined ? {} : { cursor: at })),
+    places.map(({ member, at }) => ask(member, at === undefined ? {} : { cursor: at })),
   );
   const items: JsonObject[] = [];
   const absent: Absent[] = [];
   const next: [string, string][] = [];
-  for (const [index, { part, at }] of places.entries()) {
+  for (const [index, { member, at }] of places.entries()) {
     const page = pages[index]!;
     if (page.status === 'fulfilled') {
       const { [key]: list, nextCursor } = page.value;
       const own = Array.isArray(list) ? list.filter(isJsonObject) : [];
       const isLast = typeof nextCursor !== 'string' || nextCursor === at;
-      merging.learn?.(part, own, { isFirst: at === undefined, isLast });
-      for (const item of own) items.push(present(part, item));
-      if (!isLast) next.push([part.name, nextCursor]);
+      merging.learn?.(member, own, { isFirst: at === undefined, isLast });
+      for (const item of own) items.push(present(member, item));
+      if (!isLast) next.push([member.name, nextCursor]);
     } else {
       const { reason } = page;
-      // A cursor that its server has forgotten is the client's to know of.
+      // The client must hear that its cursor is not valid any more.
       if (at !== undefined && isOf(reason, ErrorCode.InvalidParams)) throw reason;
-      if (!isWithout(reason)) absent.push({ server: part.name, reason: messageOf(reason) });
+      if (!isWithout(reason)) absent.push({ server: member.name, reason: messageOf(reason) });
     }
   }
   return {
@@ -166,7 +165,7 @@ export async function mergePages(cursor: unknown, merging: Merging): Promise<Jso
   };
 }
 
-/** It has no such list; nothing is missing. */
+/** The server does not have such a list, so nothing is missing. */
 function isWithout(error: unknown): boolean {
   return isOf(error, ErrorCode.MethodNotFound);
 }
@@ -176,25 +175,25 @@ function isOf(error: unknown, code: number): boolean {
 }
 
 interface Place {
-  readonly part: AggregateMember;
+  readonly member: AggregateMember;
   readonly at: string | undefined;
 }
 
-function atBeginning(part: AggregateMember): Place {
-  return { part, at: undefined };
+function atBeginning(member: AggregateMember): Place {
+  return { member, at: undefined };
 }
 
 function writeCursor(next: readonly (readonly [string, string])[]): string {
   return Buffer.from(JSON.stringify(next)).toString('base64url');
 }
 
-/** A server that is configured no longer is left out: the rest of the list is still good. */
-function readCursor(cursor: unknown, parts: readonly AggregateMember[]): Place[] {
+/** A server that was removed meanwhile is left out. The rest of the list is still valid. */
+function readCursor(cursor: unknown, members: readonly AggregateMember[]): Place[] {
   const pairs = parseCursor(cursor);
   if (!pairs) throw new ProtocolError(ErrorCode.InvalidParams, 'Invalid cursor');
-  return parts.flatMap((part) => {
-    const pair = pairs.find(([name]) => name === part.name);
-    return pair ? [{ part, at: pair[1] }] : [];
+  return members.flatMap((member) => {
+    const pair = pairs.find(([name]) => name === member.name);
+    return pair ? [{ member, at: pair[1] }] : [];
   });
 }
 
@@ -211,7 +210,7 @@ function isPair(value: unknown): value is [string, string] {
   return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'string');
 }
 
-/** Items that are shown as the server has them. */
-export function asIs(_part: AggregateMember, item: JsonObject): JsonObject {
+/** Shows an item as the server has it. */
+export function asIs(_member: AggregateMember, item: JsonObject): JsonObject {
   return item;
 }

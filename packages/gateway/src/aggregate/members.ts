@@ -5,78 +5,78 @@ import type { Change, Service } from '@isthmus/sdk/internal/exchange/call.js';
 export interface AggregateMember {
   readonly name: string;
   readonly service: Service;
-  /** Why it cannot be asked at present: by this caller, or by anybody. Undefined: it can, or will be soon. */
-  absence(asker?: { readonly principal: string | undefined }): string | undefined;
+  /** Why it cannot be called now, by this caller or by any. Undefined: it can be, or will be soon. */
+  absence(viewer?: { readonly principal: string | undefined }): string | undefined;
 }
 
-/** A server that could not be asked, and why. */
+/** A server that is missing from a list, and why. */
 export interface Absent {
   readonly server: string;
   readonly reason: string;
 }
 
-/** The `_meta` key of lists under which absent servers are named: nobody is to take their tools for gone. */
+/** The `_meta` key of lists that names absent servers, so that a client does not take their tools for deleted. */
 export const ABSENT = 'isthmus/absent';
 
-/** The calls that each server is at work on for all: one that leaves may finish them. */
+/** The calls of the aggregate that run at each server, so that a removed server can finish them. */
 export class MemberCalls {
-  readonly #parts = new Map<AggregateMember, { calls: number; readonly idle: Deferred<void> }>();
+  readonly #members = new Map<AggregateMember, { calls: number; readonly idle: Deferred<void> }>();
 
-  async run<T>(part: AggregateMember, work: () => T | Promise<T>): Promise<T> {
-    const entry = this.#parts.get(part) ?? { calls: 0, idle: createDeferred<void>() };
-    this.#parts.set(part, entry);
+  async run<T>(member: AggregateMember, work: () => T | Promise<T>): Promise<T> {
+    const entry = this.#members.get(member) ?? { calls: 0, idle: createDeferred<void>() };
+    this.#members.set(member, entry);
     entry.calls += 1;
     try {
       return await work();
     } finally {
       entry.calls -= 1;
       if (entry.calls === 0) {
-        this.#parts.delete(part);
+        this.#members.delete(member);
         entry.idle.resolve();
       }
     }
   }
 
-  /** Settles when nothing of it is running. */
-  async drained(part: AggregateMember): Promise<void> {
-    await this.#parts.get(part)?.idle.promise;
+  /** Settles when none of its calls is running. */
+  async drained(member: AggregateMember): Promise<void> {
+    await this.#members.get(member)?.idle.promise;
   }
 }
 
-/** Somebody who hears of several servers at once, and goes on hearing of them as they come and go. */
-export interface Hearer {
-  /** This server can be asked now. */
-  adopt(part: AggregateMember): void;
-  /** This server is not one of them any more; what it is at work on is over when `drained` settles. */
-  drop(part: AggregateMember, drained: Promise<void>): void;
-  /** Something changed that belongs to no single server. */
+/** A subscription or session that spans all members, also those that come later. */
+export interface MemberObserver {
+  /** This member can be called now. */
+  adopt(member: AggregateMember): void;
+  /** This member was removed. Its running calls are over when `drained` settles. */
+  drop(member: AggregateMember, drained: Promise<void>): void;
+  /** Something changed that does not belong to a single member. */
   changed(change: Change): void;
 }
 
-/** All who hear of the servers at present. */
-export class Audience {
-  readonly #hearers = new Set<Hearer>();
+/** The open subscriptions and sessions of the aggregate. */
+export class MemberObservers {
+  readonly #observers = new Set<MemberObserver>();
 
   get size(): number {
-    return this.#hearers.size;
+    return this.#observers.size;
   }
 
-  join(hearer: Hearer): () => void {
-    this.#hearers.add(hearer);
-    return () => this.#hearers.delete(hearer);
+  join(observer: MemberObserver): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
   }
 
-  adopt(part: AggregateMember): void {
-    for (const hearer of [...this.#hearers]) hearer.adopt(part);
+  adopt(member: AggregateMember): void {
+    for (const observer of [...this.#observers]) observer.adopt(member);
   }
 
-  drop(part: AggregateMember, drained: Promise<void>): void {
-    for (const hearer of [...this.#hearers]) hearer.drop(part, drained);
+  drop(member: AggregateMember, drained: Promise<void>): void {
+    for (const observer of [...this.#observers]) observer.drop(member, drained);
   }
 
-  /** A server came or went, and all that it has with it. */
+  /** A member came or went, so all lists may have changed. */
   announceLists(): void {
-    for (const hearer of [...this.#hearers]) for (const kind of LISTS) hearer.changed({ kind });
+    for (const observer of [...this.#observers]) for (const kind of LISTS) observer.changed({ kind });
   }
 }
 

@@ -5,75 +5,75 @@ import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AggregateMember } from './members.js';
 
 /**
- * Which server a resource belongs to, for each principal apart: servers may show each of them something else. Of the
- * servers that list a URI the first of the configuration has it; a read decides only where no list does. URIs are not
- * renamed, since clients know them from elsewhere.
+ * Which server a resource belongs to. This is kept for each principal, because a server may show each of them other
+ * resources. If several servers list a URI, the first one of the configuration owns it. A successful read counts only where
+ * no list names the URI. URIs are not renamed, because clients know them from elsewhere.
  */
 export class ResourceOwners {
   readonly #books = new ByPrincipal(() => new ResourceBook());
   readonly #maxBytes: number;
-  /** An upper bound of what all books take; counted anew when it is reached. */
+  /** An upper bound of the memory of all books. It is counted again when the limit is reached. */
   #bytes = 0;
 
   constructor(maxBytes = MAX_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** What a server has listed for this principal. */
+  /** Records a page that a server has listed for this principal. */
   learn(
     principal: string | undefined,
-    part: AggregateMember,
+    member: AggregateMember,
     kind: ResourceListKind,
     uris: readonly string[],
     page: PagePosition,
   ): void {
-    this.#change(principal, (book) => book.learnPage(part.name, kind, uris, page));
+    this.#change(principal, (book) => book.learnPage(member.name, kind, uris, page));
   }
 
-  forget(part: AggregateMember): void {
-    for (const book of this.#books.values()) book.forgetServer(part.name);
+  forget(member: AggregateMember): void {
+    for (const book of this.#books.values()) book.forgetServer(member.name);
   }
 
-  /** The servers to ask for it: the one that has it, or all of them where that is not known. */
+  /** The servers to ask for a resource: its owner, or all where the owner is not known. */
   among(
     principal: string | undefined,
     uri: unknown,
-    parts: readonly AggregateMember[],
+    members: readonly AggregateMember[],
   ): readonly AggregateMember[] {
     const book = this.#books.get(principal);
-    if (!book || typeof uri !== 'string') return parts;
+    if (!book || typeof uri !== 'string') return members;
     const readAt = book.readAt(uri);
     const owner =
-      parts.find(({ name }) => book.isListed(uri, name)) ?? parts.find(({ name }) => name === readAt);
-    return owner ? [owner] : parts;
+      members.find(({ name }) => book.isListed(uri, name)) ?? members.find(({ name }) => name === readAt);
+    return owner ? [owner] : members;
   }
 
-  /** Asks the server that has it; where that is not known, one after the other until one has it. */
+  /** Asks the owner of a resource. Where the owner is not known, asks one server after the other until one has it. */
   async ask<T>(
     principal: string | undefined,
     uri: unknown,
-    parts: readonly AggregateMember[],
-    action: (part: AggregateMember) => Promise<T>,
+    members: readonly AggregateMember[],
+    action: (member: AggregateMember) => Promise<T>,
   ): Promise<T> {
     let refusal: unknown;
     let away: unknown;
-    const [first, ...more] = this.among(principal, uri, parts);
-    // A read proves less than a list: the others are asked, too, where it is not there any more.
+    const [first, ...more] = this.among(principal, uri, members);
+    // A read proves less than a list. If the resource is not there any more, the other servers are asked, too.
     const wasRead = first && this.#isReadAt(principal, uri, first);
     const turns = wasRead
-      ? [first, ...parts.filter((part) => part !== first)]
+      ? [first, ...members.filter((member) => member !== first)]
       : first
         ? [first, ...more]
         : [];
-    for (const part of turns) {
+    for (const member of turns) {
       try {
-        const result = await action(part);
-        // While an earlier server is away, nobody knows whether it has it.
-        if (away === undefined) this.#learnRead(principal, uri, part);
+        const result = await action(member);
+        // An earlier server that is away may own it, so nothing is recorded.
+        if (away === undefined) this.#learnRead(principal, uri, member);
         return result;
       } catch (error) {
         if (isAway(error)) {
-          if (wasRead && part === first) throw error;
+          if (wasRead && member === first) throw error;
           away ??= error;
         } else if (isNotThere(error)) {
           refusal ??= error;
@@ -81,21 +81,21 @@ export class ResourceOwners {
         } else throw error;
       }
     }
-    const nobody = new ProtocolError(ErrorCode.InvalidParams, `No server has ${String(uri)}`, { uri });
-    throw refusal ?? away ?? nobody;
+    const unknown = new ProtocolError(ErrorCode.InvalidParams, `No server has ${String(uri)}`, { uri });
+    throw refusal ?? away ?? unknown;
   }
 
-  #learnRead(principal: string | undefined, uri: unknown, part: AggregateMember): void {
+  #learnRead(principal: string | undefined, uri: unknown, member: AggregateMember): void {
     if (typeof uri !== 'string') return;
     this.#change(principal, (book) => {
-      if (!book.isListed(uri, part.name)) book.learnRead(uri, part.name);
+      if (!book.isListed(uri, member.name)) book.learnRead(uri, member.name);
     });
   }
 
-  #isReadAt(principal: string | undefined, uri: unknown, part: AggregateMember): boolean {
+  #isReadAt(principal: string | undefined, uri: unknown, member: AggregateMember): boolean {
     const book = this.#books.get(principal);
-    if (!book || typeof uri !== 'string' || book.isListed(uri, part.name)) return false;
-    return book.readAt(uri) === part.name;
+    if (!book || typeof uri !== 'string' || book.isListed(uri, member.name)) return false;
+    return book.readAt(uri) === member.name;
   }
 
   #change(principal: string | undefined, change: (book: ResourceBook) => void): void {
@@ -106,7 +106,7 @@ export class ResourceOwners {
     if (this.#bytes > this.#maxBytes) this.#makeRoom();
   }
 
-  /** Whoever has most is forgotten first, so that one principal cannot push out the others. */
+  /** Clears the largest book first, so that one principal cannot push out the others. */
   #makeRoom(): void {
     let largest: ResourceBook | undefined;
     this.#bytes = 0;
@@ -120,12 +120,12 @@ export class ResourceOwners {
   }
 }
 
-/** This server does not have it; another may. */
+/** This server does not have the resource. Another one may. */
 function isNotThere(error: unknown): boolean {
   return error instanceof ProtocolError && NOT_THERE.has(error.code);
 }
 
-/** It cannot be asked at the moment. The bridge says why where it was not the server that answered. */
+/** The server cannot be asked now. The bridge sets a reason where it was not the server that answered. */
 function isAway(error: unknown): boolean {
   if (error instanceof IsthmusError) return true;
   return error instanceof ProtocolError && isJsonObject(error.data) && 'reason' in error.data;
@@ -138,19 +138,19 @@ const NOT_THERE: ReadonlySet<number> = new Set([
 ]);
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The lists that say where resources are. */
+/** The lists that name resources. */
 export type ResourceListKind = 'resources' | 'templates';
 
-/** Where one principal's resources are, as far as its own lists and reads have shown. */
+/** The resources that the lists and reads of one principal have shown, with their servers. */
 export class ResourceBook {
-  /** By server and list: each URI, and whether the list that is being read now has shown it again. */
+  /** By server and list: each URI, and whether the list that is read now has shown it again. */
   readonly #lists = new Map<string, Map<string, boolean>>();
-  /** By URI: the server that answered a read, where no list names one. */
+  /** By URI: the server that answered a read, where no list names the URI. */
   readonly #reads = new Map<string, string>();
-  /** What all this takes, in bytes, about. */
+  /** The approximate size in bytes. */
   size = 0;
 
-  /** A page of a list. The first page begins the list anew; what the last page has not shown again is gone. */
+  /** Records a page of a list. The first page starts the list again. URIs that are missing after the last page are removed. */
   learnPage(server: string, kind: ResourceListKind, uris: readonly string[], page: PagePosition): void {
     const key = keyOf(server, kind);
     const list = this.#lists.get(key) ?? new Map<string, boolean>();
@@ -216,6 +216,6 @@ function costOf(uri: string): number {
 }
 
 const KINDS: readonly ResourceListKind[] = ['resources', 'templates'];
-/** Longer ones are not remembered, and looked for in the order of the servers. */
+/** Longer URIs are not recorded. They are looked for at the servers in order. */
 const MAX_URI = 8192;
 const ENTRY_BYTES = 64;

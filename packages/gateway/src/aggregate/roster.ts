@@ -4,167 +4,169 @@ import { ByPrincipal } from '@isthmus/sdk/internal/exchange/by-principal.js';
 import type { EarlyMessage, Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import type { ServerCapabilities } from '@isthmus/sdk/internal/wire/model.js';
-import type { AggregateMember, Audience } from './members.js';
+import type { AggregateMember, MemberObservers } from './members.js';
 
-/** How long a server that does not answer is waited for. */
+/** How long to wait for a server that does not answer. */
 export interface Wait {
   readonly clock: Clock;
   readonly ms: number;
 }
 
-/** Which servers there are, which of them have answered once, and which are away. The audience hears of changes. */
+/** Which servers there are, which have answered once, and which are absent. Observers are told of changes. */
 export class Roster {
   readonly waits: MemberPatience;
   readonly #wait: Wait;
-  readonly #audience: Audience;
-  #parts: readonly AggregateMember[] = [];
-  /** Those that have answered once: what they can do is known. */
+  readonly #observers: MemberObservers;
+  #members: readonly AggregateMember[] = [];
+  /** Servers that have answered once, so that their capabilities are known. */
   readonly #known = new Set<AggregateMember>();
-  /** Those whose absence the clients know of, or will with their next list. */
+  /** Servers whose absence the clients know, or will know with their next list. */
   readonly #absent = new Set<AggregateMember>();
 
-  constructor(wait: Wait, audience: Audience) {
+  constructor(wait: Wait, observers: MemberObservers) {
     this.#wait = wait;
-    this.#audience = audience;
+    this.#observers = observers;
     this.waits = new MemberPatience(wait.ms);
   }
 
-  /** All of them, in order. */
-  get parts(): readonly AggregateMember[] {
-    return this.#parts;
+  /** All servers, in order. */
+  get members(): readonly AggregateMember[] {
+    return this.#members;
   }
 
-  /** The servers are these from now on. Returns those that are not among them any more. */
-  replace(parts: readonly AggregateMember[]): readonly AggregateMember[] {
-    const gone = this.#parts.filter((part) => !parts.includes(part));
-    this.#parts = parts;
-    for (const part of gone) {
-      this.#known.delete(part);
-      this.#absent.delete(part);
+  /** Replaces the servers. Returns those that were removed. */
+  replace(members: readonly AggregateMember[]): readonly AggregateMember[] {
+    const gone = this.#members.filter((member) => !members.includes(member));
+    this.#members = members;
+    for (const member of gone) {
+      this.#known.delete(member);
+      this.#absent.delete(member);
     }
     return gone;
   }
 
-  isKnown(part: AggregateMember): boolean {
-    return this.#known.has(part);
+  isKnown(member: AggregateMember): boolean {
+    return this.#known.has(member);
   }
 
-  /** A list is answered without it: when it comes back, the clients are told. */
-  miss(part: AggregateMember): void {
-    this.#absent.add(part);
+  /** A list was answered without this server. Clients are told when it is back. */
+  miss(member: AggregateMember): void {
+    this.#absent.add(member);
   }
 
-  /** Something happened to this server: it may have come, or gone. */
-  review(part: AggregateMember): void {
-    if (!this.#parts.includes(part)) return;
-    const wasAbsent = this.#absent.has(part);
-    if (part.absence() !== undefined) {
-      this.#absent.add(part);
-      if (!wasAbsent) this.#audience.announceLists();
+  /** The state of this server has changed: it may have come or gone. */
+  review(member: AggregateMember): void {
+    if (!this.#members.includes(member)) return;
+    const wasAbsent = this.#absent.has(member);
+    if (member.absence() !== undefined) {
+      this.#absent.add(member);
+      if (!wasAbsent) this.#observers.announceLists();
       return;
     }
-    this.#absent.delete(part);
-    if (!this.#known.has(part)) {
-      if (this.#audience.size > 0) this.meet(part, NOTHING, undefined).catch(() => {});
-    } else if (wasAbsent) this.#readmit(part);
+    this.#absent.delete(member);
+    if (!this.#known.has(member)) {
+      if (this.#observers.size > 0) this.meet(member, NOTHING, undefined).catch(() => {});
+    } else if (wasAbsent) this.#readmit(member);
   }
 
-  /** A server that has not answered yet is waited for, but not for long. When it answers later, its audience hears of it. */
+  /** Waits for a server that has not answered yet, for a bounded time. When it answers later, the observers are told. */
   async meet(
-    part: AggregateMember,
+    member: AggregateMember,
     opening: EarlyMessage,
     principal: string | undefined,
     ms = this.#wait.ms,
   ): Promise<void> {
-    if (this.#known.has(part)) return;
-    const ready = part.service.ready?.({ method: opening.method, params: opening.params }, principal);
-    const met = Promise.resolve(ready).then(() => this.#welcome(part));
+    if (this.#known.has(member)) return;
+    const ready = member.service.ready?.({ method: opening.method, params: opening.params }, principal);
+    const met = Promise.resolve(ready).then(() => this.#welcome(member));
     if (!(await within(this.#wait.clock, ms, met))) {
-      const message = `${part.name} is still starting; try again later`;
+      const message = `${member.name} is still starting; try again later`;
       throw new ProtocolError(ErrorCode.InternalError, message, { reason: 'TIMED_OUT', sent: 'no' });
     }
     await met;
   }
 
-  /** Waits for the servers that can be asked and have not answered yet; one that is late does not hold up the others. */
+  /** Waits for the servers that have not answered yet and are not absent. A late server does not hold up the others. */
   meetAll(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined {
-    const unknown = this.#parts.filter(
-      (part) => !this.#known.has(part) && part.absence({ principal }) === undefined,
+    const unknown = this.#members.filter(
+      (member) => !this.#known.has(member) && member.absence({ principal }) === undefined,
     );
     if (unknown.length === 0) return undefined;
-    const meetings = unknown.map((part) =>
-      this.meet(part, opening, principal, this.waits.msFor(part, principal)).catch(() =>
-        this.waits.wasLate(part, principal),
+    const meetings = unknown.map((member) =>
+      this.meet(member, opening, principal, this.waits.msFor(member, principal)).catch(() =>
+        this.waits.wasLate(member, principal),
       ),
     );
     return Promise.all(meetings).then(() => {});
   }
 
-  /** Those that have answered once. */
+  /** The servers that have answered once. */
   present(): AggregateMember[] {
-    return this.#parts.filter((part) => this.#known.has(part));
+    return this.#members.filter((member) => this.#known.has(member));
   }
 
-  /** Those that have it, or have yet to say. */
+  /** The servers that have this capability, or are not known yet. */
   with(capability: keyof ServerCapabilities): AggregateMember[] {
-    return this.#parts.filter(
-      (part) => !this.#known.has(part) || part.service.capabilities()[capability] !== undefined,
+    return this.#members.filter(
+      (member) => !this.#known.has(member) || member.service.capabilities()[capability] !== undefined,
     );
   }
 
-  /** Without those that are known to be away and have never been there. */
-  askable(capability: keyof ServerCapabilities, asker: Peer): AggregateMember[] {
-    return this.with(capability).filter((part) => this.#known.has(part) || part.absence(asker) === undefined);
+  /** The same, without servers that are absent and have never answered. */
+  askable(capability: keyof ServerCapabilities, viewer: Peer): AggregateMember[] {
+    return this.with(capability).filter(
+      (member) => this.#known.has(member) || member.absence(viewer) === undefined,
+    );
   }
 
-  #welcome(part: AggregateMember): void {
-    if (this.#known.has(part) || !this.#parts.includes(part)) return;
-    this.#known.add(part);
-    this.#readmit(part);
+  #welcome(member: AggregateMember): void {
+    if (this.#known.has(member) || !this.#members.includes(member)) return;
+    this.#known.add(member);
+    this.#readmit(member);
   }
 
-  #readmit(part: AggregateMember): void {
-    this.waits.forget(part);
-    this.#audience.adopt(part);
-    this.#audience.announceLists();
+  #readmit(member: AggregateMember): void {
+    this.waits.forget(member);
+    this.#observers.adopt(member);
+    this.#observers.announceLists();
   }
 }
 
 const NOTHING: EarlyMessage = { method: '', params: undefined };
 
 /**
- * How long a list waits for a server. After each list in which a server did not answer in time, the next one of the
- * same principal waits half as long for it, so that a server that hangs does not cost every list the whole time. An
- * answer in time makes it the whole time again.
+ * How long a list waits for a server. After a list in which a server did not answer in time, the next list of the same
+ * principal waits half as long for it, so that a hanging server does not cost every list the whole time. An answer in
+ * time restores the whole time.
  */
 class MemberPatience {
   readonly #wholeMs: number;
-  #parts = new WeakMap<AggregateMember, ByPrincipal<{ ms: number }>>();
+  #members = new WeakMap<AggregateMember, ByPrincipal<{ ms: number }>>();
 
   constructor(wholeMs: number) {
     this.#wholeMs = wholeMs;
   }
 
-  msFor(part: AggregateMember, principal: string | undefined): number {
-    return this.#parts.get(part)?.get(principal)?.ms ?? this.#wholeMs;
+  msFor(member: AggregateMember, principal: string | undefined): number {
+    return this.#members.get(member)?.get(principal)?.ms ?? this.#wholeMs;
   }
 
-  wasLate(part: AggregateMember, principal: string | undefined): void {
-    const known = this.#parts.get(part) ?? new ByPrincipal(() => ({ ms: this.#wholeMs }));
-    this.#parts.set(part, known);
+  wasLate(member: AggregateMember, principal: string | undefined): void {
+    const known = this.#members.get(member) ?? new ByPrincipal(() => ({ ms: this.#wholeMs }));
+    this.#members.set(member, known);
     const entry = known.of(principal);
     entry.ms = Math.max(entry.ms / 2, this.#wholeMs / SHORTEST);
   }
 
-  answered(part: AggregateMember, principal: string | undefined): void {
-    this.#parts.get(part)?.delete(principal);
+  answered(member: AggregateMember, principal: string | undefined): void {
+    this.#members.get(member)?.delete(principal);
   }
 
-  /** It has been started anew: nothing from before counts. */
-  forget(part: AggregateMember): void {
-    this.#parts.delete(part);
+  /** The server was started again, so earlier delays do not count. */
+  forget(member: AggregateMember): void {
+    this.#members.delete(member);
   }
 }
 
-/** 5 s become no less than 250 ms. */
+/** 5 s become 250 ms at least. */
 const SHORTEST = 20;

@@ -8,16 +8,16 @@ import type { AggregateMember } from './members.js';
 
 /** A tool or a prompt of one of the servers. */
 export interface Found {
-  readonly part: AggregateMember;
-  /** What it is called there. */
+  readonly member: AggregateMember;
+  /** Its name at that server. */
   readonly name: string;
 }
 
-/** The names of tools and prompts among those of all servers. A single server keeps its names. */
+/** The names that tools and prompts have in the merged lists. A single server keeps its names. */
 export class SharedNames {
   readonly #separator: string;
   readonly #shortened = new ShortenedNames();
-  #parts: readonly AggregateMember[] = [];
+  #members: readonly AggregateMember[] = [];
   #names: Names;
 
   constructor(separator: string) {
@@ -25,37 +25,37 @@ export class SharedNames {
     this.#names = new Names(separator, []);
   }
 
-  setMembers(parts: readonly AggregateMember[]): void {
-    this.#parts = parts;
+  setMembers(members: readonly AggregateMember[]): void {
+    this.#members = members;
     this.#names = new Names(
       this.#separator,
-      parts.map(({ name }) => name),
+      members.map(({ name }) => name),
     );
   }
 
   /** How the items of a list are shown to this principal. */
   renamer(principal: string | undefined): Merging['present'] {
-    if (this.#parts.length === 1) return asIs;
-    return (part, item) => {
-      const named: NamedItem = { server: part.name, name: String(item['name']) };
+    if (this.#members.length === 1) return asIs;
+    return (member, item) => {
+      const named: NamedItem = { server: member.name, name: String(item['name']) };
       const name = this.#names.to(named);
       if (name !== this.#names.plain(named)) this.#shortened.learn(name, named, principal);
       return { ...item, name };
     };
   }
 
-  /** What a name stands for, as far as that is known. */
+  /** The tool or prompt that a name stands for, if that is known. */
   read(name: unknown, principal: string | undefined): Found | undefined {
     if (typeof name !== 'string') return undefined;
-    if (this.#parts.length === 1) return { part: this.#parts[0]!, name };
+    if (this.#members.length === 1) return { member: this.#members[0]!, name };
     const found = this.#shortened.get(name, principal) ?? this.#names.from(name);
-    const part = this.#parts.find((each) => each.name === found?.server);
-    return part && { part, name: found!.name };
+    const member = this.#members.find((each) => each.name === found?.server);
+    return member && { member, name: found!.name };
   }
 
   /**
-   * The same for a call. A name that does not say whose it is has been in a list. A client that knows it from before
-   * our time needs us to look: `list` asks for a page, whose names are learnt on the way.
+   * The same for a call. A shortened name is known from an earlier list. A client may know it from before this process
+   * started: then `list` is called for each page, and its names are learnt.
    */
   async find(
     call: Call,
@@ -87,10 +87,10 @@ export class SharedNames {
   }
 }
 
-/** How many pages are read to find a name; a server may give out cursors without end (S11). */
+/** How many pages are read to find a name. A server may return cursors without end (S11). */
 const MAX_PAGES = 100;
 
-/** Names that do not say by themselves whose they are: learnt from the lists of each principal, and used for it alone. */
+/** Names that do not show their server. They are learnt from the lists of each principal, and used for it alone. */
 class ShortenedNames {
   readonly #known = new ByPrincipal(() => new Map<string, NamedItem>());
 
@@ -106,7 +106,7 @@ class ShortenedNames {
   }
 }
 
-/** Of one principal; the list is asked for again where one is missing. */
+/** For each principal. When one is missing, the lists are read again. */
 const MAX_KNOWN = 2000;
 
 export interface NamedItem {
@@ -115,14 +115,14 @@ export interface NamedItem {
 }
 
 /**
- * How the tools and prompts of several servers are told apart: `weather__forecast`. Servers may be called anything,
- * tools may not: clients and models take 128 of `A-Z a-z 0-9 _ - .`, so what stands before the separator is made of
- * the name of the server, and is that name wherever it can be.
+ * Makes names such as `weather__forecast` for the tools and prompts of several servers. A server can have any name, but
+ * clients and models accept at most 128 characters of `A-Z a-z 0-9 _ - .` for a tool. So the prefix is made from the name
+ * of the server, and is the same as that name where possible.
  */
 export class Names {
   readonly #separator: string;
   readonly #prefixes: ReadonlyMap<string, string>;
-  /** The longest first: of `a` and `a__b` the second one has `a__b__c`. */
+  /** The longest prefix first: with servers `a` and `a__b`, the tool `a__b__c` belongs to `a__b`. */
   readonly #inTurn: readonly (readonly [server: string, start: string])[];
   readonly #isAmbiguous: boolean;
 
@@ -137,7 +137,7 @@ export class Names {
     );
   }
 
-  /** What a name of one server is among those of all. */
+  /** The merged name of a tool or prompt. */
   to({ server, name }: NamedItem): string {
     const plain = this.plain({ server, name });
     if (plain.length <= MAX_LENGTH && this.from(plain)?.server === server) return plain;
@@ -149,19 +149,19 @@ export class Names {
     return `${this.#prefixes.get(server) ?? server}${this.#separator}${name}`;
   }
 
-  /** The server that a name belongs to, and what it is called there; but for names that had to be shortened. */
+  /** The server of a merged name, and the name there. Not for names that were shortened. */
   from(name: string): NamedItem | undefined {
     const found = this.#inTurn.find(([, start]) => name.startsWith(start));
     return found && { server: found[0], name: name.slice(found[1].length) };
   }
 
-  /** It may have been shortened, or stand for one that is read as that of another server. */
+  /** Whether a name may have been shortened, or replaced because it reads like a name of another server. */
   isDoubtful(name: string): boolean {
     return /-[0-9a-f]{8}$/.test(name) && (name.length === MAX_LENGTH || this.#isAmbiguous);
   }
 }
 
-/** Names that need no change keep their prefix, whoever else is there; the others come after them, in their order. */
+/** Names that are legal stay as they are, whatever the other servers are. The others get a free prefix, in their order. */
 function prefixesOf(servers: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set(servers.filter(isLegal));
   return new Map(
@@ -192,6 +192,6 @@ function legalise(server: string): string {
 }
 
 const MAX_LENGTH = 128;
-/** The rest is for the tools. */
+/** The rest of `MAX_LENGTH` is for the tools. */
 const MAX_PREFIX = 64;
 const MARK = 8;

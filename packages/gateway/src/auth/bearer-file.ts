@@ -7,7 +7,7 @@ import { type ApiKey, KeyRing, weaknessOf } from './key-ring.js';
 
 /** The tokens of a file, as it is now. */
 export interface BearerFile {
-  /** Looked after at most once a second, so that a token that was taken out is good for no longer than that. */
+  /** The file is checked at most once a second, so a removed token is valid for one second at most. */
   ring(): Promise<KeyRing>;
 }
 
@@ -16,7 +16,7 @@ export interface BearerFileOptions {
   readonly warn: (message: string) => void;
 }
 
-/** Refuses a file that cannot be read or has no tokens. Later, such a file changes nothing: what was read stays good. */
+/** Throws for a file that cannot be read or has no tokens. Later, such a file is reported and the earlier tokens stay valid. */
 export function openBearerFile(path: string, { clock, warn }: BearerFileOptions): BearerFile {
   let read = readNow(path);
   let lookedAt = clock.now();
@@ -33,7 +33,7 @@ export function openBearerFile(path: string, { clock, warn }: BearerFileOptions)
       lastProblem = undefined;
       for (const warning of warningsOf(path, next)) warn(warning);
     } catch (error) {
-      // Once, and not with every request.
+      // Warns once, and not with every request.
       const problem = messageOf(error);
       if (problem !== lastProblem) warn(`${problem}; the tokens read before stay good`);
       lastProblem = problem;
@@ -49,7 +49,7 @@ export function openBearerFile(path: string, { clock, warn }: BearerFileOptions)
           looking = undefined;
         });
       }
-      // A disk that does not answer keeps nobody out.
+      // A disk that does not answer must not keep callers out.
       if (looking) await within(clock, LOOK_AT_MOST_MS, looking);
       return read.ring;
     },
@@ -59,19 +59,19 @@ export function openBearerFile(path: string, { clock, warn }: BearerFileOptions)
 interface Reading {
   readonly ring: KeyRing;
   readonly weak: readonly string[];
-  /** Tells one state of the file from another, also when it was replaced by one of the same age. */
+  /** Differs between two states of the file, also when it was replaced by one of the same age. */
   readonly mark: string;
   readonly mode: number;
 }
 
 function readNow(path: string): Reading {
   try {
-    // In this order: what is written in between is read once more, and not missed.
+    // `stat` comes first: a change in between is then read again, and not missed.
     const facts = statSync(path, { bigint: true });
     return readingOf(path, readFileSync(path, 'utf8'), facts);
   } catch (error) {
     if (error instanceof IsthmusError) throw error;
-    // Neither the path nor the cause, which names it: a token may have been given instead of a path.
+    // Without the path and the cause, which has it: a token may have been given instead of a path.
     throw new IsthmusError('INVALID_OPTION', `The bearer file cannot be read: ${reasonWithoutPath(error)}`);
   }
 }
@@ -95,7 +95,7 @@ function warningsOf(path: string, { weak, mode }: Reading): string[] {
 const LOOK_EVERY_MS = 1000;
 const LOOK_AT_MOST_MS = 2000;
 
-/** Lines of `name: token` or a bare token. Names of files and lines are in the error, never what stands there. */
+/** Lines of `name: token` or a bare token. Errors name the file and the line, never the content. */
 function parseBearerFile(text: string, path: string): ApiKey[] {
   const keys: ApiKey[] = [];
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);

@@ -11,15 +11,15 @@ import { readCredentials, type Scheme } from './credentials.js';
 import { createJwtCheck, type JwtOptions } from './jwt.js';
 import { type ApiKey, KeyRing, weaknessOf } from './key-ring.js';
 
-/** Who may ask. Any of them together: whoever one of them knows is let in. */
+/** How callers are authenticated. A caller that one of these schemes accepts is let in. */
 export interface AuthOptions {
-  /** Taken as `X-API-Key: KEY` and as `Authorization: Bearer KEY`. */
+  /** Accepted as `X-API-Key: KEY` and as `Authorization: Bearer KEY`. */
   readonly apiKeys?: readonly ApiKey[];
   /** A file of `name: token` or bare tokens, one a line, with `#` comments. Read again when it has changed. */
   readonly bearerFile?: string;
   /** Tokens of an authorization server. */
   readonly jwt?: JwtOptions;
-  /** What whoever runs it should know: a weak key, a file that others can read, keys that cannot be fetched. */
+  /** Called with warnings for the operator: a weak key, a file that others can read, keys that cannot be fetched. */
   readonly onWarning?: (message: string) => void;
   readonly clock?: Clock;
 }
@@ -47,7 +47,7 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
     schemes.push(async (presented) => {
       const verdict = (await file.ring()).judge(presented);
       if (verdict.kind !== 'known') return verdict;
-      // The hash is kept, and never the token.
+      // Keeps the hash, not the token.
       const { hash, principal } = verdict;
       const standing = async (): Promise<CredentialState> =>
         (await file.ring()).has(hash) ? 'good' : 'revoked';
@@ -58,7 +58,7 @@ export function createAuthenticate(options: AuthOptions): Authenticating {
   if (schemes.length === 0) {
     throw new IsthmusError(
       'INVALID_OPTION',
-      'nobody could be let in: give apiKeys, a bearerFile or jwt to tell who asks',
+      'authentication needs at least one of apiKeys, bearerFile and jwt',
     );
   }
   const missing = challenge(jwt?.requiredScopes);
@@ -81,7 +81,7 @@ function warnOf(weakness: string | undefined, warn: (message: string) => void): 
   if (weakness !== undefined) warn(weakness);
 }
 
-/** RFC 6750, §3: at least one parameter. The scopes tell a client what to ask its authorization server for. */
+/** RFC 6750, §3: at least one parameter. The scopes are what a client requests from its authorization server. */
 function challenge(scopes: readonly string[] = []): string {
   return scopes.length > 0 ? `realm="mcp", scope="${scopes.join(' ')}"` : 'realm="mcp"';
 }

@@ -5,17 +5,17 @@ import type {
   ResourcePlace,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
 
-/** What a request brings along to say who asks. */
+/** The credentials of a request. */
 export interface Presented {
-  /** Of `Authorization: Bearer`. */
+  /** The token of `Authorization: Bearer`. */
   readonly bearer: string | undefined;
-  /** All that may be a key: of `X-API-Key`, and the same. */
+  /** All values that may be a key: that of `X-API-Key`, and the bearer token. */
   readonly tokens: readonly string[];
-  /** What they are presented for. */
+  /** The resource that the request is for. */
   readonly resource?: ResourcePlace | undefined;
 }
 
-/** Other schemes (Basic …) are none that could be known here: it is as if nothing had been sent. */
+/** Other schemes (Basic …) are ignored. */
 export function readCredentials(request: Pick<HttpRequestFacts, 'header' | 'resource'>): Presented {
   const apiKey = request.header('x-api-key')?.trim();
   const bearer = /^bearer +(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
@@ -23,19 +23,19 @@ export function readCredentials(request: Pick<HttpRequestFacts, 'header' | 'reso
   return { bearer, tokens, resource: request.resource };
 }
 
-/** One way to tell who asks. */
+/** One way to authenticate a caller. */
 export type Scheme = (presented: Presented) => SchemeVerdict | Promise<SchemeVerdict>;
 
-/** What it makes of a request. */
+/** What a scheme decides about a request. */
 export type SchemeVerdict =
   | {
       readonly kind: 'known';
       readonly principal: string;
       readonly standing?: () => CredentialState | Promise<CredentialState>;
     }
-  /** Nothing that it knows of. */
+  /** The credentials do not belong to this scheme. */
   | { readonly kind: 'unknown' }
-  /** It is of its kind, and not good enough. */
+  /** The credentials belong to this scheme and are not valid. */
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export const UNKNOWN = { kind: 'unknown' } as const;

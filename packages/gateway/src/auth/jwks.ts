@@ -2,7 +2,7 @@ import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { IsthmusError, messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { JWTVerifyGetKey } from 'jose';
 
-/** The keys could not be had: nothing is said about the token. */
+/** The keys could not be fetched, so the token could not be checked. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
   readonly retryAfterMs: number;
@@ -22,9 +22,9 @@ export interface KeySourceOptions {
 }
 
 /**
- * The public keys at an address. Kept for ten minutes; a token with a key that is not among them has them fetched
- * again, at most every 30 s. While they cannot be fetched the address is asked at most every 5 s, however many
- * tokens come: what anybody can send must not become a flood somewhere else.
+ * The public keys at an address. They are kept for ten minutes. A token with an unknown key makes them fetched again, at
+ * most every 30 s. While they cannot be fetched, the address is asked at most every 5 s, however many tokens come, so that
+ * a client cannot make this server flood another one.
  */
 export function createKeySource(options: KeySourceOptions): () => Promise<JWTVerifyGetKey> {
   const url = parseUrl(options.jwksUrl);
@@ -47,7 +47,7 @@ export function createKeySource(options: KeySourceOptions): () => Promise<JWTVer
       try {
         return await remote(header, token);
       } catch (error) {
-        // These two are about the token.
+        // These two errors are about the token.
         if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys)
           throw error;
         throw error instanceof KeysUnavailable ? error : new KeysUnavailable(PAUSE_MS);
@@ -62,7 +62,7 @@ export function createKeySource(options: KeySourceOptions): () => Promise<JWTVer
 
 type FetchKeys = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Leaves an address alone for a while that has just failed; says so once per failure in a row. */
+/** Does not ask an address again for a while after it failed. Warns once for consecutive failures. */
 function carefully(
   ask: typeof fetch,
   label: string,

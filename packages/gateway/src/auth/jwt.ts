@@ -9,23 +9,23 @@ import type { JWTHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose';
 import { type Scheme, type SchemeVerdict, UNKNOWN } from './credentials.js';
 import { createKeySource, KeysUnavailable } from './jwks.js';
 
-/** Access tokens that somebody else gives out and signs (RFC 9068 and what looks like it). */
+/** Access tokens that an authorization server issues and signs (RFC 9068 and similar). */
 export interface JwtOptions {
   /** Where the public keys are. Fetched with the first token, kept for ten minutes. */
   readonly jwksUrl: string;
-  /** What the tokens are for: one of these has to be in `aud`, so that tokens for others are no good here. */
+  /** One of these must be in `aud`, so that tokens for other servers are not accepted. */
   readonly audience: string | readonly string[];
-  /** Who gives them out (`iss`). Default: whoever has the keys. */
+  /** The issuer (`iss`). Default: any issuer whose token is signed with these keys. */
   readonly issuer?: string | readonly string[];
-  /** All of them have to be in `scope` (or `scp`); without: 403. */
+  /** All of them must be in `scope` (or `scp`); otherwise 403. */
   readonly requiredScopes?: readonly string[];
-  /** The claim that says who it is. Default `sub`. */
+  /** The claim that identifies the caller. Default `sub`. */
   readonly principalClaim?: string;
-  /** How far the clocks may be apart, in seconds. Default 30. */
+  /** The allowed difference of the clocks, in seconds. Default 30. */
   readonly clockTolerance?: number;
-  /** How long the keys may take to come. Default 5 s. */
+  /** The timeout for fetching the keys. Default 5 s. */
   readonly timeoutMs?: number;
-  /** To fetch the keys with. Default: the one of the platform. */
+  /** Fetches the keys. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -38,7 +38,7 @@ export function createJwtCheck(
   if (audience.length === 0) {
     throw new IsthmusError(
       'INVALID_OPTION',
-      'jwt.audience is needed: tokens for other servers must not open this one',
+      'jwt.audience is needed: tokens for other servers must not be accepted here',
     );
   }
   if (!(clockTolerance >= 0)) {
@@ -57,12 +57,12 @@ export function createJwtCheck(
     algorithms: ASYMMETRIC,
     audience,
     clockTolerance,
-    // Without one a token would be good for ever.
+    // A token without it would be valid for ever.
     requiredClaims: ['exp'],
     ...(issuer && { issuer }),
   };
   return async ({ bearer, resource }) => {
-    // Three parts, or it is something else's.
+    // A JWT has three parts. Anything else belongs to another scheme.
     if (bearer === undefined || bearer.split('.').length !== 3) return UNKNOWN;
     const { jwtVerify, errors } = await import('jose');
     try {
@@ -102,17 +102,17 @@ function judge(
     const challenge = `error="insufficient_scope", scope="${required.join(' ')}"`;
     return refused({ status: 403, challenge });
   }
-  // The first | is the border, whatever the subject holds.
+  // The first | separates the two, whatever the subject contains.
   const issuer = (payload.iss ?? '').replaceAll('|', '%7C');
   return { kind: 'known', principal: `jwt:${issuer}|${who}`, standing };
 }
 
-/** RFC 8693, §4.2: one string of words; lists, and `scp`, are what some authorization servers write. */
+/** RFC 8693, §4.2: one string with spaces. Some authorization servers write lists, or `scp`. */
 function scopesOf({ scope, scp }: JWTPayload): string[] {
   return [scope, scp].flat().flatMap((each) => (typeof each === 'string' ? each.split(' ') : []));
 }
 
-/** Words of our own only: nothing that came with the request goes into a header. */
+/** `why` is fixed text. Nothing of the request may get into a header. */
 function invalid(why: string): SchemeVerdict {
   return refused({ status: 401, challenge: `error="invalid_token", error_description="${why}"` });
 }
@@ -125,7 +125,7 @@ function listOf(value: string | readonly string[]): string[] {
   return typeof value === 'string' ? [value] : [...value];
 }
 
-/** With a symmetric one, whoever has the public key could sign. */
+/** With a symmetric algorithm, anyone who has the public key could sign. */
 const ASYMMETRIC = [
   'RS256',
   'RS384',
@@ -141,8 +141,8 @@ const ASYMMETRIC = [
 ];
 
 /**
- * Why a token with a valid signature is not an access token. An ID token says who somebody is to the application that
- * asked for it, and opens nothing (RFC 9068, §2.1 and §5).
+ * Why a token with a valid signature is not an access token. An ID token identifies a user to the application that
+ * requested it, and gives no access (RFC 9068, §2.1 and §5).
  */
 export function kindProblem(
   { typ }: Pick<JWTHeaderParameters, 'typ'>,
@@ -151,7 +151,7 @@ export function kindProblem(
   const kind = typ?.toLowerCase().replace(/^application\//, '');
   if (kind === 'at+jwt') return undefined;
   if (kind !== undefined && kind !== 'jwt') return 'The token is of a kind that opens nothing here';
-  // Some authorization servers say it in a claim.
+  // Some authorization servers have the kind in a claim.
   const claimed = typeof payload['typ'] === 'string' ? payload['typ'].toLowerCase() : undefined;
   if (claimed === 'bearer' || claimed === 'at+jwt') return undefined;
   const isIdToken = claimed === 'id' || ID_CLAIMS.some((name) => payload[name] !== undefined);
@@ -162,22 +162,22 @@ export function kindProblem(
 const ID_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'] as const;
 
 /**
- * Whether a token with these audiences is good for what is asked for. An audience that is a URL of this gateway names
- * a path: it is good there and below (AUTH-030). Any other audience is a name, and good for all of the gateway.
+ * Whether a token with these audiences is valid for the requested resource. An audience that is a URL of this gateway names
+ * a path, and is valid there and below (AUTH-030). Any other audience is a name, and is valid for the whole gateway.
  */
 export function isMeantFor(audiences: readonly string[], place: ResourcePlace | undefined): boolean {
   if (!place) return audiences.length > 0;
   return audiences.some((audience) => {
     const path = pathOf(audience);
     if (path === undefined || !place.roots.some((root) => isAtOrBelow(path, partsOf(root)))) {
-      // The root of the gateway, an address of something else, or no address at all.
+      // The root of the gateway, a URL of something else, or not a URL.
       return true;
     }
     return place.own.some((own) => isAtOrBelow(partsOf(own), path));
   });
 }
 
-/** The segments of the path of a URL; undefined for what is no http URL. */
+/** The segments of the path of a URL; undefined for what is not an HTTP URL. */
 function pathOf(audience: string): readonly string[] | undefined {
   if (!/^https?:/i.test(audience) || !URL.canParse(audience)) return undefined;
   return partsOf(new URL(audience).pathname);

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import { type Presented, UNKNOWN } from './credentials.js';
 
-/** A secret that somebody has, and what that one is called. Keys of the same name are the same caller. */
+/** A key and the name of its caller. Keys with the same name belong to the same caller. */
 export interface ApiKey {
   readonly name?: string;
   readonly key: string;
@@ -12,7 +12,7 @@ export type KeyVerdict =
   | { readonly kind: 'known'; readonly principal: string; readonly hash: Buffer }
   | { readonly kind: 'unknown' };
 
-/** Keys that open, of which only the hashes are kept. */
+/** The accepted keys. Only their hashes are kept. */
 export class KeyRing {
   readonly #keys: readonly { readonly hash: Buffer; readonly principal: string }[];
 
@@ -42,12 +42,12 @@ export class KeyRing {
     return UNKNOWN;
   }
 
-  /** Whether the key with this hash is one of them. */
+  /** Whether the key with this hash is accepted. */
   has(hash: Buffer): boolean {
     return this.#find(hash) !== undefined;
   }
 
-  /** Takes as long for a key that is almost right as for one that is not, wherever in the list it is. */
+  /** Takes the same time for any key, at any position in the list. */
   #find(presented: Buffer): { readonly hash: Buffer; readonly principal: string } | undefined {
     let found: { readonly hash: Buffer; readonly principal: string } | undefined;
     for (const key of this.#keys) if (timingSafeEqual(key.hash, presented)) found = key;
@@ -55,7 +55,7 @@ export class KeyRing {
   }
 }
 
-/** What is to be said against a key that is accepted all the same. */
+/** A warning about a key that is accepted, but weak. */
 export function weaknessOf({ name, key }: ApiKey): string | undefined {
   if (key.length >= SHORT) return undefined;
   const which = name === undefined ? 'An API key' : `The API key of ${name}`;
@@ -64,14 +64,14 @@ export function weaknessOf({ name, key }: ApiKey): string | undefined {
 
 function problemOf(name: string | undefined, key: unknown): string | undefined {
   if (typeof key !== 'string' || key === '') return 'has no key';
-  // Nothing else arrives in a header as it was sent.
+  // Other characters may not arrive in a header as they were sent.
   if (!/^[\x21-\x7e]+$/.test(key)) return 'has a key that is not of visible ASCII characters';
   if (name !== undefined && (name.trim() === '' || /\p{Cc}/u.test(name)))
     return 'has a name that cannot be read';
   return undefined;
 }
 
-/** Keys are random and long, unlike passwords: a fast hash keeps them. */
+/** A fast hash is enough: unlike passwords, keys are random and long. */
 function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

@@ -24,11 +24,11 @@ import { type GatewayServerStatus, type GatewayStatus, isHealthy } from '../serv
 import { resourceAt, serverPathOf } from './resource-at.js';
 
 export interface AdminPagesOptions {
-  /** Who may read what is not for everybody. */
+  /** The access rules for the pages that are not public. */
   readonly endpoint: HttpEndpointOptions;
-  /** The principals that see all of `/status` and `/metrics`. Others see how the servers are. */
+  /** The principals that see all of `/status` and `/metrics`. Others see the states of the servers. */
   readonly operators?: readonly string[] | undefined;
-  /** More paths that say whether it is alive. */
+  /** More paths that answer as `/healthz` does. */
   readonly healthPaths?: readonly string[] | undefined;
   status(): Promise<GatewayStatus>;
   /** The names of the servers that are needed and are not ready. */
@@ -38,7 +38,7 @@ export interface AdminPagesOptions {
   metrics(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** The pages for whoever runs it: `/healthz`, `/readyz`, `/status`, `/metrics`. */
+/** The pages for operators: `/healthz`, `/readyz`, `/status`, `/metrics`. */
 export class AdminPages {
   readonly #options: AdminPagesOptions;
   readonly #settings: HttpEndpointSettings;
@@ -47,11 +47,11 @@ export class AdminPages {
   constructor(options: AdminPagesOptions) {
     this.#options = options;
     this.#operators = new Set(options.operators);
-    // No server is asked for here: a token is good for any path.
+    // These pages belong to no server, so a token for any path is accepted.
     this.#settings = { ...resolveEndpoint(options.endpoint), resourcePlace: undefined };
   }
 
-  /** Answers whatever belongs to no server. */
+  /** Answers all paths that do not belong to a server. */
   answer(path: string, exchange: HttpExchange): void {
     const page = PAGES[path] ?? (this.#options.healthPaths?.includes(path) ? 'healthz' : undefined);
     const isRead = exchange.method === 'GET' || exchange.method === 'HEAD';
@@ -63,8 +63,8 @@ export class AdminPages {
   }
 
   /**
-   * Strangers do not learn which servers there are by trying names: they are answered as by a server with that name,
-   * its metadata and its challenge included.
+   * An unauthenticated client must not learn the names of servers by trying them. It gets the same answer as from a server
+   * with that name, with its metadata and its challenge.
    */
   async #showNothing(path: string, exchange: HttpExchange): Promise<void> {
     const own = serverPathOf(path);
@@ -82,7 +82,7 @@ export class AdminPages {
       case 'readyz': {
         const unready = await this.#options.unready();
         const isReady = unready.length === 0;
-        // Names are nothing for those who have yet to say who they are, nor for pages of other sites.
+        // Unauthenticated clients and pages of other sites get the number of servers, and not their names.
         const isStranger =
           this.#settings.authenticate !== undefined || admit(exchange, this.#settings).kind === 'refused';
         const waitingFor = isStranger ? unready.length : unready;
@@ -114,10 +114,10 @@ export class AdminPages {
     exchange.respond(200, { 'content-type': type, ...FRESH }, text);
   }
 
-  /** How much a caller may see of what others do, and of what the servers say. */
+  /** How much a caller may see of the calls of others and of the output of the servers. */
   #sightOf(principal: string | undefined, exchange: HttpExchange): Sight {
     if (principal !== undefined) return this.#operators.has(principal) ? 'all' : 'health';
-    // Every user of this machine gets to a loopback address.
+    // Every user of this machine can reach a loopback address.
     return isFromHere(exchange) ? 'local' : 'health';
   }
 }
@@ -149,7 +149,7 @@ function respond(exchange: HttpExchange, status: number, value: unknown): void {
   exchange.respond(status, jsonHeaders(FRESH), `${JSON.stringify(value)}\n`);
 }
 
-/** What everybody who may use the servers may know: which there are, where, and how they are. */
+/** What every client may see: the servers, their paths and their states. */
 interface HealthView {
   readonly ready: boolean;
   readonly servers: Readonly<Record<string, Pick<GatewayServerStatus, 'name' | 'state' | 'paths'>>>;
@@ -159,7 +159,7 @@ function healthView({ ready, servers }: GatewayStatus): HealthView {
   return { ready, servers: mapped(servers, ({ name, state, paths }) => ({ name, state, paths })) };
 }
 
-/** For users of this machine who have not said who they are: all but what processes wrote to stderr. */
+/** For unauthenticated users of this machine: all except what processes wrote to stderr. */
 function withoutWords(status: GatewayStatus): GatewayStatus {
   const servers = mapped(status.servers, (unit) => ({
     ...unit,
@@ -178,7 +178,7 @@ function quietExit(exit: LastExit | undefined): LastExit | undefined {
   return exit && { ...exit, reason: withoutStderr(exit.reason), stderrTail: '' };
 }
 
-/** Names of servers may be anything, `__proto__` too. */
+/** A server can have any name, also `__proto__`. */
 function mapped<T, U>(servers: Readonly<Record<string, T>>, change: (unit: T) => U): Record<string, U> {
   const changed: Record<string, U> = Object.create(null);
   for (const [name, unit] of Object.entries(servers)) changed[name] = change(unit);

@@ -26,10 +26,10 @@ export interface SsePaths {
   readonly messagePath: string;
 }
 
-/** One web server for all: each server has its addresses, and beside them are the pages for whoever runs it. */
+/** One HTTP server for all servers of the gateway, each at its own paths, and for the admin pages. */
 export class HttpFrontend {
   readonly #options: HttpFrontendOptions;
-  /** Who answers at which path. */
+  /** The endpoint at each path. */
   readonly #places = new Map<string, Endpoint>();
   #server: NodeServer | undefined;
 
@@ -44,7 +44,7 @@ export class HttpFrontend {
   async open(): Promise<void> {
     const { clock = systemClock } = this.#options;
     this.#server = await openNodeServer(this.#options, clock, (request, response, unread) => {
-      // Most write it as we do.
+      // Most clients write the path exactly as we do.
       const written = request.url!;
       const path = this.#places.has(written) ? written : tidy(request);
       const exchange = new NodeExchange(request, response, undefined, unread);
@@ -55,7 +55,7 @@ export class HttpFrontend {
     });
   }
 
-  /** A listener at a path of its own; with the transport of 2024-11-05 beside it. */
+  /** A listener at a path, with the transport of 2024-11-05 beside it. */
   at(
     shown: string,
     options: Omit<HttpEndpointOptions, 'path' | 'sse'>,
@@ -64,9 +64,9 @@ export class HttpFrontend {
     const path = inOneWay(shown);
     const sse = besidesIt ?? besides(path);
     const paths = [path, ...(sse ? [sse.path, sse.messagePath] : [])];
-    // Where there is no metadata the pages answer, as they do for servers that do not exist.
+    // Without metadata the admin pages answer this path, as they do for servers that do not exist.
     if (options.protectedResource) paths.push(`${WELL_KNOWN}${path}`);
-    // Clients that know no path ask there.
+    // Clients that do not know a path ask there.
     if (options.protectedResource && path === '/mcp') paths.push(WELL_KNOWN);
     return {
       ownsProcess: false,
@@ -89,7 +89,7 @@ export class HttpFrontend {
     };
   }
 
-  /** Takes nobody new. */
+  /** Accepts no new clients. */
   stop(): void {
     this.#server?.stop();
   }
@@ -101,24 +101,24 @@ export class HttpFrontend {
 
 /** `/mcp` has `/sse` and `/message`; `/mcp/NAME` has `/mcp/NAME/sse`; `/servers/NAME/mcp` has `/servers/NAME/sse`. */
 function besides(path: string): SsePaths {
-  // A server may be called mcp.
+  // A server can have the name mcp.
   const isFolder = path.endsWith('/mcp') && !path.startsWith('/mcp/');
   const folder = isFolder ? path.slice(0, -'/mcp'.length) : path.replace(/\/$/, '');
   return { path: `${folder}/sse`, messagePath: `${folder}/message` };
 }
 
-/** Leaves the request with its path written as we write it, and gives that path. */
+/** Writes the path of the request in our form, and returns it. */
 function tidy(request: IncomingMessage): string {
   const { url = '/' } = request;
   const query = url.indexOf('?');
   const given = query < 0 ? url : url.slice(0, query);
-  // `/mcp/` is what many a person types.
+  // People often type `/mcp/`.
   const path = inOneWay(given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given);
   request.url = path + url.slice(given.length);
   return path;
 }
 
-/** What may be escaped and what must be is understood differently: `c++` and `c%2B%2B` are the same server. */
+/** Clients escape different characters: `c++` and `c%2B%2B` are the same server. */
 function inOneWay(path: string): string {
   try {
     return path
@@ -133,18 +133,18 @@ function inOneWay(path: string): string {
 export interface HttpFrontendsOptions extends Omit<NodeServerOptions, 'host' | 'port'> {
   readonly endpoint: Omit<HttpEndpointOptions, 'path' | 'sse'>;
   readonly pages: AdminPages;
-  /** Where the transport of 2024-11-05 is beside the path that an address names; `false`: nowhere. */
+  /** The paths of the transport of 2024-11-05, beside the path of an address; `false`: none. */
   readonly sse?: SsePaths | false | undefined;
   readonly clock: Clock;
 }
 
-/** The web servers of a gateway, one for each HTTP address: all have everything. */
+/** The HTTP servers of a gateway, one for each HTTP address. All serve the same. */
 export interface HttpFrontends {
   readonly isEmpty: boolean;
   addressOf(address: string): string;
-  /** A listener at this path of each of them. */
+  /** A listener at this path of each HTTP server. */
   at(path: string, own: Pick<HttpEndpointOptions, 'maxSessions'>): readonly Listener[];
-  /** A listener at the path that each of the addresses names. */
+  /** A listener at the path that each address names. */
   main(): readonly Listener[];
   stop(): void;
   release(): Promise<void>;

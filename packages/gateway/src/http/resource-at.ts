@@ -3,7 +3,7 @@ import type {
   ResourcePlace,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
 
-/** Each path is a resource of its own (RFC 9728, §3.3), under the address that clients know the gateway by. */
+/** Each path is a separate resource (RFC 9728, §3.3), below the address by which clients know the gateway. */
 export function resourceAt(
   path: string,
   { protectedResource }: Pick<HttpEndpointOptions, 'protectedResource'>,
@@ -14,7 +14,7 @@ export function resourceAt(
   return { protectedResource: { ...protectedResource, resource } };
 }
 
-/** The paths that tokens for this server may name, and those below which all servers are. */
+/** The paths that a token for this server may name (`own`), and the paths below which all servers are (`roots`). */
 export function placeOf(
   path: string,
   mainPaths: readonly string[],
@@ -38,8 +38,8 @@ function otherPathOf(path: string): string[] {
 }
 
 /**
- * The path of the server that a path would belong to, whether or not there is one: `/mcp/NAME/sse`, its metadata and
- * the like. What a stranger is told about it must be the same for all names.
+ * The path of the server that a path belongs to, whether or not the server exists: `/mcp/NAME/sse`, its metadata and so on.
+ * An unauthenticated client must get the same answer for all names.
  */
 export function serverPathOf(path: string): string {
   const own = path.startsWith(`${WELL_KNOWN}/`) ? path.slice(WELL_KNOWN.length) : path;

@@ -1,31 +1,31 @@
 import type { Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import { clientKey } from '@isthmus/sdk/internal/exchange/client-key.js';
 
-/** Whom something is kept for. */
+/** The caller that an entry belongs to. */
 export interface CallerFacts {
   /** The client that it belongs to, as fair limits count it: one client may have many sessions. */
   readonly client: string;
-  /** Several modern clients may be behind it: without a principal nothing tells those of one address apart. */
+  /** It may be several modern clients: without a principal, those of one address cannot be told apart. */
   readonly isAnonymous: boolean;
 }
 
 export interface CallersOptions<T> {
   create(facts: CallerFacts): T;
-  /** What is idle may be forgotten: it is as if it had never been. */
+  /** An idle entry may be dropped: a new one would be the same. */
   isIdle(kept: T): boolean;
-  /** Legacy sessions without a principal are counted with their address, so that new ones bring nothing. */
+  /** Legacy sessions without a principal are counted by their address, so that a new session is not a new caller. */
   readonly byAddress?: boolean;
   readonly max?: number | undefined;
 }
 
 /**
- * What is kept for each caller. Who is one: a principal; without one a legacy session; and all modern clients of one
- * address are one together, since nothing tells them apart.
+ * One entry for each caller. A caller is a principal. Without one, a legacy session is a caller, and all modern clients of
+ * one address are one caller together, because they cannot be told apart.
  */
 export class Callers<T> {
   readonly #options: CallersOptions<T>;
   readonly #known = new Map<string, T>();
-  /** Goes with the session. */
+  /** Collected with the session. */
   readonly #sessions = new WeakMap<Peer, T>();
 
   constructor(options: CallersOptions<T>) {
@@ -45,7 +45,7 @@ export class Callers<T> {
     const client = clientKey(peer);
     let kept = this.#known.get(client);
     if (kept === undefined) {
-      // Not with every call that ends: most callers come back, and a map is not made for coming and going.
+      // Not at the end of each call: most callers come back, and deleting and adding again costs more.
       if (this.#known.size >= max) this.sweep();
       kept = create({ client, isAnonymous: principal === undefined });
       this.#known.set(client, kept);
@@ -53,7 +53,7 @@ export class Callers<T> {
     return kept;
   }
 
-  /** Forgets who is idle; and if that is not enough, who came first. */
+  /** Drops idle entries, and then the oldest ones while there are too many. */
   sweep(): void {
     const { isIdle, max = MAX_CALLERS } = this.#options;
     for (const [client, kept] of this.#known) if (isIdle(kept)) this.#known.delete(client);

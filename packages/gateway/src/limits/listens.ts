@@ -7,7 +7,7 @@ import type { SubscriptionFilter } from '@isthmus/sdk/internal/wire/model.js';
 import { Callers } from './callers.js';
 import { allTaken, type Excess, type ListenLimits, listensExcess } from './excess.js';
 
-/** Lets so many subscriptions be open at once. They cost little and last long, so no request waits for one. */
+/** Bounds the open subscriptions. They cost little and last long, so a request does not wait for one: it is refused. */
 export class LimitedListens {
   readonly #service: Service;
   readonly #server: string;
@@ -59,14 +59,14 @@ export class LimitedListens {
     };
     const subscription: Subscription = {
       client,
-      state: displaced ? 'opening in a place of another' : 'opening',
+      state: displaced ? 'opening in the slot of another' : 'opening',
       isOver: false,
       end: () => {
         over();
         given.resolve({ error: new IsthmusError('BUSY', GIVEN_UP) });
       },
     };
-    // The place changes hands now, so that no third client is promised it. It is given back if this does not open.
+    // The slot changes hands now, so that a third client cannot get it. It is given back if this one does not open.
     if (displaced) this.#shares.delete(displaced.client, displaced);
     this.#shares.set(client, subscription);
     caller.open += 1;
@@ -105,7 +105,8 @@ export class LimitedListens {
 
   /**
    * The oldest subscription of the client that has most, if that is more than this client will have. One that is still
-   * opening goes only where none is open. One that waits for a place of another is left alone: that place is not free yet.
+   * opening is taken only if none is open. One that is opening in the slot of another is not taken: that slot is not
+   * free yet.
    */
   #displacedBy(client: string): Subscription | undefined {
     const displacement = this.#shares.displacedBy(client);
@@ -121,10 +122,10 @@ export class LimitedListens {
 
 interface Subscription {
   readonly client: string;
-  state: 'opening' | 'opening in a place of another' | 'open';
-  /** It has ended, or was given up for another client. */
+  state: 'opening' | 'opening in the slot of another' | 'open';
+  /** It has ended, or was ended for another client. */
   isOver: boolean;
-  /** Gives it up for another client. */
+  /** Ends it for another client. */
   end(): void;
 }
 
@@ -133,7 +134,7 @@ const ignore = () => {};
 const GIVEN_UP =
   'All subscriptions are taken, and this client has most of them: this one was ended for another client';
 
-/** For a service that only knows how to be watched. Kinds are told apart where it is served, addresses here. */
+/** For a service without `listen`. The caller filters by kind; resource URIs are filtered here. */
 function watched(
   service: Service,
   wanted: SubscriptionFilter,

@@ -1,19 +1,19 @@
-/** A call that waits for a place. */
+/** A call that waits for a slot. */
 export interface Waiter {
   readonly caller: QueuingCaller;
 }
 
 /** What the queue keeps for a caller. */
 export interface QueuingCaller {
-  /** Whom it belongs to: one client may be many callers, each a session of it. */
+  /** The client that it belongs to. One client may be several callers, one for each session. */
   readonly client: string;
   /** In order of arrival. */
   readonly waiting: Waiter[];
 }
 
-/** Who waits for a place: the clients in turns, of each its callers in turns, of each its calls in their order. */
+/** The waiting calls. Clients take turns, then the callers of a client, and each caller has its calls in order. */
 export class FairQueue {
-  /** Whoever has calls waiting; the first is the next. */
+  /** The clients that have calls waiting. The first one is next. */
   readonly #clients = new Map<string, Client>();
   #size = 0;
 
@@ -47,7 +47,7 @@ export class FairQueue {
     return true;
   }
 
-  /** The next call of the next caller that `may`; that caller is the last one then, and so is its client. */
+  /** Takes the next call whose caller passes `may`. That caller and its client go to the end of the line. */
   take(may: (caller: QueuingCaller) => boolean): Waiter | undefined {
     for (const [key, client] of this.#clients) {
       for (const caller of client.callers) {
@@ -63,15 +63,15 @@ export class FairQueue {
   }
 
   /**
-   * Who has to go so that a full queue can take one more call of `newcomer`: the latest of the client that has most of
-   * them, if that is more than the newcomer will have. So nobody can fill the queue for the others.
+   * The call that a full queue drops for one more call of `newcomer`: the latest call of the client that has most, if
+   * that is more than the newcomer will have. So one client cannot fill the queue for the others.
    */
   displacedBy(newcomer: QueuingCaller): Waiter | undefined {
     const own = this.#clients.get(newcomer.client);
     let most: Client | undefined;
     for (const client of this.#clients.values()) if (client.waiting > (most?.waiting ?? 0)) most = client;
     if (!most) return undefined;
-    // Inside one client the same holds between its callers.
+    // The same rule holds between the callers of one client.
     if (most.waiting > (own?.waiting ?? 0) + 1) return longestOf(most).waiting.at(-1);
     if (!own) return undefined;
     const longest = longestOf(own);
@@ -81,7 +81,7 @@ export class FairQueue {
 
 interface Client {
   readonly callers: Set<QueuingCaller>;
-  /** Of all its callers. */
+  /** The waiting calls of all its callers. */
   waiting: number;
 }
 

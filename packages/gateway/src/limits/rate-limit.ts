@@ -3,12 +3,12 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Peer } from '@isthmus/sdk/internal/exchange/call.js';
 import { Callers } from './callers.js';
 
-/** How often a caller may call, in all services that share it. */
+/** How often a caller may call all services that share this limit. */
 export interface RateLimit {
   readonly perMinute: number;
   /** Callers that are remembered. */
   readonly size: number;
-  /** Takes one call from what the caller has left; 0, or in how many milliseconds it will have one. */
+  /** Counts one call of this caller. Returns 0, or after how many milliseconds a call will be possible. */
   take(peer: Peer): number;
 }
 
@@ -22,8 +22,8 @@ export interface RateLimitOptions {
 }
 
 /**
- * A bucket of tokens for each caller, kept as the moment at which it is full again (GCRA): whole numbers do not add up
- * to almost one. A full one is as good as none, and forgotten.
+ * A token bucket for each caller, kept as the moment at which it is full again (GCRA), so that no rounding errors add up.
+ * A full bucket needs no entry.
  */
 export function createRateLimit(options: RateLimitOptions): RateLimit {
   const { perMinute, burst = Math.max(1, Math.ceil(perMinute)), maxCallers, clock = systemClock } = options;
@@ -38,7 +38,7 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
   const callers = new Callers<Bucket>({
     create: () => ({ fullAt: 0 }),
     isIdle: ({ fullAt }) => fullAt <= clock.now(),
-    // Or a new session would be a full bucket.
+    // Otherwise a new session would be a full bucket.
     byAddress: true,
     max: maxCallers,
   });
@@ -55,7 +55,7 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
         callers.sweep();
       }
       const bucket = callers.of(peer);
-      // Never longer than an empty one takes: the clock may have been set back.
+      // At most the time that an empty bucket needs, because the clock may have been set back.
       const fullAt = Math.min(Math.max(bucket.fullAt, now), now + allMs) + everyMs;
       if (fullAt - allMs > now) return Math.ceil(fullAt - allMs - now);
       bucket.fullAt = fullAt;

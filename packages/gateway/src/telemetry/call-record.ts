@@ -4,10 +4,10 @@ import { isJsonObject, type JsonObject, type RequestId } from '@isthmus/sdk/inte
 
 /**
  * - `ok`: it was answered.
- * - `input_required`: it was answered with questions; another call goes on with it.
+ * - `input_required`: it was answered with questions. Another call continues it.
  * - `tool_error`: the tool answered that it failed (`isError`).
  * - `error`: it was answered with an error of the protocol.
- * - `cancelled`: nobody waits for the answer any more.
+ * - `cancelled`: the client does not wait for the answer any more.
  */
 export type CallOutcome = 'ok' | 'input_required' | 'tool_error' | 'error' | 'cancelled';
 
@@ -32,7 +32,7 @@ export interface CallRecord {
   readonly revision: string | undefined;
   readonly transport: NetworkTransport | undefined;
   readonly principal: string | undefined;
-  /** What the client calls itself; it may say what it likes. */
+  /** The name that the client gives itself. It is not verified. */
   readonly client: string | undefined;
   readonly durationMs: number;
   readonly outcome: CallOutcome;
@@ -70,7 +70,7 @@ export function clientOf({ info }: Peer): string | undefined {
   return info?.name;
 }
 
-/** A service with a bug may give nothing back; whoever asked it will see to that. */
+/** A service with a bug may return undefined. The dialect reports that. */
 export function endingOf(result: JsonObject | undefined): CallEnding {
   if (result?.['isError'] === true) return TOOL_ERROR;
   return result?.['resultType'] === 'input_required' ? INPUT_REQUIRED : OK;
@@ -80,7 +80,7 @@ export function failureOf(thrown: unknown): CallEnding {
   const message = messageOf(thrown);
   if (thrown instanceof ProtocolError) {
     const { code, data } = thrown;
-    // A bridge says why a call did not get through.
+    // The bridge sets a reason when a call did not reach the server.
     const reason = isJsonObject(data) ? data['reason'] : undefined;
     const errorType = typeof reason === 'string' ? reason : String(code);
     if (reason === 'CANCELLED') return { ...CANCELLED, message };

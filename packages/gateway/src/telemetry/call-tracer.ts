@@ -6,7 +6,7 @@ import { deriveCall } from '../pipeline/derive-call.js';
 import { type CallRecord, type NetworkTransport, type TelemetrySide, targetOf } from './call-record.js';
 import { createRedactor, type Redactor } from './redactor.js';
 
-/** Makes spans of calls, as long as somebody collects them. */
+/** Makes spans of calls while a tracer provider is registered. */
 export interface CallTracer {
   /** Undefined while no provider is registered with `@opentelemetry/api`. */
   start(call: Call, about: CallAddress): CallSpan | undefined;
@@ -20,13 +20,13 @@ export interface CallAddress {
 }
 
 export interface CallSpan {
-  /** Runs the call within the span; what is made of it names the span as its parent. */
+  /** Runs the call within the span. Spans that it makes have this span as their parent. */
   run<T>(work: (call: Call) => T): T;
   end(record: CallRecord): void;
 }
 
 export interface TracerOptions {
-  /** Takes secrets out of URIs and of what errors say. Default: one that knows what secrets look like. */
+  /** Removes secrets from URIs and error messages. Default: one that knows patterns of secrets. */
   readonly redactor?: Redactor;
   /** Default: imports `@opentelemetry/api`. */
   readonly load?: () => Promise<Api>;
@@ -34,7 +34,7 @@ export interface TracerOptions {
 
 type Api = typeof import('@opentelemetry/api');
 
-/** Undefined where `@opentelemetry/api` is not installed: then nobody can want spans. */
+/** Undefined where `@opentelemetry/api` is not installed: then no provider can be registered. */
 export async function createCallTracer(options: TracerOptions = {}): Promise<CallTracer | undefined> {
   const { load = () => import('@opentelemetry/api'), redactor = createRedactor() } = options;
   let api: Api;
@@ -53,7 +53,7 @@ export async function createCallTracer(options: TracerOptions = {}): Promise<Cal
   };
 }
 
-/** A provider may be registered, and taken away, at any time; asking has to cost next to nothing. */
+/** A provider may be registered and removed at any time. Every call checks this, so the check must be cheap. */
 function trackTracer({ trace }: Api): () => Tracer | undefined {
   let seen: unknown;
   let tracer: Tracer | undefined;
@@ -67,7 +67,7 @@ function trackTracer({ trace }: Api): () => Tracer | undefined {
   };
 }
 
-/** What is there before a provider is registered, and stands before it afterwards. */
+/** The proxy that `@opentelemetry/api` has before a provider is registered, and in front of it afterwards. */
 interface Proxying {
   getDelegate(): unknown;
   /** Undefined where there is no provider. */
@@ -96,7 +96,7 @@ function startSpan(api: Api, tracer: Tracer, call: Call, about: CallAddress, red
   };
 }
 
-/** What the call itself says; where it says nothing, what is under way here. */
+/** The parent that the call names. If it names none, the active context of this process. */
 function parentOf(api: Api, { params }: Call): Context {
   const meta = params['_meta'];
   const trace = isJsonObject(meta) ? readTraceParent(meta['traceparent']) : undefined;

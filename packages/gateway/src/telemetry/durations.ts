@@ -2,7 +2,7 @@ import { methodFacts } from '@isthmus/sdk/internal/era/methods.js';
 import type { Metric, Registry } from 'prom-client';
 import type { CallRecord, TelemetrySide } from './call-record.js';
 
-/** How long calls took, by what they were; with so few labels that years of calls fit. */
+/** Durations of calls by method, tool and outcome. The number of label values is bounded, so that memory does not grow. */
 export class CallDurations {
   readonly #histogram: PreparedHistogram;
   readonly #servers = new Map<string, OfServer>();
@@ -23,7 +23,7 @@ export class CallDurations {
   observe(record: CallRecord): void {
     const { server, tool, revision, transport, outcome, errorType } = record;
     const { tools, series } = this.#ofServer(server);
-    // Anybody can call a method that nobody knows, and servers may answer with whatever code they like.
+    // Clients can call any method, and servers can answer with any code, so both are bounded.
     const method = methodFacts(record.method) ? record.method : 'other';
     const ofTool = tool === undefined ? '' : tools.of(tool, outcome === 'ok');
     const ofRevision = revision === undefined ? '' : this.#revisions.of(revision, true);
@@ -59,7 +59,7 @@ interface OfServer {
   readonly series: Map<string, Series>;
 }
 
-/** Those that OpenTelemetry advises, and finer ones below: a call through the bridge takes less than a millisecond. */
+/** The buckets that OpenTelemetry recommends, and finer ones, because a call through the bridge takes less than 1 ms. */
 export const BUCKETS = [
   0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300,
 ] as const;
@@ -67,18 +67,18 @@ const MAX_TOOLS = 200;
 const MAX_ERRORS = 50;
 const MAX_REVISIONS = 20;
 
-/** Names that others choose, as labels of a metric: so many of them, and the rest is `other`. */
+/** Label values that clients and servers choose. Their number is bounded; the rest is `other`. */
 export class BoundedNames {
   readonly #most: number;
   readonly #known = new Set<string>();
-  /** Names of which nothing good is known: anybody can call what does not exist. */
+  /** Names that have not succeeded yet. A client can call names that do not exist. */
   readonly #unproven = new Set<string>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** The name, or `other`. `proven`: there is such a thing, since it has answered well. */
+  /** Returns the name or `other`. `proven`: the name exists, because a call of it succeeded. */
   of(name: string, proven: boolean): string {
     if (this.#known.has(name)) return name;
     if (name.length > LONGEST) return OTHER;
@@ -89,7 +89,7 @@ export class BoundedNames {
       return name;
     }
     if (this.#unproven.has(name)) return name;
-    // A few places, so that a tool that never worked can be seen; made-up names do not take those of real ones.
+    // A few names without success are kept, so that a tool that never worked is visible. They cannot displace real names.
     const left = Math.min(Math.ceil(this.#most / 10), this.#most - this.#known.size);
     if (this.#unproven.size >= left) return OTHER;
     this.#unproven.add(name);
@@ -101,8 +101,8 @@ const OTHER = 'other';
 const LONGEST = 128;
 
 /**
- * A histogram whose series are looked up once: that of prom-client builds and checks the labels of each value, which
- * takes several times as long as all else that is done for a call. It is rendered by the registry like any other.
+ * A histogram whose series are looked up once. The histogram of prom-client builds and checks the labels of each value,
+ * which costs several times as much as all other telemetry of a call. The registry renders this one like any other.
  */
 export class PreparedHistogram {
   readonly name: string;
@@ -119,14 +119,14 @@ export class PreparedHistogram {
     registry.registerMetric(this as unknown as Metric);
   }
 
-  /** Whoever asks for the same labels twice has two series of the same name. */
+  /** Adds a series. The caller must not ask for the same labels twice. */
   series(labels: Readonly<Record<string, string>>): Series {
     const series = new Series(labels, this.#bounds);
     this.#series.push(series);
     return series;
   }
 
-  /** What a registry asks its metrics for. */
+  /** Called by the registry. */
   async get() {
     const { name, help, type, aggregator } = this;
     return { name, help, type, aggregator, values: this.#series.flatMap((series) => series.samples(name)) };

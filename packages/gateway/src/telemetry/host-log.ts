@@ -3,7 +3,7 @@ import type { LogEntry } from '@isthmus/sdk/internal/wire/model.js';
 import type { Logger } from 'pino';
 import type { LogLevel } from './log.js';
 
-/** Writes what happened to a process: a level, a sentence, and server, pid and generation where they apply. */
+/** Logs an event of a process: a level, a sentence, and server, pid and generation where they apply. */
 export function logHostEvent(log: Logger, event: HostEvent): void {
   const { server } = event;
   if (event.kind === 'stderr' || event.kind === 'exit') logStderr(log, event);
@@ -45,7 +45,7 @@ function describe(event: Exclude<HostEvent, { kind: 'stderr' }>): Told {
     }
     case 'exit': {
       const { expected, phase, reason } = event;
-      const text = expected ? 'has ended, as it was told to' : reason;
+      const text = expected ? 'exited (requested)' : reason;
       return { level: expected ? 'info' : 'error', text, fields: { phase } };
     }
     case 'restart': {
@@ -60,7 +60,7 @@ function describe(event: Exclude<HostEvent, { kind: 'stderr' }>): Told {
     }
     case 'drain': {
       const { why, inFlight } = event;
-      return { level: 'info', text: `takes no new calls: ${why}`, fields: { inFlight } };
+      return { level: 'info', text: `draining: ${why}`, fields: { inFlight } };
     }
     case 'queue': {
       const { queued, refused } = event;
@@ -92,7 +92,7 @@ function ofTheServer(entry: LogEntry, conversation: string | undefined): Told {
   return { level: LEVELS[level] ?? 'info', text: `says: ${text}`, fields: { logger, conversation } };
 }
 
-/** Line by line. For those who look for something: most servers write there whatever they do. */
+/** Line by line, and only on level debug: most servers write all that they do to stderr. */
 function logStderr(log: Logger, event: HostEvent & { kind: 'stderr' | 'exit' }): void {
   const { server, pid, generation } = event;
   const lines = linesOf(log);
@@ -112,7 +112,7 @@ const unfinished = new WeakMap<Logger, StderrLines>();
 const WHY: Readonly<Record<(HostEvent & { kind: 'start' })['why'], string>> = {
   use: 'it is needed',
   eager: 'it is to be ready before it is needed',
-  restart: 'somebody wants it to start anew',
+  restart: 'a restart was requested',
   crash: 'the last process ended',
   age: 'the last process was old enough',
 };
@@ -129,13 +129,13 @@ const LEVELS: Readonly<Record<LogEntry['level'], Told['level']>> = {
 };
 
 /**
- * Puts lines together from what a process writes, piece by piece: a secret that is cut in two would be recognised
- * in neither part.
+ * Puts lines together from the pieces that a process writes. A secret that is cut in two would not be recognised in
+ * either piece.
  */
 export class StderrLines {
   readonly #open = new Map<string, string>();
 
-  /** The lines that are complete with this piece. */
+  /** Returns the lines that this piece completes. */
   add(source: string, text: string): string[] {
     const pieces = `${this.#open.get(source) ?? ''}${text}`.split(/\r\n|\n|\r(?!$)/);
     let rest = pieces.pop() ?? '';
@@ -149,7 +149,7 @@ export class StderrLines {
     return pieces.flatMap(tidy);
   }
 
-  /** It writes no more: what it was in the middle of. */
+  /** The process writes no more. Returns its unfinished line. */
   end(source: string): string[] {
     const rest = this.#open.get(source) ?? '';
     this.#open.delete(source);
@@ -163,7 +163,7 @@ function tidy(line: string): string[] {
   return [trimmed.length > LONGEST ? `${cut(trimmed)}…` : trimmed];
 }
 
-/** Between words if that is possible: half a secret is not recognised. */
+/** Cuts between words if possible, because half a secret is not recognised. */
 function cut(line: string): string {
   const text = line.slice(0, LONGEST);
   const at = text.search(/\s\S*$/);
@@ -171,5 +171,5 @@ function cut(line: string): string {
 }
 
 const LONGEST = 8 * 1024;
-/** Processes that were in the middle of a line at the same time. */
+/** How many processes may have an unfinished line at the same time. */
 const MOST = 1000;

@@ -10,13 +10,13 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** `pretty`: one line a person can read; `json`: one line a program can read. */
   readonly format: 'pretty' | 'json';
-  /** Takes whole lines. Default: stderr, at once, so that the last words of a process are not lost. */
+  /** Receives whole lines. Default: stderr, written at once, so that the last lines before an exit are not lost. */
   readonly destination?: LogDestination;
-  /** Values that must not be seen: those of environment variables and headers. */
+  /** Values that must not appear in the log: those of environment variables and headers. */
   readonly secrets?: Iterable<string>;
-  /** One that others use, too, and that learns secrets later. Default: one of its own. */
+  /** A shared redactor, which may learn secrets later. Default: a new one. */
   readonly redactor?: Redactor;
-  /** Default: that of the process; for `NO_COLOR`, `FORCE_COLOR` and `TERM`. */
+  /** For `NO_COLOR`, `FORCE_COLOR` and `TERM`. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -24,7 +24,7 @@ export interface LogDestination extends DestinationStream {
   readonly isTTY?: boolean;
 }
 
-/** A log in which no secret is seen, whoever writes what to it. */
+/** A log without secrets: every line is redacted before it is written. */
 export function createLog(options: LogOptions): Logger {
   const { level, format, env = process.env } = options;
   const redactor = options.redactor ?? createRedactor();
@@ -36,11 +36,11 @@ export function createLog(options: LogOptions): Logger {
   return pino(
     {
       level,
-      // `pid` is that of a server here, never our own.
+      // `pid` is that of a server, never that of this process.
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // The whole line, so that there is no way around it.
+      // Redacts the whole line, so that no field is missed.
       hooks: { streamWrite: (line) => redactor.json(line) },
     },
     destination,
@@ -49,7 +49,7 @@ export function createLog(options: LogOptions): Logger {
 
 function toStderr(): DestinationStream {
   const stderr = pino.destination({ dest: 2, sync: true });
-  // Nobody reads it any more; that is no reason to end.
+  // The reader of stderr is gone. The gateway goes on.
   stderr.on('error', () => {});
   return stderr;
 }
@@ -71,20 +71,20 @@ function subjectOf({ server, pid }: Record<string, unknown>): string {
   return pid === undefined ? `${oneLine(server)}: ` : `${oneLine(server)}[${oneLine(pid)}]: `;
 }
 
-/** Stacks are for programs that collect them. */
+/** Without the stack: only the JSON format has it. */
 function failureOf({ err }: Record<string, unknown>): string {
   if (typeof err !== 'object' || err === null || !('message' in err)) return '';
   return ` (${oneLine(err.message)})`;
 }
 
-/** What others wrote must not move the cursor, nor look like a line of ours. */
+/** Text of others must not move the cursor or look like another log line. */
 function oneLine(value: unknown): string {
   return stripVTControlCharacters(String(value ?? ''))
     .replace(CONTROLS, ' ')
     .trimEnd();
 }
 
-/** https://no-color.org wins over https://force-color.org, which wins over what the stream is. */
+/** https://no-color.org has priority over https://force-color.org, and that over the kind of the stream. */
 function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
   if (env['NO_COLOR']) return false;
   const forced = env['FORCE_COLOR'];
@@ -92,12 +92,12 @@ function wantsColour(isTTY: boolean, env: Readonly<Record<string, string | undef
   return isTTY && env['TERM'] !== 'dumb';
 }
 
-/** Our own colours are of seven bits; these come from others, in fields that JSON leaves as they are. */
+/** Control characters above 7 bits. Our own colours use 7 bits, so these come from others. JSON does not escape them. */
 const EIGHT_BITS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-/** Also those that turn the direction of text around, so that a line would say something else (S11). */
+/** Also the characters that change the direction of text, because they can change how a line reads (S11). */
 const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 
-/** Writes that a call is over: what it was, who made it, how it ended. */
+/** Logs a finished call: what it was, who made it, how it ended. */
 export function logCall(log: Logger, record: CallRecord): void {
   const level = record.code === INTERNAL_ERROR ? 'warn' : LEVELS[record.outcome];
   if (!log.isLevelEnabled(level)) return;
@@ -124,7 +124,7 @@ export function logCall(log: Logger, record: CallRecord): void {
   );
 }
 
-/** A client's mistakes are no trouble of whoever runs the gateway; a server that cannot be reached is. */
+/** The operator must hear of a server that cannot be reached (`warn`), and need not hear of errors of clients (`info`). */
 const INTERNAL_ERROR = -32603;
 
 const LEVELS: Readonly<Record<CallOutcome, Exclude<LogLevel, 'silent'>>> = {

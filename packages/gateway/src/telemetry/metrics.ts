@@ -5,25 +5,25 @@ import type { CallRecord, SessionRecord, TelemetrySide } from './call-record.js'
 import { BUCKETS, CallDurations } from './durations.js';
 
 export interface MetricsOptions {
-  /** Memory, processor time and event loop of this process, too. Default true. */
+  /** Also the memory, CPU time and event loop of this process. Default true. */
   readonly process?: boolean;
 }
 
-/** What `/metrics` tells. Its functions can be passed on as they are. */
+/** The metrics of `/metrics`. The functions do not need `this`. */
 export interface Metrics {
-  /** Of what `render` gives back. */
+  /** The content type of what `render` returns. */
   readonly contentType: string;
   readonly onHostEvent: (event: HostEvent) => void;
   readonly onBegin: (begun: { readonly server: string; readonly side: TelemetrySide }) => void;
   readonly onCall: (record: CallRecord) => void;
   readonly onSession: (record: SessionRecord) => void;
-  /** A call was turned away because of this limit. */
+  /** A call was refused because of this limit. */
   readonly onRefused: (refusal: { readonly server: string; readonly limit: string }) => void;
-  /** The text for Prometheus. How the servers are is asked for here and now; without an answer it is left out. */
+  /** The text for Prometheus. `collect` reads the current state of the servers; if it fails, those gauges are left out. */
   readonly render: (collect?: () => Promise<HostStatus>) => Promise<string>;
 }
 
-/** A registry of its own, so that there can be several in one process. */
+/** Has its own registry, so that one process can have several. */
 export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -113,7 +113,7 @@ export function createMetrics({ process: ofProcess = true }: MetricsOptions = {}
   };
 }
 
-/** One for the process: what watches its event loop cannot be ended again. */
+/** One for the process, because the event loop monitor of prom-client cannot be stopped. */
 function processMetrics(): Registry {
   if (!theProcess) {
     theProcess = new Registry();
@@ -124,7 +124,7 @@ function processMetrics(): Registry {
 
 let theProcess: Registry | undefined;
 
-/** Counts along with each call, which a gauge of prom-client takes too long for. */
+/** Counts the calls in flight. A gauge of prom-client would be too slow for each call. */
 class Tally {
   readonly counts = new Map<string, { count: number }>();
 
@@ -135,10 +135,10 @@ class Tally {
   }
 }
 
-/** Why a process ended, in few enough words for a label. */
+/** Why a process ended, as a label with few values. */
 type ExitReason = 'told' | 'cannot_start' | 'signal' | 'exit_zero' | 'exit_error' | 'other';
 
-/** The sentences are those of `process/describe-exit.ts`; the last stderr behind them can say anything. */
+/** Reads the sentences that the sdk makes for an exit. The stderr output after them can contain anything, so it is cut off. */
 function classifyExit({ expected, reason }: HostEvent & { readonly kind: 'exit' }): ExitReason {
   if (expected) return 'told';
   const [sentence = ''] = reason.split('; last stderr:', 1);
@@ -149,10 +149,10 @@ function classifyExit({ expected, reason }: HostEvent & { readonly kind: 'exit' 
   return code === '0' ? 'exit_zero' : 'exit_error';
 }
 
-/** Gauges of the host. They are set from its status on each scrape, never counted along the way. */
+/** Gauges of the host. They are set from its status on each scrape, and not counted with each event. */
 interface HostGauges {
   set(status: HostStatus): void;
-  /** The values are not known at the moment: the gauges are left out. */
+  /** The values are not known now, so the gauges are left out. */
   clear(): void;
 }
 
@@ -192,7 +192,7 @@ function createHostGauges(registry: Registry): HostGauges {
         parked.set({ server }, status.parked);
         maxParked.set({ server }, status.maxParked);
         const sizes = known.flatMap(({ facts }) => facts?.rssBytes ?? []);
-        // Not every system tells.
+        // Not every operating system reports the memory.
         if (sizes.length > 0)
           rss.set(
             { server },

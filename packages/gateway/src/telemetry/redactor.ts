@@ -1,13 +1,13 @@
 import { endOfNested, isSecretName, REDACTED, withoutLikelySecrets } from './secret-patterns.js';
 import { createWordFinder } from './word-finder.js';
 
-/** Takes secrets out of whatever people will read. */
+/** Removes secrets from text that people will read. */
 export interface Redactor {
-  /** These, too, from now on: the values of environment variables and headers. */
+  /** Adds secrets: the values of environment variables and headers. */
   add(secrets: Iterable<string>): void;
-  /** Text without secrets: those that are known, and what looks like one. */
+  /** Removes known secrets, and what looks like a secret. */
   text(text: string): string;
-  /** One line of JSON, whose strings are redacted wherever they stand. The whole value under a secret's name goes. */
+  /** Redacts all strings of one line of JSON. The value under the name of a secret is replaced as a whole. */
   json(line: string): string;
 }
 
@@ -29,8 +29,9 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
 }
 
 /**
- * As it is, and as it looks in a URL and within JSON. What is very short is in any text by chance. Text is often seen
- * line by line: each line of a key counts by itself. A very long one is looked for in pieces.
+ * The forms in which a secret can appear: as it is, in a URL, and in JSON. Very short values are left out, because they are
+ * in any text by chance. Text is often read line by line, so each line of a key counts by itself. A very long secret is
+ * searched in pieces.
  */
 function formsOf(secret: string): string[] {
   const trimmed = secret.trim();
@@ -43,7 +44,7 @@ function formsOf(secret: string): string[] {
     .flatMap((part) => [part, JSON.stringify(part).slice(1, -1), inUrl(part)]);
 }
 
-/** `-----BEGIN PRIVATE KEY-----` is no secret. */
+/** `-----BEGIN PRIVATE KEY-----` is not secret. */
 function isFrame(line: string): boolean {
   return line.startsWith('-----');
 }
@@ -57,7 +58,7 @@ function inUrl(text: string): string {
   try {
     return encodeURIComponent(text);
   } catch {
-    // Half a surrogate pair; it is in no URL then.
+    // Half a surrogate pair cannot be in a URL.
     return text;
   }
 }
@@ -67,20 +68,19 @@ const SHORTEST_LINE = 8;
 const LONGEST = 4096;
 
 /**
- * One line of JSON, whose strings are redacted wherever they stand. The value under a secret's name is replaced as a
- * whole, be it a string, a number or an object; of a list each item is. `true`, `false` and `null` stay: they only
- * tell whether there is a secret.
+ * Redacts all strings of one line of JSON. The value under the name of a secret is replaced as a whole: a string, a number
+ * or an object, and each item of a list. `true`, `false` and `null` stay, because they only say whether there is a secret.
  */
 function redactJson(line: string, redact: (text: string) => string): string {
   let clean = '';
-  /** Up to where the line has been copied or replaced. */
+  /** The line has been copied or replaced up to here. */
   let copied = 0;
   TOKENS.lastIndex = 0;
   for (let token = TOKENS.exec(line); token; token = TOKENS.exec(line)) {
     const [whole, quoted = '', colon] = token;
     const end = token.index + whole.length;
     const value = quoted.includes('\\') ? (JSON.parse(`"${quoted}"`) as string) : quoted;
-    // The names of our own fields are short, and no secret may rename them.
+    // The names of our own fields are short. A secret with the same text must not rename them.
     const kept = colon !== undefined && value.length < LONG_NAME ? value : redact(value);
     if (kept !== value) {
       clean += `${line.slice(copied, token.index)}${JSON.stringify(kept)}${colon ?? ''}`;
@@ -115,8 +115,8 @@ function replacementOf(value: string): string | undefined {
   }
 }
 
-/** Strings, with the colon behind a name. */
+/** Strings, with the colon after a name. */
 const TOKENS = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/g;
-/** A value without parts. */
+/** A value that is not an object or a list. */
 const SCALAR = /\s*(?:"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"[\]{},]+)/y;
 const LONG_NAME = 16;

@@ -1,4 +1,4 @@
-/** What stands in the place of a secret. */
+/** The replacement of a secret. */
 export const REDACTED = '[redacted]';
 
 /** Whether the value under this name is a secret, whatever it looks like: a header, an option, a variable. */
@@ -6,10 +6,10 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAMES.test(name);
 }
 
-/** Text without what looks like a secret. Takes time that grows with the text and not with its square. */
+/** Removes what looks like a secret. The time grows linearly with the text. */
 export function withoutLikelySecrets(text: string): string {
   let clean = text;
-  // Almost no text has any of these, and asking for all of them at once is cheaper than looking for each.
+  // Most text has none of these, and one test for all of them costs less than one for each.
   if (!SUSPICIOUS.test(text)) return text;
   for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement);
   return withoutNestedSecrets(clean, REDACTED);
@@ -28,7 +28,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     `$1$2${REDACTED}`,
   ],
   [/\b(bearer)\s{1,4}[\w.~+/=-]+/gi, `$1 ${REDACTED}`],
-  // `Basic` is a word of its own, too; credentials in Base64 do not look like one.
+  // `Basic` is also an ordinary word. Credentials in Base64 do not look like the word after it.
   [/\b([Bb]asic) {1,4}(?=[a-z]{0,200}[A-Z0-9+/=])[\w+/=-]{6,}/g, `$1 ${REDACTED}`],
   // `scheme://user:password@host`
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#"'<>]+@/gi, `$1${REDACTED}@`],
@@ -48,7 +48,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
     /([{,]\s{0,4}(?!progressToken)[\w-]{0,60}(?:token|secret|password|passwd|api[_-]?key|credentials?)\s{0,4}:\s{0,4}["'`])[^"'`]+/gi,
     `$1${REDACTED}`,
   ],
-  // Keys that say of themselves what they are.
+  // Keys with a known prefix.
   [/\b(?:sk|pk|rk)[-_](?:[a-z]{2,10}[-_])?[A-Za-z0-9_-]{8,}/g, REDACTED],
   [/\b(?:gh[opsur]_|github_pat_|glpat-|npm_|hf_|xox[abeprs]-)[A-Za-z0-9_-]{10,}/g, REDACTED],
   [/\bAKIA[0-9A-Z]{16}\b/g, REDACTED],
@@ -57,8 +57,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Text in which a program wrote an object or a list under a secret's name, as in `{"token": {"value": "…"}}`: all of
- * that value is replaced. Takes time that grows with the text and not with its square: each value is read once.
+ * Replaces an object or a list under the name of a secret, as in `{"token": {"value": "…"}}`, as a whole. The time grows
+ * linearly with the text, because each value is read once.
  */
 export function withoutNestedSecrets(text: string, replacement: string): string {
   let clean = '';
@@ -73,7 +73,7 @@ export function withoutNestedSecrets(text: string, replacement: string): string 
   return copied === 0 ? text : clean + text.slice(copied);
 }
 
-/** Where the object or list that begins here ends. One that was cut off ends with the text. */
+/** The end of the object or list that begins here. If it was cut off, the end of the text. */
 export function endOfNested(text: string, begin: number): number {
   let depth = 0;
   PARTS.lastIndex = begin;

@@ -1,6 +1,6 @@
-/** Finds any of many words in a text, in time that grows with the text alone (Aho and Corasick, 1975). */
+/** Finds any of many words in a text. The time depends only on the length of the text (Aho and Corasick, 1975). */
 export interface WordFinder {
-  /** The text with each stretch that words cover replaced. */
+  /** Replaces each stretch of the text that words cover. */
   replace(text: string, replacement: string): string;
 }
 
@@ -60,7 +60,7 @@ function addWord(word: string, next: Map<number, number>, ends: number[]): void 
   if (node !== 0) ends[node] = word.length;
 }
 
-/** Of each node: where to go on with the longest end of what was read that is a beginning of a word, too. */
+/** For each node: the node of the longest suffix of the text read so far that is also the beginning of a word. */
 function fallbacksOf(next: ReadonlyMap<number, number>, ends: number[]): number[] {
   const fallbacks: number[] = new Array(ends.length).fill(0);
   const children: [code: number, child: number][][] = Array.from(ends, () => []);
@@ -79,5 +79,5 @@ function fallbacksOf(next: ReadonlyMap<number, number>, ends: number[]): number[
   return fallbacks;
 }
 
-/** How many characters there are. */
+/** The number of UTF-16 code units. */
 const CODES = 65_536;

@@ -101,9 +101,9 @@ describe('API keys', () => {
   });
 });
 
-it('with nothing to tell callers by, nobody could be let in, and that is said at once', () => {
+it('refuses options without any way to authenticate', () => {
   expect(() => createAuthenticate({ apiKeys: [] })).toThrow(
-    'nobody could be let in: give apiKeys, a bearerFile or jwt to tell who asks',
+    'authentication needs at least one of apiKeys, bearerFile and jwt',
   );
 });
 

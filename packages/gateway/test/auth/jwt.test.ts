@@ -164,7 +164,7 @@ it.each([
   [{ jwksUrl: 'file:///keys', audience: 'a' }, 'jwt.jwksUrl must be an https address, got file:///keys'],
   [
     { jwksUrl: 'https://a/keys', audience: [] },
-    'jwt.audience is needed: tokens for other servers must not open this one',
+    'jwt.audience is needed: tokens for other servers must not be accepted here',
   ],
   [
     { jwksUrl: 'https://a/keys', audience: 'a', clockTolerance: -1 },

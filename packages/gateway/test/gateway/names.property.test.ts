@@ -95,7 +95,7 @@ describe('cursors over several servers', () => {
         const every = all.map(([name, own, words]) => pagesOf(name, own, words));
         const merging = {
           key: 'tools',
-          parts: every.map(({ part }) => part),
+          members: every.map(({ part }) => part),
           ask: (part: AggregateMember, params: JsonObject) =>
             every.find((each) => each.part === part)!.ask(params),
           present: (part: AggregateMember, item: JsonObject) => ({
@@ -124,7 +124,7 @@ describe('cursors over several servers', () => {
     const { part, ask } = pagesOf('a', [['x'], ['y']], ['1']);
     const merging = {
       key: 'tools',
-      parts: [part],
+      members: [part],
       ask: (_: AggregateMember, params: JsonObject) => ask(params),
       present: (_: AggregateMember, item: JsonObject) => item,
     };

@@ -60,7 +60,7 @@ describe('the control socket', () => {
       symlinkSync(target, path);
       const house = await opened(path);
       expect(house.operation.control).toBeUndefined();
-      expect(house.logged()).toContain('there is no control socket: ');
+      expect(house.logged()).toContain('the control socket could not be opened: ');
       expect(lstatSync(path).isSymbolicLink()).toBe(true);
     }
     expect([readFileSync(precious, 'utf8'), modeOf(precious)]).toEqual(['precious', '644']);

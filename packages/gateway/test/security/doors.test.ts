@@ -157,7 +157,7 @@ describe('an address that others can reach', () => {
   ])('is refused where nobody would be asked who it is: %s %s', async (...args) => {
     const child = serve(...args);
     expect((await child.exit()).code).toBe(2);
-    expect(child.stderr).toContain('can be reached by others, and nobody would ask who they are');
+    expect(child.stderr).toContain('without authentication: other machines can reach it');
     expect(child.stderr).toContain('--allow-unauthenticated');
   });
 

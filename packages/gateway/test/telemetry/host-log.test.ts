@@ -71,7 +71,7 @@ describe('what happens to a process', () => {
     ],
     [
       { kind: 'exit', ...PROCESS, phase: 'run', expected: true, reason: 'it was told to end' },
-      { level: 'info', ...PROCESS, phase: 'run', msg: 'has ended, as it was told to' },
+      { level: 'info', ...PROCESS, phase: 'run', msg: 'exited (requested)' },
     ],
     [
       { kind: 'restart', attempt: 2, delayMs: 1999.6 },
@@ -87,7 +87,7 @@ describe('what happens to a process', () => {
     ],
     [
       { kind: 'drain', ...PROCESS, why: 'restart', inFlight: 2 },
-      { level: 'info', ...PROCESS, inFlight: 2, msg: 'takes no new calls: restart' },
+      { level: 'info', ...PROCESS, inFlight: 2, msg: 'draining: restart' },
     ],
     [
       { kind: 'queue', queued: 3, refused: false },
@@ -172,7 +172,7 @@ describe('what a process writes to stderr', () => {
     const { happen, take } = hostLog();
     happen(stderr('last words'));
     happen({ kind: 'exit', ...PROCESS, phase: 'run', expected: true, reason: '' });
-    expect(take().map(({ msg }) => msg)).toEqual(['last words', 'has ended, as it was told to']);
+    expect(take().map(({ msg }) => msg)).toEqual(['last words', 'exited (requested)']);
   });
 
   it('shows no secret, not even one that came in two pieces', () => {
