@@ -29,7 +29,7 @@ describe('a command line that makes no sense ends with 2', () => {
     { args: ['read', ...demo()], says: 'No URI given' },
     { args: ['call', ...demo()], says: 'No tool given' },
     { args: ['call', 'unix:/x', 'text=hi'], says: '"text=hi" is not the name of a tool' },
-    { args: ['call', 'unix:/x', 'echo', 'hi'], says: '"hi" is no argument' },
+    { args: ['call', 'unix:/x', 'echo', 'hi'], says: '"hi" is not an argument' },
     { args: ['call', 'unix:/x', 'echo', '--args', '[1]'], says: 'must be a JSON object' },
     { args: ['call', 'unix:/x', 'echo', 'a=1', '--args', '{}'], says: 'not both' },
     { args: ['call', 'echo', '--root', '/no/such/folder', ...demo()], says: 'no such folder' },

@@ -16,7 +16,7 @@ export function toAssignment(word: string): Assignment {
   const match = /^(.+?)(:?=)(.*)$/s.exec(word);
   if (!match) {
     throw usageError(
-      `"${word}" is no argument`,
+      `"${word}" is not an argument`,
       'Write key=value, key:=JSON, or all of them at once with --args JSON',
     );
   }

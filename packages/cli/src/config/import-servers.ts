@@ -133,7 +133,7 @@ function ofHosts(files: readonly KnownFile[], hosts: readonly string[]): readonl
     if (name !== undefined) return name;
     const meant = suggest(host, names);
     throw usageError(
-      `"${host}" is no host that is known here`,
+      `"${host}" is not a known host`,
       meant === undefined ? `There are ${names.join(', ')}` : `Did you mean ${meant}?`,
     );
   });

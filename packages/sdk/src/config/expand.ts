@@ -183,7 +183,7 @@ export function resolverOf({ env, workspaceFolder, home, inputs }: Variables): R
       }
       case 'foreign':
         return failed({
-          reason: `\${${reference.prefix}:…} is something that only its own application knows`,
+          reason: `\${${reference.prefix}:…} is a variable that only its own application can resolve`,
           hint: 'write its value there, or the name of a variable',
         });
       case 'nested':

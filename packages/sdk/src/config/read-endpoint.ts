@@ -70,12 +70,13 @@ export function readCommand(
     ...fields.pairs(table.get('env'), [...path, 'env']),
   };
   for (const name of Object.keys(env)) {
-    if (name === '' || name.includes('=')) report.error([...path, 'env', name], 'is no name of a variable');
+    if (name === '' || name.includes('='))
+      report.error([...path, 'env', name], 'is not a valid name of a variable');
   }
   const folder = fields.text(tilde(table.get('cwd'), variables.home), [...path, 'cwd']);
   if (text === undefined) return undefined;
   if (/\s/.test(text) && !/[\\/]/.test(text) && !table.has('args')) {
-    report.warning(given.at, 'looks like a whole command line: its words belong into args');
+    report.warning(given.at, 'looks like a whole command line: its arguments belong into args');
   }
   const cwd = resolve(variables.workspaceFolder, folder ?? '.');
   return { command: isRelativeFile(text) ? resolve(cwd, text) : text, args, env, cwd };
@@ -156,7 +157,7 @@ export function readUrl(
   };
   for (const [name, value] of Object.entries(headers)) {
     const header = [...path, 'headers', name];
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) report.error(header, 'is no name of a header');
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) report.error(header, 'is not a valid name of a header');
     else if (/[\r\n]/.test(value)) report.error(header, 'cannot have more than one line');
     else if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       report.error(header, 'has characters that a header cannot hold');
@@ -169,7 +170,7 @@ export function readUrl(
   }
   if (hasCredentials(url)) {
     report.error(at, 'cannot have a user and a password', {
-      hint: 'they belong into the header Authorization',
+      hint: 'write them into the header Authorization',
     });
   }
   return { url, headers };

@@ -48,7 +48,7 @@ export class HostedServer {
   readonly #conversations = new Set<Conversation>();
   readonly #budget: CallSemaphore;
   #settings: HostedServerSettings;
-  #fleet: ProcessSet;
+  #processSet: ProcessSet;
   /** Of earlier definitions, with calls still in flight. */
   readonly #retired = new Set<ProcessSet>();
   #enabled: boolean;
@@ -75,7 +75,7 @@ export class HostedServer {
     this.#enabled = !this.#settings.disabled;
     const { maxProcesses, maxQueue } = this.#settings;
     this.#budget = new CallSemaphore(name, maxProcesses, maxQueue, this.#onQueue);
-    this.#fleet = this.#newFleet();
+    this.#processSet = this.#newProcessSet();
     this.#startIfEager();
   }
 
@@ -109,12 +109,12 @@ export class HostedServer {
       clock: this.#commons.clock,
       timeoutMs: this.#settings.timeoutMs,
       links: (member) => {
-        this.#fleet.join(member);
+        this.#processSet.join(member);
         return this.#links(member);
       },
       onClosed: () => {
         this.#conversations.delete(conversation);
-        this.#fleet.leave(conversation.member);
+        this.#processSet.leave(conversation.member);
       },
     });
     this.#conversations.add(conversation);
@@ -126,28 +126,28 @@ export class HostedServer {
     await this.#changing;
     this.#checkAvailable();
     await this.#commons.prepared;
-    await this.#fleet.start(why);
+    await this.#processSet.start(why);
   }
 
   /** Ends its processes when what is in flight is done, and starts fresh ones. */
   restart(): Promise<void> {
     return this.#change(async () => {
       this.#checkAvailable();
-      await this.#fleet.replace('restart');
+      await this.#processSet.replace('restart');
     });
   }
 
   /** Ends its processes when what is in flight is done. Conversations stay; their calls are refused. */
   disable(): Promise<void> {
     this.#enabled = false;
-    return this.#change(() => this.#fleet.stop(this.#settings.drainMs, 'is switched off'));
+    return this.#change(() => this.#processSet.stop(this.#settings.drainMs, 'is switched off'));
   }
 
   async enable(): Promise<void> {
     if (this.#enabled || this.#closed) return;
     // At once, so that the last word holds, in whatever order the changes get done.
     this.#enabled = true;
-    await this.#change(async () => this.#replaceFleet());
+    await this.#change(async () => this.#replaceProcessSet());
     this.#startIfEager();
   }
 
@@ -156,13 +156,13 @@ export class HostedServer {
     const settings = resolveDefinition(this.name, definition);
     this.#enabled = !settings.disabled;
     await this.#change(async () => {
-      const old = this.#fleet;
+      const old = this.#processSet;
       const { overlap, drainMs } = this.#settings;
       this.#settings = settings;
       this.#budget.resize(settings.maxProcesses, settings.maxQueue);
       // Another command may be of another era.
       this.#era = undefined;
-      this.#replaceFleet();
+      this.#replaceProcessSet();
       const ended = this.#retire(old, drainMs);
       if (!overlap) await ended;
     });
@@ -171,18 +171,18 @@ export class HostedServer {
 
   async close(drainMs: number): Promise<void> {
     this.#closed = true;
-    const fleets = () => [this.#fleet, ...this.#retired];
-    if (drainMs > 0) await Promise.all(fleets().map((fleet) => fleet.stop(drainMs, CLOSING)));
+    const processSets = () => [this.#processSet, ...this.#retired];
+    if (drainMs > 0) await Promise.all(processSets().map((processSet) => processSet.stop(drainMs, CLOSING)));
     await Promise.all([...this.#conversations].map((conversation) => conversation.close()));
-    await Promise.all(fleets().map((fleet) => fleet.stop(0, CLOSING)));
+    await Promise.all(processSets().map((processSet) => processSet.stop(0, CLOSING)));
   }
 
   async status(): Promise<ServerStatus> {
-    return this.#summarize(await this.#fleet.status());
+    return this.#summarize(await this.#processSet.status());
   }
 
   snapshot(): ServerStatus {
-    return this.#summarize(this.#fleet.snapshot());
+    return this.#summarize(this.#processSet.snapshot());
   }
 
   #summarize(processes: readonly ProcessStatus[]): ServerStatus {
@@ -193,7 +193,7 @@ export class HostedServer {
       conversations: this.#conversations.size,
       waiting: this.#waiting,
       maxParked: this.#settings.maxParked,
-      lastExit: this.#fleet.lastExit,
+      lastExit: this.#processSet.lastExit,
     });
   }
 
@@ -206,11 +206,11 @@ export class HostedServer {
       label: this.name,
       open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
       supervisor: {
-        lastExit: () => this.#fleet.lastExit,
+        lastExit: () => this.#processSet.lastExit,
         waitForConnection: () => this.#waitInLine(),
         // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
         reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
-        reopensAfterFailure: () => this.#enabled && !this.#closed && this.#fleet.isRecovering(member),
+        reopensAfterFailure: () => this.#enabled && !this.#closed && this.#processSet.isRecovering(member),
         isSafe: ({ method, params }) =>
           this.#settings.trustHints &&
           method === 'tools/call' &&
@@ -243,30 +243,30 @@ export class HostedServer {
       await change;
     }
     this.#checkAvailable();
-    const fleet = this.#fleet;
+    const processSet = this.#processSet;
     try {
-      return await fleet.open(member);
+      return await processSet.open(member);
     } catch (error) {
       // While it waited, the server was switched off, or is defined otherwise now.
       this.#checkAvailable();
-      if (fleet !== this.#fleet) return this.#open(member);
+      if (processSet !== this.#processSet) return this.#open(member);
       throw error;
     }
   }
 
-  #newFleet(): ProcessSet {
+  #newProcessSet(): ProcessSet {
     return new ProcessSet(this.#settings, (owner, members) => this.#supervision(owner, members));
   }
 
-  #replaceFleet(): void {
-    this.#fleet = this.#newFleet();
-    for (const conversation of this.#conversations) this.#fleet.join(conversation.member);
+  #replaceProcessSet(): void {
+    this.#processSet = this.#newProcessSet();
+    for (const conversation of this.#conversations) this.#processSet.join(conversation.member);
   }
 
-  async #retire(fleet: ProcessSet, drainMs: number): Promise<void> {
-    this.#retired.add(fleet);
-    await fleet.stop(drainMs, 'has a new configuration');
-    this.#retired.delete(fleet);
+  async #retire(processSet: ProcessSet, drainMs: number): Promise<void> {
+    this.#retired.add(processSet);
+    await processSet.stop(drainMs, 'has a new configuration');
+    this.#retired.delete(processSet);
   }
 
   #supervision(

@@ -109,13 +109,13 @@ describe('what is wrong costs the server, and is named', () => {
       'error 5:7 mcpServers.x.env: must be an object of strings, and is a list',
     ],
     [{ command: 'c', env: { A: [] } }, 'error 6:9 mcpServers.x.env.A: must be a string, and is a list'],
-    [{ command: 'c', env: { 'A=B': '' } }, 'error 6:9 mcpServers.x.env["A=B"]: is no name of a variable'],
+    [{ command: 'c', env: { 'A=B': '' } }, 'error 6:9 mcpServers.x.env["A=B"]: is not a valid name of a variable'],
     [{ command: 'c', cwd: 7 }, 'error 5:7 mcpServers.x.cwd: must be a string, and is a number'],
     [{ url: 'a.example' }, 'error 4:7 mcpServers.x.url: must be a URL that begins with http:// or https://'],
     [{ url: 'ftp://a' }, 'error 4:7 mcpServers.x.url: must be a URL that begins with http:// or https://'],
     [
       { url: 'https://a', headers: { 'a b': '' } },
-      'error 6:9 mcpServers.x.headers["a b"]: is no name of a header',
+      'error 6:9 mcpServers.x.headers["a b"]: is not a valid name of a header',
     ],
     [{ url: 'https://me:pass@a.example' }, 'error 4:7 mcpServers.x.url: cannot have a user and a password'],
     [
@@ -183,7 +183,7 @@ describe('a key that is almost known', () => {
   it('may be a command line in one string', async () => {
     const { servers, problems } = await read(server({ command: 'npx -y thing' }));
     expect(problems).toEqual([
-      'warning 4:7 mcpServers.x.command: looks like a whole command line: its words belong into args',
+      'warning 4:7 mcpServers.x.command: looks like a whole command line: its arguments belong into args',
     ]);
     expect(servers['x']).toMatchObject({ command: 'npx -y thing' });
   });

@@ -59,8 +59,8 @@ describe('expansion', () => {
       'failed: the variable constructor is not set; the variable __proto__ is not set',
     ],
     ['${input:other}', 'failed: ${input:other} has no value: an editor would ask for it'],
-    ['${command:pick.one}', 'failed: ${command:…} is something that only its own application knows'],
-    ['${file:/run/token}', 'failed: ${file:…} is something that only its own application knows'],
+    ['${command:pick.one}', 'failed: ${command:…} is a variable that only its own application can resolve'],
+    ['${file:/run/token}', 'failed: ${file:…} is a variable that only its own application can resolve'],
     ['${A:-${B}}', 'failed: the default of A cannot have a ${…} of its own'],
   ])('%j fails', (text, reason) => {
     expect(expanded(text, { A: 'a' })).toBe(reason);

@@ -147,7 +147,7 @@ describe('a file that cannot be parsed', () => {
 
   it('is no text', async () => {
     expect((await read(new Uint8Array([0x7b, 0xff, 0x7d]))).problems).toEqual([
-      'error 0:0 : the file cannot be read: it is no UTF-8 text',
+      'error 0:0 : the file cannot be read: it is not UTF-8 text',
     ]);
   });
 });

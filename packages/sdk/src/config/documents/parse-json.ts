@@ -8,7 +8,7 @@ export async function parseJson(text: string): Promise<ParsedDocument> {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors;
-  if (first) return broken(text, first.offset, EXPECTED[printParseErrorCode(first.error)] ?? 'is no JSON');
+  if (first) return broken(text, first.offset, EXPECTED[printParseErrorCode(first.error)] ?? 'is not JSON');
   if (!tree) return broken(text, text.length, 'expected an object with mcpServers');
   const repeated: Path[] = [];
   const placeAt = createPlaces(text);
@@ -42,7 +42,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   UnexpectedEndOfComment: 'expected the end of a comment: */',
   UnexpectedEndOfString: 'expected the closing quote of a string',
   UnexpectedEndOfNumber: 'expected the rest of a number',
-  InvalidUnicode: 'expected four hexadecimal digits behind \\u',
+  InvalidUnicode: 'expected four hexadecimal digits after \\u',
   InvalidEscapeCharacter: 'expected a valid escape: a backslash in a string is written \\\\',
   InvalidCharacter: 'expected no control characters in a string: write \\n, \\t or \\u',
 };

@@ -84,6 +84,6 @@ async function readText(file: string): Promise<string> {
     // The decoder also takes a byte order mark away.
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
-    throw new Error('it is no UTF-8 text');
+    throw new Error('it is not UTF-8 text');
   }
 }
