@@ -109,7 +109,10 @@ describe('what is wrong costs the server, and is named', () => {
       'error 5:7 mcpServers.x.env: must be an object of strings, and is a list',
     ],
     [{ command: 'c', env: { A: [] } }, 'error 6:9 mcpServers.x.env.A: must be a string, and is a list'],
-    [{ command: 'c', env: { 'A=B': '' } }, 'error 6:9 mcpServers.x.env["A=B"]: is not a valid name of a variable'],
+    [
+      { command: 'c', env: { 'A=B': '' } },
+      'error 6:9 mcpServers.x.env["A=B"]: is not a valid name of a variable',
+    ],
     [{ command: 'c', cwd: 7 }, 'error 5:7 mcpServers.x.cwd: must be a string, and is a number'],
     [{ url: 'a.example' }, 'error 4:7 mcpServers.x.url: must be a URL that begins with http:// or https://'],
     [{ url: 'ftp://a' }, 'error 4:7 mcpServers.x.url: must be a URL that begins with http:// or https://'],
