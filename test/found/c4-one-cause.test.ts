@@ -77,11 +77,11 @@ describe('C4: one cause is one finding', { timeout: 90_000 }, () => {
 });
 
 async function judge(
-  vice: string,
+  fault: string,
   only: readonly string[],
   more: CheckOptions = {},
 ): Promise<readonly Finding[]> {
-  const report = await checkServer(commandTarget({ command: process.execPath, args: [PROGRAM, vice] }), {
+  const report = await checkServer(commandTarget({ command: process.execPath, args: [PROGRAM, fault] }), {
     only,
     seed: 1,
     patience: { quietMs: 50 },

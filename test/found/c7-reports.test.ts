@@ -17,7 +17,7 @@ import { aFrame, aServer, aStop, judged } from '../../packages/check/test/throug
 
 describe('C7: --through', () => {
   it('C7: shows an error as an error, not as members that are missing', () => {
-    const direct = aServer({ era: 'modern', tour: [aStop({ resultType: 'complete', content: [] })] });
+    const direct = aServer({ era: 'modern', walkthrough: [aStop({ resultType: 'complete', content: [] })] });
     const failed = {
       ...aStop(),
       reply: {
@@ -29,7 +29,7 @@ describe('C7: --through', () => {
         ms: 1,
       },
     };
-    const through = aServer({ era: 'modern', tour: [failed] });
+    const through = aServer({ era: 'modern', walkthrough: [failed] });
     const found = compare(judged([direct]), [direct], judged([through]));
     expect(found.map(({ kind, direct: was, through: is }) => ({ kind, was, is }))).toEqual([
       {

@@ -34,14 +34,15 @@ export interface Check {
   /** The transports that it applies to. Default: all. */
   readonly over?: readonly CheckTransport[];
   /**
-   * `shared` (the default): sends only valid messages, through `table.talk()`; such checks run one after the other on one
-   * connection. `own`: opens its own connections, and runs in parallel. `after`: reads all transcripts at the end.
-   * `rough`: sends bad input through `table.roughTalk()`; such checks run one after the other on one connection. A check
-   * that fails there runs again on a new connection, since an earlier check may have caused the failure.
+   * `shared` (the default): sends only valid messages, through `context.conversation()`; such checks run one after the
+   * other on one connection. `own`: opens its own connections, and runs in parallel. `after`: reads all transcripts at
+   * the end. `abuse`: sends bad input through `context.abuseConversation()`; such checks run one after the other on one
+   * connection. A check that fails there runs again on a new connection, since an earlier check may have caused the
+   * failure.
    */
-  readonly lane?: 'shared' | 'own' | 'rough' | 'after';
-  /** Passes by returning a short text on what was seen; `table.fail` and `table.skip` throw. */
-  readonly run: (table: CheckContext) => Promise<string | undefined> | string | undefined;
+  readonly lane?: 'shared' | 'own' | 'abuse' | 'after';
+  /** Passes by returning a short text on what was seen; `context.fail` and `context.skip` throw. */
+  readonly run: (context: CheckContext) => Promise<string | undefined> | string | undefined;
 }
 
 /** `skip`: does not apply, and `seen` says why. `error`: the check could not be finished. */

@@ -1,4 +1,4 @@
-/** The doctor with real servers of every vice. */
+/** The doctor with real servers of every fault. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

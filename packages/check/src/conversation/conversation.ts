@@ -121,13 +121,13 @@ export function aliveMethod({ era }: Pick<CheckConversation, 'era'>): 'ping' | '
   return era === 'modern' ? 'server/discover' : 'ping';
 }
 
-export function askAlive(talk: CheckConversation, ms?: number): Promise<Reply> {
-  return talk.request(aliveMethod(talk), {}, ms === undefined ? {} : { ms });
+export function askAlive(conversation: CheckConversation, ms?: number): Promise<Reply> {
+  return conversation.request(aliveMethod(conversation), {}, ms === undefined ? {} : { ms });
 }
 
 /** Whether the server still answers. An error counts as an answer. */
-export async function isAlive(talk: CheckConversation): Promise<boolean> {
-  return talk.isOpen && (await askAlive(talk)).kind !== 'silence';
+export async function isAlive(conversation: CheckConversation): Promise<boolean> {
+  return conversation.isOpen && (await askAlive(conversation)).kind !== 'silence';
 }
 
 export type AnswerServer = (request: Frame) => ServerAnswer | Promise<ServerAnswer>;
@@ -175,19 +175,19 @@ async function answerServer(answer: AnswerServer, request: Frame): Promise<JsonO
  * Known faults of a server that would affect every conversation. The survey finds them, one check reports each of them,
  * and all other checks work around them.
  */
-export interface RequestDefaults {
+export interface KnownFaults {
   /** Eras in which errors lack the id of their request. Such an error then belongs to the only running request. */
   readonly looseErrors: Set<Era>;
   /** Methods that the server did not answer, as `era method`. Later requests for them have a short timeout. */
   readonly silent: Set<string>;
 }
 
-export function createRequestDefaults(): RequestDefaults {
+export function createKnownFaults(): KnownFaults {
   return { looseErrors: new Set(), silent: new Set() };
 }
 
 /** How long to wait for an answer. */
-export function patienceFor({ silent }: RequestDefaults, era: Era, method: string, ms: number): number {
+export function patienceFor({ silent }: KnownFaults, era: Era, method: string, ms: number): number {
   return silent.has(`${era} ${method}`) ? Math.min(ms, SHORT_MS) : ms;
 }
 

@@ -21,7 +21,7 @@ import type { HttpConversationOptions } from './http-modern-conversation.js';
 export function createHttpLegacyConversation(
   options: HttpConversationOptions & { readonly sessionId: string | undefined },
 ): CheckConversation {
-  const { peer, revision, hello, answerMs, clock, sessionId, manners } = options;
+  const { peer, revision, hello, answerMs, clock, sessionId, knownFaults } = options;
   const { transcript } = peer;
   const open = new Set<PeerHttpAnswer>();
   let nextId = 2;
@@ -63,7 +63,7 @@ export function createHttpLegacyConversation(
   function start(method: string, params: JsonObject = {}, given: CheckRequestOptions = {}): Pending {
     const id = given.id ?? nextId++;
     const began = clock.now();
-    const ms = patienceFor(manners, 'legacy', method, given.ms ?? answerMs);
+    const ms = patienceFor(knownFaults, 'legacy', method, given.ms ?? answerMs);
     const from = transcript.frames.length;
     const all = legacyParams(Object.keys(params).length === 0 ? undefined : params, given);
     const body = { jsonrpc: '2.0', id, method, ...(all && { params: all }) };

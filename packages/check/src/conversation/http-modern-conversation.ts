@@ -11,10 +11,10 @@ import { type Frame, membersOf } from '../wire/transcript.js';
 import {
   type CheckConversation,
   type CheckRequestOptions,
+  type KnownFaults,
   type Pending,
   patienceFor,
   type Reply,
-  type RequestDefaults,
   replyOf,
   silenceOf,
 } from './conversation.js';
@@ -26,12 +26,12 @@ export interface HttpConversationOptions {
   readonly hello: JsonObject;
   readonly answerMs: number;
   readonly clock: Clock;
-  readonly manners: RequestDefaults;
+  readonly knownFaults: KnownFaults;
 }
 
 /** Modern requests over HTTP: one POST for each request. */
 export function createHttpModernConversation(options: HttpConversationOptions): CheckConversation {
-  const { peer, revision, hello, answerMs, clock, manners } = options;
+  const { peer, revision, hello, answerMs, clock, knownFaults } = options;
   const schemas = new Map<string, unknown>();
   const open = new Set<PeerHttpAnswer>();
   let nextId = 1;
@@ -40,7 +40,7 @@ export function createHttpModernConversation(options: HttpConversationOptions): 
   function start(method: string, params: JsonObject = {}, given: CheckRequestOptions = {}): Pending {
     const id = given.id ?? nextId++;
     const began = clock.now();
-    const ms = patienceFor(manners, 'modern', method, given.ms ?? answerMs);
+    const ms = patienceFor(knownFaults, 'modern', method, given.ms ?? answerMs);
     const body = { jsonrpc: '2.0', id, method, params: modernParams(params, revision, given) };
     const headers = { ...modernHeaders(body, revision, schemas), ...given.headers };
     let isCancelled = false;

@@ -8,9 +8,9 @@ import type { CheckTarget, HttpTarget, StreamTarget } from '../wire/targets.js';
 import { membersOf } from '../wire/transcript.js';
 import {
   type CheckConversation,
-  createRequestDefaults,
+  createKnownFaults,
+  type KnownFaults,
   type Reply,
-  type RequestDefaults,
   replyOf,
 } from './conversation.js';
 import { helloMessage } from './envelope.js';
@@ -30,7 +30,7 @@ export interface OpenConversationOptions {
   /** Streams only: settles when it is useless to wait any longer for the first answer. */
   readonly giveUp?: Promise<void>;
   /** Known faults of the server. */
-  readonly manners?: RequestDefaults;
+  readonly knownFaults?: KnownFaults;
   /** Opens the connection, instead of `target.open`. */
   readonly openStream?: () => Promise<StreamPeer>;
 }
@@ -51,7 +51,7 @@ export function openConversation(
   target: CheckTarget,
   options: OpenConversationOptions,
 ): Promise<CheckConversation> {
-  return target.transport === 'http' ? openHttpTalk(target, options) : openOnStream(target, options);
+  return target.transport === 'http' ? openHttpConversation(target, options) : openOnStream(target, options);
 }
 
 async function openOnStream(
@@ -85,7 +85,7 @@ async function openOnPeer(peer: StreamPeer, options: OpenConversationOptions): P
       answerMs,
       clock,
       nextId: 2,
-      ...(options.manners && { manners: options.manners }),
+      ...(options.knownFaults && { knownFaults: options.knownFaults }),
     });
   } catch (error) {
     await peer.close();
@@ -93,11 +93,11 @@ async function openOnPeer(peer: StreamPeer, options: OpenConversationOptions): P
   }
 }
 
-async function openHttpTalk(
+async function openHttpConversation(
   target: HttpTarget,
   options: OpenConversationOptions,
 ): Promise<CheckConversation> {
-  const { era, clock, answerMs, helloMs, manners = createRequestDefaults() } = options;
+  const { era, clock, answerMs, helloMs, knownFaults = createKnownFaults() } = options;
   const peer = createHttpPeer(target, clock, `http, ${era}`);
   try {
     const body = helloOf(options);
@@ -112,14 +112,14 @@ async function openHttpTalk(
     const hello = accept(reply, era);
     const revision = revisionOf(hello, options.revision);
     if (era === 'modern')
-      return createHttpModernConversation({ peer, revision, hello, answerMs, clock, manners });
+      return createHttpModernConversation({ peer, revision, hello, answerMs, clock, knownFaults });
     const http = await peer.request({
       body: { jsonrpc: '2.0', method: 'notifications/initialized' },
       headers: legacyHeaders(revision, sessionId),
       ms: answerMs,
     });
     await http.whole(answerMs);
-    return createHttpLegacyConversation({ peer, revision, hello, answerMs, clock, sessionId, manners });
+    return createHttpLegacyConversation({ peer, revision, hello, answerMs, clock, sessionId, knownFaults });
   } catch (error) {
     peer.close();
     throw error;

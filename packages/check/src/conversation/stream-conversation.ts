@@ -10,11 +10,11 @@ import {
   answerRequests,
   type CheckConversation,
   type CheckRequestOptions,
-  createRequestDefaults,
+  createKnownFaults,
+  type KnownFaults,
   type Pending,
   patienceFor,
   type Reply,
-  type RequestDefaults,
   refuseAll,
   replyOf,
 } from './conversation.js';
@@ -30,12 +30,12 @@ interface StreamConversationOptions {
   readonly clock: Clock;
   /** The first unused request id. */
   readonly nextId: number;
-  readonly manners?: RequestDefaults;
+  readonly knownFaults?: KnownFaults;
 }
 
 /** A conversation on a stream of a known era. */
 export function createStreamConversation(options: StreamConversationOptions): CheckConversation {
-  const { peer, era, revision, hello, answerMs, clock, manners = createRequestDefaults() } = options;
+  const { peer, era, revision, hello, answerMs, clock, knownFaults = createKnownFaults() } = options;
   const underWay = new Set<RequestId>();
   const { transcript } = peer;
   let nextId = options.nextId;
@@ -57,7 +57,7 @@ export function createStreamConversation(options: StreamConversationOptions): Ch
     const isOwn = ownNotifications(id, given.progressToken);
     const notifications = () =>
       transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isOwn(frame));
-    const ms = patienceFor(manners, era, method, given.ms ?? answerMs);
+    const ms = patienceFor(knownFaults, era, method, given.ms ?? answerMs);
     underWay.add(id);
     const answered = transcript.waitFor(
       (frame) => isAnswerTo(frame, id) || (isLoose(method, frame) && underWay.size === 1),
@@ -93,7 +93,7 @@ export function createStreamConversation(options: StreamConversationOptions): Ch
    * aliveness request: that one follows bad input, whose error comes first.
    */
   function isLoose(method: string, frame: Frame): boolean {
-    if (!manners.looseErrors.has(era) || method === aliveMethod({ era })) return false;
+    if (!knownFaults.looseErrors.has(era) || method === aliveMethod({ era })) return false;
     return frame.kind === 'error' && frame.id === undefined;
   }
 

@@ -28,19 +28,19 @@ export interface CheckContext {
   readonly fuzzRuns: number;
 
   /** The conversation that all checks of lane `shared` use in this era. Valid messages only. */
-  talk(): Promise<CheckConversation>;
-  /** The conversation that all checks of lane `rough` use. A new one when the last no longer answers. */
-  roughTalk(): Promise<CheckConversation>;
+  conversation(): Promise<CheckConversation>;
+  /** The conversation that all checks of lane `abuse` use. A new one when the last no longer answers. */
+  abuseConversation(): Promise<CheckConversation>;
   /** A new conversation. Closed at the end of the check. */
-  openTalk(options?: OpenOptions): Promise<CheckConversation>;
+  openConversation(options?: OpenOptions): Promise<CheckConversation>;
   /** A stream without a handshake (commands and sockets only). Closed at the end of the check. */
   openStream(): Promise<StreamPeer>;
   /** Bare requests (HTTP only; `sse` for checks of HTTP with SSE). Closed at the end of the check. */
   openHttp(options?: { readonly sse?: boolean }): HttpPeer;
   /** The transcripts of the shared conversations of this era. For checks of lane `after`. */
   readonly transcripts: readonly WireTranscript[];
-  /** The transcripts of the conversations of lane `rough`, in which the server got bad input. */
-  readonly roughTranscripts: readonly WireTranscript[];
+  /** The transcripts of the conversations of lane `abuse`, in which the server got bad input. */
+  readonly abuseTranscripts: readonly WireTranscript[];
 
   /** Skips unless the server declared the capability: `tools`, `resources.subscribe`. */
   needCapability(path: string): void;

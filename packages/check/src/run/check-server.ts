@@ -4,7 +4,7 @@ import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { createRequestDefaults } from '../conversation/conversation.js';
+import { createKnownFaults } from '../conversation/conversation.js';
 import type { Check, EraReport, Finding, Report } from '../model.js';
 import { CHECKS } from '../suites/index.js';
 import type { Facts } from '../survey/facts.js';
@@ -144,10 +144,15 @@ async function startRunBy(
 ): Promise<RunContext & { close(): Promise<void> }> {
   const patience: CheckPatience = { ...PATIENCE, ...options.patience };
   const { helloMs, answerMs } = patience;
-  const manners = createRequestDefaults();
-  const verdicts = await findEras(target, options.eras ?? ALL_ERAS, { clock, helloMs, answerMs, manners });
-  const talks = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.talk] : []));
-  if (talks.length === 0) throw speaksNothing(target, verdicts);
+  const knownFaults = createKnownFaults();
+  const verdicts = await findEras(target, options.eras ?? ALL_ERAS, {
+    clock,
+    helloMs,
+    answerMs,
+    knownFaults,
+  });
+  const conversations = verdicts.flatMap((verdict) => (verdict.speaks ? [verdict.conversation] : []));
+  if (conversations.length === 0) throw speaksNothing(target, verdicts);
   const watch = createServerWatch(target, clock);
   // If calls ran in two eras at once, it would be unknown which call ended the server.
   const mayEndServer =
@@ -160,27 +165,27 @@ async function startRunBy(
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 31),
     fuzzRuns: options.fuzzRuns ?? 100,
     verdicts,
-    talks,
+    conversations,
     inTurn: options.inTurn ?? mayEndServer,
-    tour: {
+    walkthrough: {
       callTools: options.callTools ?? false,
       noTools: options.noTools ?? false,
       allow: options.allow ?? [],
       args: options.args ?? {},
       visit: options.visit,
       stopMs: Math.min(2000, answerMs),
-      manners,
+      knownFaults,
       isGone: watch.look,
     },
   });
   // If the run cannot start, nothing else closes these conversations.
-  opening.catch(() => Promise.all(talks.map((talk) => talk.close())));
+  opening.catch(() => Promise.all(conversations.map((conversation) => conversation.close())));
   return opening;
 }
 
 const PATIENCE: CheckPatience = { helloMs: 20_000, answerMs: 5000, quietMs: 300, checkMs: 30_000 };
 
-/** Runs the lanes `shared` and `rough` in order for each era, `own` in parallel with them, and `after` at the end. */
+/** Runs the lanes `shared` and `abuse` in order for each era, `own` in parallel with them, and `after` at the end. */
 async function runAll(plan: readonly Planned[], run: RunContext, options: CheckOptions): Promise<Finding[]> {
   const found = new Map<Planned, Finding>();
   const judge = async (planned: Planned): Promise<void> => {
@@ -200,7 +205,7 @@ async function runAll(plan: readonly Planned[], run: RunContext, options: CheckO
       for (const planned of inLane('shared')) if (planned.era === era) await judge(planned);
     }),
     ...ALL_ERAS.map(async (era) => {
-      for (const planned of inLane('rough')) if (planned.era === era) await judge(planned);
+      for (const planned of inLane('abuse')) if (planned.era === era) await judge(planned);
     }),
     ...Array.from({ length: options.concurrency ?? 4 }, worker),
   ]);
@@ -221,7 +226,7 @@ async function runWithRetry({ check, era }: Planned, run: RunContext): Promise<F
     if (isCulprit) return { ...finding, seen: `${finding.seen}; the server was gone after this check` };
     return findingOf(check, era, 'skip', { seen: goneWhy(run), ms: finding.ms });
   }
-  if (check.lane !== 'rough' || holds || !(await run.renewRoughTalk(era))) return finding;
+  if (check.lane !== 'abuse' || holds || !(await run.renewAbuseConnection(era))) return finding;
   const again = await runCheck(check, era, run);
   return { ...again, ms: again.ms + finding.ms };
 }

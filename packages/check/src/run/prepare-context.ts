@@ -1,7 +1,7 @@
 import type { Clock } from '@isthmus/sdk/internal/async/clock.js';
 import { LATEST_LEGACY, LATEST_MODERN } from '@isthmus/sdk/internal/era/revisions.js';
 import type { Era } from '@isthmus/sdk/internal/exchange/call.js';
-import type { CheckConversation, RequestDefaults } from '../conversation/conversation.js';
+import type { CheckConversation, KnownFaults } from '../conversation/conversation.js';
 import { openConversation } from '../conversation/open-conversation.js';
 import type { WireLine } from '../model.js';
 import { type Facts, hasCapability } from '../survey/facts.js';
@@ -24,23 +24,23 @@ export interface RunContext {
   readonly verdicts: readonly SurveyedEra[];
   readonly facts: ReadonlyMap<Era, Facts>;
   /** The shared conversation of an era; a new one when the last has ended. */
-  sharedTalk(era: Era): Promise<CheckConversation>;
+  sharedConversation(era: Era): Promise<CheckConversation>;
   /** The conversation of an era for bad input; a new one when the last no longer answers. */
-  roughTalk(era: Era): Promise<CheckConversation>;
+  abuseConversation(era: Era): Promise<CheckConversation>;
   /** Closes that conversation if more than one check has used it. Returns whether it did. */
-  renewRoughTalk(era: Era): Promise<boolean>;
-  roughTranscripts(era: Era): readonly WireTranscript[];
+  renewAbuseConnection(era: Era): Promise<boolean>;
+  abuseTranscripts(era: Era): readonly WireTranscript[];
   /** Notices when the server is gone. */
   readonly watch: ServerWatch;
-  /** What requests leave out, since the server does not take it. */
-  readonly manners: RequestDefaults;
+  /** What conversations work around. */
+  readonly knownFaults: KnownFaults;
   /** A connection; perhaps one that was opened in advance. */
   openPipe(): Promise<Pipe>;
   transcripts(era: Era): readonly WireTranscript[];
 }
 
 interface PreparedContext {
-  readonly table: CheckContext;
+  readonly context: CheckContext;
   /** The last lines of the connections of this check, within limits. */
   excerpt(): WireLine[];
   clear(): Promise<void>;
@@ -75,7 +75,7 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
     return peer;
   };
 
-  const table: CheckContext = {
+  const context: CheckContext = {
     target,
     era,
     revision: facts.revision,
@@ -86,22 +86,22 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
     patience,
     seed: run.seed,
     fuzzRuns: run.fuzzRuns,
-    async talk() {
+    async conversation() {
       needServer();
-      const talk = await run.sharedTalk(era);
-      watch(talk.transcript);
-      return talk;
+      const conversation = await run.sharedConversation(era);
+      watch(conversation.transcript);
+      return conversation;
     },
-    async roughTalk() {
+    async abuseConversation() {
       needServer();
-      const talk = await run.roughTalk(era);
-      watch(talk.transcript);
-      return talk;
+      const conversation = await run.abuseConversation(era);
+      watch(conversation.transcript);
+      return conversation;
     },
-    async openTalk(options = {}) {
+    async openConversation(options = {}) {
       needServer();
       const asked = options.era ?? era;
-      const talk = await openConversation(target, {
+      const conversation = await openConversation(target, {
         era: asked,
         revision:
           options.revision ??
@@ -110,13 +110,13 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
         clock,
         helloMs: patience.helloMs,
         answerMs: patience.answerMs,
-        manners: run.manners,
+        knownFaults: run.knownFaults,
         ...(options.capabilities && { capabilities: options.capabilities }),
         ...(target.transport !== 'http' && { openStream }),
       });
-      if (target.transport === 'http') watch(talk.transcript);
-      endings.push(() => talk.close());
-      return talk;
+      if (target.transport === 'http') watch(conversation.transcript);
+      endings.push(() => conversation.close());
+      return conversation;
     },
     openStream,
     openHttp({ sse = false } = {}) {
@@ -132,8 +132,8 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
     get transcripts() {
       return run.transcripts(era);
     },
-    get roughTranscripts() {
-      return run.roughTranscripts(era);
+    get abuseTranscripts() {
+      return run.abuseTranscripts(era);
     },
     needCapability(path) {
       if (!hasCapability(facts.capabilities, path)) skip(`the server does not announce ${path}`);
@@ -156,7 +156,7 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
   };
 
   return {
-    table,
+    context,
     excerpt: () => linesOf(opened),
     async clear() {
       for (const ending of endings.reverse()) {

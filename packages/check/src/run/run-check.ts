@@ -7,14 +7,14 @@ import { prepareContext, type RunContext } from './prepare-context.js';
 export async function runCheck(check: Check, era: Era, run: RunContext): Promise<Finding> {
   const { clock, patience } = run;
   const began = clock.now();
-  const { table, excerpt, clear } = prepareContext(run, era);
+  const { context, excerpt, clear } = prepareContext(run, era);
   let cancelTimeout = () => {};
   const late = new Promise<never>((_, reject) => {
     cancelTimeout = clock.after(patience.checkMs, () =>
       reject(new Error(`the check did not finish within ${patience.checkMs} ms`)),
     );
   });
-  const work = (async () => check.run(table))();
+  const work = (async () => check.run(context))();
   // It may still reject after the time limit, when its connections are closed.
   work.catch(() => {});
   try {

@@ -20,26 +20,26 @@ interface RunContextOptions {
   readonly fuzzRuns: number;
   readonly verdicts: readonly SurveyedEra[];
   /** A new conversation for each era that the target speaks. */
-  readonly talks: readonly CheckConversation[];
+  readonly conversations: readonly CheckConversation[];
   /** Surveys one era after the other. */
   readonly inTurn: boolean;
-  readonly tour: WalkthroughOptions;
+  readonly walkthrough: WalkthroughOptions;
 }
 
 /** Surveys each era, and opens what all checks share. */
 export async function openRunContext(
   options: RunContextOptions,
 ): Promise<RunContext & { close(): Promise<void> }> {
-  const { target, clock, patience, talks } = options;
+  const { target, clock, patience, conversations } = options;
   const warm = createWarmConnections(target, 2);
   const transcripts = new Map<Era, WireTranscript[]>();
   const current = new Map<Era, CheckConversation>();
   const remember = (era: Era, transcript: WireTranscript) => {
     transcripts.set(era, [...(transcripts.get(era) ?? []), transcript]);
   };
-  for (const talk of talks) {
-    current.set(talk.era, talk);
-    remember(talk.era, talk.transcript);
+  for (const conversation of conversations) {
+    current.set(conversation.era, conversation);
+    remember(conversation.era, conversation.transcript);
   }
   const facts = new Map((await surveyEras(options)).map((each) => [each.era, each]));
 
@@ -50,42 +50,47 @@ export async function openRunContext(
       clock,
       helloMs: patience.helloMs,
       answerMs: patience.answerMs,
-      manners: options.tour.manners,
+      knownFaults: options.walkthrough.knownFaults,
     });
-  const rough = new Map(talks.map(({ era }) => [era, createAbuseConnection(era, open)]));
+  const abuse = new Map(conversations.map(({ era }) => [era, createAbuseConnection(era, open)]));
 
   return {
     ...options,
-    manners: options.tour.manners,
+    knownFaults: options.walkthrough.knownFaults,
     facts,
     transcripts: (era) => transcripts.get(era) ?? [],
     openPipe: warm.take,
-    async sharedTalk(era) {
+    async sharedConversation(era) {
       const before = current.get(era);
       if (before?.isOpen) return before;
       await before?.close();
-      const talk = await open(era);
-      current.set(era, talk);
-      remember(era, talk.transcript);
-      return talk;
+      const conversation = await open(era);
+      current.set(era, conversation);
+      remember(era, conversation.transcript);
+      return conversation;
     },
-    roughTalk: (era) => rough.get(era)!.get(),
-    renewRoughTalk: (era) => rough.get(era)!.renew(),
-    roughTranscripts: (era) => rough.get(era)!.transcripts,
+    abuseConversation: (era) => abuse.get(era)!.get(),
+    renewAbuseConnection: (era) => abuse.get(era)!.renew(),
+    abuseTranscripts: (era) => abuse.get(era)!.transcripts,
     async close() {
       await Promise.all([
         warm.close(),
-        ...[...current.values()].map((talk) => talk.close()),
-        ...[...rough.values()].map((talk) => talk.close()),
+        ...[...current.values()].map((conversation) => conversation.close()),
+        ...[...abuse.values()].map((connection) => connection.close()),
       ]);
     },
   };
 }
 
-async function surveyEras({ talks, tour, inTurn }: RunContextOptions): Promise<readonly Facts[]> {
-  if (!inTurn) return Promise.all(talks.map((talk) => walkThrough(talk, tour)));
+async function surveyEras({
+  conversations,
+  walkthrough,
+  inTurn,
+}: RunContextOptions): Promise<readonly Facts[]> {
+  if (!inTurn)
+    return Promise.all(conversations.map((conversation) => walkThrough(conversation, walkthrough)));
   const facts: Facts[] = [];
-  for (const talk of talks) facts.push(await walkThrough(talk, tour));
+  for (const conversation of conversations) facts.push(await walkThrough(conversation, walkthrough));
   return facts;
 }
 
@@ -146,10 +151,10 @@ function createAbuseConnection(era: Era, open: (era: Era) => Promise<CheckConver
   let current: CheckConversation | undefined;
   let users = 0;
   const close = async () => {
-    const talk = current;
+    const conversation = current;
     users = 0;
     current = undefined;
-    await talk?.close();
+    await conversation?.close();
   };
   return {
     transcripts,

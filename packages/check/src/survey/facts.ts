@@ -29,7 +29,7 @@ export interface Facts {
   /** Why the other tools may not be called. */
   readonly objections: readonly string[];
   /** The ordinary requests of the survey, with their replies. */
-  readonly tour: readonly WalkthroughStop[];
+  readonly walkthrough: readonly WalkthroughStop[];
 }
 
 export interface CallableTool {

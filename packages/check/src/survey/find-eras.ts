@@ -13,7 +13,7 @@ import type { CheckTarget } from '../wire/targets.js';
 
 /** Whether a target supports an era: an open conversation, or the reason why not. */
 export type SurveyedEra =
-  | { readonly era: Era; readonly speaks: true; readonly talk: CheckConversation }
+  | { readonly era: Era; readonly speaks: true; readonly conversation: CheckConversation }
   | {
       readonly era: Era;
       readonly speaks: false;
@@ -54,10 +54,10 @@ async function askFor(
 ): Promise<SurveyedEra> {
   const revision = era === 'modern' ? LATEST_MODERN : LATEST_LEGACY;
   try {
-    const talk = await openConversation(target, { ...options, era, revision });
-    const versions = talk.hello['supportedVersions'];
+    const conversation = await openConversation(target, { ...options, era, revision });
+    const versions = conversation.hello['supportedVersions'];
     if (era === 'modern' && Array.isArray(versions) && !versions.includes(revision)) {
-      await talk.close();
+      await conversation.close();
       return {
         era,
         speaks: false,
@@ -65,7 +65,7 @@ async function askFor(
         reply: undefined,
       };
     }
-    return { era, speaks: true, talk };
+    return { era, speaks: true, conversation };
   } catch (error) {
     const reply = error instanceof NoHello ? error.reply : undefined;
     const unreachable = unreachableBy(error);

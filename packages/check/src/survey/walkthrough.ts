@@ -1,11 +1,6 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type {
-  CheckConversation,
-  Reply,
-  RequestDefaults,
-  ServerAnswer,
-} from '../conversation/conversation.js';
+import type { CheckConversation, KnownFaults, Reply, ServerAnswer } from '../conversation/conversation.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
 import { type Consent, objectionTo, quickArguments, sampleArguments } from './callable-tools.js';
 import { type CallableTool, type Facts, hasCapability, type WalkthroughStop } from './facts.js';
@@ -18,32 +13,42 @@ export interface WalkthroughOptions extends Consent {
   /** The timeout of one request of the survey, which is then cancelled. */
   readonly stopMs: number;
   /** Receives the known faults of the server. */
-  readonly manners: RequestDefaults;
+  readonly knownFaults: KnownFaults;
   /** Checks whether the server is gone, after a call without an answer. */
   readonly isGone: (after: string) => Promise<boolean>;
 }
 
 /** Requests all lists, resources and prompts, and calls the permitted tools. All checks may judge the replies. */
-export async function walkThrough(talk: CheckConversation, options: WalkthroughOptions): Promise<Facts> {
-  talk.answerWith(answerPolitely);
+export async function walkThrough(
+  conversation: CheckConversation,
+  options: WalkthroughOptions,
+): Promise<Facts> {
+  conversation.answerWith(answerPolitely);
   const failedLists: { method: string; said: string }[] = [];
   const failed = (method: string, reply: Reply) => {
-    if (reply.kind === 'silence' && talk.isOpen) options.manners.silent.add(`${talk.era} ${method}`);
+    if (reply.kind === 'silence' && conversation.isOpen)
+      options.knownFaults.silent.add(`${conversation.era} ${method}`);
     failedLists.push({ method, said: describe(reply) });
   };
-  const tools = await listAll(talk, 'tools', 'tools/list', 'tools', failed);
-  const resources = await listAll(talk, 'resources', 'resources/list', 'resources', failed);
-  const templates = await listAll(talk, 'resources', 'resources/templates/list', 'resourceTemplates', failed);
-  const prompts = await listAll(talk, 'prompts', 'prompts/list', 'prompts', failed);
-  const hasLooseErrors = await findLooseErrors(talk);
-  if (hasLooseErrors) options.manners.looseErrors.add(talk.era);
+  const tools = await listAll(conversation, 'tools', 'tools/list', 'tools', failed);
+  const resources = await listAll(conversation, 'resources', 'resources/list', 'resources', failed);
+  const templates = await listAll(
+    conversation,
+    'resources',
+    'resources/templates/list',
+    'resourceTemplates',
+    failed,
+  );
+  const prompts = await listAll(conversation, 'prompts', 'prompts/list', 'prompts', failed);
+  const hasLooseErrors = await findLooseErrors(conversation);
+  if (hasLooseErrors) options.knownFaults.looseErrors.add(conversation.era);
   const callable = tools
     .filter((tool) => objectionTo(tool, options) === undefined)
     .map((tool) => callableOf(tool, options));
-  const tour: WalkthroughStop[] = [];
+  const walkthrough: WalkthroughStop[] = [];
   let token = 1000;
   const visit = async (method: string, params: JsonObject) => {
-    tour.push(await stopAt(talk, method, params, ++token, options.stopMs));
+    walkthrough.push(await stopAt(conversation, method, params, ++token, options.stopMs));
   };
   for (const resource of resources.slice(0, MOST_OF_A_KIND)) {
     if (typeof resource['uri'] === 'string') await visit('resources/read', { uri: resource['uri'] });
@@ -57,22 +62,22 @@ export async function walkThrough(talk: CheckConversation, options: WalkthroughO
   const visited = callable.filter(({ name }) => options.visit?.includes(name) ?? true);
   for (const { name, args } of visited.slice(0, MOST_TOOLS)) {
     await visit('tools/call', { name, arguments: args });
-    const { reply } = tour.at(-1)!;
-    if (reply.kind !== 'silence' && talk.isOpen) continue;
+    const { reply } = walkthrough.at(-1)!;
+    if (reply.kind !== 'silence' && conversation.isOpen) continue;
     // If the connection was refused, the call before this one ended the server.
-    const before = tour.at(-2);
+    const before = walkthrough.at(-2);
     const isLate =
       reply.kind === 'silence' && /ECONNREFUSED/.test(reply.why) && before?.method === 'tools/call';
     const culprit = isLate ? String(before.params['name']) : name;
     const isGone = await options.isGone(`tools/call of ${culprit}`);
-    if (isGone || !talk.isOpen) killedBy = culprit;
+    if (isGone || !conversation.isOpen) killedBy = culprit;
     if (killedBy !== undefined) break;
   }
-  const { era, revision, hello, capabilities } = talk;
+  const { era, revision, hello, capabilities } = conversation;
   return {
     era,
     revision,
-    isSse: talk.isSse === true,
+    isSse: conversation.isSse === true,
     hello,
     capabilities,
     serverInfo: serverInfoOf(hello),
@@ -89,23 +94,23 @@ export async function walkThrough(talk: CheckConversation, options: WalkthroughO
       ...tools.flatMap((tool) => objectionTo(tool, options) ?? []),
       ...(killedBy === undefined ? [] : [`${killedBy} ended the server when it was called`]),
     ],
-    tour,
+    walkthrough,
   };
 }
 
 /** All pages, up to a limit: a list of the server may never end. */
 async function listAll(
-  talk: CheckConversation,
+  conversation: CheckConversation,
   capability: string,
   method: string,
   member: string,
   failed: (method: string, reply: Reply) => void,
 ): Promise<JsonObject[]> {
-  if (!hasCapability(talk.capabilities, capability)) return [];
+  if (!hasCapability(conversation.capabilities, capability)) return [];
   const items: JsonObject[] = [];
   let cursor: unknown;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const reply = await talk.request(method, cursor === undefined ? {} : { cursor });
+    const reply = await conversation.request(method, cursor === undefined ? {} : { cursor });
     // Some servers announce resources and do not implement templates. Clients tolerate it.
     if (reply.kind !== 'result' && page === 0 && !isUnknownMethod(reply)) failed(method, reply);
     if (reply.kind !== 'result' || !Array.isArray(reply.result[member])) break;
@@ -126,35 +131,36 @@ function describe(reply: Reply): string {
 }
 
 /** Requests an unknown method. If only an error without the id of the request comes, the server loses ids. */
-async function findLooseErrors(talk: CheckConversation): Promise<boolean> {
-  if (!talk.peer || !talk.isOpen) return false;
-  const from = talk.transcript.frames.length;
-  const { kind, id } = await talk.request('isthmus-check/unknown', {});
+async function findLooseErrors(conversation: CheckConversation): Promise<boolean> {
+  if (!conversation.peer || !conversation.isOpen) return false;
+  const from = conversation.transcript.frames.length;
+  const { kind, id } = await conversation.request('isthmus-check/unknown', {});
   if (kind !== 'silence') return false;
-  return talk.transcript.frames
+  return conversation.transcript.frames
     .slice(from)
     .some((frame) => frame.from === 'server' && frame.kind === 'error' && membersOf(frame)['id'] !== id);
 }
 
 async function stopAt(
-  talk: CheckConversation,
+  conversation: CheckConversation,
   method: string,
   params: JsonObject,
   progressToken: number,
   ms: number,
 ): Promise<WalkthroughStop> {
-  const from = talk.transcript.frames.length;
-  const pending = talk.start(method, params, {
+  const from = conversation.transcript.frames.length;
+  const pending = conversation.start(method, params, {
     progressToken,
     ms,
-    ...(talk.era === 'modern' && { logLevel: 'debug' }),
+    ...(conversation.era === 'modern' && { logLevel: 'debug' }),
   });
   const reply = await pending.reply;
-  if (reply.kind === 'silence' && talk.isOpen) await pending.cancel('it takes too long').catch(() => {});
+  if (reply.kind === 'silence' && conversation.isOpen)
+    await pending.cancel('it takes too long').catch(() => {});
   const answers = politeAnswers(reply);
   // The server may hold resources for a round until it is answered.
-  if (answers) await talk.request(method, { ...params, ...answers }, { ms });
-  const questions = talk.transcript.frames
+  if (answers) await conversation.request(method, { ...params, ...answers }, { ms });
+  const questions = conversation.transcript.frames
     .slice(from)
     .filter((frame) => frame.from === 'server' && frame.kind === 'request' && frame.method !== 'ping');
   return { method, params, reply, progressToken, questions };

@@ -85,8 +85,8 @@ function plain(item: JsonObject | undefined): JsonObject | undefined {
 }
 
 function compareReplies(direct: Facts, again: Facts, through: Facts): Difference[] {
-  return direct.tour.flatMap((stop) => {
-    const find = (facts: Facts) => facts.tour.find((each) => isSameStop(each, stop));
+  return direct.walkthrough.flatMap((stop) => {
+    const find = (facts: Facts) => facts.walkthrough.find((each) => isSameStop(each, stop));
     const other = find(through);
     const about = `${stop.method} ${String(stop.params['name'] ?? stop.params['uri'])}`;
     // A difference of the item itself is reported already.

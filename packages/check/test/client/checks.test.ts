@@ -119,7 +119,7 @@ describe('A baseline', () => {
 });
 
 describe('A client that', () => {
-  it.each(MUTANTS)('$vice is caught by $check', (mutant) => {
+  it.each(MUTANTS)('$fault is caught by $check', (mutant) => {
     const good = mutant.first?.(recordFor(mutant)) ?? recordFor(mutant);
     expect(verdict(mutant, good)).toBe('pass');
     expect(verdict(mutant, mutant.breaking(good))).toMatch(/^(fail|warn)$/);

@@ -56,10 +56,10 @@ describe('isthmus check-client', () => {
   it.each([
     ['logs-to-the-pipe', 'messages/only-messages', 'fail', 1],
     ['kills-its-server', 'shutdown/closes-input', 'warn', 0],
-  ])('catches a client that %s', async (vice, check, outcome, expected) => {
+  ])('catches a client that %s', async (fault, check, outcome, expected) => {
     const { code, outcomes } = await report(
       ['--over', 'stdio', ...only('legacy-2025-11-25', 'negotiation/legacy-2025-11-25', check)],
-      ...[process.execPath, client('broken'), vice],
+      ...[process.execPath, client('broken'), fault],
     );
     expect(outcomes).toMatchObject({ 'negotiation/legacy-2025-11-25': 'pass', [check]: outcome });
     expect(code).toBe(expected);

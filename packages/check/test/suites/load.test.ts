@@ -1,8 +1,8 @@
 import { systemClock } from '@isthmus/sdk/internal/async/clock.js';
 import { expect, it } from 'vitest';
 import { checkServer } from '../../src/index.js';
+import { dies } from './mutants/faults.js';
 import { loadMutants } from './mutants/load.js';
-import { dies } from './mutants/vices.js';
 import { expectCaught, expectSound, IN_A_HURRY } from './support/expect-caught.js';
 import { middleTarget } from './support/stream-middle.js';
 

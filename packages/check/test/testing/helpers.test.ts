@@ -76,7 +76,7 @@ describe('assertSound', () => {
     const baseline = { version: 1, accepted: [{ check: 'manners/there' }] } as const;
     const run = assertSound({ server: small() }, { checks, only: ['manners/there'], baseline });
     expect((await rejection(run)).message).toMatch(
-      /stale \(grade A\+, .*\n\n✗ in the baseline: manners\/there holds now: remove it from the baseline$/,
+      /stale \(grade A\+, .*\n\n✗ in the baseline: knownFaults\/there holds now: remove it from the baseline$/,
     );
   });
 
@@ -123,7 +123,7 @@ describe('testServer', () => {
       ['manners/there: Is there', 'passed'],
       [
         'manners/polite: Is polite',
-        expect.stringMatching(/^failed: ✗ Is polite\n {2}check {5}manners\/polite\n/),
+        expect.stringMatching(/^failed: ✗ Is polite\n {2}check {5}knownFaults\/polite\n/),
       ],
       ['manners/warm: Is warm', 'passed'],
       ['manners/tall: Is tall', 'skipped: nobody can tell'],
@@ -195,8 +195,8 @@ const checks: readonly Check[] = [
   },
   {
     ...named('polite', 'Is polite', 'Say hello first.'),
-    run: (table) =>
-      table.fail('it said\u001b nothing', 'a greeting', {
+    run: (context) =>
+      context.fail('it said\u001b nothing', 'a greeting', {
         input: '{}',
         wire: [{ from: 'check', atMs: 1, text: '{"jsonrpc":"2.0"}' }],
       }),
@@ -206,12 +206,12 @@ const checks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'People like it.',
-    run: (table) => table.fail('it is cold', 'warmth', { wire: [] }),
+    run: (context) => context.fail('it is cold', 'warmth', { wire: [] }),
   },
   {
     ...named('tall', 'Is tall', 'Grow a little.'),
     suite: 'tools',
-    run: (table) => table.skip('nobody can tell'),
+    run: (context) => context.skip('nobody can tell'),
   },
 ];
 

@@ -100,7 +100,7 @@ describe('a server and the same behind a bridge', () => {
 describe('an answer through a bridge', () => {
   it('differs where its words do, and is shown at that place', () => {
     const other = aStop({ content: [{ type: 'text', text: 'Sun' }], structuredContent: {} });
-    expect(differences(aServer(), aServer({ tour: [other] }))).toEqual([
+    expect(differences(aServer(), aServer({ walkthrough: [other] }))).toEqual([
       {
         kind: 'other',
         era: 'legacy',
@@ -115,15 +115,16 @@ describe('an answer through a bridge', () => {
     const content = [{ type: 'text', text: 'Rain' }];
     const one = aStop({ content, requestState: 'a', ttlMs: 1, _meta: { 'io.modelcontextprotocol/x': 1 } });
     const other = aStop({ content, requestState: 'sealed a', cacheScope: 'private' });
-    expect(differences(aServer({ tour: [one] }), aServer({ tour: [other] }))).toEqual([]);
+    expect(differences(aServer({ walkthrough: [one] }), aServer({ walkthrough: [other] }))).toEqual([]);
   });
 
   it('has lost its progress, its logs or its questions', () => {
     const progress = aFrame('notifications/progress', { progressToken: 7, progress: 1 });
     const log = aFrame('notifications/message', { level: 'info', data: 'here' });
     const question = aFrame('elicitation/create', { message: 'Sure?' });
-    const full = (era: Facts['era']) => aServer({ era, tour: [aStop({}, [progress, log], [question])] });
-    const poor = (era: Facts['era']) => aServer({ era, tour: [aStop({}, [progress])] });
+    const full = (era: Facts['era']) =>
+      aServer({ era, walkthrough: [aStop({}, [progress, log], [question])] });
+    const poor = (era: Facts['era']) => aServer({ era, walkthrough: [aStop({}, [progress])] });
     const questions = {
       kind: 'worse',
       about: 'questions of tools/call forecast',
@@ -146,9 +147,9 @@ describe('an answer through a bridge', () => {
   });
 
   it('is worse where it is an error, or none at all', () => {
-    const failed = aServer({ tour: [aStop({ content: [], isError: true })] });
+    const failed = aServer({ walkthrough: [aStop({ content: [], isError: true })] });
     const silent = aServer({
-      tour: [{ ...aStop(), reply: { ...aStop().reply, kind: 'silence', why: 'x' } }],
+      walkthrough: [{ ...aStop(), reply: { ...aStop().reply, kind: 'silence', why: 'x' } }],
     });
     const kinds = (one: Facts, other: Facts) => differences(one, other).map(({ kind }) => kind);
     expect(kinds(aServer(), failed)).toEqual(['worse']);
@@ -157,13 +158,14 @@ describe('an answer through a bridge', () => {
   });
 
   it('is no news where the server itself answers otherwise each time', () => {
-    const at = (time: string) => aServer({ tour: [aStop({ content: [{ type: 'text', text: time }] })] });
+    const at = (time: string) =>
+      aServer({ walkthrough: [aStop({ content: [{ type: 'text', text: time }] })] });
     expect(compare(judged([at('1')]), [at('2')], judged([at('3')]))).toEqual([]);
     expect(compare(judged([at('1')]), [at('1')], judged([at('3')]))).toHaveLength(1);
   });
 
   it('is missed where the same tool could not be called', () => {
-    expect(differences(aServer(), aServer({ tour: [] }))).toEqual([
+    expect(differences(aServer(), aServer({ walkthrough: [] }))).toEqual([
       {
         kind: 'worse',
         era: 'legacy',

@@ -22,7 +22,7 @@ export function aServer(given: Partial<Facts> = {}): Facts {
     killedBy: undefined,
     callable: [],
     objections: [],
-    tour: [aStop()],
+    walkthrough: [aStop()],
     ...given,
   };
 }

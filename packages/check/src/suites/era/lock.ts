@@ -99,7 +99,7 @@ export const lockChecks: readonly Check[] = [
     hint: 'Decide by the envelope of each request, not by earlier requests to this URL.',
     async run(context) {
       needBothEras(context);
-      const session = await context.openTalk({ era: 'legacy' });
+      const session = await context.openConversation({ era: 'legacy' });
       const line = await openLine(context);
       const asked = await line.ask(helloMessage('modern', LATEST_MODERN, { id: 'beside' }));
       if (!asked.result?.['supportedVersions'])

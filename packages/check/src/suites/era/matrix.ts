@@ -96,12 +96,15 @@ function speaks(revision: LegacyRevision): Check {
     era: 'legacy',
     lane: 'own',
     async run(context) {
-      const talk = await context.openTalk({ era: 'legacy', revision }).catch((error: unknown) => {
-        if (error instanceof NoHello) return context.skip(`initialize with it was refused: ${error.message}`);
-        throw error;
-      });
-      if (talk.revision !== revision)
-        return context.skip(`it does not accept ${revision}, and offers ${talk.revision}`);
+      const conversation = await context
+        .openConversation({ era: 'legacy', revision })
+        .catch((error: unknown) => {
+          if (error instanceof NoHello)
+            return context.skip(`initialize with it was refused: ${error.message}`);
+          throw error;
+        });
+      if (conversation.revision !== revision)
+        return context.skip(`it does not accept ${revision}, and offers ${conversation.revision}`);
       const judge = (method: string, result: JsonObject) => {
         const [complaint] = judgeResult(method, result, revision);
         if (complaint)
@@ -110,16 +113,18 @@ function speaks(revision: LegacyRevision): Check {
             `its shape in ${revision}`,
           );
       };
-      judge('initialize', talk.hello);
-      const lists = ['tools', 'resources', 'prompts'].filter((each) => talk.capabilities[each] !== undefined);
+      judge('initialize', conversation.hello);
+      const lists = ['tools', 'resources', 'prompts'].filter(
+        (each) => conversation.capabilities[each] !== undefined,
+      );
       for (const each of lists) {
         const method = `${each}/list`;
         judge(
           method,
-          context.needResult(await talk.request(method), `${method} in a session of ${revision}`),
+          context.needResult(await conversation.request(method), `${method} in a session of ${revision}`),
         );
       }
-      context.needResult(await talk.request('ping'), `ping in a session of ${revision}`);
+      context.needResult(await conversation.request('ping'), `ping in a session of ${revision}`);
       return `initialize, ping and ${lists.length} lists are as ${revision} has them`;
     },
   };

@@ -81,11 +81,11 @@ export const statusChecks: readonly Check[] = [
     rules: ['HTTP-013', 'LHTTP-005'],
     hint: 'Set Content-Type: application/json for one JSON-RPC response, text/event-stream for a stream of events.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const method = context.era === 'modern' ? 'server/discover' : 'ping';
       const replies = [
-        { method, reply: await talk.request(method) },
-        ...context.facts.tour.map(({ method: each, reply }) => ({ method: each, reply })),
+        { method, reply: await conversation.request(method) },
+        ...context.facts.walkthrough.map(({ method: each, reply }) => ({ method: each, reply })),
       ];
       const answered = replies.flatMap(({ method: each, reply }) =>
         reply.http ? [{ each, http: reply.http }] : [],

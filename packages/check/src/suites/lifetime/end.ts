@@ -19,16 +19,16 @@ const common = {
 const NO_HOST = 'The host is gone. A process that stays uses memory and locks until a user finds it.';
 
 const atEndOfInput = sharedEnding(async (context) => {
-  const talk = await context.openTalk();
-  const peer = peerOfProcess(context, talk);
+  const conversation = await context.openConversation();
+  const peer = peerOfProcess(context, conversation);
   // By then, requests of the server, such as roots/list, are answered.
-  await askAlive(talk);
+  await askAlive(conversation);
   await context.pause(context.patience.quietMs);
   return watchEnd(context, peer, () => peer.endInput());
 });
 
 const atSigterm = sharedEnding(async (context) => {
-  const peer = peerOfProcess(context, await context.openTalk());
+  const peer = peerOfProcess(context, await context.openConversation());
   return watchEnd(context, peer, (pid) => process.kill(pid, 'SIGTERM'));
 });
 
@@ -109,9 +109,11 @@ export const endChecks: readonly Check[] = [
     era: 'modern',
     hint: 'End open subscriptions when stdin ends; a subscription must not keep the process alive.',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOfProcess(context, talk);
-      const listen = talk.start('subscriptions/listen', { notifications: { toolsListChanged: true } });
+      const conversation = await context.openConversation();
+      const peer = peerOfProcess(context, conversation);
+      const listen = conversation.start('subscriptions/listen', {
+        notifications: { toolsListChanged: true },
+      });
       const isAck = await listen.waitFor(({ method }) => method === ACKNOWLEDGED);
       if (!isAck) return context.skip('it does not acknowledge subscriptions/listen');
       return mustEnd(
@@ -131,10 +133,10 @@ export const endChecks: readonly Check[] = [
     async run(context) {
       const params = slowCall(context.facts);
       if (!params) return context.skip('no tool that may be called is slow, or asks a question');
-      const talk = await context.openTalk();
-      const peer = peerOfProcess(context, talk);
-      talk.answerWith(() => new Promise(() => {}));
-      const call = talk.start('tools/call', params);
+      const conversation = await context.openConversation();
+      const peer = peerOfProcess(context, conversation);
+      conversation.answerWith(() => new Promise(() => {}));
+      const call = conversation.start('tools/call', params);
       await Promise.race([call.reply, context.pause(SLOW_MS)]);
       const ms = CALL_MS + context.patience.answerMs;
       const ending = await watchEnd(context, peer, () => peer.endInput(), ms);
@@ -171,7 +173,7 @@ export const endChecks: readonly Check[] = [
     hint: 'Do not handle SIGINT, or exit soon in its handler.',
     async run(context) {
       if (process.platform === 'win32') return context.skip('Windows has no SIGINT for others');
-      const peer = peerOfProcess(context, await context.openTalk());
+      const peer = peerOfProcess(context, await context.openConversation());
       const ending = await watchEnd(context, peer, (pid) => process.kill(pid, 'SIGINT'));
       return mustEnd(context, ending, 'after SIGINT');
     },
@@ -184,13 +186,13 @@ export const endChecks: readonly Check[] = [
     reason: NO_HOST,
     hint: 'Exit on EPIPE on stdout. Do not retry a write that can never succeed.',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOfProcess(context, talk);
-      const { method, params } = requestWithLongAnswer(context, talk, 16 * 1024);
+      const conversation = await context.openConversation();
+      const peer = peerOfProcess(context, conversation);
+      const { method, params } = requestWithLongAnswer(context, conversation, 16 * 1024);
       peer.pause();
       const ending = await watchEnd(context, peer, async () => {
         const lines = Array.from({ length: 50 }, (_, index) =>
-          requestOf(talk, `lost-${index}`, method, params),
+          requestOf(conversation, `lost-${index}`, method, params),
         );
         await peer.sendBytes(
           lines.map((each) => `${JSON.stringify(each)}\n`).join(''),
@@ -209,12 +211,12 @@ const SLOW_MS = 300;
 const CALL_MS = 2000;
 
 /** The params of a call that still runs when the input ends. */
-function slowCall({ callable, tour }: Facts): JsonObject | undefined {
+function slowCall({ callable, walkthrough }: Facts): JsonObject | undefined {
   for (const { name, tool } of callable) {
     const args = slowArguments(tool, CALL_MS);
     if (args) return { name, arguments: args };
   }
-  return tour.find(
+  return walkthrough.find(
     ({ method, reply, questions }) =>
       method === 'tools/call' && (questions.length > 0 || reply.kind === 'silence' || reply.ms > SLOW_MS),
   )?.params;

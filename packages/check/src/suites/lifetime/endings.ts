@@ -71,8 +71,10 @@ export function endedHow({ afterMs, code, signal }: EndingCheck): string {
   return `it exited after ${afterMs} ms with ${signal ?? `code ${code}`}`;
 }
 
-export function peerOfProcess(context: CheckContext, talk: CheckConversation): StreamPeer {
-  return talk.peer?.process ? talk.peer : context.skip('the target is not a process of the referee');
+export function peerOfProcess(context: CheckContext, conversation: CheckConversation): StreamPeer {
+  return conversation.peer?.process
+    ? conversation.peer
+    : context.skip('the target is not a process of the referee');
 }
 
 /** All descendants of a process, from /proc. Undefined on other systems than Linux. */

@@ -41,8 +41,8 @@ export const startChecks: readonly Check[] = [
     reason: 'A host treats a server that exits on its own as crashed.',
     hint: 'Keep the process alive until its input ends. In Node, keep reading stdin.',
     async run(context) {
-      const talk = await context.openTalk();
-      const { process } = peerOfProcess(context, talk);
+      const conversation = await context.openConversation();
+      const { process } = peerOfProcess(context, conversation);
       const ms = 3 * context.patience.quietMs;
       const ended = await within(context.clock, ms, process!.exited);
       if (ended) {
@@ -52,7 +52,7 @@ export const startChecks: readonly Check[] = [
           'it keeps running',
         );
       }
-      const reply = await askAlive(talk);
+      const reply = await askAlive(conversation);
       if (reply.kind === 'silence')
         context.fail(`after ${ms} ms without a request: ${reply.why}`, 'an answer');
       return `it was still running after ${ms} ms without a request`;

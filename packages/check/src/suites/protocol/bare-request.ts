@@ -17,15 +17,15 @@ interface Body {
 }
 
 /**
- * Sends a request after a valid request of the same method, for checks of lane `rough`. Over HTTP with the matching
+ * Sends a request after a valid request of the same method, for checks of lane `abuse`. Over HTTP with the matching
  * headers.
  */
 export async function askUnchanged(context: CheckContext, body: Body): Promise<Reply> {
   if (context.target.transport === 'http') return post(context, body);
-  const talk = await context.roughTalk();
+  const conversation = await context.abuseConversation();
   // Without it, a server of both eras may treat the request as the first message of a legacy client.
-  await talk.request(body.method);
-  return say(context, talk.peer!, body);
+  await conversation.request(body.method);
+  return say(context, conversation.peer!, body);
 }
 
 /** Sends a request as the first message of a connection. */

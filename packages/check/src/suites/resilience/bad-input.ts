@@ -24,18 +24,18 @@ interface AliveOptions {
 /** Sends bad input, and fails unless the server answers the next request. Returns its other answers. */
 export async function sendAndExpectAlive(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   badInput: BadInput,
   { until, listens = false, ms }: AliveOptions = {},
 ): Promise<readonly Frame[]> {
-  const peer = peerOf(context, talk);
+  const peer = peerOf(context, conversation);
   const { transcript } = peer;
   const from = transcript.frames.length;
   await badInput.send(peer);
-  const alive = await askAlive(talk, ms);
+  const alive = await askAlive(conversation, ms);
   if (alive.kind === 'silence') {
     context.fail(
-      `after ${badInput.what}, ${aliveMethod(talk)} was not answered: ${alive.why}${describeEnd(peer)}`,
+      `after ${badInput.what}, ${aliveMethod(conversation)} was not answered: ${alive.why}${describeEnd(peer)}`,
       'an answer to the next request',
     );
   }
@@ -50,8 +50,8 @@ export async function sendAndExpectAlive(
   return said();
 }
 
-export function peerOf(context: CheckContext, talk: CheckConversation): StreamPeer {
-  return talk.peer ?? context.skip('the target is not on a stream');
+export function peerOf(context: CheckContext, conversation: CheckConversation): StreamPeer {
+  return conversation.peer ?? context.skip('the target is not on a stream');
 }
 
 /** Bad input of one line. */
@@ -61,23 +61,23 @@ export function line(what: string, text: string | Buffer): BadInput {
 
 /** A valid request, which a check may then change. */
 export function requestOf(
-  talk: CheckConversation,
+  conversation: CheckConversation,
   id: RequestId,
   method: string,
   params: JsonObject = {},
 ): JsonObject {
-  const all = talk.era === 'modern' ? modernParams(params, talk.revision, {}) : params;
+  const all = conversation.era === 'modern' ? modernParams(params, conversation.revision, {}) : params;
   return { jsonrpc: '2.0', id, method, ...(Object.keys(all).length > 0 && { params: all }) };
 }
 
 /** A request without side effects. */
-export function harmless(talk: CheckConversation, id: RequestId): JsonObject {
-  return requestOf(talk, id, aliveMethod(talk));
+export function harmless(conversation: CheckConversation, id: RequestId): JsonObject {
+  return requestOf(conversation, id, aliveMethod(conversation));
 }
 
 /** An unused id. */
-export function newId(talk: CheckConversation): string {
-  return `input-${talk.transcript.frames.length}-${talk.transcript.lines.length}`;
+export function newId(conversation: CheckConversation): string {
+  return `input-${conversation.transcript.frames.length}-${conversation.transcript.lines.length}`;
 }
 
 export function codeOf(frame: Frame): unknown {
@@ -102,7 +102,7 @@ export function inShort(frame: Frame): string {
 /** A check that only expects the server to continue. */
 export function survives(
   check: Pick<Check, 'id' | 'title' | 'hint'> & Partial<Check>,
-  inputsOf: (talk: CheckConversation) => readonly BadInput[],
+  inputsOf: (conversation: CheckConversation) => readonly BadInput[],
 ): Check {
   return {
     suite: 'resilience',
@@ -111,12 +111,12 @@ export function survives(
     reason: GOES_ON,
     era: 'none',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     ...check,
     async run(context) {
-      const talk = await context.roughTalk();
-      const all = inputsOf(talk);
-      for (const badInput of all) await sendAndExpectAlive(context, talk, badInput);
+      const conversation = await context.abuseConversation();
+      const all = inputsOf(conversation);
+      for (const badInput of all) await sendAndExpectAlive(context, conversation, badInput);
       return `continued after ${all.map(({ what }) => what).join(', ')}`;
     },
   };
@@ -190,7 +190,7 @@ interface LongAnswer {
 /** The harmless request with the longest answer: an echo, or the longest list. */
 export function requestWithLongAnswer(
   { facts }: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   echoBytes: number,
 ): LongAnswer {
   const echo = facts.callable.find(({ name }) => /echo/i.test(name));
@@ -210,7 +210,7 @@ export function requestWithLongAnswer(
     ['tools/list', facts.tools],
     ['resources/list', facts.resources],
     ['prompts/list', facts.prompts],
-    [aliveMethod(talk), talk.era === 'modern' ? facts.hello : {}],
+    [aliveMethod(conversation), conversation.era === 'modern' ? facts.hello : {}],
   ] as const;
   const listed = lists.map(([method, content]) => ({
     method,

@@ -16,13 +16,14 @@ export const batchChecks: readonly Check[] = [
     rules: ['JRPC-019', 'STDIO-002'],
     hint: 'Refuse an array with -32600: since 2025-06-18 a line has one message.',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
-      if (talk.revision < '2025-06-18') return context.skip(`${talk.revision} does not forbid batches`);
-      const ids = [`${newId(talk)}-a`, `${newId(talk)}-b`];
-      const batch = line('a batch', JSON.stringify(ids.map((id) => harmless(talk, id))));
-      const said = await sendAndExpectAlive(context, talk, batch, { until: isProcessed(ids) });
+      const conversation = await context.abuseConversation();
+      if (conversation.revision < '2025-06-18')
+        return context.skip(`${conversation.revision} does not forbid batches`);
+      const ids = [`${newId(conversation)}-a`, `${newId(conversation)}-b`];
+      const batch = line('a batch', JSON.stringify(ids.map((id) => harmless(conversation, id))));
+      const said = await sendAndExpectAlive(context, conversation, batch, { until: isProcessed(ids) });
       const result = said.find(isProcessed(ids));
       if (result) context.fail(`a batch of two was processed: ${inShort(result)}`, 'an error, or no answer');
       return said[0] ? `the batch got ${String(codeOf(said[0]) ?? inShort(said[0]))}` : 'no answer';
@@ -36,10 +37,10 @@ export const batchChecks: readonly Check[] = [
     rules: ['ERR-018'],
     hint: 'Refuse an empty array with -32600, and continue to read.',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
-      const said = await sendAndExpectAlive(context, talk, line('an empty array', '[]'), {
+      const conversation = await context.abuseConversation();
+      const said = await sendAndExpectAlive(context, conversation, line('an empty array', '[]'), {
         until: ({ kind }) => kind !== 'notification',
       });
       const wrong = said.find(({ kind }) => kind !== 'error');
@@ -57,17 +58,17 @@ export const batchChecks: readonly Check[] = [
     era: 'legacy',
     lane: 'own',
     async run(context) {
-      const talk = await context.openTalk({ era: 'legacy', revision: '2025-03-26' });
-      if (talk.revision !== '2025-03-26')
-        return context.skip(`it offers ${talk.revision} instead of 2025-03-26`);
+      const conversation = await context.openConversation({ era: 'legacy', revision: '2025-03-26' });
+      if (conversation.revision !== '2025-03-26')
+        return context.skip(`it offers ${conversation.revision} instead of 2025-03-26`);
       const ids = ['batch-a', 'batch-b'];
       const messages = [
         ...ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
         { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
       ];
-      const said = talk.peer
-        ? await onStream(context, talk, messages)
-        : await overHttp(context, talk, messages);
+      const said = conversation.peer
+        ? await onStream(context, conversation, messages)
+        : await overHttp(context, conversation, messages);
       const missing = ids.filter((id) => !said.flatMap(unpacked).some((each) => isResult(each, id)));
       if (missing.length === 0) return 'both requests of a batch were answered';
       const error = said.find(({ kind }) => kind === 'error');
@@ -82,12 +83,12 @@ export const batchChecks: readonly Check[] = [
 
 async function onStream(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   messages: readonly unknown[],
 ): Promise<readonly Frame[]> {
-  const { transcript } = peerOf(context, talk);
+  const { transcript } = peerOf(context, conversation);
   const from = transcript.frames.length;
-  await sendAndExpectAlive(context, talk, line('a batch', JSON.stringify(messages)));
+  await sendAndExpectAlive(context, conversation, line('a batch', JSON.stringify(messages)));
   const said = () => transcript.frames.slice(from).filter((frame) => frame.from === 'server');
   const isThere = (id: string) =>
     said()
@@ -99,12 +100,12 @@ async function onStream(
 
 async function overHttp(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   body: readonly unknown[],
 ): Promise<readonly Frame[]> {
   const http = await context.openHttp().request({
     body,
-    headers: legacyHeaders(talk.revision, talk.sessionId),
+    headers: legacyHeaders(conversation.revision, conversation.sessionId),
     ms: context.patience.answerMs,
   });
   const isThere = (id: string) => http.frames.flatMap(unpacked).some((each) => isResult(each, id));

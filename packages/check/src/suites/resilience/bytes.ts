@@ -26,11 +26,11 @@ export const byteChecks: readonly Check[] = [
     hint: 'Catch the error of JSON.parse and answer {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}, with no id or id null.',
     era: 'none',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const text of ['{', 'this is not JSON', '{"jsonrpc":"2.0","method":}']) {
-        const said = await sendAndExpectAlive(context, talk, line('a line that is not JSON', text), {
+        const said = await sendAndExpectAlive(context, conversation, line('a line that is not JSON', text), {
           until: isLooseError,
         });
         const error = said.find(({ kind }) => kind === 'error');
@@ -61,11 +61,14 @@ export const byteChecks: readonly Check[] = [
       title: 'Continues after bytes that are not UTF-8',
       hint: 'Decode with replacement characters, or answer -32700. An error of the decoder must not end the read loop.',
     },
-    (talk) => [
+    (conversation) => [
       line('bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0xc0, 0xaf, 0xf5, 0x80])),
       line(
         'a request with a broken character',
-        Buffer.from(JSON.stringify(requestOf(talk, newId(talk), 'no/such', { x: '\u00e9' })), 'latin1'),
+        Buffer.from(
+          JSON.stringify(requestOf(conversation, newId(conversation), 'no/such', { x: '\u00e9' })),
+          'latin1',
+        ),
       ),
       line('a character that is cut off', Buffer.from([0x22, 0xe2, 0x82])),
     ],
@@ -76,9 +79,9 @@ export const byteChecks: readonly Check[] = [
       title: 'Continues after NUL and other control bytes',
       hint: 'Treat the line as text that is not JSON. Do not end the line at a NUL byte.',
     },
-    (talk) => [
+    (conversation) => [
       line('a NUL byte', Buffer.from([0])),
-      line('a request with a NUL in it', `${JSON.stringify(harmless(talk, newId(talk)))}\0`),
+      line('a request with a NUL in it', `${JSON.stringify(harmless(conversation, newId(conversation)))}\0`),
       line('control bytes', Buffer.from([1, 4, 7, 8, 0x1b, 0x5b, 0x41, 0x7f])),
     ],
   ),
@@ -129,9 +132,9 @@ export const byteChecks: readonly Check[] = [
     hint: 'Remove a trailing \\r from each line. The JSON parser skips the rest.',
     era: 'none',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       const wrap = [
         ['a line end of CRLF', (text: string) => `${text}\r`],
         ['white space before it', (text: string) => `  \t${text}`],
@@ -139,9 +142,9 @@ export const byteChecks: readonly Check[] = [
         ['white space inside it', (text: string) => text.replace('{', '{ ').replaceAll('":', '" : ')],
       ] as const;
       for (const [what, wrapped] of wrap) {
-        const id = newId(talk);
-        const badInput = line(`a request with ${what}`, wrapped(JSON.stringify(harmless(talk, id))));
-        const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
+        const id = newId(conversation);
+        const badInput = line(`a request with ${what}`, wrapped(JSON.stringify(harmless(conversation, id))));
+        const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(id) });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
           context.fail(`${badInput.what} ${got}`, 'the same answer as without it');
@@ -160,16 +163,16 @@ export const byteChecks: readonly Check[] = [
     hint: 'Use a JSON parser for the whole message, also to find its id and method.',
     era: 'none',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const what of ['its members the other way round', 'letters written as escapes'] as const) {
-        const id = newId(talk);
-        const plain = harmless(talk, id);
+        const id = newId(conversation);
+        const plain = harmless(conversation, id);
         const text = what.startsWith('its')
           ? JSON.stringify(Object.fromEntries(Object.entries(plain).reverse()))
           : JSON.stringify(plain).replaceAll('e', '\\u0065').replaceAll('i', '\\u0069');
-        const said = await sendAndExpectAlive(context, talk, line(`a request with ${what}`, text), {
+        const said = await sendAndExpectAlive(context, conversation, line(`a request with ${what}`, text), {
           until: answers(id),
         });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
@@ -190,16 +193,16 @@ export const byteChecks: readonly Check[] = [
     hint: 'Replace the character, or answer -32700. The error must not end the read loop.',
     era: 'none',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
-      const text = JSON.stringify(requestOf(talk, id, 'no/such/method', { text: 'HALF' })).replace(
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
+      const text = JSON.stringify(requestOf(conversation, id, 'no/such/method', { text: 'HALF' })).replace(
         'HALF',
         'a\\ud83d',
       );
       const isAnswer = answers(id);
-      const said = await sendAndExpectAlive(context, talk, line('half a surrogate pair', text), {
+      const said = await sendAndExpectAlive(context, conversation, line('half a surrogate pair', text), {
         until: (frame) => isAnswer(frame) || isLooseError(frame),
       });
       if (said.length === 0) context.fail('a request with \\ud83d in it was not answered', 'an answer');
@@ -215,14 +218,14 @@ export const byteChecks: readonly Check[] = [
     hint: 'Collect bytes up to the newline and decode the whole line. Do not decode each chunk separately.',
     era: 'none',
     over: ['command', 'socket'],
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = `${newId(talk)} é ß 日本 🦀 \u{10ffff}`;
-      const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
+      const conversation = await context.abuseConversation();
+      const id = `${newId(conversation)} é ß 日本 🦀 \u{10ffff}`;
+      const bytes = Buffer.from(`${JSON.stringify(harmless(conversation, id))}\n`);
       const said = await sendAndExpectAlive(
         context,
-        talk,
+        conversation,
         { what: 'a request in single bytes', send: (peer) => peer.sendInPieces(bytes, 1) },
         { until: answers(id) },
       );

@@ -16,7 +16,7 @@ const common = {
   suite: 'resilience',
   level: 'SHOULD',
   over: ['command', 'socket'],
-  lane: 'rough',
+  lane: 'abuse',
   era: 'none',
 } as const satisfies Partial<Check>;
 
@@ -29,14 +29,14 @@ export const chunkChecks: readonly Check[] = [
     rules: ['STDIO-016'],
     hint: 'A read is not a message: collect bytes up to a newline.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
-      const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
+      const bytes = Buffer.from(`${JSON.stringify(harmless(conversation, id))}\n`);
       const badInput = {
         what: 'a request in single bytes',
         send: (peer: Peer) => peer.sendInPieces(bytes, 1),
       };
-      const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
+      const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) return 'it was answered';
       return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
     },
@@ -48,10 +48,10 @@ export const chunkChecks: readonly Check[] = [
     rules: ['STDIO-016'],
     hint: 'Keep the beginning of a line until its newline comes.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const peer = peerOf(context, talk);
-      const id = newId(talk);
-      const text = `${JSON.stringify(harmless(talk, id))}\n`;
+      const conversation = await context.abuseConversation();
+      const peer = peerOf(context, conversation);
+      const id = newId(conversation);
+      const text = `${JSON.stringify(harmless(conversation, id))}\n`;
       const from = peer.transcript.frames.length;
       await peer.sendBytes(text.slice(0, 30));
       await context.pause(context.patience.quietMs);
@@ -61,7 +61,7 @@ export const chunkChecks: readonly Check[] = [
       if (early)
         context.fail(`half a line was answered with ${inShort(early)}`, 'nothing before the newline');
       const badInput = { what: 'the other half', send: () => peer.sendBytes(text.slice(30)) };
-      const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(id) });
+      const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result'))
         return 'it was answered when it was whole';
       return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
@@ -74,9 +74,9 @@ export const chunkChecks: readonly Check[] = [
     rules: ['STDIO-001'],
     hint: 'Split the input at every newline, and keep the rest.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const ids = ['a', 'b', 'c', 'd'].map((letter) => `${newId(talk)}-${letter}`);
-      const text = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
+      const conversation = await context.abuseConversation();
+      const ids = ['a', 'b', 'c', 'd'].map((letter) => `${newId(conversation)}-${letter}`);
+      const text = ids.map((id) => `${JSON.stringify(harmless(conversation, id))}\n`).join('');
       const cut = text.length - 20;
       const badInput = {
         what: 'four requests at once',
@@ -85,7 +85,7 @@ export const chunkChecks: readonly Check[] = [
           await peer.sendBytes(text.slice(cut));
         },
       };
-      const said = await sendAndExpectAlive(context, talk, badInput, { until: answers(ids[3]) });
+      const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(ids[3]) });
       const missing = ids.filter((id) => !said.some(answers(id)));
       if (missing.length > 0)
         context.fail(`${missing.length} of 4 requests were not answered`, 'four answers');
@@ -100,11 +100,11 @@ export const chunkChecks: readonly Check[] = [
     rules: ['JRPC-016', 'JRPC-006'],
     hint: 'Collect bytes up to the newline and decode the whole line. Do not decode each chunk separately.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = `${newId(talk)} ${WIDE.repeat(4)}`;
-      const bytes = Buffer.from(`${JSON.stringify(harmless(talk, id))}\n`);
+      const conversation = await context.abuseConversation();
+      const id = `${newId(conversation)} ${WIDE.repeat(4)}`;
+      const bytes = Buffer.from(`${JSON.stringify(harmless(conversation, id))}\n`);
       const badInput = { what: 'characters in pieces', send: (peer: Peer) => peer.sendInPieces(bytes, 5, 2) };
-      const said = await sendAndExpectAlive(context, talk, badInput, {
+      const said = await sendAndExpectAlive(context, conversation, badInput, {
         until: answers(id),
         ms: 2 * context.patience.answerMs,
       });
@@ -124,10 +124,10 @@ export const chunkChecks: readonly Check[] = [
     lane: 'own',
     hint: 'A chunk may end inside of a character: decode whole lines, and write whole lines.',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
       const ids = Array.from({ length: 250 }, (_, index) => `${index} ${WIDE.repeat(120 + (index % 7))}`);
-      const lines = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
+      const lines = ids.map((id) => `${JSON.stringify(harmless(conversation, id))}\n`).join('');
       void peer.sendBytes(Buffer.from(lines), 2 * context.patience.answerMs);
       const { missing } = await collectAnswers(context, peer, ids);
       if (missing.length === 0)
@@ -149,12 +149,12 @@ export const chunkChecks: readonly Check[] = [
     reason: 'Arguments can contain files and images, and an image often has a megabyte.',
     hint: 'Allow lines of a few megabytes, and collect them in linear time.',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       const text = 'abcdefgh'.repeat(1024 * 128);
       const echo = context.facts.callable.find(({ name }) => /echo/i.test(name));
       const key = echo && Object.entries(echo.args).find(([, value]) => typeof value === 'string')?.[0];
       if (echo && key !== undefined) {
-        const reply = await talk.request('tools/call', {
+        const reply = await conversation.request('tools/call', {
           name: echo.name,
           arguments: { ...echo.args, [key]: text },
         });
@@ -167,9 +167,9 @@ export const chunkChecks: readonly Check[] = [
           );
         return `${echo.name} answered 1 MiB`;
       }
-      const id = newId(talk);
-      const request = JSON.stringify(requestOf(talk, id, 'no/such/method', { text }));
-      const said = await sendAndExpectAlive(context, talk, line('a request of 1 MiB', request), {
+      const id = newId(conversation);
+      const request = JSON.stringify(requestOf(conversation, id, 'no/such/method', { text }));
+      const said = await sendAndExpectAlive(context, conversation, line('a request of 1 MiB', request), {
         until: answers(id),
       });
       if (said.some(answers(id))) return 'a request of 1 MiB was answered';
@@ -188,10 +188,10 @@ export const chunkChecks: readonly Check[] = [
     hint: 'Set a limit, answer longer lines with an error, and skip to the next newline.',
     lane: 'own',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
-      const id = newId(talk);
-      const text = JSON.stringify(requestOf(talk, id, 'no/such/method', { text: 'PLACE' }));
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
+      const id = newId(conversation);
+      const text = JSON.stringify(requestOf(conversation, id, 'no/such/method', { text: 'PLACE' }));
       const [head, tail] = text.split('PLACE') as [string, string];
       const bytes = Buffer.concat([
         Buffer.from(head),
@@ -200,7 +200,7 @@ export const chunkChecks: readonly Check[] = [
       ]);
       const ms = 3 * context.patience.answerMs;
       const badInput = { what: 'a line of 16 MiB', send: () => void peer.sendBytes(bytes, ms) };
-      const said = await sendAndExpectAlive(context, talk, badInput, { ms });
+      const said = await sendAndExpectAlive(context, conversation, badInput, { ms });
       return said[0] ? `it was answered: ${inShort(said[0])}` : 'it was not answered, and nothing was lost';
     },
   },

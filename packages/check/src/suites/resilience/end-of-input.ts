@@ -25,10 +25,10 @@ export const endOfInputChecks: readonly Check[] = [
       'Scripts write their requests, close the pipe and then read the answers. The same is true of half-closed sockets.',
     hint: 'At the end of input, wait for running calls and for the output, and then exit.',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
       const ids = Array.from({ length: 20 }, (_, index) => `last-${index}`);
-      await peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
+      await peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(conversation, id))}\n`).join(''));
       peer.endInput();
       const { missing } = await collectAnswers(context, peer, ids);
       if (missing.length === 0) return 'all of 20 requests before the end of input were answered';
@@ -51,14 +51,14 @@ export const endOfInputChecks: readonly Check[] = [
         ({ tool }) => slowArguments(tool, UNDER_WAY_MS) !== undefined,
         'with an adjustable duration',
       );
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
-      const pending = talk.start('tools/call', {
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
+      const pending = conversation.start('tools/call', {
         name: call.name,
         arguments: slowArguments(call.tool, UNDER_WAY_MS)!,
       });
       // The answer shows that the server has read the call.
-      await askAlive(talk);
+      await askAlive(conversation);
       peer.endInput();
       const reply = await pending.reply;
       if (reply.kind !== 'silence') return `a call of ${call.name} was answered after the end of input`;
@@ -92,7 +92,7 @@ export const endOfInputChecks: readonly Check[] = [
     over: ['socket'],
     hint: 'When the input has ended and all requests are answered, end the output.',
     async run(context) {
-      const peer = peerOf(context, await context.openTalk());
+      const peer = peerOf(context, await context.openConversation());
       peer.endInput();
       if (await within(context.clock, context.patience.answerMs, peer.ended)) return 'it also ended its side';
       return context.fail(
@@ -109,11 +109,11 @@ export const endOfInputChecks: readonly Check[] = [
     over: ['socket'],
     hint: 'Handle the errors of each connection separately, including ECONNRESET and EPIPE.',
     async run(context) {
-      const rude = await context.openTalk();
+      const rude = await context.openConversation();
       const peer = peerOf(context, rude);
       await peer.sendBytes(`${JSON.stringify(harmless(rude, 'lost'))}\n{"jsonrpc":"2.0","id":1,"meth`);
       peer.vanish();
-      const next = await context.openTalk().catch(() => undefined);
+      const next = await context.openConversation().catch(() => undefined);
       const reply = next && (await askAlive(next));
       if (!reply || reply.kind === 'silence') context.fail('the next connection was not served', 'an answer');
       return 'the next connection was served';
@@ -126,11 +126,11 @@ const UNDER_WAY_MS = 250;
 
 /** Sends two requests, a line without a newline, and the end of input. */
 async function endsWell(context: CheckContext, cut: (text: string) => string): Promise<string> {
-  const talk = await context.openTalk();
-  const peer = peerOf(context, talk);
+  const conversation = await context.openConversation();
+  const peer = peerOf(context, conversation);
   const ids = ['whole-1', 'whole-2'];
-  const whole = ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join('');
-  await peer.sendBytes(whole + cut(JSON.stringify(harmless(talk, 'unfinished'))));
+  const whole = ids.map((id) => `${JSON.stringify(harmless(conversation, id))}\n`).join('');
+  await peer.sendBytes(whole + cut(JSON.stringify(harmless(conversation, 'unfinished'))));
   peer.endInput();
   const { missing } = await collectAnswers(context, peer, ids);
   if (missing.length > 0) {

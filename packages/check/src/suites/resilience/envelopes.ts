@@ -16,7 +16,7 @@ import {
 const common = {
   suite: 'resilience',
   over: ['command', 'socket'],
-  lane: 'rough',
+  lane: 'abuse',
 } as const satisfies Partial<Check>;
 
 /** JSON that is not a valid message, and request ids. */
@@ -29,17 +29,17 @@ export const envelopeChecks: readonly Check[] = [
     rules: ['ERR-018'],
     hint: 'Check jsonrpc, method and id of each message before you dispatch it. If they are wrong, answer -32600, with the id if it can be read.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
       const inputs: readonly (readonly [string, unknown])[] = [
         ['an object without method', { jsonrpc: '2.0' }],
-        ['a method that is a number', { ...harmless(talk, id), method: 1 }],
+        ['a method that is a number', { ...harmless(conversation, id), method: 1 }],
         ['a string', 'ping'],
         ['a number', 42],
         ['null', null],
       ];
       for (const [what, json] of inputs) {
-        const said = await sendAndExpectAlive(context, talk, line(what, JSON.stringify(json)), {
+        const said = await sendAndExpectAlive(context, conversation, line(what, JSON.stringify(json)), {
           until: ({ kind }) => kind === 'error',
         });
         const error = said.find(({ kind }) => kind === 'error');
@@ -57,12 +57,12 @@ export const envelopeChecks: readonly Check[] = [
     rules: ['JRPC-009'],
     hint: 'Put the id of the request into the error, even if the rest of the request is wrong.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
-      const json = { ...harmless(talk, id), method: 1 };
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
+      const json = { ...harmless(conversation, id), method: 1 };
       const said = await sendAndExpectAlive(
         context,
-        talk,
+        conversation,
         line('a method that is a number', JSON.stringify(json)),
         {
           until: ({ kind }) => kind === 'error',
@@ -134,13 +134,13 @@ export const envelopeChecks: readonly Check[] = [
     rules: ['JRPC-006'],
     hint: 'Keep the parsed id and write it back. Do not use it as a key of a plain object, and do not convert it.',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const id of [0, -7, Number.MAX_SAFE_INTEGER, '', '0', '__proto__', 'constructor', 'a b\n"c"']) {
         const isAnswer = sameId(id);
         const said = await sendAndExpectAlive(
           context,
-          talk,
-          line(`the id ${JSON.stringify(id)}`, JSON.stringify(harmless(talk, id))),
+          conversation,
+          line(`the id ${JSON.stringify(id)}`, JSON.stringify(harmless(conversation, id))),
           { until: isAnswer },
         );
         if (said.some(isAnswer)) continue;
@@ -159,13 +159,13 @@ export const envelopeChecks: readonly Check[] = [
     era: 'modern',
     hint: 'Forget an id when its request is answered.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
       for (const time of ['first', 'second', 'third']) {
         const said = await sendAndExpectAlive(
           context,
-          talk,
-          line('an id again', JSON.stringify(harmless(talk, id))),
+          conversation,
+          line('an id again', JSON.stringify(harmless(conversation, id))),
           {
             until: answers(id),
           },
@@ -185,16 +185,16 @@ async function refusesAll(
   member: string,
   inputsOf: (good: Readonly<Record<string, unknown>>) => readonly (readonly [string, object])[],
 ): Promise<string> {
-  const talk = await context.roughTalk();
+  const conversation = await context.abuseConversation();
   const outcomes: string[] = [];
-  for (const [what, json] of inputsOf(harmless(talk, newId(talk)))) {
-    const said = await sendAndExpectAlive(context, talk, line(what, JSON.stringify(json)), {
+  for (const [what, json] of inputsOf(harmless(conversation, newId(conversation)))) {
+    const said = await sendAndExpectAlive(context, conversation, line(what, JSON.stringify(json)), {
       until: (frame) => frame.kind === 'error' || isResultFor(frame, json),
     });
     const result = said.find((frame) => isResultFor(frame, json));
     if (result) {
       context.fail(
-        `${aliveMethod(talk)} with ${what} was answered with ${inShort(result)}`,
+        `${aliveMethod(conversation)} with ${what} was answered with ${inShort(result)}`,
         `a request with a wrong ${member} is refused`,
       );
     }

@@ -36,8 +36,8 @@ export const fuzzChecks: readonly Check[] = [
     hint: 'Send the shown input alone. Catch errors for each line, not around the whole loop.',
     run: (context) =>
       fuzz(context, {
-        inputs(fc, talk) {
-          const good = Buffer.from(JSON.stringify(harmless(talk, 'fuzz')));
+        inputs(fc, conversation) {
+          const good = Buffer.from(JSON.stringify(harmless(conversation, 'fuzz')));
           const change = fc.tuple(
             fc.nat({ max: good.length }),
             fc.nat({ max: 4 }),
@@ -103,11 +103,15 @@ export const fuzzChecks: readonly Check[] = [
             .tuple(fc.constantFrom(...METHODS), params)
             .filter(([method, { name }]) => method !== 'tools/call' || !names.has(name));
         },
-        toBadInput([method, params], talk) {
+        toBadInput([method, params], conversation) {
           const id = `fuzz-${count++}`;
-          return { ...line(method, JSON.stringify(requestOf(talk, id, method, params as JsonObject))), id };
+          return {
+            ...line(method, JSON.stringify(requestOf(conversation, id, method, params as JsonObject))),
+            id,
+          };
         },
-        show: ([method, params], talk) => JSON.stringify(requestOf(talk, 1, method, params as JsonObject)),
+        show: ([method, params], conversation) =>
+          JSON.stringify(requestOf(conversation, 1, method, params as JsonObject)),
       });
     },
   },
@@ -147,10 +151,10 @@ function showBytes(bytes: Buffer): string {
 type FastCheck = typeof import('fast-check');
 
 interface Fuzz<Input> {
-  inputs(fc: FastCheck, talk: CheckConversation): Arbitrary<Input>;
+  inputs(fc: FastCheck, conversation: CheckConversation): Arbitrary<Input>;
   /** Input with an `id` must be answered exactly once. */
-  toBadInput(input: Input, talk: CheckConversation): BadInput & { readonly id?: string };
-  show(input: Input, talk: CheckConversation): string;
+  toBadInput(input: Input, conversation: CheckConversation): BadInput & { readonly id?: string };
+  show(input: Input, conversation: CheckConversation): string;
 }
 
 /** Tries inputs on one connection after the other. Reports the smallest input that does harm. */
@@ -159,14 +163,15 @@ export async function fuzz<Input>(
   { inputs, toBadInput, show }: Fuzz<Input>,
 ): Promise<string> {
   const fc = await import('fast-check');
-  let talk = await context.openTalk();
+  let conversation = await context.openConversation();
   let harm = '';
   let didHarm = false;
   let runs = 0;
   const tryOut = async (input: Input): Promise<boolean> => {
-    if (!talk.isOpen || (didHarm && !(await isAlive(talk)))) talk = await context.openTalk();
+    if (!conversation.isOpen || (didHarm && !(await isAlive(conversation))))
+      conversation = await context.openConversation();
     runs++;
-    const found = await harmOf(context, talk, toBadInput(input, talk));
+    const found = await harmOf(context, conversation, toBadInput(input, conversation));
     didHarm = found !== undefined;
     if (found !== undefined) harm = found;
     return found === undefined;
@@ -177,11 +182,13 @@ export async function fuzz<Input>(
     const stop = () => reject(new fc.PreconditionFailure(true));
     cancelTimeout = context.clock.after(context.patience.checkMs / 2, stop);
   });
-  const property = fc.asyncProperty(inputs(fc, talk), (input) => Promise.race([tryOut(input), timeIsUp]));
+  const property = fc.asyncProperty(inputs(fc, conversation), (input) =>
+    Promise.race([tryOut(input), timeIsUp]),
+  );
   const outcome = await fc.check(property, { seed: context.seed, numRuns: context.fuzzRuns });
   cancelTimeout();
   if (!outcome.failed || !outcome.counterexample) return `${runs} inputs did no harm (seed ${context.seed})`;
-  const input = show(outcome.counterexample[0], talk);
+  const input = show(outcome.counterexample[0], conversation);
   const note = outcome.interrupted ? '; time ran out before the smallest such input was found' : '';
   return context.fail(
     `${harm} (seed ${context.seed}${note})`,
@@ -193,14 +200,14 @@ export async function fuzz<Input>(
 /** The harm that an input did; undefined if it did none. */
 async function harmOf(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   badInput: BadInput & { readonly id?: string },
 ): Promise<string | undefined> {
-  const { transcript } = peerOf(context, talk);
+  const { transcript } = peerOf(context, conversation);
   const from = transcript.frames.length;
   try {
-    const said = await sendAndExpectAlive(context, talk, badInput);
-    const bad = said.map((frame) => complaintAbout(frame, talk)).find((each) => each !== undefined);
+    const said = await sendAndExpectAlive(context, conversation, badInput);
+    const bad = said.map((frame) => complaintAbout(frame, conversation)).find((each) => each !== undefined);
     if (bad !== undefined) return bad;
     if (badInput.id === undefined) return undefined;
     const isAnswer = answers(badInput.id);
@@ -210,14 +217,14 @@ async function harmOf(
     );
     const count = transcript.frames.filter(isAnswer).length;
     if (count === 1) return undefined;
-    return `${badInput.what} was answered ${count} times${describeEnd(peerOf(context, talk))}`;
+    return `${badInput.what} was answered ${count} times${describeEnd(peerOf(context, conversation))}`;
   } catch (error) {
     if (error instanceof Failed) return error.seen;
     throw error;
   }
 }
 
-function complaintAbout(frame: Frame, talk: CheckConversation): string | undefined {
-  const complaint = complaintOf(frame, talk.revision);
+function complaintAbout(frame: Frame, conversation: CheckConversation): string | undefined {
+  const complaint = complaintOf(frame, conversation.revision);
   return complaint === undefined ? undefined : `it sent ${inShort(frame)} (${complaint})`;
 }

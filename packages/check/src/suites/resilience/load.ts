@@ -30,14 +30,14 @@ export const floodChecks: readonly Check[] = [
     hint: 'Queue requests that cannot be served at once. Never drop a request, and never answer one twice.',
     lane: 'own',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
       const ids = Array.from({ length: 1000 }, (_, index) => `flood-${index}`);
-      void peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(talk, id))}\n`).join(''));
+      void peer.sendBytes(ids.map((id) => `${JSON.stringify(harmless(conversation, id))}\n`).join(''));
       const { missing, twice } = await collectAnswers(context, peer, ids);
       if (missing.length > 0) {
         context.fail(
-          `${missing.length} of 1000 times ${aliveMethod(talk)} was not answered${describeEnd(peer)}`,
+          `${missing.length} of 1000 times ${aliveMethod(conversation)} was not answered${describeEnd(peer)}`,
           'one answer for each',
         );
       }
@@ -58,15 +58,15 @@ export const floodChecks: readonly Check[] = [
     era: 'none',
     lane: 'own',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
       const from = peer.transcript.frames.length;
       const ids = Array.from({ length: 200 }, (_, index) => `mixed-${index}`);
       const notification = { jsonrpc: '2.0', method: 'notifications/no-such-thing' };
       const stray = (index: number) => ({ jsonrpc: '2.0', id: `stray-${index}`, result: {} });
       const lines = ids.flatMap((id, index) => [
         notification,
-        harmless(talk, id),
+        harmless(conversation, id),
         stray(index),
         notification,
       ]);
@@ -98,14 +98,19 @@ export const floodChecks: readonly Check[] = [
     rules: [],
     reason: 'The client made a mistake, but its other calls on the connection should not suffer.',
     hint: 'Answer both, or refuse the second with -32600. The second must not replace the first.',
-    lane: 'rough',
+    lane: 'abuse',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
-      const text = JSON.stringify(harmless(talk, id));
-      const said = await sendAndExpectAlive(context, talk, line('the same id twice', `${text}\n${text}`), {
-        listens: true,
-      });
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
+      const text = JSON.stringify(harmless(conversation, id));
+      const said = await sendAndExpectAlive(
+        context,
+        conversation,
+        line('the same id twice', `${text}\n${text}`),
+        {
+          listens: true,
+        },
+      );
       if (said.length === 0) context.fail('two requests with the same id had no answer', 'at least one');
       return `two requests with the same id had ${said.length} answers, and the next was served`;
     },
@@ -130,14 +135,14 @@ export const stallChecks: readonly Check[] = [
     over: ['command', 'socket'],
     hint: 'Wait for drain when a write reports a full pipe. Do not drop answers.',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
-      const { method, params, answerBytes } = requestWithLongAnswer(context, talk, 16 * 1024);
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
+      const { method, params, answerBytes } = requestWithLongAnswer(context, conversation, 16 * 1024);
       const count = Math.min(500, Math.max(50, Math.ceil((2 * MIB) / answerBytes)));
       const ids = Array.from({ length: count }, (_, index) => `stall-${index}`);
       peer.pause();
       void peer.sendBytes(
-        ids.map((id) => `${JSON.stringify(requestOf(talk, id, method, params))}\n`).join(''),
+        ids.map((id) => `${JSON.stringify(requestOf(conversation, id, method, params))}\n`).join(''),
         context.patience.checkMs,
       );
       await context.pause(2 * context.patience.quietMs);
@@ -163,19 +168,20 @@ export const stallChecks: readonly Check[] = [
     over: ['command'],
     hint: 'Stop reading requests while answers wait for the pipe (backpressure), or limit the size of the queue.',
     async run(context) {
-      const talk = await context.openTalk();
-      const peer = peerOf(context, talk);
+      const conversation = await context.openConversation();
+      const peer = peerOf(context, conversation);
       const pid = peer.process?.pid ?? 0;
       const before = await treeFacts(pid);
       if (!before) return context.skip('the memory of a process cannot be read on this system');
-      const { method, params, answerBytes } = requestWithLongAnswer(context, talk, 256 * 1024);
+      const { method, params, answerBytes } = requestWithLongAnswer(context, conversation, 256 * 1024);
       const count = Math.ceil((GROWTH_LIMIT * 1.5) / answerBytes);
       if (count > 20_000)
         return context.skip(
           `its longest answer (${method}) has ${answerBytes} bytes, which is too short for this check`,
         );
       peer.pause();
-      const text = (index: number) => `${JSON.stringify(requestOf(talk, `pile-${index}`, method, params))}\n`;
+      const text = (index: number) =>
+        `${JSON.stringify(requestOf(conversation, `pile-${index}`, method, params))}\n`;
       const until = context.clock.now() + 0.6 * context.patience.answerMs;
       let sent = 0;
       while (sent < count && context.clock.now() < until) {
@@ -202,22 +208,22 @@ export const stallChecks: readonly Check[] = [
     over: ['socket'],
     hint: 'Read and write each connection separately. Never wait for one connection in the loop that serves all.',
     async run(context) {
-      const half = peerOf(context, await context.openTalk());
+      const half = peerOf(context, await context.openConversation());
       await half.sendBytes('{"jsonrpc":"2.0","id":1,"meth');
-      const deafTalk = await context
-        .openTalk()
+      const deafConversation = await context
+        .openConversation()
         .catch(() =>
           context.fail('while one connection had sent half a line, another was not served', 'an answer'),
         );
-      const deaf = peerOf(context, deafTalk);
+      const deaf = peerOf(context, deafConversation);
       deaf.pause();
-      const lines = Array.from({ length: 500 }, (_, index) => harmless(deafTalk, `deaf-${index}`));
+      const lines = Array.from({ length: 500 }, (_, index) => harmless(deafConversation, `deaf-${index}`));
       void deaf.sendBytes(
         lines.map((each) => `${JSON.stringify(each)}\n`).join(''),
         context.patience.checkMs,
       );
-      const talk = await context.openTalk().catch(() => undefined);
-      const reply = talk && (await askAlive(talk));
+      const conversation = await context.openConversation().catch(() => undefined);
+      const reply = conversation && (await askAlive(conversation));
       if (!reply || reply.kind === 'silence')
         context.fail('while two connections hung, a third was not served', 'an answer');
       return 'a third connection was served';

@@ -20,7 +20,7 @@ const common = {
   suite: 'resilience',
   level: 'SHOULD',
   over: ['command', 'socket'],
-  lane: 'rough',
+  lane: 'abuse',
 } as const satisfies Partial<Check>;
 
 /** Well-formed messages with unusual members. */
@@ -35,11 +35,12 @@ export const memberChecks: readonly Check[] = [
     lane: 'shared',
     hint: 'Ignore unknown keys in _meta.',
     async run(context) {
-      const talk = await context.talk();
-      if (talk.revision < '2025-06-18') return context.skip(`${talk.revision} has no such rule`);
+      const conversation = await context.conversation();
+      if (conversation.revision < '2025-06-18')
+        return context.skip(`${conversation.revision} has no such rule`);
       const meta = { 'com.example/mark': [1, null, { deep: true }], 'io.modelcontextprotocol/unheard-of': 7 };
-      const method = aliveMethod(talk);
-      const reply = await talk.request(method, {}, { meta });
+      const method = aliveMethod(conversation);
+      const reply = await conversation.request(method, {}, { meta });
       if (reply.kind === 'result') return `${method} with two unknown keys in _meta had a result`;
       const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
       return context.fail(`${method} with unknown keys in _meta had no result: ${seen}`, 'the usual result');
@@ -55,9 +56,10 @@ export const memberChecks: readonly Check[] = [
     lane: 'shared',
     hint: 'Ignore unknown members of params. Do not refuse the request.',
     async run(context) {
-      const talk = await context.talk();
-      const method = talk.capabilities['tools'] === undefined ? aliveMethod(talk) : 'tools/list';
-      const reply = await talk.request(method, { unheardOf: { nested: [1, 2] }, anotherOne: null });
+      const conversation = await context.conversation();
+      const method =
+        conversation.capabilities['tools'] === undefined ? aliveMethod(conversation) : 'tools/list';
+      const reply = await conversation.request(method, { unheardOf: { nested: [1, 2] }, anotherOne: null });
       if (reply.kind === 'result') return `${method} with two unknown params had a result`;
       const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
       return context.fail(`${method} with unknown params had no result: ${seen}`, 'the usual result');
@@ -71,12 +73,12 @@ export const memberChecks: readonly Check[] = [
     reason: 'JSON does not define which of two equal keys counts, and two answers would settle two calls.',
     hint: 'Parse the message once, with one parser, and dispatch it once.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const [first, second] = [`${newId(talk)}-a`, `${newId(talk)}-b`];
-      const plain = JSON.stringify(harmless(talk, second));
+      const conversation = await context.abuseConversation();
+      const [first, second] = [`${newId(conversation)}-a`, `${newId(conversation)}-b`];
+      const plain = JSON.stringify(harmless(conversation, second));
       const text = plain.replace('{', `{"id":${JSON.stringify(first)},`);
       const isOwn = (frame: Frame) => answers(first)(frame) || answers(second)(frame) || isLooseError(frame);
-      const said = await sendAndExpectAlive(context, talk, line('a request with two ids', text), {
+      const said = await sendAndExpectAlive(context, conversation, line('a request with two ids', text), {
         listens: true,
       });
       const own = said.filter(isOwn);
@@ -91,12 +93,14 @@ export const memberChecks: readonly Check[] = [
     rules: ['ERR-014', 'ERR-017'],
     hint: 'Look up handlers in a Map or with Object.hasOwn: every plain object has constructor, toString and __proto__.',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const method of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
-        const id = newId(talk);
-        const text = JSON.stringify(requestOf(talk, id, method));
+        const id = newId(conversation);
+        const text = JSON.stringify(requestOf(conversation, id, method));
         const what = `the method ${JSON.stringify(method)}`;
-        const said = await sendAndExpectAlive(context, talk, line(what, text), { until: answers(id) });
+        const said = await sendAndExpectAlive(context, conversation, line(what, text), {
+          until: answers(id),
+        });
         const answer = said.find(answers(id)) ?? said.find(isLooseError);
         if (answer?.kind !== 'error')
           context.fail(
@@ -109,8 +113,8 @@ export const memberChecks: readonly Check[] = [
       const names = ['__proto__', 'constructor', 'toString'].filter(
         (name) => !context.facts.tools.some((tool) => tool['name'] === name),
       );
-      for (const name of talk.capabilities['tools'] === undefined ? [] : names) {
-        const reply = await talk.request('tools/call', { name, arguments: {} });
+      for (const name of conversation.capabilities['tools'] === undefined ? [] : names) {
+        const reply = await conversation.request('tools/call', { name, arguments: {} });
         const refused =
           reply.kind === 'error' || (reply.kind === 'result' && reply.result['isError'] === true);
         const code = reply.kind === 'error' ? reply.error.code : undefined;
@@ -130,18 +134,18 @@ export const memberChecks: readonly Check[] = [
     reason: 'A key that changes the prototype of all objects affects every later request.',
     hint: 'Do not merge input of a client into your own objects. Copy the members that you know.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const method = aliveMethod(talk);
-      const before = await talk.request(method);
+      const conversation = await context.abuseConversation();
+      const method = aliveMethod(conversation);
+      const before = await conversation.request(method);
       const evil = '{"polluted":true,"error":{"code":1,"message":"polluted"},"isError":true}';
       const poison = `"__proto__":${evil},"constructor":{"prototype":${evil}},`;
-      const id = newId(talk);
-      const plain = JSON.stringify(requestOf(talk, id, 'no/such/method', { _meta: { a: 1 } }));
+      const id = newId(conversation);
+      const plain = JSON.stringify(requestOf(conversation, id, 'no/such/method', { _meta: { a: 1 } }));
       const text = plain
         .replace('"params":{', `"params":{${poison}`)
         .replace('"_meta":{', `"_meta":{${poison}`);
-      await sendAndExpectAlive(context, talk, line('params with __proto__', text));
-      const after = await talk.request(method);
+      await sendAndExpectAlive(context, conversation, line('params with __proto__', text));
+      const after = await conversation.request(method);
       const [was, is] = [before, after].map((reply) => withoutId(reply.frame?.json));
       if (was !== is) context.fail(`${method} answered ${was} before and ${is} after`, 'the same answer');
       return 'the next answer was the same as before';
@@ -155,10 +159,10 @@ export const memberChecks: readonly Check[] = [
       level: 'SHOULD',
       era: 'each',
     },
-    (talk) => [
-      nested(talk, 1000),
-      nested(talk, 10_000),
-      nested(talk, 100_000),
+    (conversation) => [
+      nested(conversation, 1000),
+      nested(conversation, 10_000),
+      nested(conversation, 100_000),
       line('100000 open brackets', '['.repeat(100_000)),
     ],
   ),
@@ -169,9 +173,11 @@ export const memberChecks: readonly Check[] = [
       hint: 'Accept the value that the JSON parser returns, or answer with an error.',
       level: 'SHOULD',
     },
-    (talk) =>
+    (conversation) =>
       ['1e400', '-1e400', '123456789012345678901234567890', '1e-400', '-0', '0.1e1'].map((text) => {
-        const plain = JSON.stringify(requestOf(talk, newId(talk), 'no/such/method', { value: 'NUMBER' }));
+        const plain = JSON.stringify(
+          requestOf(conversation, newId(conversation), 'no/such/method', { value: 'NUMBER' }),
+        );
         return line(`the number ${text}`, plain.replace('"NUMBER"', text));
       }),
   ),
@@ -182,9 +188,9 @@ export const memberChecks: readonly Check[] = [
       hint: 'Answer -32600 to an id that cannot be represented exactly.',
       level: 'SHOULD',
     },
-    (talk) =>
+    (conversation) =>
       ['1e400', '18446744073709551616', '9007199254740993', `"${'x'.repeat(100_000)}"`].map((text) => {
-        const plain = JSON.stringify(harmless(talk, 'ID')).replace('"ID"', text);
+        const plain = JSON.stringify(harmless(conversation, 'ID')).replace('"ID"', text);
         return line(text.length > 40 ? 'an id of 100000 characters' : `the id ${text}`, plain);
       }),
   ),
@@ -195,14 +201,19 @@ export const memberChecks: readonly Check[] = [
       hint: 'Answer -32601. Shorten the name in messages and logs.',
       level: 'SHOULD',
     },
-    (talk) => [
-      line('a method of 1 MiB', JSON.stringify(requestOf(talk, newId(talk), `x/${'y'.repeat(1024 * 1024)}`))),
+    (conversation) => [
+      line(
+        'a method of 1 MiB',
+        JSON.stringify(requestOf(conversation, newId(conversation), `x/${'y'.repeat(1024 * 1024)}`)),
+      ),
     ],
   ),
 ];
 
-function nested(talk: CheckConversation, levels: number): BadInput {
-  const plain = JSON.stringify(requestOf(talk, newId(talk), 'no/such/method', { deep: 'DEEP' }));
+function nested(conversation: CheckConversation, levels: number): BadInput {
+  const plain = JSON.stringify(
+    requestOf(conversation, newId(conversation), 'no/such/method', { deep: 'DEEP' }),
+  );
   const deep = '{"a":'.repeat(levels) + '1'.padEnd(levels + 1, '}');
   return line(
     `params of ${levels} levels`,

@@ -5,7 +5,7 @@ import { inShort, line, newId, sendAndExpectAlive } from './bad-input.js';
 const common = {
   suite: 'resilience',
   over: ['command', 'socket'],
-  lane: 'rough',
+  lane: 'abuse',
 } as const satisfies Partial<Check>;
 
 /** Notifications and responses, which need no answer. */
@@ -18,7 +18,7 @@ export const noiseChecks: readonly Check[] = [
     rules: ['JRPC-012'],
     hint: 'A message without an id gets no answer, not even an error.',
     async run(context) {
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       const notifications: readonly (readonly [string, JsonObject?])[] = [
         ['notifications/no-such-thing'],
         ['notifications/no-such-thing', { a: [1] }],
@@ -39,7 +39,7 @@ export const noiseChecks: readonly Check[] = [
           for (const each of all) peer.send(each);
         },
       };
-      const said = await sendAndExpectAlive(context, talk, badInput, { listens: true });
+      const said = await sendAndExpectAlive(context, conversation, badInput, { listens: true });
       if (said[0])
         context.fail(`a notification was answered: ${inShort(said[0])}`, 'no answer to any of them');
       return `${all.length} notifications had no answer`;
@@ -53,8 +53,8 @@ export const noiseChecks: readonly Check[] = [
     rules: ['JRPC-014'],
     hint: 'Drop a response whose id does not belong to one of your own requests. Two peers that answer responses never stop.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const id = newId(talk);
+      const conversation = await context.abuseConversation();
+      const id = newId(conversation);
       const inputs: readonly (readonly [string, JsonObject])[] = [
         ['a result for an unknown id', { jsonrpc: '2.0', id, result: {} }],
         ['an error for an unknown id', { jsonrpc: '2.0', id, error: { code: -32603, message: 'no' } }],
@@ -62,7 +62,7 @@ export const noiseChecks: readonly Check[] = [
         ['an error with the id null', { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'no' } }],
       ];
       for (const [what, json] of inputs) {
-        const said = await sendAndExpectAlive(context, talk, line(what, JSON.stringify(json)), {
+        const said = await sendAndExpectAlive(context, conversation, line(what, JSON.stringify(json)), {
           listens: json === inputs.at(-1)![1],
         });
         if (said[0]) context.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
@@ -79,11 +79,16 @@ export const noiseChecks: readonly Check[] = [
     reason: 'A faulty message must not affect the other calls on the connection.',
     hint: 'Refuse or drop it, and continue to read.',
     async run(context) {
-      const talk = await context.roughTalk();
-      const json = { jsonrpc: '2.0', id: newId(talk), result: {}, error: { code: 1, message: 'both' } };
+      const conversation = await context.abuseConversation();
+      const json = {
+        jsonrpc: '2.0',
+        id: newId(conversation),
+        result: {},
+        error: { code: 1, message: 'both' },
+      };
       const said = await sendAndExpectAlive(
         context,
-        talk,
+        conversation,
         line('both result and error', JSON.stringify(json)),
       );
       const wrong = said.find(({ kind }) => kind !== 'error');

@@ -27,7 +27,7 @@ export const purityChecks: readonly Check[] = [
     over: ['command', 'socket'],
     lane: 'after',
     run(context) {
-      const all = [...context.transcripts, ...context.roughTranscripts];
+      const all = [...context.transcripts, ...context.abuseTranscripts];
       if (all.some(({ hasByteOrderMark }) => hasByteOrderMark))
         context.fail('the first bytes of its stream are ef bb bf, a byte order mark', 'the first message');
       return `none of ${all.length} streams begins with a byte order mark`;
@@ -44,10 +44,10 @@ export const purityChecks: readonly Check[] = [
     lane: 'after',
     async run(context) {
       // Other checks send worse input, but `--only` may have excluded them.
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const text of ['not JSON', '{"jsonrpc":"2.0"}', '[]', '42'])
-        await sendAndExpectAlive(context, talk, line('a bad line', text), { listens: text === '42' });
-      return judgeLines(context, context.roughTranscripts);
+        await sendAndExpectAlive(context, conversation, line('a bad line', text), { listens: text === '42' });
+      return judgeLines(context, context.abuseTranscripts);
     },
   },
 ];

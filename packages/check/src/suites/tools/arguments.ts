@@ -30,7 +30,7 @@ export const toolArgumentChecks: readonly Check[] = [
     hint: 'Check the params before you look up the tool.',
     async run(context) {
       context.needCapability('tools');
-      const reply = await (await context.talk()).request('tools/call', { arguments: {} });
+      const reply = await (await context.conversation()).request('tools/call', { arguments: {} });
       // Over HTTP, Mcp-Name is missing, too, and a server may report that instead.
       if (context.target.transport === 'http' && reply.kind === 'error' && reply.error.code === -32020)
         return 'refused with -32020';
@@ -130,7 +130,7 @@ export const toolArgumentChecks: readonly Check[] = [
         ({ tool: each, name }) => requiredOf(each).length === 0 && succeeded(context, name),
         'that can be called without arguments and succeeds',
       );
-      const reply = await (await context.talk()).request('tools/call', { name: tool.name });
+      const reply = await (await context.conversation()).request('tools/call', { name: tool.name });
       const failed = reply.kind !== 'result' || reply.result['isError'] === true;
       if (failed)
         context.fail(`${tool.name} failed without arguments: ${describe(reply)}`, 'the same as with {}');
@@ -141,7 +141,7 @@ export const toolArgumentChecks: readonly Check[] = [
 
 /** Whether a call of the tool succeeded during the survey. */
 function succeeded(context: CheckContext, name: string): boolean {
-  return context.facts.tour.some(
+  return context.facts.walkthrough.some(
     ({ method, params, reply }) =>
       method === 'tools/call' &&
       params['name'] === name &&
@@ -152,7 +152,7 @@ function succeeded(context: CheckContext, name: string): boolean {
 }
 
 async function call(context: CheckContext, name: string, args: JsonObject): Promise<Reply> {
-  return (await context.talk()).request('tools/call', { name, arguments: args });
+  return (await context.conversation()).request('tools/call', { name, arguments: args });
 }
 
 /** A tool, and arguments of which one has the wrong type. */

@@ -41,7 +41,7 @@ export function needCalls(
   context: CheckContext,
 ): readonly { stop: WalkthroughStop; tool: JsonObject; result: JsonObject }[] {
   needTools(context);
-  const calls = context.facts.tour.flatMap((stop) => {
+  const calls = context.facts.walkthrough.flatMap((stop) => {
     const { reply } = stop;
     const tool = context.facts.tools.find((each) => each['name'] === stop.params['name']);
     if (stop.method !== 'tools/call' || reply.kind !== 'result' || !tool) return [];

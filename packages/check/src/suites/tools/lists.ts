@@ -14,7 +14,7 @@ export const toolListChecks: readonly Check[] = [
     hint: 'Add `tools: {}` to the capabilities of server/discover and initialize.',
     async run(context) {
       if (context.facts.capabilities['tools'] !== undefined) return 'tools is announced';
-      const reply = await (await context.talk()).request('tools/list');
+      const reply = await (await context.conversation()).request('tools/list');
       if (reply.kind !== 'result') return context.skip('the server has no tools');
       return context.fail(
         'tools/list is answered with a list, but tools is not announced',
@@ -31,7 +31,10 @@ export const toolListChecks: readonly Check[] = [
     hint: 'Register a handler for tools/list that returns `{ tools: [] }` when there are none.',
     async run(context) {
       context.needCapability('tools');
-      const result = context.needResult(await (await context.talk()).request('tools/list'), 'tools/list');
+      const result = context.needResult(
+        await (await context.conversation()).request('tools/list'),
+        'tools/list',
+      );
       if (!Array.isArray(result['tools'])) context.fail('the result has no array tools', 'an array tools');
       return `${(result['tools'] as unknown[]).length} tools on the first page`;
     },
@@ -47,7 +50,7 @@ export const toolListChecks: readonly Check[] = [
     hint: 'Do not make the list depend on a connection. Use a handle in the arguments for state.',
     async run(context) {
       needTools(context);
-      const [one, other] = [await context.openTalk(), await context.openTalk()];
+      const [one, other] = [await context.openConversation(), await context.openConversation()];
       const look = async () => [await namesOn(context, one), await namesOn(context, other)] as const;
       let [here, there] = await look();
       // A list may change at any time, but then it changes for all connections.
@@ -67,10 +70,10 @@ export const toolListChecks: readonly Check[] = [
     hint: 'A call must not add, hide or rename tools for its own connection only.',
     async run(context) {
       needTools(context);
-      if (!context.facts.tour.some(({ method }) => method === 'tools/call'))
+      if (!context.facts.walkthrough.some(({ method }) => method === 'tools/call'))
         context.skip('no tool was called');
       // Another connection to a command is another process, which does not see intended changes.
-      const meant = context.facts.tour.find(
+      const meant = context.facts.walkthrough.find(
         ({ method, params }) =>
           method === 'tools/call' &&
           !context.facts.tools.some((tool) => nameOf(tool) === params['name'] && isReadOnly(tool)),
@@ -79,8 +82,8 @@ export const toolListChecks: readonly Check[] = [
         context.skip(`${String(meant.params['name'])} was called, and may have changed the list on purpose`);
       }
       // A change for all connections is allowed, a change for this connection only is not.
-      const fresh = await namesOn(context, await context.openTalk());
-      const used = await namesOn(context, await context.talk());
+      const fresh = await namesOn(context, await context.openConversation());
+      const used = await namesOn(context, await context.conversation());
       const odd = difference(fresh, used);
       if (odd !== undefined)
         context.fail(`on the connection of the calls ${odd}`, 'the same tools as on a new connection');
@@ -97,8 +100,8 @@ export const toolListChecks: readonly Check[] = [
     hint: 'Sort by name or keep the order of registration: prompt caches of models depend on it.',
     async run(context) {
       needTools(context);
-      const talk = await context.talk();
-      const [first, second] = [await namesOn(context, talk), await namesOn(context, talk)];
+      const conversation = await context.conversation();
+      const [first, second] = [await namesOn(context, conversation), await namesOn(context, conversation)];
       const at = first.findIndex((name, index) => name !== second[index]);
       if (at >= 0) context.fail(`place ${at + 1} is ${first[at]} and then ${second[at]}`, 'one order');
       return 'two lists in the same order';
@@ -149,7 +152,7 @@ export const toolListChecks: readonly Check[] = [
     hint: 'Remove readOnlyHint from the tool, or remove the side effect.',
     async run(context) {
       const readers = needTools(context).filter((tool) => isReadOnly(tool));
-      const called = context.facts.tour.filter(
+      const called = context.facts.walkthrough.filter(
         ({ method, params }) =>
           method === 'tools/call' && readers.some((tool) => nameOf(tool) === params['name']),
       );
@@ -165,7 +168,10 @@ export const toolListChecks: readonly Check[] = [
           .map(({ method }) => `${String(params['name'])} was followed by ${method}`),
       );
       if (wrong.length > 0) context.fail(summary(wrong), 'no change');
-      const odd = difference(needTools(context).map(nameOf), await namesOn(context, await context.talk()));
+      const odd = difference(
+        needTools(context).map(nameOf),
+        await namesOn(context, await context.conversation()),
+      );
       if (odd !== undefined) context.fail(`after tools that only read ${odd}`, 'the same tools');
       return `${called.length} calls of tools that only read`;
     },
@@ -177,11 +183,11 @@ function isReadOnly(tool: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** All pages. */
-async function namesOn(context: CheckContext, talk: CheckConversation): Promise<string[]> {
+async function namesOn(context: CheckContext, conversation: CheckConversation): Promise<string[]> {
   const names: string[] = [];
   let cursor: unknown;
   for (let page = 0; page < 50; page++) {
-    const reply = await talk.request('tools/list', cursor === undefined ? {} : { cursor });
+    const reply = await conversation.request('tools/list', cursor === undefined ? {} : { cursor });
     const result = context.needResult(reply, 'tools/list');
     if (!Array.isArray(result['tools'])) break;
     names.push(...result['tools'].map((tool) => nameOf(tool as Record<string, unknown>)));

@@ -16,8 +16,8 @@ export const toolResultChecks: readonly Check[] = [
     reason: 'A call that ends the server also ends the work of all other clients.',
     hint: 'Catch the errors of a tool, and answer with isError. Set destructiveHint: true on a tool that ends the server on purpose. Then it is not called.',
     run(context) {
-      const { killedBy, tour } = context.facts;
-      const calls = tour.filter(({ method }) => method === 'tools/call');
+      const { killedBy, walkthrough } = context.facts;
+      const calls = walkthrough.filter(({ method }) => method === 'tools/call');
       if (killedBy !== undefined) {
         const args = calls.find(({ params }) => params['name'] === killedBy)?.params['arguments'];
         context.fail(
@@ -161,7 +161,7 @@ export const toolResultChecks: readonly Check[] = [
     rules: ['TOOL-017'],
     hint: 'Catch the errors of the tool and return `{ isError: true, content: [...] }`.',
     run(context) {
-      const calls = context.facts.tour.filter(({ method }) => method === 'tools/call');
+      const calls = context.facts.walkthrough.filter(({ method }) => method === 'tools/call');
       if (calls.length === 0)
         context.skip(
           `no tool was called${context.facts.objections[0] === undefined ? '' : `: ${context.facts.objections[0]}`}`,
@@ -189,7 +189,7 @@ export const toolResultChecks: readonly Check[] = [
     reason: 'A stack trace reveals paths and code to every caller, and does not help a model.',
     hint: 'Send the message of the error, and log the stack.',
     run(context) {
-      const texts = context.facts.tour.flatMap(({ method, params, reply }) => {
+      const texts = context.facts.walkthrough.flatMap(({ method, params, reply }) => {
         const about = `${method} ${String(params['name'] ?? params['uri'])}`;
         if (reply.kind === 'error')
           return [[about, `${reply.error.message}\n${JSON.stringify(reply.error.data ?? '')}`] as const];

@@ -1,12 +1,12 @@
-// A small client over stdio with a vice, named by its first argument. Without one it does as it should.
+// A small client over stdio with a fault, named by its first argument. Without one it does as it should.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-const [vice] = process.argv.slice(2);
+const [fault] = process.argv.slice(2);
 const [command, ...args] = JSON.parse(process.env.MCP_SERVER_ARGV);
 const server = spawn(command, args, {
   stdio: ['pipe', 'pipe', 'ignore'],
-  detached: vice === 'leaves-its-server',
+  detached: fault === 'leaves-its-server',
 });
 const waiting = new Map();
 createInterface({ input: server.stdout }).on('line', (line) => {
@@ -22,9 +22,9 @@ const ask = (method, params) =>
     say({ id: last, method, params });
   });
 
-if (vice === 'hangs') setInterval(() => {}, 1000);
+if (fault === 'hangs') setInterval(() => {}, 1000);
 else {
-  if (vice === 'logs-to-the-pipe') server.stdin.write('connecting …\n');
+  if (fault === 'logs-to-the-pipe') server.stdin.write('connecting …\n');
   const { error } = await ask('initialize', {
     protocolVersion: '2025-11-25',
     capabilities: {},
@@ -32,11 +32,11 @@ else {
   });
   if (error) process.exitCode = 1;
   else {
-    if (vice !== 'forgets-initialized') say({ method: 'notifications/initialized' });
+    if (fault !== 'forgets-initialized') say({ method: 'notifications/initialized' });
     await ask('tools/list', {});
     await ask('tools/call', { name: 'echo', arguments: { text: 'hi' } });
   }
-  if (vice === 'kills-its-server') server.kill('SIGTERM');
-  else if (vice === 'leaves-its-server') process.exit();
+  if (fault === 'kills-its-server') server.kill('SIGTERM');
+  else if (fault === 'leaves-its-server') process.exit();
   else server.stdin.end();
 }

@@ -33,18 +33,18 @@ const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: {
 export const CANCEL_AND_CACHE: readonly Mutant[] = [
   ...['cancel/modern-stdio', 'cancel/legacy-stdio', 'cancel/legacy-http'].map((check) => ({
     check,
-    vice: 'does not tell the server',
+    fault: 'does not tell the server',
     breaking: never('notifications/cancelled'),
   })),
   {
     check: 'cancel/modern-http',
-    vice: 'leaves the answer open',
+    fault: 'leaves the answer open',
     breaking: without(({ kind }) => kind === 'hung-up'),
   },
-  { check: 'cancel/modern-http', vice: 'closes the answer when it leaves', breaking: hangsUpLate },
+  { check: 'cancel/modern-http', fault: 'closes the answer when it leaves', breaking: hangsUpLate },
   {
     check: 'cancel/modern-http-silent',
-    vice: 'sends notifications/cancelled',
+    fault: 'sends notifications/cancelled',
     breaking: (transcript) => {
       const said = transcript.entries.findLast(({ kind }) => kind === 'in')!;
       const more = { ...said, exchange: 999, text: JSON.stringify(cancelled) } as typeof said;
@@ -53,14 +53,14 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
   },
   {
     check: 'cancel/own-requests',
-    vice: 'makes up a request',
+    fault: 'makes up a request',
     scenario: 'cancel-modern',
     over: 'stdio',
     breaking: paramsOf('notifications/cancelled', () => ({ requestId: 'never-sent' })),
   },
   {
     check: 'cancel/own-requests',
-    vice: 'cancels what was answered long ago',
+    fault: 'cancels what was answered long ago',
     scenario: 'cancel-modern',
     over: 'stdio',
     breaking: (transcript) => {
@@ -75,21 +75,21 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
       return { ...late, entries };
     },
   },
-  { check: 'cancel/late-answer', vice: 'breaks at the late answer', breaking: fails },
+  { check: 'cancel/late-answer', fault: 'breaks at the late answer', breaking: fails },
   ...['zero', 'missing', 'negative', 'expired'].map((name) => ({
     check: `cache/${name}`,
-    vice: 'believes its first list for ever',
+    fault: 'believes its first list for ever',
     breaking: listsOnce,
   })),
   {
     check: 'cache/negative',
-    vice: 'refuses the list',
+    fault: 'refuses the list',
     breaking: allOf(listsOnce, ending({ code: 1, stderr: 'ttlMs: too small' })),
   },
-  { check: 'cache/changed', vice: 'does not heed the news', breaking: listsOnce },
+  { check: 'cache/changed', fault: 'does not heed the news', breaking: listsOnce },
   {
     check: 'cache/no-polling',
-    vice: 'lists the tools all the time',
+    fault: 'lists the tools all the time',
     breaking: (transcript) => ({
       ...transcript,
       entries: transcript.entries.flatMap((entry) =>
@@ -99,19 +99,19 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
   },
   {
     check: 'cache/listen-params',
-    vice: 'does not say what it listens for',
+    fault: 'does not say what it listens for',
     scenario: 'cache-changed',
     breaking: paramsOf('subscriptions/listen', ({ notifications, ...rest }) => rest),
   },
   {
     check: 'cache/listen-ended',
-    vice: 'never ends its subscription',
+    fault: 'never ends its subscription',
     over: 'http',
     breaking: without(({ kind }) => kind === 'hung-up'),
   },
   {
     check: 'cache/listen-ended',
-    vice: 'never ends its subscription over stdio',
+    fault: 'never ends its subscription over stdio',
     over: 'stdio',
     breaking: allOf(
       never('notifications/cancelled'),
@@ -120,19 +120,19 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
   },
   {
     check: 'cache/pages',
-    vice: 'reads the first page only',
+    fault: 'reads the first page only',
     breaking: listsOnce,
   },
   {
     check: 'cache/empty-cursor',
-    vice: 'takes an empty cursor for the end',
+    fault: 'takes an empty cursor for the end',
     breaking: saying((message) =>
       (message['params'] as Json | undefined)?.['cursor'] === '' ? null : undefined,
     ),
   },
   {
     check: 'cache/dead-cursor',
-    vice: 'gives up at a dead cursor',
+    fault: 'gives up at a dead cursor',
     breaking: (transcript) => {
       let uses = 0;
       return saying((message) => {
@@ -144,7 +144,7 @@ export const CANCEL_AND_CACHE: readonly Mutant[] = [
   },
   {
     check: 'cache/cursors',
-    vice: 'counts instead of repeating',
+    fault: 'counts instead of repeating',
     breaking: paramsOf('tools/list', (params) => ('cursor' in params ? { ...params, cursor: '2' } : params)),
   },
 ];

@@ -29,9 +29,9 @@ const toldIn = ({ entries }: ClientTranscript) =>
   entries.find((entry) => entry.kind === 'out' && entry.text.includes('retry:'))!.at;
 
 /** How the client is known to have spoken; the same for a whole family of headers. */
-const on = (check: string, vice: string, breaking: Breaking, scenario?: string): Mutant => ({
+const on = (check: string, fault: string, breaking: Breaking, scenario?: string): Mutant => ({
   check,
-  vice,
+  fault,
   breaking,
   over: 'http',
   ...(scenario !== undefined && { scenario }),

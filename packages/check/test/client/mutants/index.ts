@@ -6,7 +6,7 @@ import { NEGOTIATION } from './negotiation.js';
 import { ROBUSTNESS } from './robustness.js';
 import { ROUNDS } from './rounds.js';
 
-/** Clients with one vice each. */
+/** Clients with one fault each. */
 export const MUTANTS: readonly Mutant[] = [
   ...NEGOTIATION,
   ...MESSAGES,

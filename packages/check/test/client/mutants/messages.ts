@@ -33,14 +33,14 @@ const renamed = (from: string, to: string) => (transcript: Parameters<ReturnType
 export const MESSAGES: readonly Mutant[] = [
   {
     check: 'messages/only-messages',
-    vice: 'logs to the pipe',
+    fault: 'logs to the pipe',
     scenario: 'dual',
     over: 'stdio',
     breaking: adding('tools/list', (said) => [like(said, 'listing the tools …')]),
   },
   {
     check: 'messages/utf-8',
-    vice: 'writes Latin-1',
+    fault: 'writes Latin-1',
     scenario: 'dual',
     breaking: (transcript) => ({
       ...transcript,
@@ -49,32 +49,32 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/jsonrpc',
-    vice: 'leaves jsonrpc out of notifications',
+    fault: 'leaves jsonrpc out of notifications',
     scenario: 'legacy-2025-11-25',
     breaking: sayingOf('notifications/initialized', ({ jsonrpc: _, ...rest }) => rest),
   },
   {
     check: 'messages/ids',
-    vice: 'has null for an id',
+    fault: 'has null for an id',
     scenario: 'dual',
     breaking: sayingOf('tools/list', (message) => ({ ...message, id: null })),
   },
   {
     check: 'messages/ids-in-flight',
-    vice: 'has the same id for all requests',
+    fault: 'has the same id for all requests',
     scenario: 'round-parallel',
     over: 'stdio',
     breaking: sayingOf('tools/call', (message) => ({ ...message, id: 1 })),
   },
   {
     check: 'messages/ids-of-a-session',
-    vice: 'uses an id again once it was answered',
+    fault: 'uses an id again once it was answered',
     scenario: 'legacy-2025-11-25',
     breaking: sayingOf('tools/call', (message) => ({ ...message, id: 1 })),
   },
   {
     check: 'messages/no-batches',
-    vice: 'sends arrays',
+    fault: 'sends arrays',
     scenario: 'dual',
     breaking: (transcript) => ({
       ...transcript,
@@ -85,13 +85,13 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/no-answers-in-modern',
-    vice: 'answers a modern server',
+    fault: 'answers a modern server',
     scenario: 'modern-only',
     breaking: adding('tools/list', (said) => [like(said, ANSWER)]),
   },
   {
     check: 'messages/answers-no-notification',
-    vice: 'answers an unknown notification with an error',
+    fault: 'answers an unknown notification with an error',
     scenario: 'unknown-notifications',
     over: 'stdio',
     breaking: adding(
@@ -102,38 +102,38 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/meta-protocol-version',
-    vice: 'says its version only once',
+    fault: 'says its version only once',
     scenario: 'modern-only',
     breaking: paramsOf('tools/call', ({ _meta, ...rest }) => rest),
   },
   {
     check: 'messages/meta-client-capabilities',
-    vice: 'declares nothing',
+    fault: 'declares nothing',
     scenario: 'modern-only',
     breaking: metaOf(({ [`${META}clientCapabilities`]: _, ...rest }) => rest),
   },
   {
     check: 'messages/meta-client-info',
-    vice: 'does not say who it is',
+    fault: 'does not say who it is',
     scenario: 'modern-only',
     breaking: metaOf(({ [`${META}clientInfo`]: _, ...rest }) => rest),
   },
   {
     check: 'messages/meta-keys',
-    vice: 'makes up a reserved key',
+    fault: 'makes up a reserved key',
     scenario: 'modern-only',
     breaking: metaOf((meta) => ({ ...meta, [`${META}mine`]: 1 })),
   },
   {
     check: 'messages/progress-tokens',
-    vice: 'has fractions for tokens',
+    fault: 'has fractions for tokens',
     scenario: 'modern-only',
     first: metaOf((meta) => ({ ...meta, progressToken: 1 })),
     breaking: metaOf((meta) => ({ ...meta, progressToken: 1.5 })),
   },
   {
     check: 'messages/progress-tokens',
-    vice: 'has the same token for two requests at once',
+    fault: 'has the same token for two requests at once',
     scenario: 'out-of-order',
     over: 'stdio',
     first: paramsOf('tools/list', (params) => ({
@@ -144,32 +144,32 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/initialize-first',
-    vice: 'does without a handshake',
+    fault: 'does without a handshake',
     scenario: 'legacy-asks',
     breaking: allOf(never('initialize'), never('server/discover')),
   },
   {
     check: 'messages/initialize-params',
-    vice: 'has no name',
+    fault: 'has no name',
     scenario: 'legacy-2025-11-25',
     breaking: paramsOf('initialize', ({ clientInfo, ...rest }) => rest),
   },
   {
     check: 'messages/initialized',
-    vice: 'forgets notifications/initialized',
+    fault: 'forgets notifications/initialized',
     scenario: 'legacy-2025-11-25',
     breaking: never('notifications/initialized'),
   },
   {
     check: 'messages/waits-for-initialize',
-    vice: 'lists the tools while it shakes hands',
+    fault: 'lists the tools while it shakes hands',
     scenario: 'legacy-2025-11-25',
     over: 'stdio',
     breaking: adding('initialize', (said) => [like(said, { jsonrpc: '2.0', id: 50, method: 'tools/list' })]),
   },
   {
     check: 'messages/initialize-not-cancelled',
-    vice: 'cancels the handshake',
+    fault: 'cancels the handshake',
     scenario: 'legacy-2025-11-25',
     over: 'stdio',
     breaking: adding(
@@ -186,62 +186,62 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/negotiated-only',
-    vice: 'asks a server with tools for prompts',
+    fault: 'asks a server with tools for prompts',
     scenario: 'legacy-2025-11-25',
     breaking: sayingOf('tools/list', (message) => ({ ...message, method: 'prompts/list' })),
   },
   {
     check: 'messages/modern-vocabulary',
-    vice: 'pings a modern server',
+    fault: 'pings a modern server',
     scenario: 'modern-only',
     breaking: sayingOf('tools/list', (message) => ({ ...message, method: 'ping' })),
   },
   {
     check: 'messages/discover-params',
-    vice: 'asks server/discover with more than _meta',
+    fault: 'asks server/discover with more than _meta',
     scenario: 'modern-only',
     breaking: paramsOf('server/discover', (params) => ({ ...params, cursor: 'x' })),
   },
-  { check: 'messages/ping', vice: 'refuses ping', breaking: refusing('ping', -32601) },
+  { check: 'messages/ping', fault: 'refuses ping', breaking: refusing('ping', -32601) },
   {
     check: 'messages/answers',
-    vice: 'does not answer at all',
+    fault: 'does not answer at all',
     breaking: answering('ping', () => null),
     over: 'stdio',
   },
   {
     check: 'messages/answers',
-    vice: 'makes a string of a number',
+    fault: 'makes a string of a number',
     breaking: answering(7, (message) => ({ ...message, id: '7' })),
   },
   {
     check: 'messages/answers',
-    vice: 'answers with both a result and an error',
+    fault: 'answers with both a result and an error',
     breaking: answering('ping', (message) => ({ ...message, error: { code: 1, message: 'x' } })),
   },
   {
     check: 'messages/honest-capabilities',
-    vice: 'declares sampling and refuses it',
+    fault: 'declares sampling and refuses it',
     breaking: refusing('sample', -32601),
   },
   {
     check: 'messages/elicitation-result',
-    vice: 'answers a form with yes',
+    fault: 'answers a form with yes',
     breaking: answering('form', (message) => ({ ...message, result: { action: 'yes' } })),
   },
   {
     check: 'messages/elicitation-result',
-    vice: 'declines with content',
+    fault: 'declines with content',
     breaking: answering('form', (message) => ({ ...message, result: { action: 'decline', content: {} } })),
   },
   {
     check: 'messages/undeclared-mode',
-    vice: 'refuses pages with -32601',
+    fault: 'refuses pages with -32601',
     breaking: refusing('page', -32601),
   },
   {
     check: 'messages/undeclared-roots',
-    vice: 'invents roots',
+    fault: 'invents roots',
     first: allOf(renamed('roots', 'roots-undeclared'), refusing('roots-undeclared', -32601)),
     breaking: answering('roots-undeclared', (message) => ({
       ...message,
@@ -251,7 +251,7 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/undeclared-sampling-tools',
-    vice: 'samples without the tools',
+    fault: 'samples without the tools',
     breaking: answering('sample-tools', ({ error, ...message }) => ({
       ...message,
       result: { role: 'assistant' },
@@ -259,16 +259,16 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/roots-are-files',
-    vice: 'has a web page for a root',
+    fault: 'has a web page for a root',
     breaking: answering('roots', (message) => ({
       ...message,
       result: { roots: [{ uri: 'https://example.com' }] },
     })),
   },
-  { check: 'messages/unknown-elicitation', vice: 'breaks at what it does not know', breaking: fails },
+  { check: 'messages/unknown-elicitation', fault: 'breaks at what it does not know', breaking: fails },
   {
     check: 'messages/pages-not-fetched',
-    vice: 'looks at the page',
+    fault: 'looks at the page',
     breaking: (transcript) => ({
       ...transcript,
       entries: [
@@ -279,20 +279,20 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/no-tasks',
-    vice: 'makes a task of every call',
+    fault: 'makes a task of every call',
     scenario: 'legacy-2025-11-25',
     breaking: paramsOf('tools/call', (params) => ({ ...params, task: { ttl: 1000 } })),
   },
-  { check: 'messages/unknown-request', vice: 'refuses with -32603', breaking: refusing('unknown', -32603) },
+  { check: 'messages/unknown-request', fault: 'refuses with -32603', breaking: refusing('unknown', -32603) },
   {
     check: 'messages/capability-shapes',
-    vice: 'declares true',
+    fault: 'declares true',
     scenario: 'modern-only',
     breaking: metaOf((meta) => ({ ...meta, [`${META}clientCapabilities`]: { roots: true } })),
   },
   {
     check: 'messages/capability-shapes',
-    vice: 'declares roots.listChanged in the modern era',
+    fault: 'declares roots.listChanged in the modern era',
     scenario: 'modern-only',
     breaking: metaOf((meta) => ({
       ...meta,
@@ -301,7 +301,7 @@ export const MESSAGES: readonly Mutant[] = [
   },
   {
     check: 'messages/capability-shapes',
-    vice: 'names an extension without a prefix',
+    fault: 'names an extension without a prefix',
     scenario: 'modern-only',
     breaking: metaOf((meta) => ({ ...meta, [`${META}clientCapabilities`]: { extensions: { tasks: {} } } })),
   },

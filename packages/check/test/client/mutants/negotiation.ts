@@ -44,31 +44,31 @@ export const NEGOTIATION: readonly Mutant[] = [
     'http-200-error',
   ].map((scenario) => ({
     check: `negotiation/${scenario}`,
-    vice: `does not get along with ${scenario}`,
+    fault: `does not get along with ${scenario}`,
     breaking: givesIn,
   })),
-  { check: 'negotiation/legacy-2024-11-05', vice: 'goes on and fails', breaking: fails, over: 'stdio' },
-  { check: 'negotiation/newer-server', vice: 'takes the first of supportedVersions', breaking: givesIn },
-  { check: 'negotiation/gives-up', vice: 'says that all is well', breaking: looksFine },
-  { check: 'negotiation/gives-up', vice: 'waits for ever', breaking: hangs, scenario: 'discover-unknown' },
+  { check: 'negotiation/legacy-2024-11-05', fault: 'goes on and fails', breaking: fails, over: 'stdio' },
+  { check: 'negotiation/newer-server', fault: 'takes the first of supportedVersions', breaking: givesIn },
+  { check: 'negotiation/gives-up', fault: 'says that all is well', breaking: looksFine },
+  { check: 'negotiation/gives-up', fault: 'waits for ever', breaking: hangs, scenario: 'discover-unknown' },
   {
     check: 'negotiation/era-not-spoken',
-    vice: 'waits for ever for a server of the other era',
+    fault: 'waits for ever for a server of the other era',
     first: ending({ code: 1 }),
     breaking: hangs,
     facts: { modern: false },
   },
-  { check: 'negotiation/probe-first', vice: 'does not probe', breaking: never('server/discover') },
+  { check: 'negotiation/probe-first', fault: 'does not probe', breaking: never('server/discover') },
   {
     check: 'negotiation/modern-error-is-modern',
-    vice: 'falls back on -32021',
+    fault: 'falls back on -32021',
     scenario: 'modern-32021',
     over: 'http',
     breaking: adding('server/discover', handshake, 'answered'),
   },
   {
     check: 'negotiation/version-retry',
-    vice: 'does nothing after -32022',
+    fault: 'does nothing after -32022',
     breaking: (transcript) => {
       const asked = transcript.entries.findIndex(({ kind }) => kind === 'in');
       const refused = transcript.entries.findIndex(({ kind }, at) => at > asked && kind === 'out');
@@ -77,18 +77,18 @@ export const NEGOTIATION: readonly Mutant[] = [
   },
   {
     check: 'negotiation/supported-version',
-    vice: 'insists on its own version',
+    fault: 'insists on its own version',
     breaking: metaOf((meta) => ({ ...meta, 'io.modelcontextprotocol/protocolVersion': '2026-01-01' })),
   },
   {
     check: 'negotiation/handshake-version',
-    vice: 'offers 2026-07-28 in initialize',
+    fault: 'offers 2026-07-28 in initialize',
     scenario: 'legacy-2025-11-25',
     breaking: paramsOf('initialize', (params) => ({ ...params, protocolVersion: '2026-07-28' })),
   },
   {
     check: 'negotiation/unknown-revision',
-    vice: 'goes on with a revision that never was',
+    fault: 'goes on with a revision that never was',
     breaking: adding(
       'initialize',
       (said) => [like(said, { jsonrpc: '2.0', id: 9, method: 'tools/list' })],
@@ -97,24 +97,24 @@ export const NEGOTIATION: readonly Mutant[] = [
   },
   {
     check: 'negotiation/remembers',
-    vice: 'probes before every request',
+    fault: 'probes before every request',
     breaking: adding('tools/list', (said) => [
       like(said, { jsonrpc: '2.0', id: 99, method: 'server/discover', params: {} }),
     ]),
   },
   {
     check: 'negotiation/one-era',
-    vice: 'shakes hands after it was told that the server is modern',
+    fault: 'shakes hands after it was told that the server is modern',
     breaking: adding('server/discover', handshake, 'answered'),
   },
   ...[401, 429, 503].map((status) => ({
     check: `negotiation/http-${status}-is-no-era`,
-    vice: `falls back on ${status}`,
+    fault: `falls back on ${status}`,
     breaking: adding('server/discover', handshake),
   })),
   {
     check: 'negotiation/http-503-is-no-era',
-    vice: 'says nothing at all',
+    fault: 'says nothing at all',
     breaking: saying(() => null),
   },
 ];

@@ -30,31 +30,31 @@ export const ROBUSTNESS: readonly Mutant[] = [
     'sse-two-lines',
   ].map((scenario) => ({
     check: `robustness/${scenario}`,
-    vice: `is thrown off by ${scenario}`,
+    fault: `is thrown off by ${scenario}`,
     breaking: fails,
   })),
   ...['crash', 'call-nonsense'].map((scenario) => ({
     check: `robustness/${scenario}`,
-    vice: `hangs at ${scenario}`,
+    fault: `hangs at ${scenario}`,
     breaking: hangs,
   })),
   // Where it is a MUST to end, an expired limit decides nothing; this check says that it hangs.
   ...['stream-cut', 'stream-ended', 'call-error'].map((scenario) => ({
     check: 'robustness/ends',
-    vice: `hangs at ${scenario}`,
+    fault: `hangs at ${scenario}`,
     scenario,
     breaking: hangs,
   })),
   ...['call-error', 'call-nonsense', 'crash', 'stream-cut', 'stream-ended'].map((scenario) => ({
     check: `robustness/${scenario}`,
-    vice: `does not notice ${scenario}`,
+    fault: `does not notice ${scenario}`,
     breaking: looksFine,
   })),
-  { check: 'robustness/output-schema', vice: 'believes what it gets', breaking: looksFine },
-  { check: 'robustness/restarts', vice: 'never starts a server again', breaking: fails },
+  { check: 'robustness/output-schema', fault: 'believes what it gets', breaking: looksFine },
+  { check: 'robustness/restarts', fault: 'never starts a server again', breaking: fails },
   {
     check: 'robustness/listens-again',
-    vice: 'forgets what it listened for',
+    fault: 'forgets what it listened for',
     breaking: (transcript) => {
       let listens = 0;
       return saying((message) =>
@@ -64,23 +64,23 @@ export const ROBUSTNESS: readonly Mutant[] = [
   },
   {
     check: 'robustness/retry-new-id',
-    vice: 'repeats a call as it was',
+    fault: 'repeats a call as it was',
     over: 'http',
     first: repeating('another'),
     breaking: repeating(undefined),
   },
   {
     check: 'shutdown/closes-input',
-    vice: 'sends SIGTERM first',
+    fault: 'sends SIGTERM first',
     scenario: 'dual',
     over: 'stdio',
     breaking: signalled(-5),
   },
-  { check: 'shutdown/waits', vice: 'sends SIGTERM right away', breaking: signalled(20) },
-  { check: 'shutdown/waits', vice: 'sends SIGTERM with the end of the input', breaking: signalled(-1) },
+  { check: 'shutdown/waits', fault: 'sends SIGTERM right away', breaking: signalled(20) },
+  { check: 'shutdown/waits', fault: 'sends SIGTERM with the end of the input', breaking: signalled(-1) },
   {
     check: 'shutdown/stays-for-it',
-    vice: 'is gone before its server',
+    fault: 'is gone before its server',
     breaking: (transcript) => {
       // A process, not one of ours.
       const entries = transcript.entries.map((entry) => ({ ...entry, life: 4711 }));
@@ -89,15 +89,15 @@ export const ROBUSTNESS: readonly Mutant[] = [
   },
   {
     check: 'shutdown/nothing-left',
-    vice: 'leaves its server behind',
+    fault: 'leaves its server behind',
     scenario: 'dual',
     over: 'stdio',
     breaking: ending({ left: 1 }),
   },
-  { check: 'shutdown/ends', vice: 'cannot leave', breaking: hangs },
+  { check: 'shutdown/ends', fault: 'cannot leave', breaking: hangs },
   {
     check: 'shutdown/one-at-a-time',
-    vice: 'probes a sibling',
+    fault: 'probes a sibling',
     scenario: 'dual',
     over: 'stdio',
     breaking: (transcript) => ({
@@ -109,7 +109,7 @@ export const ROBUSTNESS: readonly Mutant[] = [
   },
   {
     check: 'shutdown/closes-input',
-    vice: 'never closes the input',
+    fault: 'never closes the input',
     scenario: 'dual',
     over: 'stdio',
     breaking: (transcript) => without(({ kind }) => kind === 'eof')(signalled(0)(transcript)),

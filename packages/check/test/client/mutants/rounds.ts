@@ -21,12 +21,12 @@ const responding = (change: (answer: Json) => unknown) =>
 export const ROUNDS: readonly Mutant[] = [
   {
     check: 'rounds/answered',
-    vice: 'does not call again',
+    fault: 'does not call again',
     breaking: saying((message) => ('requestState' in ((message['params'] ?? {}) as Json) ? null : undefined)),
   },
   {
     check: 'rounds/answered',
-    vice: 'answers only the first of several',
+    fault: 'answers only the first of several',
     scenario: 'round-many',
     breaking: retrying((params) => {
       const [first] = Object.entries((params['inputResponses'] ?? {}) as Json);
@@ -35,17 +35,17 @@ export const ROUNDS: readonly Mutant[] = [
   },
   {
     check: 'rounds/state-echoed',
-    vice: 'trims the state',
+    fault: 'trims the state',
     breaking: retrying((params) => ({ ...params, requestState: String(params['requestState']).trim() })),
   },
   {
     check: 'rounds/state-not-carried-over',
-    vice: 'remembers the state of the round before',
+    fault: 'remembers the state of the round before',
     breaking: retrying((params) => ({ ...params, requestState: 'only-here' })),
   },
   {
     check: 'rounds/new-id',
-    vice: 'calls again with the same id',
+    fault: 'calls again with the same id',
     breaking: (transcript) => {
       const ids: unknown[] = [];
       return saying((message) => {
@@ -57,12 +57,12 @@ export const ROUNDS: readonly Mutant[] = [
   },
   {
     check: 'rounds/same-params',
-    vice: 'forgets the arguments',
+    fault: 'forgets the arguments',
     breaking: retrying(({ arguments: _, ...rest }) => rest),
   },
   {
     check: 'rounds/same-params',
-    vice: 'puts the answers into the arguments',
+    fault: 'puts the answers into the arguments',
     breaking: retrying(({ inputResponses, ...rest }) => ({
       ...rest,
       arguments: { ...(rest['arguments'] as Json), inputResponses },
@@ -70,30 +70,30 @@ export const ROUNDS: readonly Mutant[] = [
   },
   {
     check: 'rounds/bare-answers',
-    vice: 'wraps its answers as responses',
+    fault: 'wraps its answers as responses',
     breaking: responding((answer) => ({ jsonrpc: '2.0', id: 1, result: answer })),
   },
   {
     check: 'rounds/bare-answers',
-    vice: 'answers roots with a form',
+    fault: 'answers roots with a form',
     scenario: 'round-many',
     breaking: responding(() => ({ action: 'accept', content: {} })),
   },
   {
     check: 'rounds/form-fits',
-    vice: 'has a number for a name',
+    fault: 'has a number for a name',
     breaking: responding(() => ({ action: 'accept', content: { name: 5 } })),
   },
   {
     check: 'rounds/parallel-apart',
-    vice: 'has one state for the whole connection',
+    fault: 'has one state for the whole connection',
     breaking: retrying((params) => ({ ...params, requestState: 'state-other' })),
   },
-  { check: 'rounds/state-only', vice: 'takes it for the end', breaking: fails },
-  { check: 'rounds/bounded', vice: 'goes on for ever', breaking: hangs },
+  { check: 'rounds/state-only', fault: 'takes it for the end', breaking: fails },
+  { check: 'rounds/bounded', fault: 'goes on for ever', breaking: hangs },
   {
     check: 'rounds/undeclared',
-    vice: 'answers all the same',
+    fault: 'answers all the same',
     breaking: (transcript) => {
       const call = transcript.entries.findLast(
         (entry) => entry.kind === 'in' && entry.text.includes('"tools/call"'),
@@ -105,7 +105,7 @@ export const ROUNDS: readonly Mutant[] = [
       return { ...transcript, entries: [...transcript.entries, again] };
     },
   },
-  { check: 'rounds/unknown-result-type', vice: 'takes any result', breaking: looksFine },
-  { check: 'rounds/missing-result-type', vice: 'wants a type from everybody', breaking: fails },
-  { check: 'rounds/not-on-lists', vice: 'takes it for an empty list', breaking: looksFine },
+  { check: 'rounds/unknown-result-type', fault: 'takes any result', breaking: looksFine },
+  { check: 'rounds/missing-result-type', fault: 'wants a type from everybody', breaking: fails },
+  { check: 'rounds/not-on-lists', fault: 'takes it for an empty list', breaking: looksFine },
 ];

@@ -2,12 +2,12 @@ import type { ClientFacts } from '../../../src/client/checks/check.js';
 import type { Over } from '../../../src/client/model.js';
 import type { Breaking } from './break.js';
 
-/** A client with one vice, as the record that it would leave. */
+/** A client with one fault, as the record that it would leave. */
 export interface Mutant {
   /** The check that catches it. */
   readonly check: string;
   /** What is wrong with it. */
-  readonly vice: string;
+  readonly fault: string;
   readonly breaking: Breaking;
   /** Default: the first that the check looks at. */
   readonly scenario?: string;

@@ -1,17 +1,17 @@
 import type { AnyMutant } from '../support/mutant.js';
-import { deaf, dies, isJson, SOON } from './vices.js';
+import { deaf, dies, isJson, SOON } from './faults.js';
 
 /** Bytes that are no JSON, or hardly text, and lines in pieces. */
 export const badBytesMutants: readonly AnyMutant[] = [
   {
     check: 'bytes/parse-error',
-    vice: 'does not answer lines that are not JSON',
+    fault: 'does not answer lines that are not JSON',
     seen: /was not answered/,
     middle: deaf((line) => !isJson(line)),
   },
   {
     check: 'bytes/parse-error',
-    vice: 'answers what is not JSON with -32600',
+    fault: 'answers what is not JSON with -32600',
     seen: /-32600/,
     middle: () => ({
       incomingLine(line, io) {
@@ -26,7 +26,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   dies('bytes/survives-control-bytes', 'a NUL', (line) => line.includes('\0')),
   {
     check: 'bytes/survives-blank-lines',
-    vice: 'crashes on an empty line',
+    fault: 'crashes on an empty line',
     seen: /an empty line/,
     middle: () => ({
       incomingBytes(bytes, io) {
@@ -38,7 +38,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'bytes/byte-order-mark',
-    vice: 'crashes on a byte order mark',
+    fault: 'crashes on a byte order mark',
     seen: /neither/,
     middle: () => ({
       incomingBytes(bytes, io) {
@@ -50,7 +50,7 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'bytes/white-space',
-    vice: 'ignores lines that end with CRLF',
+    fault: 'ignores lines that end with CRLF',
     seen: /CRLF was not answered/,
     middle: () => ({
       incomingBytes: (bytes) => (bytes.toString().endsWith('\r\n') ? undefined : bytes),
@@ -58,30 +58,30 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'bytes/any-writing',
-    vice: 'ignores messages that do not begin with jsonrpc',
+    fault: 'ignores messages that do not begin with jsonrpc',
     seen: /the other way round was not answered/,
     middle: deaf((line) => !line.startsWith('{"jsonrpc"')),
   },
   {
     check: 'bytes/lone-surrogates',
-    vice: 'ignores requests with half a surrogate pair',
+    fault: 'ignores requests with half a surrogate pair',
     middle: deaf((line) => line.includes('\\ud83d')),
   },
   {
     check: 'bytes/utf-8',
-    vice: 'decodes each chunk by itself',
+    fault: 'decodes each chunk by itself',
     seen: /came back as/,
     middle: () => ({ incomingBytes: (bytes) => Buffer.from(bytes.toString('utf8')) }),
   },
   {
     check: 'chunks/single-bytes',
-    vice: 'treats each read as a message',
+    fault: 'treats each read as a message',
     options: SOON,
     middle: () => ({ incomingBytes: (bytes) => (bytes.length === 1 ? undefined : bytes) }),
   },
   {
     check: 'chunks/slow-line',
-    vice: 'answers half a line',
+    fault: 'answers half a line',
     seen: /half a line was answered/,
     middle: () => ({
       incomingBytes(bytes, io) {
@@ -92,14 +92,14 @@ export const badBytesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'chunks/many-lines',
-    vice: 'reads only the first line of a chunk',
+    fault: 'reads only the first line of a chunk',
     seen: /of 4 requests were not answered/,
     options: SOON,
     middle: () => ({ incomingBytes: (bytes) => bytes.subarray(0, bytes.indexOf(10) + 1 || bytes.length) }),
   },
   {
     check: 'size/megabyte',
-    vice: 'ignores long lines',
+    fault: 'ignores long lines',
     options: SOON,
     middle: deaf((line) => line.length > 1_000_000),
   },

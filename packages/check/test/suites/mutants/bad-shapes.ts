@@ -1,18 +1,18 @@
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AnyMutant } from '../support/mutant.js';
-import { answersItself, deaf, dies, errorFor, isJson, metaIn, paramsIn, parse, resultFor } from './vices.js';
+import { answersItself, deaf, dies, errorFor, isJson, metaIn, paramsIn, parse, resultFor } from './faults.js';
 
 /** JSON that is no message, or an odd one. */
 export const badShapesMutants: readonly AnyMutant[] = [
   {
     check: 'envelope/invalid-request',
-    vice: 'does not answer JSON that is not a message',
+    fault: 'does not answer JSON that is not a message',
     seen: /an object without method was not answered/,
     middle: deaf((line) => line === '{"jsonrpc":"2.0"}'),
   },
   {
     check: 'envelope/invalid-request',
-    vice: 'answers a method that is a number with -32601',
+    fault: 'answers a method that is a number with -32601',
     seen: /-32601/,
     middle: answersItself(
       ({ method }) => typeof method === 'number',
@@ -21,18 +21,18 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/error-has-id',
-    vice: 'leaves the id out of a refusal',
+    fault: 'leaves the id out of a refusal',
     middle: () => ({ outgoing: ({ id, ...rest }) => ('error' in rest ? rest : { id, ...rest }) }),
   },
   {
     check: 'envelope/wrong-version',
-    vice: 'does not look at jsonrpc',
+    fault: 'does not look at jsonrpc',
     seen: /jsonrpc "1.0" was answered/,
     middle: () => ({ incoming: (message) => ({ ...message, jsonrpc: '2.0' }) }),
   },
   {
     check: 'envelope/id-null',
-    vice: 'serves a request whose id is null',
+    fault: 'serves a request whose id is null',
     middle: answersItself(
       ({ id }) => id === null,
       (message) => resultFor(message),
@@ -40,7 +40,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/id-type',
-    vice: 'serves a request whose id is true',
+    fault: 'serves a request whose id is true',
     seen: /the id true/,
     middle: answersItself(
       ({ id }) => id === true,
@@ -49,7 +49,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/params-type',
-    vice: 'ignores params that are not an object',
+    fault: 'ignores params that are not an object',
     era: 'legacy',
     middle: () => ({
       incoming: ({ params, ...rest }) => (isJsonObject(params) ? { ...rest, params } : rest),
@@ -57,7 +57,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/odd-ids',
-    vice: 'converts ids to numbers',
+    fault: 'converts ids to numbers',
     seen: /"0"/,
     middle: () => ({
       outgoing: (message) => (message['id'] === '0' ? { ...message, id: 0 } : message),
@@ -65,7 +65,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'envelope/id-again',
-    vice: 'refuses an id that was used before',
+    fault: 'refuses an id that was used before',
     seen: /the second request/,
     middle: () => {
       const known = new Set<unknown>();
@@ -83,7 +83,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'batch/not-processed',
-    vice: 'takes an array apart',
+    fault: 'takes an array apart',
     middle: () => ({
       incomingLine(line) {
         const json = parse(line);
@@ -93,7 +93,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'batch/empty',
-    vice: 'answers an empty array with an empty array',
+    fault: 'answers an empty array with an empty array',
     middle: () => ({
       incomingLine(line, io) {
         if (line !== '[]') return line;
@@ -104,13 +104,13 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'batch/2025-03-26',
-    vice: 'does not know batches',
+    fault: 'does not know batches',
     seen: /2 of 2 requests/,
     middle: deaf((line) => line.startsWith('[')),
   },
   {
     check: 'batch/2025-03-26',
-    vice: 'does not know batches',
+    fault: 'does not know batches',
     seen: /2 of 2 requests/,
     proxy: () => ({
       request: ({ body }) =>
@@ -119,7 +119,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'members/unknown-meta',
-    vice: 'refuses unknown keys in _meta',
+    fault: 'refuses unknown keys in _meta',
     middle: answersItself(
       (message) => 'com.example/mark' in metaIn(message),
       (message) => errorFor(message, -32602),
@@ -127,7 +127,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'members/unknown-params',
-    vice: 'refuses unknown params',
+    fault: 'refuses unknown params',
     middle: answersItself(
       (message) => 'unheardOf' in paramsIn(message),
       (message) => errorFor(message, -32602),
@@ -135,7 +135,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'members/duplicate-keys',
-    vice: 'serves both ids of one request',
+    fault: 'serves both ids of one request',
     seen: /2 answers/,
     middle: () => ({
       incomingLine(line) {
@@ -147,7 +147,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'members/inherited-names',
-    vice: 'finds a method called constructor',
+    fault: 'finds a method called constructor',
     seen: /the method "constructor"/,
     middle: answersItself(
       ({ method }) => method === 'constructor',
@@ -156,7 +156,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'members/inherited-names',
-    vice: 'finds a tool called toString',
+    fault: 'finds a tool called toString',
     seen: /the tool toString/,
     middle: answersItself(
       (message) => paramsIn(message)['name'] === 'toString',
@@ -165,7 +165,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'members/prototype-keys',
-    vice: 'takes over what is in __proto__',
+    fault: 'takes over what is in __proto__',
     middle: () => {
       let polluted = false;
       return {
@@ -186,7 +186,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   dies('members/survives-long-method', 'a long name', (line) => line.length > 1_000_000),
   {
     check: 'noise/notifications',
-    vice: 'answers a notification that it does not know',
+    fault: 'answers a notification that it does not know',
     middle: answersItself(
       ({ id, method }) => id === undefined && method === 'no/such/method',
       () => ({ jsonrpc: '2.0', id: null, error: { code: -32601, message: 'no' } }),
@@ -194,7 +194,7 @@ export const badShapesMutants: readonly AnyMutant[] = [
   },
   {
     check: 'noise/responses',
-    vice: 'answers an answer',
+    fault: 'answers an answer',
     seen: /an error for an unknown id was answered/,
     middle: answersItself(
       ({ id, error }) => typeof id === 'string' && error !== undefined,

@@ -1,5 +1,5 @@
 import { changing } from '../support/altered.js';
-import { HASTY, inEra, objectOf } from '../support/asking-vices.js';
+import { HASTY, inEra, objectOf } from '../support/asking-faults.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const CANCELLED = 'notifications/cancelled';
@@ -13,20 +13,20 @@ export const cancellationMutants: readonly AnyMutant[] = [
     {
       ...era,
       check: 'cancellation/no-answer-after',
-      vice: 'ignores cancellations',
+      fault: 'ignores cancellations',
       middle: onCancelled(() => undefined),
     },
     {
       ...era,
       check: 'cancellation/no-progress-after',
-      vice: 'ignores cancellations',
+      fault: 'ignores cancellations',
       middle: onCancelled(() => undefined),
     },
   ]),
   {
     ...MODERN_HASTY,
     check: 'cancellation/no-progress-after',
-    vice: 'reports progress once more when it is cancelled',
+    fault: 'reports progress once more when it is cancelled',
     seen: /each time/,
     middle: () => {
       const tokens = new Map<unknown, unknown>();
@@ -53,7 +53,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...MODERN_HASTY,
     check: 'cancellation/others-go-on',
-    vice: 'cancels everything',
+    fault: 'cancels everything',
     middle: () => {
       const open: unknown[] = [];
       return {
@@ -68,7 +68,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   ...[MODERN_HASTY, LEGACY].map((era) => ({
     ...era,
     check: 'cancellation/keeps-types-apart',
-    vice: 'converts a string to a number',
+    fault: 'converts a string to a number',
     options: { ...era.options, patience: HASTY },
     middle: onCancelled((message) => ({
       ...message,
@@ -78,14 +78,14 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'cancellation/unknown-ignored',
-    vice: 'answers the cancellation of a request that never was',
+    fault: 'answers the cancellation of a request that never was',
     seen: /answered/,
     middle: replying(({ requestId }) => ({ id: requestId, error: { code: -32602, message: 'unknown' } })),
   },
   {
     ...LEGACY,
     check: 'cancellation/malformed-ignored',
-    vice: 'answers a cancellation without an id',
+    fault: 'answers a cancellation without an id',
     seen: /answered/,
     middle: replying(({ requestId }) =>
       requestId === undefined ? { error: { code: -32600, message: 'requestId is missing' } } : undefined,
@@ -94,7 +94,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'cancellation/malformed-ignored',
-    vice: 'stops reading after a cancellation without an id',
+    fault: 'stops reading after a cancellation without an id',
     options: { ...MODERN.options, patience: HASTY },
     middle: () => {
       let isHurt = false;
@@ -109,20 +109,20 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'cancellation/finished-ignored',
-    vice: 'confirms the cancellation of what was answered',
+    fault: 'confirms the cancellation of what was answered',
     middle: replying(({ requestId }) => ({ id: requestId, error: { code: -32800, message: 'cancelled' } })),
   },
   {
     ...MODERN,
     check: 'cancellation/race-survived',
-    vice: 'answers what was cancelled twice',
+    fault: 'answers what was cancelled twice',
     seen: /twice/,
     middle: changing((answer, { method }) => (method === 'server/discover' ? [answer, answer] : undefined)),
   },
   {
     ...LEGACY,
     check: 'cancellation/race-survived',
-    vice: 'crashes after ten cancellations',
+    fault: 'crashes after ten cancellations',
     middle: () => {
       let count = 0;
       return {
@@ -136,7 +136,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'cancellation/disconnect-survived',
-    vice: 'is not available after five clients have gone away',
+    fault: 'is not available after five clients have gone away',
     proxy: () => {
       let slow = 0;
       return {
@@ -151,7 +151,7 @@ export const cancellationMutants: readonly AnyMutant[] = [
   ...[MODERN, LEGACY].map((era) => ({
     ...era,
     check: 'cancellation/server-cancels-only-its-own',
-    vice: 'cancels a request of the client',
+    fault: 'cancels a request of the client',
     middle: changing((answer, { method, id }) =>
       method === 'tools/list'
         ? [{ jsonrpc: '2.0', method: CANCELLED, params: { requestId: id } }, answer]

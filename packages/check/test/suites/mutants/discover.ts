@@ -17,7 +17,7 @@ const NOT_FOUND = { error: { code: -32601, message: 'Method not found' } };
 export const discoverMutants: readonly AnyMutant[] = [
   {
     check: 'discover/again',
-    vice: 'answers server/discover once',
+    fault: 'answers server/discover once',
     seen: /a repeated server\/discover/,
     options: MODERN,
     middle: () => {
@@ -31,7 +31,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/again',
-    vice: 'changes its answer every other time',
+    fault: 'changes its answer every other time',
     seen: /capabilities differs/,
     options: MODERN,
     middle: () => {
@@ -43,7 +43,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/again',
-    vice: 'changes its answer once, after the first one',
+    fault: 'changes its answer once, after the first one',
     seen: /capabilities differs/,
     options: MODERN,
     middle: () => {
@@ -55,7 +55,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/not-needed',
-    vice: 'waits for server/discover',
+    fault: 'waits for server/discover',
     seen: /as the first request/,
     options: MODERN,
     middle: () => {
@@ -68,7 +68,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/not-needed',
-    vice: 'does not know a client at a URL that has not asked server/discover',
+    fault: 'does not know a client at a URL that has not asked server/discover',
     seen: /as the first request/,
     options: MODERN,
     proxy: () => ({
@@ -86,7 +86,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/identity-in-meta',
-    vice: 'identifies itself outside of _meta',
+    fault: 'identifies itself outside of _meta',
     seen: /member serverInfo/,
     options: MODERN,
     middle: changingResult('server/discover', (result) => ({
@@ -96,7 +96,7 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/identity-in-meta',
-    vice: 'has no version',
+    fault: 'has no version',
     seen: /"name":"demo"/,
     options: MODERN,
     middle: changingResult('server/discover', (result) => ({
@@ -106,14 +106,14 @@ export const discoverMutants: readonly AnyMutant[] = [
   },
   {
     check: 'discover/extension-names',
-    vice: 'has an extension without a prefix',
+    fault: 'has an extension without a prefix',
     seen: /"tasks"/,
     options: MODERN,
     middle: extending({ tasks: {} }),
   },
   {
     check: 'discover/extension-names',
-    vice: 'has true instead of a settings object',
+    fault: 'has true instead of a settings object',
     seen: /com\.example\/tasks are true/,
     options: MODERN,
     middle: extending({ 'com.example/tasks': true }),
@@ -123,7 +123,7 @@ export const discoverMutants: readonly AnyMutant[] = [
 /** A prompt and a resource, and nothing that the client was told of. */
 const unannounced = (check: string, name: string): AnyMutant => ({
   check,
-  vice: `serves ${name} and does not announce them`,
+  fault: `serves ${name} and does not announce them`,
   seen: /a result with/,
   middle: hiding(name),
 });
@@ -133,7 +133,7 @@ export const capabilityMutants: readonly AnyMutant[] = [
   unannounced('capabilities/resources-gated', 'resources'),
   {
     check: 'capabilities/prompts-gated',
-    vice: 'answers -32602 to methods that it does not announce',
+    fault: 'answers -32602 to methods that it does not announce',
     seen: /-32602/,
     options: MODERN,
     middle: () => {
@@ -150,42 +150,42 @@ export const capabilityMutants: readonly AnyMutant[] = [
   },
   {
     check: 'capabilities/completions-gated',
-    vice: 'completes and does not announce it',
+    fault: 'completes and does not announce it',
     seen: /a result with|-32602/,
     options: MODERN,
     middle: hiding('completions'),
   },
   {
     check: 'capabilities/prompts-answered',
-    vice: 'announces prompts and has no list of them',
+    fault: 'announces prompts and has no list of them',
     seen: /-32601/,
     options: MODERN,
     middle: answering(({ method }) => (method === 'prompts/list' ? NOT_FOUND : undefined)),
   },
   {
     check: 'capabilities/resources-answered',
-    vice: 'announces resources and has no list of them',
+    fault: 'announces resources and has no list of them',
     seen: /-32601/,
     options: MODERN,
     middle: answering(({ method }) => (method === 'resources/list' ? NOT_FOUND : undefined)),
   },
   {
     check: 'capabilities/legacy-lists-answered',
-    vice: 'announces prompts and has no list of them',
+    fault: 'announces prompts and has no list of them',
     seen: /prompts\/list/,
     options: LEGACY,
     middle: answering(({ method }) => (method === 'prompts/list' ? NOT_FOUND : undefined)),
   },
   {
     check: 'capabilities/templates-answered',
-    vice: 'does not know resources/templates/list',
+    fault: 'does not know resources/templates/list',
     seen: /-32601/,
     options: LEGACY,
     middle: answering(({ method }) => (method === 'resources/templates/list' ? NOT_FOUND : undefined)),
   },
   {
     check: 'capabilities/completions-answered',
-    vice: 'announces completions and does not know them',
+    fault: 'announces completions and does not know them',
     seen: /-32601/,
     options: MODERN,
     middle: answering(({ method }) => (method === 'completion/complete' ? NOT_FOUND : undefined)),

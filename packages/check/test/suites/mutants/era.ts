@@ -1,7 +1,7 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { AnyMutant, Middle, StreamMutant } from '../support/mutant.js';
-import { answersItself, errorFor, metaIn, paramsIn, resultFor, SOON } from './vices.js';
+import { answersItself, errorFor, metaIn, paramsIn, resultFor, SOON } from './faults.js';
 
 const isModern = (message: JsonObject) => metaIn(message)[META.protocolVersion] !== undefined;
 const isCalled = (method: string) => (message: JsonObject) => message['method'] === method;
@@ -12,13 +12,13 @@ const isDiscover = isCalled('server/discover');
 export const eraMutants: readonly AnyMutant[] = [
   {
     check: 'era/initialize-after-modern',
-    vice: 'does not answer initialize after modern requests',
+    fault: 'does not answer initialize after modern requests',
     options: SOON,
     middle: afterThe(isDiscover, (message) => (isInitialize(message) ? undefined : message)),
   },
   {
     check: 'era/initialize-after-modern',
-    vice: 'refuses everything once it has refused initialize',
+    fault: 'refuses everything once it has refused initialize',
     seen: /initialize was refused, and then server\/discover got/,
     middle: () => {
       let refused = false;
@@ -37,13 +37,13 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/modern-after-initialize',
-    vice: 'does not answer a probe after the handshake',
+    fault: 'does not answer a probe after the handshake',
     options: SOON,
     middle: afterThe(isInitialize, (message) => (isDiscover(message) ? undefined : message)),
   },
   {
     check: 'era/modern-rules-after-initialize',
-    vice: 'serves a modern request by the rules of the session',
+    fault: 'serves a modern request by the rules of the session',
     seen: /by the rules of the session/,
     middle: afterThe(isInitialize, (message) => {
       if (!isModern(message)) return message;
@@ -53,14 +53,14 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/beside-a-session',
-    vice: 'has no place for modern requests beside a session',
+    fault: 'has no place for modern requests beside a session',
     proxy: () => ({
       request: ({ json }) => (json?.['id'] === 'beside' ? refusal(errorFor(json, -32600), 400) : undefined),
     }),
   },
   {
     check: 'era/failed-probe',
-    vice: 'lets a failed probe decide the era',
+    fault: 'lets a failed probe decide the era',
     middle: afterThe(
       (message) => metaIn(message)[META.protocolVersion] === '2099-12-31',
       (message, io) => {
@@ -72,7 +72,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/unknown-version',
-    vice: 'refuses an unknown version with -32602',
+    fault: 'refuses an unknown version with -32602',
     seen: /-32602/,
     middle: () => ({
       outgoing: (message) => (isRefusal(message, -32022) ? errorFor(message, -32602) : message),
@@ -80,7 +80,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/unknown-version',
-    vice: 'does not name the requested version',
+    fault: 'does not name the requested version',
     seen: /data.requested is undefined/,
     middle: () => ({
       outgoing: (message) =>
@@ -94,7 +94,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/unknown-version',
-    vice: 'remembers the unknown version',
+    fault: 'remembers the unknown version',
     seen: /the next request/,
     middle: afterThe(
       (message) => metaIn(message)[META.protocolVersion] === '1900-01-01',
@@ -106,7 +106,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/early-messages',
-    vice: 'lets a ping decide the era',
+    fault: 'lets a ping decide the era',
     era: 'modern',
     middle: afterThe(
       (message) => message['id'] === 'early',
@@ -119,7 +119,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/no-opening',
-    vice: 'serves requests without a handshake',
+    fault: 'serves requests without a handshake',
     middle: answersItself(
       (message) =>
         message['method'] === 'tools/list' && message['params'] === undefined && message['id'] === 1,
@@ -128,7 +128,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/initialize-asks-modern',
-    vice: 'agrees to a modern version in a handshake',
+    fault: 'agrees to a modern version in a handshake',
     seen: /2026-07-28/,
     middle: () => {
       let asked: unknown;
@@ -146,13 +146,13 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/names-versions',
-    vice: 'refuses initialize without its versions',
+    fault: 'refuses initialize without its versions',
     seen: /-32601/,
     middle: answersItself(isInitialize, (message) => errorFor(message, -32601, 'Method not found')),
   },
   {
     check: 'era/refuses-initialize-with-400',
-    vice: 'refuses initialize with status 200',
+    fault: 'refuses initialize with status 200',
     seen: /HTTP 200/,
     proxy: () => ({
       request: ({ json }) =>
@@ -161,7 +161,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/no-accidental-service',
-    vice: 'serves a modern request, but supports only the legacy era',
+    fault: 'serves a modern request, but supports only the legacy era',
     middle: () => ({
       incoming(message, io) {
         if (!isModern(message)) return message;
@@ -173,14 +173,14 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/probe-is-answered',
-    vice: 'does not answer a probe',
+    fault: 'does not answer a probe',
     seen: /no answer/,
     middle: () => ({ incoming: (message) => (isDiscover(message) ? undefined : message) }),
   },
   ...['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].map(forgetsSchemas),
   {
     check: 'era/speaks-2025-06-18',
-    vice: 'leaves serverInfo out of the handshake',
+    fault: 'leaves serverInfo out of the handshake',
     seen: /serverInfo/,
     middle: () => ({
       outgoing: (message) => changeResult(message, ({ serverInfo, ...rest }) => rest),
@@ -188,7 +188,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/supported-is-true',
-    vice: 'lists a future version',
+    fault: 'lists a future version',
     seen: /2099-01-01/,
     middle: () => ({
       outgoing: (message) =>
@@ -202,7 +202,7 @@ export const eraMutants: readonly AnyMutant[] = [
   ...(['tools', 'resources', 'prompts'] as const).map(
     (kind): StreamMutant => ({
       check: `era/same-${kind}`,
-      vice: `has fewer ${kind} in the legacy era`,
+      fault: `has fewer ${kind} in the legacy era`,
       seen: /only in the modern era/,
       middle: () => ({
         outgoing: (message) =>
@@ -216,7 +216,7 @@ export const eraMutants: readonly AnyMutant[] = [
   ),
   {
     check: 'era/same-identity',
-    vice: 'has another name in the legacy era',
+    fault: 'has another name in the legacy era',
     seen: /somebody else/,
     middle: () => ({
       outgoing: (message) =>
@@ -229,7 +229,7 @@ export const eraMutants: readonly AnyMutant[] = [
   },
   {
     check: 'era/no-rounds-in-legacy',
-    vice: 'asks a legacy client for input in a result',
+    fault: 'asks a legacy client for input in a result',
     middle: () => ({
       outgoing: (message) =>
         changeResult(message, (result) =>
@@ -245,7 +245,7 @@ export const eraMutants: readonly AnyMutant[] = [
 function forgetsSchemas(revision: string): StreamMutant {
   return {
     check: `era/speaks-${revision}`,
-    vice: 'forgets the schemas of its tools there',
+    fault: 'forgets the schemas of its tools there',
     seen: /tools\/list: .*inputSchema/,
     middle: () => {
       let isThere = false;

@@ -6,7 +6,7 @@ import type { AnyMutant } from '../support/mutant.js';
 const MODERN = { eras: ['modern'] } as const;
 const LEGACY = { eras: ['legacy'] } as const;
 
-/** The tour reads all resources that are listed: one of them fails in its own way. */
+/** The walkthrough reads all resources that are listed: one of them fails in its own way. */
 const failing = (error: unknown) =>
   answering(({ method, params }) =>
     method === 'resources/read' && params['uri'] === 'demo://clock' ? { error } : undefined,
@@ -15,7 +15,7 @@ const failing = (error: unknown) =>
 const coded = (check: string, code: number, more: Partial<AnyMutant> = {}): AnyMutant =>
   ({
     check,
-    vice: `sends error ${code}`,
+    fault: `sends error ${code}`,
     seen: new RegExp(String(code)),
     options: MODERN,
     middle: failing({ code, message: 'No' }),
@@ -24,7 +24,7 @@ const coded = (check: string, code: number, more: Partial<AnyMutant> = {}): AnyM
 
 const serving = (check: string, asked: string): AnyMutant => ({
   check,
-  vice: `serves ${asked} in the modern era`,
+  fault: `serves ${asked} in the modern era`,
   seen: /result/,
   options: MODERN,
   middle: answering(({ method }) => (method === asked ? { result: { resultType: 'complete' } } : undefined)),
@@ -33,7 +33,7 @@ const serving = (check: string, asked: string): AnyMutant => ({
 export const errorMutants: readonly AnyMutant[] = [
   {
     check: 'errors/unknown-method',
-    vice: 'answers an unknown method with -32600',
+    fault: 'answers an unknown method with -32600',
     seen: /-32600/,
     options: MODERN,
     middle: answering(({ method }) =>
@@ -42,7 +42,7 @@ export const errorMutants: readonly AnyMutant[] = [
   },
   {
     check: 'errors/legacy-unknown-method',
-    vice: 'has a result for anything',
+    fault: 'has a result for anything',
     seen: /an empty result/,
     options: LEGACY,
     middle: answering(({ method }) => (method.startsWith('isthmus_check/') ? { result: {} } : undefined)),
@@ -53,34 +53,34 @@ export const errorMutants: readonly AnyMutant[] = [
   serving('errors/no-tasks-list', 'tasks/list'),
   {
     check: 'errors/shape',
-    vice: 'uses strings as error codes',
+    fault: 'uses strings as error codes',
     seen: /error\.code: expected an integer, got "NOT_FOUND"/,
     middle: failing({ code: 'NOT_FOUND', message: 'No' }),
   },
   {
     check: 'errors/shape',
-    vice: 'sends errors without a message',
+    fault: 'sends errors without a message',
     seen: /error\.message: expected a string, got nothing/,
     options: LEGACY,
     middle: failing({ code: -32603 }),
   },
   {
     check: 'errors/shape',
-    vice: 'does not name the required capabilities',
+    fault: 'does not name the required capabilities',
     seen: /requiredCapabilities/,
     options: MODERN,
     middle: failing({ code: -32021, message: 'More', data: {} }),
   },
   {
     check: 'errors/message-short',
-    vice: 'shows its stack',
+    fault: 'shows its stack',
     seen: /has 2 lines/,
     options: LEGACY,
     middle: failing({ code: -32603, message: 'Error: no\n    at read (server.js:1:1)' }),
   },
   {
     check: 'errors/message-short',
-    vice: 'sends very long error messages',
+    fault: 'sends very long error messages',
     seen: /has 500 characters/,
     options: MODERN,
     middle: failing({ code: -32603, message: 'x'.repeat(500) }),
@@ -108,35 +108,35 @@ const withMeta = (key: string) => (result: JsonObject) => ({
 export const resultMutants: readonly AnyMutant[] = [
   {
     check: 'results/type',
-    vice: 'leaves out resultType in results of tools',
+    fault: 'leaves out resultType in results of tools',
     seen: /absent in the result of tools\/call/,
     options: MODERN,
     middle: changingResult('tools/call', ({ resultType: _, ...rest }) => rest),
   },
   {
     check: 'results/type-known',
-    vice: 'answers with a task that was not requested',
+    fault: 'answers with a task that was not requested',
     seen: /"task"/,
     options: MODERN,
     middle: changingResult('tools/call', (result) => ({ ...result, resultType: 'task' })),
   },
   {
     check: 'results/type-true',
-    vice: 'marks a question as complete',
+    fault: 'marks a question as complete',
     seen: /"complete", but it has inputRequests/,
     options: MODERN,
     middle: changingResult('tools/call', (result) => ({ ...result, resultType: 'complete' })),
   },
   {
     check: 'results/type-true',
-    vice: 'sends input_required without a question',
+    fault: 'sends input_required without a question',
     seen: /there is no question/,
     options: MODERN,
     middle: changingResult('prompts/get', (result) => ({ ...result, resultType: 'input_required' })),
   },
   {
     check: 'results/server-info',
-    vice: 'identifies itself only in server/discover',
+    fault: 'identifies itself only in server/discover',
     seen: /absent in the result of tools\/list/,
     options: MODERN,
     middle: everywhere(({ _meta, ...rest }, method) =>
@@ -145,7 +145,7 @@ export const resultMutants: readonly AnyMutant[] = [
   },
   {
     check: 'results/server-info',
-    vice: 'has no version',
+    fault: 'has no version',
     seen: /"name":"demo"/,
     options: MODERN,
     middle: changingResult('prompts/list', (result) => ({
@@ -155,21 +155,21 @@ export const resultMutants: readonly AnyMutant[] = [
   },
   {
     check: 'results/meta-keys',
-    vice: 'begins a key with an underscore',
+    fault: 'begins a key with an underscore',
     seen: /"_mine"/,
     options: MODERN,
     middle: changingResult('tools/list', withMeta('_mine')),
   },
   {
     check: 'results/meta-keys',
-    vice: 'has a prefix with an empty label',
+    fault: 'has a prefix with an empty label',
     seen: /"com\.\.example\/mine"/,
     options: LEGACY,
     middle: changingResult('prompts/list', withMeta('com..example/mine')),
   },
   {
     check: 'results/meta-keys',
-    vice: 'has a bad key in a notification',
+    fault: 'has a bad key in a notification',
     seen: /"-mine"/,
     options: LEGACY,
     middle: () => ({
@@ -181,14 +181,14 @@ export const resultMutants: readonly AnyMutant[] = [
   },
   {
     check: 'results/meta-reserved',
-    vice: 'moves in with MCP',
+    fault: 'moves in with MCP',
     seen: /com\.mcp\.tools\/mine/,
     options: MODERN,
     middle: changingResult('tools/list', withMeta('com.mcp.tools/mine')),
   },
   {
     check: 'results/meta-reserved',
-    vice: 'moves in with MCP in its notifications',
+    fault: 'moves in with MCP in its notifications',
     seen: /dev\.mcp\/mine/,
     options: LEGACY,
     middle: () => ({
@@ -200,7 +200,7 @@ export const resultMutants: readonly AnyMutant[] = [
   },
   {
     check: 'results/trace-context',
-    vice: 'has an invalid traceparent',
+    fault: 'has an invalid traceparent',
     seen: /traceparent is 1/,
     options: MODERN,
     middle: changingResult('tools/list', withMeta('traceparent')),

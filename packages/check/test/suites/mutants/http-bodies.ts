@@ -1,6 +1,6 @@
 import { small } from '../support/http-bases.js';
 import type { AnyMutant, ProxyRequest } from '../support/mutant.js';
-import { answering, fallingOn, respond, when, withHeaders } from './http-vices.js';
+import { answering, fallingOn, respond, when, withHeaders } from './http-faults.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;
 const legacy = { base: small, options: { eras: ['legacy'] } } as const;
@@ -11,7 +11,7 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-body/not-json',
-    vice: 'shows an error page for what is not JSON',
+    fault: 'shows an error page for what is not JSON',
     proxy: () =>
       when(
         (request) => isPost(request) && !request.json,
@@ -21,7 +21,7 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...legacy,
     check: 'http-body/not-a-message',
-    vice: 'answers -32700 to every invalid body',
+    fault: 'answers -32700 to every invalid body',
     proxy: () =>
       when(
         ({ json, body }) => json?.['hello'] || body.toString() === '42',
@@ -31,7 +31,7 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-body/empty',
-    vice: 'fails on an empty body',
+    fault: 'fails on an empty body',
     proxy: () =>
       when(
         (request) => isPost(request) && request.body.length === 0,
@@ -41,26 +41,26 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-body/batch-refused',
-    vice: 'still serves batches',
+    fault: 'still serves batches',
     proxy: () => when(isArray, () => respond(200, [{ jsonrpc: '2.0', id: 'one', result: {} }])),
   },
   {
     ...modern,
     check: 'http-body/large',
-    vice: 'fails on a large body',
+    fault: 'fails on a large body',
     tcp: () =>
       answering('content-length: 1677', 'HTTP/1.1 500 Oh\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'),
   },
   {
     ...modern,
     check: 'http-body/large',
-    vice: 'serves no requests after a large body',
+    fault: 'serves no requests after a large body',
     tcp: () => fallingOn((bytes) => bytes.includes('content-length: 1677')),
   },
   {
     ...modern,
     check: 'http-body/charset',
-    vice: 'accepts only one spelling of application/json',
+    fault: 'accepts only one spelling of application/json',
     proxy: () =>
       when(
         ({ headers }) => headers['content-type']?.includes(';'),
@@ -70,13 +70,13 @@ export const httpBodyMutants: readonly AnyMutant[] = [
   {
     ...legacy,
     check: 'http-body/other-type-refused',
-    vice: 'does not look at the content type',
+    fault: 'does not look at the content type',
     proxy: () => when(isPost, (request) => withHeaders(request, { 'content-type': 'application/json' })),
   },
   {
     ...modern,
     check: 'http-body/invalid-utf-8',
-    vice: 'fails on bytes that are not UTF-8',
+    fault: 'fails on bytes that are not UTF-8',
     proxy: () =>
       when(
         ({ body }) => body.includes(0xff),

@@ -1,6 +1,6 @@
 import { small, smallGuarded, smallWithSse } from '../support/http-bases.js';
 import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
-import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-vices.js';
+import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-faults.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;
 const guarded = { base: smallGuarded, options: { eras: ['modern'] } } as const;
@@ -17,7 +17,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-clients/concurrent',
-    vice: 'mixes up who asked what',
+    fault: 'mixes up who asked what',
     proxy: () => ({
       message: (message) => (message['id'] === 'at-once-3' ? { ...message, id: 'at-once-4' } : message),
     }),
@@ -25,7 +25,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-clients/eras-apart',
-    vice: 'looks for the session of a modern request',
+    fault: 'looks for the session of a modern request',
     proxy: () =>
       when(
         (request) => methodOf(request) === 'server/discover' && request.headers['mcp-session-id'],
@@ -35,7 +35,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-clients/eras-apart',
-    vice: 'answers a legacy session in the shape of the modern era',
+    fault: 'answers a legacy session in the shape of the modern era',
     seen: /resultType/,
     proxy: () => ({
       message: (message, request) =>
@@ -45,7 +45,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-clients/accept-spellings',
-    vice: 'accepts only one order in Accept',
+    fault: 'accepts only one order in Accept',
     proxy: () =>
       when(
         ({ headers }) => headers['accept'] !== 'application/json, text/event-stream',
@@ -55,7 +55,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-clients/not-accepted',
-    vice: 'sends events to all clients',
+    fault: 'sends events to all clients',
     proxy: () =>
       when(
         ({ headers }) => headers['accept'] === 'application/json',
@@ -66,14 +66,14 @@ export const httpClientMutants: readonly AnyMutant[] = [
     base: smallWithSse,
     options: { eras: ['legacy'] },
     check: 'http-sse/endpoint-first',
-    vice: 'sends no endpoint event',
+    fault: 'sends no endpoint event',
     proxy: () => ({ event: (event) => event.replace(/^event: endpoint\n/m, '') }),
   },
   {
     base: smallWithSse,
     options: { eras: ['legacy'] },
     check: 'http-sse/answers-on-stream',
-    vice: 'answers in the POST',
+    fault: 'answers in the POST',
     proxy: () =>
       when(
         ({ method, url }) => method === 'POST' && url.startsWith('/message'),
@@ -83,7 +83,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...guarded,
     check: 'http-auth/token-required',
-    vice: 'takes any token',
+    fault: 'takes any token',
     proxy: () =>
       when(
         ({ headers }) => headers['authorization'],
@@ -93,7 +93,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...guarded,
     check: 'http-auth/token-required',
-    vice: 'sends strangers away with 403',
+    fault: 'sends strangers away with 403',
     seen: /403/,
     proxy: () => status(401, 403),
   },
@@ -101,7 +101,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
     base: smallGuarded,
     era: 'legacy',
     check: 'http-auth/every-request',
-    vice: 'accepts a session id instead of a token',
+    fault: 'accepts a session id instead of a token',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-session-id'],
@@ -111,7 +111,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...guarded,
     check: 'http-auth/every-request',
-    vice: 'asks once',
+    fault: 'asks once',
     proxy: () => {
       let hasAsked = false;
       return {
@@ -127,7 +127,7 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...guarded,
     check: 'http-auth/challenge',
-    vice: 'does not say what it asks for',
+    fault: 'does not say what it asks for',
     proxy: () => ({
       response: ({ headers }) => ({ headers: { ...headers, 'www-authenticate': undefined } }),
     }),
@@ -135,32 +135,32 @@ export const httpClientMutants: readonly AnyMutant[] = [
   {
     ...guarded,
     check: 'http-auth/metadata-found',
-    vice: 'hides its metadata',
+    fault: 'hides its metadata',
     proxy: () => ({ ...BARE_CHALLENGE, ...when(isMetadata, () => respond(404)) }),
   },
   {
     ...guarded,
     check: 'http-auth/metadata-sound',
-    vice: 'names no authorization server',
+    fault: 'names no authorization server',
     proxy: () => publishing({ authorization_servers: [] }),
   },
   {
     ...guarded,
     check: 'http-auth/metadata-sound',
-    vice: 'sends its clients to an open address for tokens',
+    fault: 'sends its clients to an open address for tokens',
     proxy: () => publishing({ authorization_servers: ['http://login.example.com'] }),
   },
   {
     ...guarded,
     check: 'http-auth/scope',
-    vice: 'does not say which scopes it takes',
+    fault: 'does not say which scopes it takes',
     proxy: () =>
       publishing({ authorization_servers: ['https://login.example.com'], scopes_supported: ['use'] }),
   },
   {
     ...guarded,
     check: 'http-auth/no-offline-access',
-    vice: 'asks for offline_access',
+    fault: 'asks for offline_access',
     proxy: () =>
       publishing({
         authorization_servers: ['https://login.example.com'],

@@ -1,6 +1,6 @@
 import { small, smallModern } from '../support/http-bases.js';
 import type { AnyMutant } from '../support/mutant.js';
-import { methodOf, nameIn, paramsIn, refuse, status, when, withHeaders, withJson } from './http-vices.js';
+import { methodOf, nameIn, paramsIn, refuse, status, when, withHeaders, withJson } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['modern'] } } as const;
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
@@ -9,7 +9,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/version-required',
-    vice: 'takes the version from the body alone',
+    fault: 'takes the version from the body alone',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-protocol-version'] === undefined,
@@ -19,7 +19,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     base: smallModern,
     check: 'http-headers/version-required',
-    vice: 'treats a missing version as a malformed request',
+    fault: 'treats a missing version as a malformed request',
     seen: /-32600/,
     proxy: () =>
       when(
@@ -31,7 +31,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/method-required',
-    vice: 'takes the method from the body alone',
+    fault: 'takes the method from the body alone',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-method'] === undefined,
@@ -41,7 +41,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/name-required',
-    vice: 'takes the name from the body alone',
+    fault: 'takes the name from the body alone',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-name'] === undefined,
@@ -51,7 +51,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/version-matches-body',
-    vice: 'ignores the version in the body',
+    fault: 'ignores the version in the body',
     proxy: () =>
       when(
         (request) => paramsIn(request)['_meta'],
@@ -65,7 +65,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/body-matches-version',
-    vice: 'ignores the version in the header',
+    fault: 'ignores the version in the header',
     proxy: () =>
       when(
         (request) => request.headers['mcp-protocol-version'] === '2999-01-01',
@@ -75,7 +75,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/body-matches-version',
-    vice: 'compares the header with the body in server/discover only',
+    fault: 'compares the header with the body in server/discover only',
     seen: /tools\/list/,
     proxy: () =>
       when(
@@ -86,34 +86,34 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/method-matches-body',
-    vice: 'never looks at Mcp-Method',
+    fault: 'never looks at Mcp-Method',
     proxy: () =>
       when(methodOf, (request) => withHeaders(request, { 'mcp-method': String(methodOf(request)) })),
   },
   {
     ...about,
     check: 'http-headers/name-matches-body',
-    vice: 'never looks at Mcp-Name',
+    fault: 'never looks at Mcp-Name',
     proxy: () => when(nameIn, (request) => withHeaders(request, { 'mcp-name': nameIn(request) })),
   },
   {
     ...about,
     check: 'http-headers/unsupported-version',
-    vice: 'sends -32022 with status 200',
+    fault: 'sends -32022 with status 200',
     seen: /HTTP 200 with error -32022/,
     proxy: () => status(400, 200),
   },
   {
     ...about,
     check: 'http-headers/meta-required',
-    vice: 'sends -32602 with status 200',
+    fault: 'sends -32602 with status 200',
     seen: /HTTP 200 with error -32602/,
     proxy: () => status(400, 200),
   },
   {
     ...about,
     check: 'http-headers/names-in-any-case',
-    vice: 'finds headers in one spelling only',
+    fault: 'finds headers in one spelling only',
     proxy: () =>
       when(
         ({ names }) => names.includes('MCP-METHOD'),
@@ -123,7 +123,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/values-keep-their-case',
-    vice: 'compares values without regard to case',
+    fault: 'compares values without regard to case',
     proxy: () =>
       when(
         () => true,
@@ -133,7 +133,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/blanks-around-values',
-    vice: 'keeps white space around a value',
+    fault: 'keeps white space around a value',
     tcp: () => ({
       // What is no method of ours does not match the body any more.
       incoming: (bytes) => bytes.toString('latin1').replace(/mcp-method: {2,}/, 'mcp-method: _'),
@@ -142,7 +142,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/name-in-base64',
-    vice: 'does not decode Base64',
+    fault: 'does not decode Base64',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-name']?.startsWith('=?base64?'),
@@ -152,7 +152,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/name-in-broken-base64',
-    vice: 'ignores what it cannot decode',
+    fault: 'ignores what it cannot decode',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-name']?.includes('!'),
@@ -162,7 +162,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/base64-is-exact',
-    vice: 'skips characters that are not Base64',
+    fault: 'skips characters that are not Base64',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-name']?.startsWith('=?base64?'),
@@ -172,7 +172,7 @@ export const httpHeaderMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-headers/base64-marker-in-lower-case',
-    vice: 'reads the marker in any case',
+    fault: 'reads the marker in any case',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-name']?.startsWith('=?BASE64?'),

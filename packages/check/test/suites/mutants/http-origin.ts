@@ -1,6 +1,6 @@
 import { small } from '../support/http-bases.js';
 import type { AnyMutant } from '../support/mutant.js';
-import { refuse, when, withHeaders } from './http-vices.js';
+import { refuse, when, withHeaders } from './http-faults.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;
 
@@ -8,7 +8,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-origin/foreign-refused',
-    vice: 'lets every page in',
+    fault: 'lets every page in',
     era: 'legacy',
     proxy: () =>
       when(
@@ -19,7 +19,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/foreign-refused',
-    vice: 'refuses foreign pages with 400',
+    fault: 'refuses foreign pages with 400',
     proxy: () =>
       when(
         ({ headers }) => headers['origin'],
@@ -29,7 +29,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/lookalike-refused',
-    vice: 'looks only at the beginning of an origin',
+    fault: 'looks only at the beginning of an origin',
     proxy: () =>
       when(
         ({ headers }) => headers['origin']?.startsWith('http://127.0.0.1'),
@@ -39,7 +39,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/lookalike-refused',
-    vice: 'looks for localhost anywhere in an origin',
+    fault: 'looks for localhost anywhere in an origin',
     seen: /localhost/,
     proxy: () =>
       when(
@@ -50,7 +50,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-origin/every-method',
-    vice: 'lets every page end sessions',
+    fault: 'lets every page end sessions',
     options: { eras: ['legacy'] },
     seen: /DELETE/,
     proxy: () =>
@@ -62,7 +62,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/null-refused',
-    vice: 'treats the origin null as no origin',
+    fault: 'treats the origin null as no origin',
     proxy: () =>
       when(
         ({ headers }) => headers['origin'] === 'null',
@@ -72,7 +72,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/own-served',
-    vice: 'refuses every page',
+    fault: 'refuses every page',
     proxy: () =>
       when(
         ({ headers }) => headers['origin'],
@@ -82,7 +82,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/not-reflected',
-    vice: 'lets every page read its answers',
+    fault: 'lets every page read its answers',
     proxy: () => ({
       response: ({ headers }, request) => ({
         headers: { ...headers, 'access-control-allow-origin': request.headers['origin'] },
@@ -92,7 +92,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/foreign-host-refused',
-    vice: 'answers to every name',
+    fault: 'answers to every name',
     proxy: () =>
       when(
         () => true,
@@ -102,7 +102,7 @@ export const httpOriginMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-origin/loopback-only',
-    vice: 'listens everywhere',
+    fault: 'listens everywhere',
     tcp: () => ({ host: '0.0.0.0' }),
   },
 ];

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { small } from '../support/http-bases.js';
 import type { AnyMutant, ProxyHooks, ProxyRequest } from '../support/mutant.js';
-import { argumentIn, nameIn, refuse, sentinel, when, withHeaders } from './http-vices.js';
+import { argumentIn, nameIn, refuse, sentinel, when, withHeaders } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['modern'] } } as const;
 const isMirror = (request: ProxyRequest) => nameIn(request) === 'mirror';
@@ -10,7 +10,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/served',
-    vice: 'does not decode Base64 in parameters',
+    fault: 'does not decode Base64 in parameters',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-param-region']?.startsWith('=?base64?'),
@@ -20,7 +20,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/required',
-    vice: 'does not miss a parameter header',
+    fault: 'does not miss a parameter header',
     proxy: () =>
       when(
         (request) => isMirror(request) && request.headers['mcp-param-region'] === undefined,
@@ -30,7 +30,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/match-body',
-    vice: 'does not compare parameter headers',
+    fault: 'does not compare parameter headers',
     proxy: () =>
       when(isMirror, (request) =>
         withHeaders(request, { 'mcp-param-region': argumentIn(request, 'region') }),
@@ -39,7 +39,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/none-for-null',
-    vice: 'requires a header without an argument',
+    fault: 'requires a header without an argument',
     proxy: () =>
       when(
         (request) => isMirror(request) && request.headers['mcp-param-region'] === undefined,
@@ -49,7 +49,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/integers-as-numbers',
-    vice: 'compares numbers as texts',
+    fault: 'compares numbers as texts',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-param-size']?.includes('.'),
@@ -59,7 +59,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/illegal-characters',
-    vice: 'reads headers as Latin-1',
+    fault: 'reads headers as Latin-1',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-param-region']?.includes('\u00e9'),
@@ -70,7 +70,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/illegal-characters',
-    vice: 'reads headers as UTF-8',
+    fault: 'reads headers as UTF-8',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-param-region']?.includes('\u00c3'),
@@ -80,7 +80,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/unknown-ignored',
-    vice: 'refuses parameter headers that it does not know',
+    fault: 'refuses parameter headers that it does not know',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-param-isthmus-check'],
@@ -90,7 +90,7 @@ export const httpParamMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-params/no-secrets',
-    vice: 'mirrors a password in a header',
+    fault: 'mirrors a password in a header',
     proxy: () => offering({ password: { type: 'string', 'x-mcp-header': 'Password' } }),
   },
 ];

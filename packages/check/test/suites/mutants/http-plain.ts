@@ -1,6 +1,6 @@
 import { small } from '../support/http-bases.js';
 import type { AnyMutant } from '../support/mutant.js';
-import { answering, fallingOn, respond, when } from './http-vices.js';
+import { answering, fallingOn, respond, when } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['modern'] } } as const;
 const STACK =
@@ -10,7 +10,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/other-methods',
-    vice: 'serves PUT like POST',
+    fault: 'serves PUT like POST',
     proxy: () =>
       when(
         ({ method }) => method === 'PUT',
@@ -20,13 +20,13 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/allow-with-405',
-    vice: 'sends 405 without Allow',
+    fault: 'sends 405 without Allow',
     proxy: () => ({ response: ({ headers }) => ({ headers: { ...headers, allow: undefined } }) }),
   },
   {
     ...about,
     check: 'http-plain/head-and-options',
-    vice: 'fails on OPTIONS',
+    fault: 'fails on OPTIONS',
     proxy: () =>
       when(
         ({ method }) => method === 'OPTIONS',
@@ -36,7 +36,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/trace-refused',
-    vice: 'gives back what TRACE sends',
+    fault: 'gives back what TRACE sends',
     proxy: () =>
       when(
         ({ method }) => method === 'TRACE',
@@ -46,7 +46,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/unknown-path',
-    vice: 'is everywhere',
+    fault: 'is everywhere',
     proxy: () =>
       when(
         () => true,
@@ -56,7 +56,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/no-stack-traces',
-    vice: 'shows its stack',
+    fault: 'shows its stack',
     proxy: () =>
       when(
         ({ method, json }) => method === 'POST' && !json,
@@ -66,7 +66,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/no-header-injection',
-    vice: 'writes what it was sent into its headers',
+    fault: 'writes what it was sent into its headers',
     proxy: () => ({
       response: ({ headers }, request) => {
         const line = decodeURIComponent(request.headers['mcp-protocol-version'] ?? '').split('\r\n')[1];
@@ -78,13 +78,13 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-plain/header-flood',
-    vice: 'serves no requests after a flood of headers',
+    fault: 'serves no requests after a flood of headers',
     tcp: () => fallingOn((bytes) => bytes.includes('x-isthmus-')),
   },
   {
     ...about,
     check: 'http-wire/unfinished-body',
-    vice: 'reads one body after the other',
+    fault: 'reads one body after the other',
     tcp: () => {
       let isBusy = false;
       return {
@@ -99,14 +99,14 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/chunked-body',
-    vice: 'wants to know the length before',
+    fault: 'wants to know the length before',
     tcp: () =>
       answering('transfer-encoding: chunked', 'HTTP/1.1 411 Length Required\r\ncontent-length: 0\r\n\r\n'),
   },
   {
     ...about,
     check: 'http-wire/chunked-body',
-    vice: 'decodes every chunk by itself',
+    fault: 'decodes every chunk by itself',
     seen: /came back changed/,
     tcp: () => ({
       outgoing: (bytes) =>
@@ -118,13 +118,13 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/expect-continue',
-    vice: 'waits for a body that waits for it',
+    fault: 'waits for a body that waits for it',
     tcp: () => ({ incoming: (bytes) => (bytes.includes('100-continue') ? undefined : bytes) }),
   },
   {
     ...about,
     check: 'http-wire/pipelined',
-    vice: 'loses the second request',
+    fault: 'loses the second request',
     tcp: () => ({
       incoming(bytes) {
         const second = bytes.indexOf('POST ', 1);
@@ -135,7 +135,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/after-a-refusal',
-    vice: 'hangs after a refusal',
+    fault: 'hangs after a refusal',
     tcp: () => {
       const refused = new WeakSet<object>();
       return {
@@ -150,7 +150,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/host-required',
-    vice: 'does not miss Host',
+    fault: 'does not miss Host',
     tcp: () => ({
       incoming: (bytes) =>
         bytes.includes('POST ') && !/^host:/im.test(bytes.toString('latin1'))
@@ -161,14 +161,14 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/old-http',
-    vice: 'sends chunks to HTTP/1.0',
+    fault: 'sends chunks to HTTP/1.0',
     tcp: () =>
       answering('HTTP/1.0\r\n', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'),
   },
   {
     ...about,
     check: 'http-wire/ambiguous-length',
-    vice: 'takes the first of two lengths',
+    fault: 'takes the first of two lengths',
     seen: /two Content-Length/,
     tcp: () => ({
       incoming: (bytes) => bytes.toString('latin1').replace('Content-Length: 5\r\n', ''),
@@ -177,7 +177,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/ambiguous-length',
-    vice: 'overlooks Transfer-Encoding beside a length',
+    fault: 'overlooks Transfer-Encoding beside a length',
     seen: /Transfer-Encoding/,
     tcp: () => ({
       incoming: (bytes) => bytes.toString('latin1').replace('transfer-encoding: chunked\r\n', ''),
@@ -186,7 +186,7 @@ export const httpPlainMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-wire/not-http',
-    vice: 'falls over bytes that are not HTTP',
+    fault: 'falls over bytes that are not HTTP',
     tcp: () => fallingOn((bytes) => bytes[0] === 0x16),
   },
 ];

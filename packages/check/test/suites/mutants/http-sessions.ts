@@ -1,6 +1,6 @@
 import { small } from '../support/http-bases.js';
 import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
-import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-vices.js';
+import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['legacy'] } } as const;
 const PROGRESS = {
@@ -13,13 +13,13 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/visible-ascii',
-    vice: 'has a blank in its session ids',
+    fault: 'has a blank in its session ids',
     proxy: () => renaming((id) => `a ${id}`),
   },
   {
     ...about,
     check: 'http-session/strong-ids',
-    vice: 'counts its sessions',
+    fault: 'counts its sessions',
     proxy: () => {
       let count = 0;
       return renaming(() => `session-of-small-server-${++count}`);
@@ -28,13 +28,13 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/strong-ids',
-    vice: 'has short session ids',
+    fault: 'has short session ids',
     proxy: () => renaming((id) => id.slice(0, 6)),
   },
   {
     ...about,
     check: 'http-session/required',
-    vice: 'serves requests without a session id',
+    fault: 'serves requests without a session id',
     proxy: () => {
       let last: string | undefined;
       return {
@@ -49,13 +49,13 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/unknown',
-    vice: 'answers unknown sessions with 400',
+    fault: 'answers unknown sessions with 400',
     proxy: () => status(404, 400),
   },
   {
     ...about,
     check: 'http-session/ended',
-    vice: 'accepts DELETE, but does not end the session',
+    fault: 'accepts DELETE, but does not end the session',
     proxy: () =>
       when(
         ({ method }) => method === 'DELETE',
@@ -65,7 +65,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/ended',
-    vice: 'fails on DELETE',
+    fault: 'fails on DELETE',
     proxy: () =>
       when(
         ({ method }) => method === 'DELETE',
@@ -75,7 +75,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/isolated',
-    vice: 'knows requests by their ids alone',
+    fault: 'knows requests by their ids alone',
     proxy: () => {
       const known = new Map<unknown, unknown>();
       return {
@@ -91,7 +91,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-session/own-notifications',
-    vice: 'sends the progress of all calls to every session',
+    fault: 'sends the progress of all calls to every session',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -101,7 +101,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/version-invalid',
-    vice: 'does not look at the version',
+    fault: 'does not look at the version',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-protocol-version'],
@@ -111,7 +111,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/version-missing',
-    vice: 'insists on the version header',
+    fault: 'insists on the version header',
     proxy: () =>
       when(
         (request) => methodOf(request) === 'ping' && request.headers['mcp-protocol-version'] === undefined,
@@ -121,7 +121,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/get',
-    vice: 'has no valid answer to GET',
+    fault: 'has no valid answer to GET',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -131,7 +131,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/get',
-    vice: 'answers GET with JSON',
+    fault: 'answers GET with JSON',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -141,7 +141,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/get-without-accept',
-    vice: 'opens a stream for any Accept header',
+    fault: 'opens a stream for any Accept header',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -151,7 +151,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/responses-where-asked',
-    vice: 'sends responses to the standing stream, too',
+    fault: 'sends responses to the standing stream, too',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -161,7 +161,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/responses-where-asked',
-    vice: 'answers one POST with the response of another',
+    fault: 'answers one POST with the response of another',
     proxy: () => ({
       message: (message) => (message['id'] === 'here-3' ? { ...message, id: 'here-4' } : message),
     }),
@@ -169,7 +169,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/one-stream-each',
-    vice: 'broadcasts',
+    fault: 'broadcasts',
     proxy: () => ({
       message: (message) => (JSON.stringify(message).includes('"isthmus-check"') ? PROGRESS : message),
       ...when(
@@ -181,7 +181,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/standing-stream-unrelated',
-    vice: 'sends progress to the standing stream',
+    fault: 'sends progress to the standing stream',
     proxy: () =>
       when(
         ({ method }) => method === 'GET',
@@ -191,7 +191,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-legacy/stray-response',
-    vice: 'answers responses',
+    fault: 'answers responses',
     proxy: () =>
       when(
         ({ json }) => json?.['id'] === 'isthmus-check-none',
@@ -201,19 +201,19 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-resume/unique-ids',
-    vice: 'numbers the events of every stream from 1',
+    fault: 'numbers the events of every stream from 1',
     proxy: () => ({ event: (event) => event.replace(/^id: .*$/m, 'id: 1') }),
   },
   {
     ...about,
     check: 'http-resume/primed',
-    vice: 'begins streams with a message',
+    fault: 'begins streams with a message',
     proxy: () => ({ event: (event) => (/^data: ?$/m.test(event) ? '' : event) }),
   },
   {
     ...about,
     check: 'http-resume/retry-before-early-end',
-    vice: 'ends streams without retry',
+    fault: 'ends streams without retry',
     proxy: () => ({
       event: (event) => (event.includes('"result"') ? '' : event.replace(/^retry: .*\n/m, '')),
     }),
@@ -221,7 +221,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-resume/own-stream-only',
-    vice: 'replays what belongs to another stream',
+    fault: 'replays what belongs to another stream',
     proxy: () =>
       when(
         ({ headers }) => headers['last-event-id'],
@@ -231,7 +231,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-resume/answer-survives',
-    vice: 'forgets calls whose stream was lost',
+    fault: 'forgets calls whose stream was lost',
     proxy: () =>
       when(
         ({ headers }) => headers['last-event-id'],
@@ -241,7 +241,7 @@ export const httpSessionMutants: readonly AnyMutant[] = [
   {
     ...about,
     check: 'http-resume/unknown-event',
-    vice: 'fails on events that it does not know',
+    fault: 'fails on events that it does not know',
     proxy: () =>
       when(
         ({ headers }) => headers['last-event-id'],

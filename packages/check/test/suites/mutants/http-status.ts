@@ -1,6 +1,6 @@
 import { small, smallModern } from '../support/http-bases.js';
 import type { AnyMutant } from '../support/mutant.js';
-import { events, methodOf, nameIn, refuse, respond, status, when } from './http-vices.js';
+import { events, methodOf, nameIn, refuse, respond, status, when } from './http-faults.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;
 const PROGRESS = {
@@ -13,19 +13,19 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-status/unknown-method',
-    vice: 'sends -32601 with status 200',
+    fault: 'sends -32601 with status 200',
     proxy: () => status(404, 200),
   },
   {
     ...modern,
     check: 'http-status/missing-capability',
-    vice: 'sends -32021 with status 200',
+    fault: 'sends -32021 with status 200',
     proxy: () => status(400, 200, (request) => nameIn(request) === 'ask'),
   },
   {
     ...modern,
     check: 'http-status/one-endpoint',
-    vice: 'serves some methods elsewhere',
+    fault: 'serves some methods elsewhere',
     options: { eras: ['modern'] },
     proxy: () =>
       when(
@@ -36,7 +36,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-status/json-or-events',
-    vice: 'sends JSON as text/plain',
+    fault: 'sends JSON as text/plain',
     era: 'modern',
     proxy: () => ({
       response: ({ headers }) =>
@@ -48,7 +48,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-status/refusal-names-request',
-    vice: 'forgets the id in errors',
+    fault: 'forgets the id in errors',
     proxy: () => ({
       message: ({ id, ...rest }) => (rest['error'] ? { ...rest, id: null } : { ...rest, id }),
     }),
@@ -56,7 +56,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-status/notification-accepted',
-    vice: 'answers notifications',
+    fault: 'answers notifications',
     proxy: () =>
       when(
         (request) => methodOf(request) === 'notifications/cancelled',
@@ -66,7 +66,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-status/malformed-notification',
-    vice: 'accepts any notification',
+    fault: 'accepts any notification',
     proxy: () =>
       when(
         (request) => methodOf(request) === 7,
@@ -76,13 +76,13 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-modern/no-session',
-    vice: 'gives modern clients a session',
+    fault: 'gives modern clients a session',
     proxy: () => ({ response: ({ headers }) => ({ headers: { ...headers, 'mcp-session-id': 'abc' } }) }),
   },
   {
     ...modern,
     check: 'http-modern/session-ignored',
-    vice: 'looks for the session of a modern request',
+    fault: 'looks for the session of a modern request',
     proxy: () =>
       when(
         ({ headers }) => headers['mcp-session-id'],
@@ -92,7 +92,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-modern/session-ignored',
-    vice: 'repeats the session id',
+    fault: 'repeats the session id',
     proxy: () => ({
       response: ({ headers }, request) => ({
         headers: { ...headers, 'mcp-session-id': request.headers['mcp-session-id'] },
@@ -102,7 +102,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-modern/last-event-id-ignored',
-    vice: 'tries to resume a modern request',
+    fault: 'tries to resume a modern request',
     proxy: () =>
       when(
         ({ headers }) => headers['last-event-id'],
@@ -112,25 +112,25 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     base: smallModern,
     check: 'http-modern/get-and-delete',
-    vice: 'has never heard of GET',
+    fault: 'has never heard of GET',
     proxy: () => status(405, 404),
   },
   {
     base: smallModern,
     check: 'http-modern/initialize-refused',
-    vice: 'answers initialize with 200 and an error',
+    fault: 'answers initialize with 200 and an error',
     proxy: () => status(400, 200, (request) => methodOf(request) === 'initialize'),
   },
   {
     base: small,
     check: 'http-streams/end-with-response',
-    vice: 'leaves streams open',
+    fault: 'leaves streams open',
     proxy: () => ({ end: ({ json }) => nameOfCall(json) !== 'count' }),
   },
   {
     base: small,
     check: 'http-streams/end-with-response',
-    vice: 'goes on after the response',
+    fault: 'goes on after the response',
     proxy: () => ({
       event: (event) =>
         event.includes('"result"') ? `${event}data: ${JSON.stringify(PROGRESS)}\n\n` : event,
@@ -139,7 +139,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/no-requests',
-    vice: 'asks on a modern stream',
+    fault: 'asks on a modern stream',
     proxy: () => ({
       event: (event) => `data: {"jsonrpc":"2.0","id":1,"method":"roots/list"}\n\n${event}`,
     }),
@@ -147,7 +147,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/not-buffered',
-    vice: 'does not mind buffers',
+    fault: 'does not mind buffers',
     proxy: () => ({
       response: ({ headers }) => ({ headers: { ...headers, 'x-accel-buffering': undefined } }),
     }),
@@ -155,7 +155,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/not-resumable',
-    vice: 'replays modern streams',
+    fault: 'replays modern streams',
     proxy: () => ({
       event: (event) => `id: 1\n${event}`,
       ...when(
@@ -167,7 +167,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/own-notifications',
-    vice: 'sends all progress to all streams',
+    fault: 'sends all progress to all streams',
     proxy: () => ({
       message: (message) => (message['method'] === 'notifications/progress' ? [message, PROGRESS] : message),
     }),
@@ -175,7 +175,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/listen-has-no-progress',
-    vice: 'sends progress to listeners',
+    fault: 'sends progress to listeners',
     proxy: () => ({
       event: (event, { json }) =>
         json?.['method'] === 'subscriptions/listen' ? `${event}data: ${JSON.stringify(PROGRESS)}\n\n` : event,
@@ -184,7 +184,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/hang-up',
-    vice: 'falls over when a client hangs up',
+    fault: 'falls over when a client hangs up',
     proxy: () => {
       let hasFallen = false;
       return {
@@ -201,7 +201,7 @@ export const httpStatusMutants: readonly AnyMutant[] = [
   {
     ...modern,
     check: 'http-streams/hang-up',
-    vice: 'tells others what nobody heard',
+    fault: 'tells others what nobody heard',
     proxy: () => {
       let news = '';
       return {

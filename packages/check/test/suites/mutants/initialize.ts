@@ -14,7 +14,7 @@ const choosing = (choose: (asked: string) => string): (() => Middle) =>
 export const initializeMutants: readonly AnyMutant[] = [
   {
     check: 'initialize/version-echoed',
-    vice: 'chooses the version before the one that it was asked for',
+    fault: 'chooses the version before the one that it was asked for',
     seen: /asked for 2025-06-18 it chose 2025-03-26, and asked for 2025-03-26 it chose 2024-11-05/,
     options: LEGACY,
     middle: choosing((asked) =>
@@ -23,7 +23,7 @@ export const initializeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'initialize/unknown-version',
-    vice: 'refuses what it does not know',
+    fault: 'refuses what it does not know',
     seen: /-32602/,
     options: LEGACY,
     middle: answering(({ method, params }) =>
@@ -34,21 +34,21 @@ export const initializeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'initialize/unknown-version',
-    vice: 'agrees to anything',
+    fault: 'agrees to anything',
     seen: /"1900-01-01"/,
     options: LEGACY,
     middle: choosing((asked) => asked),
   },
   {
     check: 'initialize/newest-offered',
-    vice: 'offers its oldest version',
+    fault: 'offers its oldest version',
     seen: /it chose 2024-11-05/,
     options: LEGACY,
     middle: choosing((asked) => (asked.startsWith('2025') ? asked : '2024-11-05')),
   },
   {
     check: 'initialize/ping-before-initialized',
-    vice: 'answers nothing before initialized',
+    fault: 'answers nothing before initialized',
     seen: /ping before/,
     options: LEGACY,
     middle: () => {
@@ -65,7 +65,7 @@ export const initializeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'initialize/nothing-asked-early',
-    vice: 'asks for roots at once',
+    fault: 'asks for roots at once',
     seen: /roots\/list/,
     options: LEGACY,
     middle: changing((answer, { method }) =>
@@ -74,7 +74,7 @@ export const initializeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'initialize/request-before',
-    vice: 'refuses initialize after a request that came too early',
+    fault: 'refuses initialize after a request that came too early',
     seen: /initialize after tools\/list was answered with error/,
     options: LEGACY,
     middle: () => {
@@ -89,7 +89,7 @@ export const initializeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'initialize/twice',
-    vice: 'does not answer a second initialize',
+    fault: 'does not answer a second initialize',
     seen: /nothing/,
     options: { ...LEGACY, patience: { answerMs: 500 } },
     middle: () => {
@@ -109,11 +109,11 @@ const first = (result: JsonObject, member: string, change: JsonObject): JsonObje
 const misshapen = (
   method: string,
   seen: RegExp,
-  vice: string,
+  fault: string,
   change: (result: JsonObject) => JsonObject,
 ): AnyMutant => ({
   check: `shapes/${method.replaceAll('/', '-')}`,
-  vice,
+  fault,
   seen,
   options: { eras: [method === 'server/discover' ? 'modern' : 'legacy'] },
   middle: changingResult(method, change),
@@ -155,7 +155,7 @@ export const shapeMutants: readonly AnyMutant[] = [
   ),
   {
     check: 'shapes/notifications',
-    vice: 'reports progress as text',
+    fault: 'reports progress as text',
     seen: /progress: expected a number/,
     options: LEGACY,
     middle: () => ({
@@ -167,7 +167,7 @@ export const shapeMutants: readonly AnyMutant[] = [
   },
   {
     check: 'shapes/media-types',
-    vice: 'uses "text" as a media type',
+    fault: 'uses "text" as a media type',
     seen: /mimeType/,
     options: LEGACY,
     middle: changingResult('resources/list', (result) => first(result, 'resources', { mimeType: 'text' })),
@@ -177,7 +177,7 @@ export const shapeMutants: readonly AnyMutant[] = [
 export const stateMutants: readonly AnyMutant[] = [
   {
     check: 'state/side-by-side',
-    vice: 'mixes up answers to requests that come at once',
+    fault: 'mixes up answers to requests that come at once',
     seen: /together with others/,
     options: { eras: ['modern'] },
     middle: () => {
@@ -201,7 +201,7 @@ export const stateMutants: readonly AnyMutant[] = [
   },
   {
     check: 'state/after-errors',
-    vice: 'has enough after three errors',
+    fault: 'has enough after three errors',
     seen: /after three errors/,
     options: LEGACY,
     middle: () => {

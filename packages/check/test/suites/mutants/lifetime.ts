@@ -9,14 +9,14 @@ const HASTE: CheckOptions = {
   patience: { helloMs: 10_000, answerMs: 1500, quietMs: 100, checkMs: 20_000 },
 };
 
-const vice = (
+const fault = (
   check: string,
   name: string,
   words: string,
   more: Partial<CommandMutant> = {},
 ): CommandMutant => ({
   check,
-  vice: words,
+  fault: words,
   options: HASTE,
   program: ['small-server.js', name],
   ...more,
@@ -24,36 +24,36 @@ const vice = (
 
 /** Processes that come and go as they should not. `folder` is where those with locks leave them. */
 export const lifetimeMutants: readonly CommandMutant[] = [
-  vice('lifetime/starts', 'late', 'takes seconds to start', {
+  fault('lifetime/starts', 'late', 'takes seconds to start', {
     seen: /came after \d+ ms/,
     options: { ...HASTE, patience: { ...HASTE.patience, answerMs: 700 } },
   }),
-  vice('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /exited/ }),
-  vice('lifetime/two-at-once', 'single', 'holds a lock', {
+  fault('lifetime/stays', 'ends-when-used', 'ends by itself', { seen: /exited/ }),
+  fault('lifetime/two-at-once', 'single', 'holds a lock', {
     seen: /another instance is running/,
     program: ['small-server.js', 'single', lockFolder()],
   }),
-  vice('lifetime/starts-after-kill', 'stale-lock', 'trusts the lock of the dead', {
+  fault('lifetime/starts-after-kill', 'stale-lock', 'trusts the lock of the dead', {
     seen: /another instance is running/,
     program: ['small-server.js', 'stale-lock', lockFolder()],
   }),
-  vice('lifetime/ends-with-input', 'ignores-end', 'ignores the end of input', {
+  fault('lifetime/ends-with-input', 'ignores-end', 'ignores the end of input', {
     seen: /still running/,
   }),
-  vice('lifetime/exit-code', 'exit-code', 'ends with code 3', { seen: /code 3/ }),
-  vice('lifetime/stdout-is-pure', 'farewell', 'says goodbye on stdout', { seen: /Goodbye!/ }),
-  vice('lifetime/leaves-nobody', 'orphans', 'leaves a process behind', {
+  fault('lifetime/exit-code', 'exit-code', 'ends with code 3', { seen: /code 3/ }),
+  fault('lifetime/stdout-is-pure', 'farewell', 'says goodbye on stdout', { seen: /Goodbye!/ }),
+  fault('lifetime/leaves-nobody', 'orphans', 'leaves a process behind', {
     seen: /leaves 1 child processes running/,
   }),
-  vice('lifetime/ends-unused', 'ignores-end-unused', 'waits for a first request for ever'),
-  vice('lifetime/ends-with-subscription', 'waits-for-listeners', 'lives for its listeners'),
-  vice('lifetime/ends-with-call', 'waits-for-calls', 'waits for its calls', { seen: /while sleep ran/ }),
-  vice('lifetime/sigterm', 'ignores-sigterm', 'does not heed SIGTERM'),
-  vice('lifetime/sigterm-leaves-nobody', 'orphans', 'leaves a process behind', {
+  fault('lifetime/ends-unused', 'ignores-end-unused', 'waits for a first request for ever'),
+  fault('lifetime/ends-with-subscription', 'waits-for-listeners', 'lives for its listeners'),
+  fault('lifetime/ends-with-call', 'waits-for-calls', 'waits for its calls', { seen: /while sleep ran/ }),
+  fault('lifetime/sigterm', 'ignores-sigterm', 'does not heed SIGTERM'),
+  fault('lifetime/sigterm-leaves-nobody', 'orphans', 'leaves a process behind', {
     seen: /SIGTERM it leaves 1/,
   }),
-  vice('lifetime/sigint', 'ignores-sigint', 'does not heed SIGINT'),
-  vice('lifetime/host-dies', 'ignores-broken-pipe', 'lives on when nobody hears it'),
+  fault('lifetime/sigint', 'ignores-sigint', 'does not heed SIGINT'),
+  fault('lifetime/host-dies', 'ignores-broken-pipe', 'lives on when nobody hears it'),
 ];
 
 function lockFolder(): string {

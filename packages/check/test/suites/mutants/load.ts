@@ -1,5 +1,5 @@
 import type { AnyMutant, Middle } from '../support/mutant.js';
-import { answersItself, dies, errorFor, isJson, paramsIn, SOON } from './vices.js';
+import { answersItself, dies, errorFor, isJson, paramsIn, SOON } from './faults.js';
 
 /** Not even a greeting is waited for. */
 const HASTE = { patience: { ...SOON.patience, helloMs: 1000 } };
@@ -8,20 +8,20 @@ const HASTE = { patience: { ...SOON.patience, helloMs: 1000 } };
 export const loadMutants: readonly AnyMutant[] = [
   {
     check: 'flood/thousand',
-    vice: 'loses one of a thousand',
+    fault: 'loses one of a thousand',
     seen: /1 of 1000/,
     options: SOON,
     middle: () => ({ outgoing: (message) => (message['id'] === 'flood-500' ? undefined : message) }),
   },
   {
     check: 'flood/thousand',
-    vice: 'answers one of a thousand twice',
+    fault: 'answers one of a thousand twice',
     seen: /twice/,
     middle: () => ({ outgoing: (message) => (message['id'] === 'flood-7' ? [message, message] : message) }),
   },
   {
     check: 'flood/mixed',
-    vice: 'answers one of many stray answers',
+    fault: 'answers one of many stray answers',
     seen: /stray-3/,
     middle: answersItself(
       ({ id }) => id === 'stray-3',
@@ -30,7 +30,7 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'flood/same-id',
-    vice: 'is wedged by an id that is there already',
+    fault: 'is wedged by an id that is there already',
     seen: /was not answered/,
     options: SOON,
     middle: () => {
@@ -47,34 +47,34 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'stall/slow-reader',
-    vice: 'drops an answer that is not read at once',
+    fault: 'drops an answer that is not read at once',
     seen: /1 of \d+ answers/,
     options: SOON,
     middle: () => ({ outgoing: (message) => (message['id'] === 'stall-7' ? undefined : message) }),
   },
   {
     check: 'stall/bounded-memory',
-    vice: 'keeps every answer that is not read',
+    fault: 'keeps every answer that is not read',
     seen: /grew by \d{3,} MiB/,
     options: { patience: { ...SOON.patience, answerMs: 10_000, checkMs: 20_000 } },
     program: ['small-server.js', 'hoards'],
   },
   {
     check: 'stall/others-go-on',
-    vice: 'waits for the end of a line before it serves other connections',
+    fault: 'waits for the end of a line before it serves other connections',
     options: HASTE,
     middle: waitsForAll(),
   },
   {
     check: 'end-of-input/answers-first',
-    vice: 'forgets what is under way when input ends',
+    fault: 'forgets what is under way when input ends',
     seen: /1 of 20/,
     options: SOON,
     middle: () => ({ outgoing: (message) => (message['id'] === 'last-19' ? undefined : message) }),
   },
   {
     check: 'end-of-input/half-line',
-    vice: 'complains on the stream of half a line',
+    fault: 'complains on the stream of half a line',
     seen: /Unexpected end/,
     middle: () => ({
       inputEnd(io) {
@@ -85,19 +85,19 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'end-of-input/no-newline',
-    vice: 'crashes at a line without an end',
+    fault: 'crashes at a line without an end',
     seen: /code 1/,
     program: ['small-server.js', 'crashes-at-rest'],
   },
   {
     check: 'end-of-input/connection-ends',
-    vice: 'never closes its side',
+    fault: 'never closes its side',
     options: SOON,
     middle: () => ({ inputEnd: () => false }),
   },
   {
     check: 'end-of-input/next-connection',
-    vice: 'serves no requests after a client has disconnected in the middle of a line',
+    fault: 'serves no requests after a client has disconnected in the middle of a line',
     options: HASTE,
     middle: waitsForAll(),
   },
@@ -115,14 +115,14 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'fuzz/requests',
-    vice: 'does not answer requests with a cursor',
+    fault: 'does not answer requests with a cursor',
     seen: /answered 0 times/,
     options: SOON,
     middle: () => ({ incoming: (message) => ('cursor' in paramsIn(message) ? undefined : message) }),
   },
   {
     check: 'stream/only-messages',
-    vice: 'prints a line for each list',
+    fault: 'prints a line for each list',
     seen: /debug: listing/,
     middle: () => ({
       incoming(message, io) {
@@ -133,7 +133,7 @@ export const loadMutants: readonly AnyMutant[] = [
   },
   {
     check: 'stream/only-messages-under-stress',
-    vice: 'prints what the parser throws',
+    fault: 'prints what the parser throws',
     seen: /SyntaxError/,
     middle: () => ({
       incomingLine(line, io) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { answering, hiding } from '../support/altered.js';
-import { asking, inEra, objectOf, telling, withParams } from '../support/asking-vices.js';
+import { asking, inEra, objectOf, telling, withParams } from '../support/asking-faults.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const MODERN = inEra('modern', ['test_tool_with_logging']);
@@ -14,34 +14,34 @@ export const loggingMutants: readonly AnyMutant[] = [
     {
       ...era,
       check: 'logging/announced',
-      vice: 'logs without announcing it',
+      fault: 'logs without announcing it',
       middle: hiding('logging'),
     },
     {
       ...era,
       check: 'logging/message-shape',
-      vice: 'uses an unknown log level',
+      fault: 'uses an unknown log level',
       seen: /verbose/,
       middle: logging(() => ({ level: 'verbose' })),
     },
     {
       ...era,
       check: 'logging/message-shape',
-      vice: 'logs without data',
+      fault: 'logs without data',
       seen: /no data/,
       middle: logging(() => ({ data: undefined })),
     },
     {
       ...era,
       check: 'logging/no-credentials',
-      vice: 'logs the password it was given',
+      fault: 'logs the password it was given',
       seen: /a password/,
       middle: logging(() => ({ data: { message: 'signed in', password: 'correct horse' } })),
     },
     {
       ...era,
       check: 'logging/not-a-flood',
-      vice: 'logs everything a hundred times',
+      fault: 'logs everything a hundred times',
       middle: telling((message, method) =>
         method === MESSAGE ? Array.from({ length: 250 }, () => message) : message,
       ),
@@ -50,20 +50,20 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'logging/none-without-level',
-    vice: 'logs for requests without logLevel',
+    fault: 'logs for requests without logLevel',
     middle: asking((params) => ({ ...params, _meta: { [LEVEL]: 'debug', ...objectOf(params['_meta']) } })),
   },
   {
     ...MODERN,
     check: 'logging/from-the-level-on',
-    vice: 'logs everything for any logLevel',
+    fault: 'logs everything for any logLevel',
     seen: /logged at info/,
     middle: atLevel(() => 'debug'),
   },
   {
     ...MODERN,
     check: 'logging/before-the-answer',
-    vice: 'logs after the answer',
+    fault: 'logs after the answer',
     seen: /after the answer/,
     middle: () => {
       const said: JsonObject[] = [];
@@ -78,7 +78,7 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'logging/before-the-answer',
-    vice: 'logs on the streams of others',
+    fault: 'logs on the streams of others',
     seen: /did not ask/,
     proxy: () => ({
       request({ json, method }) {
@@ -92,13 +92,13 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'logging/refuses-unknown-levels',
-    vice: 'accepts any log level',
+    fault: 'accepts any log level',
     middle: atLevel(() => 'info'),
   },
   {
     ...LEGACY,
     check: 'logging/refuses-unknown-levels',
-    vice: 'uses another error code for levels',
+    fault: 'uses another error code for levels',
     seen: /-32603/,
     middle: answering(({ method, params }) =>
       method === 'logging/setLevel' && params['level'] === 'loud'
@@ -109,14 +109,14 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'logging/knows-all-levels',
-    vice: 'does not know alert',
+    fault: 'does not know alert',
     seen: /alert/,
     middle: atLevel((level) => (level === 'alert' ? 'none' : level)),
   },
   {
     ...LEGACY,
     check: 'logging/knows-all-levels',
-    vice: 'says what the level was',
+    fault: 'says what the level was',
     seen: /before/,
     middle: answering(({ method }) =>
       method === 'logging/setLevel' ? { result: { before: 'info' } } : undefined,
@@ -125,14 +125,14 @@ export const loggingMutants: readonly AnyMutant[] = [
   {
     ...LEGACY,
     check: 'logging/from-the-set-level-on',
-    vice: 'does not keep to the level that was set',
+    fault: 'does not keep to the level that was set',
     seen: /info, and emergency/,
     middle: answering(({ method }) => (method === 'logging/setLevel' ? { result: {} } : undefined)),
   },
   {
     ...LEGACY,
     check: 'logging/from-the-set-level-on',
-    vice: 'has one level for all sessions',
+    fault: 'has one level for all sessions',
     seen: /another session/,
     proxy: () => {
       let level: unknown;

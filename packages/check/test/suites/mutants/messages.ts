@@ -7,14 +7,14 @@ const LEGACY = { eras: ['legacy'] } as const;
 export const messageMutants: readonly AnyMutant[] = [
   {
     check: 'messages/envelope',
-    vice: 'leaves out jsonrpc in its lists',
+    fault: 'leaves out jsonrpc in its lists',
     seen: /jsonrpc: expected "2.0", got nothing/,
     options: LEGACY,
     middle: changing(({ jsonrpc, ...rest }, { method }) => (method === 'tools/list' ? rest : undefined)),
   },
   {
     check: 'messages/envelope',
-    vice: 'sends a result and an error at once',
+    fault: 'sends a result and an error at once',
     seen: /error: expected nothing/,
     options: MODERN,
     middle: changing((answer, { method }) =>
@@ -23,7 +23,7 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/envelope',
-    vice: 'answers with an invalid JSON-RPC message over HTTP',
+    fault: 'answers with an invalid JSON-RPC message over HTTP',
     seen: /jsonrpc: expected "2.0", got "1.0"/,
     options: MODERN,
     proxy: () => ({
@@ -33,14 +33,14 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/one-answer',
-    vice: 'answers twice',
+    fault: 'answers twice',
     seen: /answered twice/,
     options: LEGACY,
     middle: changing((answer, { method }) => (method === 'prompts/list' ? [answer, answer] : undefined)),
   },
   {
     check: 'messages/one-answer',
-    vice: 'sends an answer without a request',
+    fault: 'sends an answer without a request',
     seen: /under "surprise"/,
     options: MODERN,
     middle: changing((answer, { method }) =>
@@ -49,7 +49,7 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/notifications-unanswered',
-    vice: 'answers notifications that it does not know',
+    fault: 'answers notifications that it does not know',
     seen: /-32601/,
     options: LEGACY,
     middle: () => ({
@@ -62,7 +62,7 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/over-sockets',
-    vice: 'forgets the modern rules on a socket',
+    fault: 'forgets the modern rules on a socket',
     seen: /no resultType/,
     options: MODERN,
     middle: changing((answer, { method }) =>
@@ -71,7 +71,7 @@ export const messageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'messages/no-requests',
-    vice: 'asks the client for its roots',
+    fault: 'asks the client for its roots',
     seen: /roots\/list/,
     options: MODERN,
     middle: changing((answer, { method }) =>
@@ -87,56 +87,56 @@ const echoing = (change: (id: unknown) => unknown) =>
 export const idMutants: readonly AnyMutant[] = [
   {
     check: 'ids/zero',
-    vice: 'treats the id 0 as missing',
+    fault: 'treats the id 0 as missing',
     seen: /under null/,
     options: MODERN,
     middle: echoing((id) => id || null),
   },
   {
     check: 'ids/large-integer',
-    vice: 'counts in 32 bits',
+    fault: 'counts in 32 bits',
     seen: /was not answered/,
     options: LEGACY,
     middle: echoing((id) => (typeof id === 'number' ? id | 0 : id)),
   },
   {
     check: 'ids/string',
-    vice: 'answers under a number when asked under a string',
+    fault: 'answers under a number when asked under a string',
     seen: /was not answered/,
     options: LEGACY,
     middle: echoing((id) => (typeof id === 'string' ? 1 : id)),
   },
   {
     check: 'ids/empty-string',
-    vice: 'treats an empty id as missing',
+    fault: 'treats an empty id as missing',
     seen: /under no id/,
     options: MODERN,
     middle: echoing((id) => (id === '' ? undefined : id)),
   },
   {
     check: 'ids/digits',
-    vice: 'converts a string of digits to a number',
+    fault: 'converts a string of digits to a number',
     seen: /under 4711/,
     options: LEGACY,
     middle: echoing((id) => (typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : id)),
   },
   {
     check: 'ids/unicode',
-    vice: 'writes ASCII',
+    fault: 'writes ASCII',
     seen: /was not answered/,
     options: LEGACY,
     middle: echoing((id) => (typeof id === 'string' ? id.replace(/[^ -~]/g, '?') : id)),
   },
   {
     check: 'ids/types-apart',
-    vice: 'answers 4712 for "4712"',
+    fault: 'answers 4712 for "4712"',
     seen: /"4712" was not answered/,
     options: LEGACY,
     middle: echoing((id) => (id === '4712' ? 4712 : id)),
   },
   {
     check: 'ids/types-apart',
-    vice: 'answers 4712 for "4712" at a URL',
+    fault: 'answers 4712 for "4712" at a URL',
     seen: /"4712" was answered as 4712/,
     options: MODERN,
     proxy: () => ({ message: (message) => (message['id'] === '4712' ? { ...message, id: 4712 } : message) }),

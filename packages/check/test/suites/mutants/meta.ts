@@ -27,28 +27,28 @@ const clientOf = (request: Passing): unknown => metaOf(request)[META.clientInfo]
 export const metaMutants: readonly AnyMutant[] = [
   {
     check: 'meta/missing-version',
-    vice: 'remembers the version of the connection',
+    fault: 'remembers the version of the connection',
     seen: /a result with/,
     options: MODERN,
     middle: filling((meta) => ({ ...USUAL, ...meta })),
   },
   {
     check: 'meta/missing-capabilities',
-    vice: 'treats missing capabilities as empty ones',
+    fault: 'treats missing capabilities as empty ones',
     seen: /a result with/,
     options: MODERN,
     middle: filling((meta) => ({ [META.clientCapabilities]: {}, ...meta })),
   },
   {
     check: 'meta/missing-everything',
-    vice: 'serves a request without _meta',
+    fault: 'serves a request without _meta',
     seen: /a result with/,
     options: MODERN,
     middle: filling((meta) => (Object.keys(meta).length === 0 ? USUAL : meta)),
   },
   {
     check: 'meta/missing-everything',
-    vice: 'answers a request without _meta with an internal error',
+    fault: 'answers a request without _meta with an internal error',
     seen: /-32603/,
     options: MODERN,
     middle: answering((request) =>
@@ -59,7 +59,7 @@ export const metaMutants: readonly AnyMutant[] = [
   },
   {
     check: 'meta/client-info-optional',
-    vice: 'insists on clientInfo',
+    fault: 'insists on clientInfo',
     seen: /-32602/,
     options: MODERN,
     middle: answering((request) =>
@@ -70,7 +70,7 @@ export const metaMutants: readonly AnyMutant[] = [
   },
   {
     check: 'meta/client-info-changes-nothing',
-    vice: 'has no tools for strangers',
+    fault: 'has no tools for strangers',
     seen: /somebody-else/,
     options: MODERN,
     middle: changing((answer, request) => {
@@ -83,7 +83,7 @@ export const metaMutants: readonly AnyMutant[] = [
   },
   {
     check: 'meta/client-info-malformed',
-    vice: 'does not answer if clientInfo is a string',
+    fault: 'does not answer if clientInfo is a string',
     seen: /nothing/,
     options: { ...MODERN, patience: { answerMs: 500, quietMs: 100 } },
     middle: () => ({
@@ -114,14 +114,14 @@ const deaf = (isWelcome: (version: unknown) => boolean) =>
 export const versionMutants: readonly AnyMutant[] = [
   {
     check: 'versions/unknown-refused',
-    vice: 'answers server/discover in any version',
+    fault: 'answers server/discover in any version',
     seen: /a result with/,
     options: MODERN,
     middle: deaf((version) => version !== '2026-07-28'),
   },
   {
     check: 'versions/unknown-refused',
-    vice: 'refuses a version with -32602',
+    fault: 'refuses a version with -32602',
     seen: /-32602/,
     options: MODERN,
     middle: answering((request) =>
@@ -130,14 +130,14 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/future-refused',
-    vice: 'accepts later versions',
+    fault: 'accepts later versions',
     seen: /2999-12-31/,
     options: MODERN,
     middle: deaf((version) => String(version) > '2026-07-28'),
   },
   {
     check: 'versions/old-refused',
-    vice: 'accepts 2025-06-18 in _meta without the legacy era',
+    fault: 'accepts 2025-06-18 in _meta without the legacy era',
     seen: /2025-06-18/,
     middle: answering((request) => {
       if (request.method === 'initialize') return { error: { code: -32601, message: 'Method not found' } };
@@ -146,7 +146,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/refusal-tells',
-    vice: 'does not name the requested version',
+    fault: 'does not name the requested version',
     seen: /requested is undefined/,
     options: MODERN,
     middle: answering((request) =>
@@ -155,7 +155,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/refusal-tells',
-    vice: 'lists its versions in one string',
+    fault: 'lists its versions in one string',
     seen: /supported is "2026-07-28"/,
     options: MODERN,
     middle: answering((request) =>
@@ -166,7 +166,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/every-request',
-    vice: 'looks at the version of server/discover only',
+    fault: 'looks at the version of server/discover only',
     seen: /after one that was served/,
     options: MODERN,
     middle: answering((request) =>
@@ -177,7 +177,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/every-request',
-    vice: 'is offended by one bad version for good',
+    fault: 'is offended by one bad version for good',
     seen: /after one that was refused/,
     options: MODERN,
     middle: () => {
@@ -190,14 +190,14 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/malformed-refused',
-    vice: 'accepts a number as a version',
+    fault: 'accepts a number as a version',
     seen: /a result with/,
     options: MODERN,
     middle: deaf((version) => typeof version === 'number'),
   },
   {
     check: 'versions/listed-are-served',
-    vice: 'lists a version that it does not serve',
+    fault: 'lists a version that it does not serve',
     seen: /2027-01-01/,
     options: MODERN,
     middle: changingResult('server/discover', (result) => ({
@@ -207,7 +207,7 @@ export const versionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'versions/lists-agree',
-    vice: 'has two lists of versions',
+    fault: 'has two lists of versions',
     seen: /the error lists 2026-07-28, 2027-01-01/,
     options: MODERN,
     middle: answering((request) =>

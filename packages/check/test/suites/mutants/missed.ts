@@ -3,15 +3,15 @@ import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { changing } from '../support/altered.js';
 import { small } from '../support/http-bases.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
-import { methodOf, paramsIn } from './http-vices.js';
-import { SOON } from './vices.js';
+import { SOON } from './faults.js';
+import { methodOf, paramsIn } from './http-faults.js';
 
 const toNumber = (id: unknown) => (typeof id === 'string' && /^\d+$/.test(id) ? Number(id) : id);
 
 export const missedMutants: readonly AnyMutant[] = [
   {
     check: 'ids/every-method',
-    vice: 'makes numbers of ids in prompts/list only',
+    fault: 'makes numbers of ids in prompts/list only',
     seen: /prompts\/list with the id "\d+" was answered under \d+/,
     options: { eras: ['legacy'] },
     middle: changing((answer, { method }) =>
@@ -20,7 +20,7 @@ export const missedMutants: readonly AnyMutant[] = [
   },
   {
     check: 'ids/every-method',
-    vice: 'makes numbers of ids in its errors',
+    fault: 'makes numbers of ids in its errors',
     seen: /isthmus-check\/unknown with the id "\d+" was answered under \d+/,
     options: { eras: ['modern'] },
     middle: changing((answer) =>
@@ -30,7 +30,7 @@ export const missedMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'ids/every-method',
-    vice: 'makes numbers of ids in tools/call at a URL',
+    fault: 'makes numbers of ids in tools/call at a URL',
     seen: /tools\/call with the id "\d+" was answered under \d+/,
     options: { eras: ['modern'] },
     proxy: () => ({
@@ -42,21 +42,21 @@ export const missedMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/calls-survived',
-    vice: 'crashes on a call',
+    fault: 'crashes on a call',
     seen: /tools\/call of echo with .* ended the server/,
     options: { callTools: true, visit: ['echo'] },
     program: ['small-server.js', 'dies-of-echo'],
   },
   {
     check: 'ids/newlines',
-    vice: 'writes line breaks as they are',
+    fault: 'writes line breaks as they are',
     options: { ...SOON, eras: ['legacy'] },
     middle: unescaping,
   },
   {
     base: small,
     check: 'http-streams/events-are-messages',
-    vice: 'breaks the lines of its events',
+    fault: 'breaks the lines of its events',
     seen: /is not JSON/,
     proxy: () => ({
       event: (event) => (event.includes('notifications/progress') ? event.replace(',', ',\n') : event),
@@ -64,19 +64,19 @@ export const missedMutants: readonly AnyMutant[] = [
   },
   {
     check: 'stream/no-byte-order-mark',
-    vice: 'begins with a byte order mark',
+    fault: 'begins with a byte order mark',
     seen: /ef bb bf/,
     middle: () => ({ opened: (io) => io.raw(Buffer.from([0xef, 0xbb, 0xbf])) }),
   },
   {
     check: 'chunks/characters-in-pieces',
-    vice: 'decodes each chunk by itself',
+    fault: 'decodes each chunk by itself',
     options: SOON,
     middle: () => ({ incomingBytes: (bytes) => Buffer.from(bytes.toString('utf8')) }),
   },
   {
     check: 'chunks/characters-under-load',
-    vice: 'decodes each chunk by itself',
+    fault: 'decodes each chunk by itself',
     seen: /U\+FFFD/,
     options: { patience: { ...SOON.patience, answerMs: 3000 } },
     program: ['small-server.js', 'decodes-chunks'],
@@ -84,13 +84,13 @@ export const missedMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-body/characters-in-pieces',
-    vice: 'decodes each chunk by itself',
+    fault: 'decodes each chunk by itself',
     options: { eras: ['modern'] },
     tcp: () => ({ incoming: (bytes) => Buffer.from(bytes.toString('utf8').replaceAll('\ufffd', '?')) }),
   },
   {
     check: 'end-of-input/answers-calls',
-    vice: 'drops what is under way when the input ends',
+    fault: 'drops what is under way when the input ends',
     options: SOON,
     middle: () => {
       let hasEnded = false;
@@ -106,7 +106,7 @@ export const missedMutants: readonly AnyMutant[] = [
   {
     base: small,
     check: 'http-session/same-ids-at-once',
-    vice: 'knows calls by their ids alone, and tells a session of the calls of another',
+    fault: 'knows calls by their ids alone, and tells a session of the calls of another',
     seen: /received a message of the other/,
     options: { eras: ['legacy'] },
     proxy: () => {

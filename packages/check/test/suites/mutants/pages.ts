@@ -9,28 +9,28 @@ const LEGACY = { eras: ['legacy'] } as const;
 export const pageMutants: readonly AnyMutant[] = [
   {
     check: 'pages/bad-cursor',
-    vice: 'begins at the beginning when it does not know a cursor',
+    fault: 'begins at the beginning when it does not know a cursor',
     seen: /tools\/list with a made-up cursor was answered with a result/,
     options: LEGACY,
     middle: inPages({ pageOf: () => 0 }),
   },
   {
     check: 'pages/end',
-    vice: 'has a list that never ends',
+    fault: 'has a list that never ends',
     seen: /does not end/,
     options: MODERN,
     middle: inPages({ next: (page, isLast) => `page ${isLast ? 1 : page + 1}` }),
   },
   {
     check: 'pages/disjoint',
-    vice: 'begins each page with the last item of the one before',
+    fault: 'begins each page with the last item of the one before',
     seen: /is on two pages/,
     options: LEGACY,
     middle: inPages({ items: (all, page) => all.slice(Math.max(0, page * 5 - 1), page * 5 + 5) }),
   },
   {
     check: 'pages/cursor-stable',
-    vice: 'uses its cursors up',
+    fault: 'uses its cursors up',
     seen: /used again/,
     options: MODERN,
     middle: () => {
@@ -52,7 +52,7 @@ export const pageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'pages/cursor-stable',
-    vice: 'ignores the cursor and returns the next page',
+    fault: 'ignores the cursor and returns the next page',
     seen: /another page/,
     options: MODERN,
     middle: () => {
@@ -64,7 +64,7 @@ export const pageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'pages/cursor-anywhere',
-    vice: 'keeps its cursors in the connection',
+    fault: 'keeps its cursors in the connection',
     seen: /on another connection/,
     options: MODERN,
     middle: () => {
@@ -81,7 +81,7 @@ export const pageMutants: readonly AnyMutant[] = [
   },
   {
     check: 'pages/unique',
-    vice: 'lists a prompt twice',
+    fault: 'lists a prompt twice',
     seen: /the prompt \w+ is listed twice/,
     options: LEGACY,
     middle: changingResult('prompts/list', (result) => {
@@ -96,28 +96,28 @@ const asking = { resultType: 'input_required', requestState: 'x', ttlMs: 1000 };
 export const cacheMutants: readonly AnyMutant[] = [
   {
     check: 'cache/lifetime',
-    vice: 'does not say how long a resource stays fresh',
+    fault: 'does not say how long a resource stays fresh',
     seen: /resources\/read .*ttlMs is absent/,
     options: MODERN,
     middle: changingResult('resources/read', ({ ttlMs: _, ...rest }) => rest),
   },
   {
     check: 'cache/lifetime',
-    vice: 'has a fraction as ttlMs',
+    fault: 'has a fraction as ttlMs',
     seen: /ttlMs is 0\.5/,
     options: MODERN,
     middle: changingResult('tools/list', (result) => ({ ...result, ttlMs: 0.5 })),
   },
   {
     check: 'cache/scope',
-    vice: 'has an invalid cacheScope',
+    fault: 'has an invalid cacheScope',
     seen: /cacheScope is "shared"/,
     options: MODERN,
     middle: changingResult('prompts/list', (result) => ({ ...result, cacheScope: 'shared' })),
   },
   {
     check: 'cache/not-interim',
-    vice: 'lets questions be cached',
+    fault: 'lets questions be cached',
     seen: /has ttlMs/,
     options: MODERN,
     middle: changing((answer, { method }) =>
@@ -126,7 +126,7 @@ export const cacheMutants: readonly AnyMutant[] = [
   },
   {
     check: 'cache/one-scope',
-    vice: 'has a private page in a public list',
+    fault: 'has a private page in a public list',
     seen: /public and private/,
     options: MODERN,
     middle: inPages({

@@ -3,7 +3,7 @@ import type { AnyMutant } from '../support/mutant.js';
 export const pingMutants: readonly AnyMutant[] = [
   {
     check: 'ping/answered',
-    vice: 'answers ping with members',
+    fault: 'answers ping with members',
     seen: /pong/,
     middle: () => {
       let pingId: unknown;
@@ -19,7 +19,7 @@ export const pingMutants: readonly AnyMutant[] = [
   },
   {
     check: 'ping/answered',
-    vice: 'does not know ping',
+    fault: 'does not know ping',
     proxy: () => ({
       request: ({ json }) =>
         json?.['method'] === 'ping'

@@ -1,5 +1,5 @@
 import { changing } from '../support/altered.js';
-import { asking, inEra, objectOf, telling, withParams } from '../support/asking-vices.js';
+import { asking, inEra, objectOf, telling, withParams } from '../support/asking-faults.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const PROGRESS = 'notifications/progress';
@@ -13,14 +13,14 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/increases',
-    vice: 'reports the same progress again and again',
+    fault: 'reports the same progress again and again',
     seen: /from 1 to 1/,
     middle: reporting(() => ({ progress: 1 })),
   },
   {
     ...era,
     check: 'progress/of-running-requests',
-    vice: 'reports progress after the answer',
+    fault: 'reports progress after the answer',
     seen: /after the answer/,
     middle: changing((answer, { params }) => {
       const progressToken = objectOf(params['_meta'])['progressToken'];
@@ -31,14 +31,14 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/of-running-requests',
-    vice: 'reports progress with an unknown token',
+    fault: 'reports progress with an unknown token',
     seen: /no request had/,
     middle: reporting(() => ({ progressToken: 'nobody' })),
   },
   {
     ...era,
     check: 'progress/keeps-the-token',
-    vice: 'converts strings of digits to numbers',
+    fault: 'converts strings of digits to numbers',
     seen: /"7001" came back as 7001/,
     middle: reporting(({ progressToken }) =>
       /^\d+$/.test(String(progressToken)) ? { progressToken: Number(progressToken) } : {},
@@ -47,7 +47,7 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/none-without-token',
-    vice: 'reports progress to those who did not ask',
+    fault: 'reports progress to those who did not ask',
     middle: asking((params, method) => {
       const meta = objectOf(params['_meta']);
       const isMute = method === 'tools/call' && meta['progressToken'] === undefined;
@@ -57,7 +57,7 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/two-at-once',
-    vice: 'remembers one token for all',
+    fault: 'remembers one token for all',
     middle: () => {
       let last: unknown;
       return {
@@ -73,20 +73,20 @@ export const progressMutants: readonly AnyMutant[] = [
   {
     ...era,
     check: 'progress/within-its-total',
-    vice: 'is done more than wholly',
+    fault: 'is done more than wholly',
     seen: /of 1/,
     middle: reporting(() => ({ total: 1 })),
   },
   {
     ...era,
     check: 'progress/says-something',
-    vice: 'has an empty progress message',
+    fault: 'has an empty progress message',
     middle: reporting(() => ({ message: ' ' })),
   },
   {
     ...era,
     check: 'progress/not-a-flood',
-    vice: 'reports every little thing',
+    fault: 'reports every little thing',
     middle: telling((message, method) =>
       method === PROGRESS
         ? Array.from({ length: 250 }, (_, at) =>

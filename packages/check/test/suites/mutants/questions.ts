@@ -6,12 +6,12 @@ import {
   changingQuestions,
   HASTY,
   objectOf,
-} from '../support/asking-vices.js';
+} from '../support/asking-faults.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 interface Wording {
   readonly check: string;
-  readonly vice: string;
+  readonly fault: string;
   readonly method: string;
   readonly change: (params: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 }
@@ -20,13 +20,13 @@ interface Wording {
 const WORDINGS: readonly Wording[] = [
   {
     check: 'questions/elicitation-has-a-message',
-    vice: 'does not say what it asks for',
+    fault: 'does not say what it asks for',
     method: 'elicitation/create',
     change: ({ message: _message, ...rest }) => rest,
   },
   {
     check: 'questions/form-is-flat',
-    vice: 'asks for a form within a form',
+    fault: 'asks for a form within a form',
     method: 'elicitation/create',
     change: (params) =>
       params['mode'] === 'url'
@@ -35,19 +35,19 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     check: 'questions/url-is-one',
-    vice: 'sends users to no URL at all',
+    fault: 'sends users to no URL at all',
     method: 'elicitation/create',
     change: (params) => (params['mode'] === 'url' ? { ...params, url: 'sign in here' } : params),
   },
   {
     check: 'questions/sampling-has-messages',
-    vice: 'does not say how long the answer may be',
+    fault: 'does not say how long the answer may be',
     method: 'sampling/createMessage',
     change: ({ maxTokens: _most, ...rest }) => rest,
   },
   {
     check: 'questions/sampling-answers-tool-uses',
-    vice: 'leaves a tool use without its result',
+    fault: 'leaves a tool use without its result',
     method: 'sampling/createMessage',
     change: (params) => ({
       ...params,
@@ -59,13 +59,13 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     check: 'questions/no-foreign-context',
-    vice: 'wants to read along with all servers',
+    fault: 'wants to read along with all servers',
     method: 'sampling/createMessage',
     change: (params) => ({ ...params, includeContext: 'allServers' }),
   },
   {
     check: 'questions/no-secrets-in-forms',
-    vice: 'asks for a password',
+    fault: 'asks for a password',
     method: 'elicitation/create',
     change: (params) =>
       params['mode'] === 'url'
@@ -74,20 +74,20 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     check: 'questions/no-secrets-in-urls',
-    vice: 'puts credentials into the URL of an elicitation',
+    fault: 'puts credentials into the URL of an elicitation',
     method: 'elicitation/create',
     change: (params) =>
       params['mode'] === 'url' ? { ...params, url: 'https://example.com/?access_token=1' } : params,
   },
   {
     check: 'questions/url-is-https',
-    vice: 'sends users to a page without HTTPS',
+    fault: 'sends users to a page without HTTPS',
     method: 'elicitation/create',
     change: (params) => (params['mode'] === 'url' ? { ...params, url: 'http://example.com/' } : params),
   },
   {
     check: 'questions/no-links-in-forms',
-    vice: 'has a link in a form',
+    fault: 'has a link in a form',
     method: 'elicitation/create',
     change: (params) =>
       params['mode'] === 'url'
@@ -102,41 +102,41 @@ const WORDINGS: readonly Wording[] = [
   },
   {
     check: 'questions/sampling-tools-only-if-declared',
-    vice: 'gives tools to models that take none',
+    fault: 'gives tools to models that take none',
     method: 'sampling/createMessage',
     change: (params) => ({ ...params, tools: [] }),
   },
 ];
 
 export const questionsMutants: readonly AnyMutant[] = [
-  ...WORDINGS.flatMap(({ check, vice, method, change }) => [
-    { ...ASKING_MODERN, check, vice, middle: changingQuestions(method, change) },
-    { ...ASKING_LEGACY, check, vice, middle: changingQuestions(method, change) },
+  ...WORDINGS.flatMap(({ check, fault, method, change }) => [
+    { ...ASKING_MODERN, check, fault, middle: changingQuestions(method, change) },
+    { ...ASKING_LEGACY, check, fault, middle: changingQuestions(method, change) },
   ]),
   {
     ...ASKING_LEGACY,
     check: 'questions/url-is-one',
-    vice: 'gives no elicitationId',
+    fault: 'gives no elicitationId',
     seen: /elicitationId/,
     middle: changingQuestions('elicitation/create', ({ elicitationId: _id, ...rest }) => rest),
   },
   {
     ...ASKING_MODERN,
     check: 'questions/nothing-of-2025',
-    vice: 'gives an elicitationId',
+    fault: 'gives an elicitationId',
     seen: /elicitationId/,
     middle: changingQuestions('elicitation/create', (params) => ({ ...params, elicitationId: 'e1' })),
   },
   ...[ASKING_MODERN, ASKING_LEGACY].map((era) => ({
     ...era,
     check: 'questions/only-declared-modes',
-    vice: 'uses mode url without elicitation.url',
+    fault: 'uses mode url without elicitation.url',
     middle: takingAllModes,
   })),
   {
     ...ASKING_MODERN,
     check: 'rounds/names-the-missing-capability',
-    vice: 'uses another error code for missing capabilities',
+    fault: 'uses another error code for missing capabilities',
     seen: /-32603/,
     middle: changing((answer) =>
       objectOf(answer['error'])['code'] === -32021
@@ -147,7 +147,7 @@ export const questionsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/names-the-missing-capability',
-    vice: 'does not say which capability is missing',
+    fault: 'does not say which capability is missing',
     seen: /without data/,
     middle: changing((answer) =>
       objectOf(answer['error'])['code'] === -32021
@@ -158,7 +158,7 @@ export const questionsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_LEGACY,
     check: 'questions/ids-are-never-reused',
-    vice: 'gives all its requests the same id',
+    fault: 'gives all its requests the same id',
     middle: () => {
       let real: unknown;
       return {
@@ -174,7 +174,7 @@ export const questionsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_LEGACY,
     check: 'questions/of-its-revision',
-    vice: 'wants to list the tools of the client',
+    fault: 'wants to list the tools of the client',
     seen: /tools\/list/,
     middle: () => ({
       outgoing: (message) =>
@@ -187,7 +187,7 @@ export const questionsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_LEGACY,
     check: 'questions/answers-lead-to-a-result',
-    vice: 'never reads the answer',
+    fault: 'never reads the answer',
     options: { ...ASKING_LEGACY.options, patience: HASTY },
     middle: () => ({
       incoming: (message) => (objectOf(message['result'])['action'] === 'accept' ? undefined : message),
@@ -196,7 +196,7 @@ export const questionsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_LEGACY,
     check: 'questions/bears-refusal',
-    vice: 'waits on for an answer that was refused',
+    fault: 'waits on for an answer that was refused',
     options: { ...ASKING_LEGACY.options, patience: HASTY },
     middle: () => ({ incoming: (message) => (message['error'] === undefined ? message : undefined) }),
   },

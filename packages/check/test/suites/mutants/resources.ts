@@ -25,42 +25,42 @@ const listing = (method: string, member: string, change: (item: JsonObject) => J
 export const resourceMutants: readonly AnyMutant[] = [
   {
     check: 'resources/missing',
-    vice: 'returns empty contents for a missing resource',
+    fault: 'returns empty contents for a missing resource',
     seen: /a result with/,
     options: MODERN,
     middle: reading(isNowhere, () => ({ result: { ...COMPLETE, contents: [] } })),
   },
   {
     check: 'resources/missing',
-    vice: 'still answers -32002',
+    fault: 'still answers -32002',
     seen: /-32002/,
     options: MODERN,
     middle: reading(isNowhere, (uri) => ({ error: { code: -32002, message: 'Not found', data: { uri } } })),
   },
   {
     check: 'resources/legacy-missing',
-    vice: 'answers a legacy client with -32603',
+    fault: 'answers a legacy client with -32603',
     seen: /-32603/,
     options: LEGACY,
     middle: reading(isNowhere, () => ({ error: { code: -32603, message: 'ENOENT' } })),
   },
   {
     check: 'resources/missing-named',
-    vice: 'does not say what was not found',
+    fault: 'does not say what was not found',
     seen: /absent/,
     options: LEGACY,
     middle: reading(isNowhere, () => ({ error: { code: -32002, message: 'Not found' } })),
   },
   {
     check: 'resources/malformed-uri',
-    vice: 'reads anything',
+    fault: 'reads anything',
     seen: /no uri at all/,
     options: LEGACY,
     middle: reading((uri) => uri === 'no uri at all', textOf),
   },
   {
     check: 'resources/uri-needed',
-    vice: 'stumbles over a missing URI',
+    fault: 'stumbles over a missing URI',
     seen: /-32603/,
     options: MODERN,
     middle: reading(
@@ -70,7 +70,7 @@ export const resourceMutants: readonly AnyMutant[] = [
   },
   {
     check: 'resources/listed-are-readable',
-    vice: 'lists what cannot be read',
+    fault: 'lists what cannot be read',
     seen: /demo:\/\/clock gave error -32603/,
     options: LEGACY,
     middle: reading(
@@ -80,7 +80,7 @@ export const resourceMutants: readonly AnyMutant[] = [
   },
   {
     check: 'resources/contents-named',
-    vice: 'gives other contents than were asked for',
+    fault: 'gives other contents than were asked for',
     seen: /contents of demo:\/\/other/,
     options: LEGACY,
     middle: reading(
@@ -90,7 +90,7 @@ export const resourceMutants: readonly AnyMutant[] = [
   },
   {
     check: 'resources/uris',
-    vice: 'has a space in a URI',
+    fault: 'has a space in a URI',
     seen: /"demo:\/\/the clock"/,
     options: MODERN,
     middle: listing('resources/list', 'resources', (item) =>
@@ -99,7 +99,7 @@ export const resourceMutants: readonly AnyMutant[] = [
   },
   {
     check: 'resources/templates',
-    vice: 'leaves a brace open',
+    fault: 'leaves a brace open',
     seen: /"test:\/\/template\/\{id"/,
     options: LEGACY,
     middle: listing('resources/templates/list', 'resourceTemplates', (item) => ({
@@ -109,7 +109,7 @@ export const resourceMutants: readonly AnyMutant[] = [
   },
   {
     check: 'resources/traversal',
-    vice: 'lets dots out of its folder',
+    fault: 'lets dots out of its folder',
     seen: /%2e%2e/,
     options: MODERN,
     middle: () => {
@@ -144,35 +144,35 @@ const STUMBLE = { error: { code: -32603, message: 'Cannot read properties of und
 export const promptMutants: readonly AnyMutant[] = [
   {
     check: 'prompts/unknown',
-    vice: 'returns a prompt for any name',
+    fault: 'returns a prompt for any name',
     seen: /a result with/,
     options: LEGACY,
     middle: getting(({ name }) => String(name).startsWith('isthmus_check'), PROMPT),
   },
   {
     check: 'prompts/missing-argument',
-    vice: 'does without required arguments',
+    fault: 'does without required arguments',
     seen: /a result with/,
     options: MODERN,
     middle: getting(({ arguments: given }) => isJsonObject(given) && Object.keys(given).length === 0, PROMPT),
   },
   {
     check: 'prompts/name-needed',
-    vice: 'stumbles over a missing name',
+    fault: 'stumbles over a missing name',
     seen: /-32603/,
     options: LEGACY,
     middle: getting(({ name }) => name === undefined, STUMBLE),
   },
   {
     check: 'prompts/listed-are-there',
-    vice: 'lists a prompt that it does not have',
+    fault: 'lists a prompt that it does not have',
     seen: /test_simple_prompt/,
     options: LEGACY,
     middle: getting(({ name }) => name === 'test_simple_prompt', STUMBLE),
   },
   {
     check: 'prompts/same-everywhere',
-    vice: 'has another prompt on every connection',
+    fault: 'has another prompt on every connection',
     seen: /secret_\d+ is in prompts\/list/,
     options: MODERN,
     middle: () => {
@@ -186,7 +186,7 @@ export const promptMutants: readonly AnyMutant[] = [
   },
   {
     check: 'prompts/same-everywhere',
-    vice: 'hides a resource once it was read',
+    fault: 'hides a resource once it was read',
     seen: /demo:\/\/clock is in resources\/list/,
     options: MODERN,
     middle: () => {
@@ -222,7 +222,7 @@ const nameIn = ({ ref }: JsonObject) => String((ref as JsonObject)['name'] ?? (r
 export const completionMutants: readonly AnyMutant[] = [
   {
     check: 'completion/at-most-100',
-    vice: 'suggests 101 values',
+    fault: 'suggests 101 values',
     seen: /101 values/,
     options: LEGACY,
     middle: changingResult('completion/complete', () => ({
@@ -231,28 +231,28 @@ export const completionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'completion/well-formed',
-    vice: 'suggests numbers',
+    fault: 'suggests numbers',
     seen: /values\[0\]: expected a string, got 1/,
     options: LEGACY,
     middle: changingResult('completion/complete', () => ({ completion: { values: [1] } })),
   },
   {
     check: 'completion/unknown-prompt',
-    vice: 'has no suggestions for a prompt that it does not have',
+    fault: 'has no suggestions for a prompt that it does not have',
     seen: /a result with/,
     options: MODERN,
     middle: completing((params) => nameIn(params) === 'isthmus_check_no_such_prompt', NONE),
   },
   {
     check: 'completion/unknown-template',
-    vice: 'has no suggestions for a template that it does not have',
+    fault: 'has no suggestions for a template that it does not have',
     seen: /a result with/,
     options: LEGACY,
     middle: completing((params) => nameIn(params).startsWith('isthmus-check:'), NONE),
   },
   {
     check: 'completion/missing-argument',
-    vice: 'stumbles over a missing argument',
+    fault: 'stumbles over a missing argument',
     seen: /-32603/,
     options: MODERN,
     middle: completing(({ argument }) => argument === undefined, STUMBLE),
@@ -265,14 +265,14 @@ const withIcons = (icons: readonly JsonObject[]) =>
 export const iconMutants: readonly AnyMutant[] = [
   {
     check: 'icons/safe-source',
-    vice: 'has an icon in a file',
+    fault: 'has an icon in a file',
     seen: /the tool echo has "file:\/\/\/icon\.png"/,
     options: MODERN,
     middle: withIcons([{ src: 'file:///icon.png' }]),
   },
   {
     check: 'icons/known-type',
-    vice: 'has icons of a type that few show',
+    fault: 'has icons of a type that few show',
     seen: /the tool echo has image\/x-icon only/,
     options: LEGACY,
     middle: withIcons([{ src: 'https://example.com/icon.ico', mimeType: 'image/x-icon' }]),

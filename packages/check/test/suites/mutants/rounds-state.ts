@@ -1,7 +1,7 @@
 import {
   ASKING_LEGACY,
   ASKING_MODERN,
-  afterTheTour,
+  afterTheWalkthrough,
   answeringRetries,
   asking,
   BROKEN,
@@ -10,7 +10,7 @@ import {
   isRound,
   objectOf,
   REFUSED,
-} from '../support/asking-vices.js';
+} from '../support/asking-faults.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 /** Users who do not answer, and states that were tampered with. */
@@ -18,14 +18,14 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-decline',
-    vice: 'breaks when the user declines',
+    fault: 'breaks when the user declines',
     seen: /decline/,
     middle: answeringRetries((answers) => (actions(answers).includes('decline') ? BROKEN : undefined)),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-cancel',
-    vice: 'does not answer when the user cancels',
+    fault: 'does not answer when the user cancels',
     seen: /no answer/,
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: swallowing(({ params }) =>
@@ -35,14 +35,14 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   ...(['decline', 'cancel'] as const).map((action) => ({
     ...ASKING_LEGACY,
     check: `questions/bears-${action}`,
-    vice: `waits on when the user answers with ${action}`,
+    fault: `waits on when the user answers with ${action}`,
     options: { ...ASKING_LEGACY.options, patience: HASTY },
-    middle: afterTheTour(swallowing(({ result }) => objectOf(result)['action'] === action)),
+    middle: afterTheWalkthrough(swallowing(({ result }) => objectOf(result)['action'] === action)),
   })),
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-no-answer',
-    vice: 'stops when eight questions were not answered',
+    fault: 'stops when eight questions were not answered',
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       let open = 0;
@@ -61,13 +61,13 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'questions/judges-the-form',
-    vice: 'accepts any form',
+    fault: 'accepts any form',
     middle: answeringRetries(() => DONE),
   },
   {
     ...ASKING_LEGACY,
     check: 'questions/judges-the-form',
-    vice: 'accepts any form',
+    fault: 'accepts any form',
     middle: () => ({
       incoming: (message) =>
         message['result'] === undefined
@@ -82,14 +82,14 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   ].map((check) => ({
     ...ASKING_MODERN,
     check,
-    vice: 'accepts any state',
+    fault: 'accepts any state',
     seen: /complete result/,
     middle: answeringRetries((answers) => (Object.keys(answers).length > 0 ? DONE : undefined)),
   })),
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-any-state',
-    vice: 'does not answer a state that is not a string',
+    fault: 'does not answer a state that is not a string',
     seen: /no answer/,
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: swallowing(({ params }) => typeof (objectOf(params)['requestState'] ?? '') !== 'string'),
@@ -97,7 +97,7 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/bears-any-state',
-    vice: 'stops answering after a long state',
+    fault: 'stops answering after a long state',
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       let isHurt = false;
@@ -112,7 +112,7 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/answers-a-replay',
-    vice: 'does not answer a state that was used before',
+    fault: 'does not answer a state that was used before',
     options: { ...ASKING_MODERN.options, patience: HASTY },
     middle: () => {
       const used = new Set<unknown>();
@@ -129,7 +129,7 @@ export const roundsStateMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/keeps-parallel-rounds-apart',
-    vice: 'knows only one round at a time',
+    fault: 'knows only one round at a time',
     middle: () => {
       let isOpen = false;
       return {
@@ -150,13 +150,13 @@ export const roundsStateMutants: readonly AnyMutant[] = [
     },
   },
   ...['questions/none-to-a-client-without-capabilities', 'questions/only-declared-kinds'].flatMap((check) => [
-    { ...ASKING_MODERN, check, vice: 'asks clients without the capability', middle: askingAnybody },
-    { ...ASKING_LEGACY, check, vice: 'asks clients without the capability', middle: askingAnybody },
+    { ...ASKING_MODERN, check, fault: 'asks clients without the capability', middle: askingAnybody },
+    { ...ASKING_LEGACY, check, fault: 'asks clients without the capability', middle: askingAnybody },
   ]),
   {
     ...ASKING_LEGACY,
     check: 'questions/none-undeclared-in-old-revisions',
-    vice: 'asks clients without the capability',
+    fault: 'asks clients without the capability',
     middle: askingAnybody,
   },
 ];

@@ -9,7 +9,7 @@ import {
   isRound,
   objectOf,
   REFUSED,
-} from '../support/asking-vices.js';
+} from '../support/asking-faults.js';
 import type { AnyMutant } from '../support/mutant.js';
 
 /** Rounds that are not what they should be, and answers that lead nowhere. */
@@ -17,13 +17,13 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/asks-or-carries-state',
-    vice: 'asks back without questions and without state',
+    fault: 'asks back without questions and without state',
     middle: changingRounds(({ inputRequests: _asked, requestState: _state, ...rest }) => rest),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/questions-are-requests-without-envelope',
-    vice: 'gives its questions ids',
+    fault: 'gives its questions ids',
     seen: /id is/,
     middle: changingRounds((result) => ({
       ...result,
@@ -33,7 +33,7 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/questions-are-requests-without-envelope',
-    vice: 'asks with a method of its own',
+    fault: 'asks with a method of its own',
     middle: changingRounds((result) => ({
       ...result,
       inputRequests: mapValues(result['inputRequests'], (question) => ({ ...question, method: 'ask' })),
@@ -42,7 +42,7 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/keys-are-unique',
-    vice: 'has the same key twice',
+    fault: 'has the same key twice',
     seen: /twice/,
     middle: () => ({
       outgoing(message, io) {
@@ -60,40 +60,40 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/state-is-text',
-    vice: 'makes its state an object',
+    fault: 'makes its state an object',
     middle: changingRounds((result) => ({ ...result, requestState: { round: 1 } })),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/not-cacheable',
-    vice: 'says how long its questions stay fresh',
+    fault: 'says how long its questions stay fresh',
     seen: /ttlMs/,
     middle: changingRounds((result) => ({ ...result, ttlMs: 1000 })),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/only-where-they-may-be',
-    vice: 'asks back when its prompts are listed',
+    fault: 'asks back when its prompts are listed',
     seen: /prompts\/list/,
     middle: changingResult('prompts/list', () => ({ resultType: 'input_required', requestState: 'x' })),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/type-tells-what-it-is',
-    vice: 'calls its questions complete',
+    fault: 'calls its questions complete',
     middle: changingRounds((result) => ({ ...result, resultType: 'complete' })),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/type-tells-what-it-is',
-    vice: 'asks and answers in one',
+    fault: 'asks and answers in one',
     seen: /content/,
     middle: changingRounds((result) => ({ ...result, content: [] })),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/no-requests-from-the-server',
-    vice: 'asks for roots by a request',
+    fault: 'asks for roots by a request',
     seen: /roots\/list/,
     middle: changing((answer, { method }) =>
       method === 'tools/list' ? [{ jsonrpc: '2.0', id: 'q1', method: 'roots/list' }, answer] : undefined,
@@ -102,27 +102,27 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/answers-lead-to-a-result',
-    vice: 'breaks when the answers come',
+    fault: 'breaks when the answers come',
     seen: /-32603/,
     middle: answeringRetries(() => BROKEN),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/answers-lead-to-a-result',
-    vice: 'asks the same again for ever',
+    fault: 'asks the same again for ever',
     seen: /still asks/,
     middle: asking(({ inputResponses: _answers, requestState: _state, ...rest }) => rest),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/asks-again-for-what-is-missing',
-    vice: 'fails when the answers are missing',
+    fault: 'fails when the answers are missing',
     middle: answeringRetries((answers) => (Object.keys(answers).length === 0 ? REFUSED : undefined)),
   },
   {
     ...ASKING_MODERN,
     check: 'rounds/asks-for-the-rest',
-    vice: 'wants all answers at once',
+    fault: 'wants all answers at once',
     middle: answeringRetries((answers, { params }) =>
       /multiple/.test(String(params['name'])) && Object.keys(answers).length < 3 ? REFUSED : undefined,
     ),
@@ -130,7 +130,7 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/ignores-surplus-answers',
-    vice: 'refuses answers that it did not ask for',
+    fault: 'refuses answers that it did not ask for',
     middle: () => {
       const asked = new Set<string>();
       return {
@@ -152,7 +152,7 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/refuses-answers-of-no-shape',
-    vice: 'takes anything for no answers',
+    fault: 'takes anything for no answers',
     middle: asking((params) =>
       params['inputResponses'] === undefined
         ? params
@@ -162,7 +162,7 @@ export const roundsMutants: readonly AnyMutant[] = [
   {
     ...ASKING_MODERN,
     check: 'rounds/takes-no-wrong-answer-for-one',
-    vice: 'takes any answer for yes',
+    fault: 'takes any answer for yes',
     middle: answeringRetries((answers) => (Object.keys(answers).length > 0 ? DONE : undefined)),
   },
 ];

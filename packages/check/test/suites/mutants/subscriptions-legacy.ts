@@ -1,5 +1,5 @@
 import { answering, changing } from '../support/altered.js';
-import { HASTY, inEra, objectOf, telling } from '../support/asking-vices.js';
+import { HASTY, inEra, objectOf, telling } from '../support/asking-faults.js';
 import type { AnyMutant } from '../support/mutant.js';
 
 const LEGACY = inEra('legacy', []);
@@ -12,7 +12,7 @@ export const subscriptionsLegacyMutants: readonly AnyMutant[] = [
   {
     ...LEGACY,
     check: 'subscriptions/subscribe-and-unsubscribe',
-    vice: 'has a result for a subscription',
+    fault: 'has a result for a subscription',
     seen: /subscribed/,
     middle: changing((answer, { method }) =>
       method === 'resources/subscribe' ? { ...answer, result: { subscribed: true } } : undefined,
@@ -21,7 +21,7 @@ export const subscriptionsLegacyMutants: readonly AnyMutant[] = [
   {
     ...LEGACY,
     check: 'subscriptions/subscribe-and-unsubscribe',
-    vice: 'cannot unsubscribe',
+    fault: 'cannot unsubscribe',
     seen: /-32601/,
     middle: answering(({ method }) =>
       method === 'resources/unsubscribe' ? { error: { code: -32601, message: 'no' } } : undefined,
@@ -30,34 +30,34 @@ export const subscriptionsLegacyMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/updates-after-subscribe',
-    vice: 'never tells that a resource has changed',
+    fault: 'never tells that a resource has changed',
     seen: /no update/,
     middle: telling((message, method) => (method === UPDATED ? undefined : message)),
   },
   {
     ...NEWS,
     check: 'subscriptions/updates-after-subscribe',
-    vice: 'sends updates without a subscription',
+    fault: 'sends updates without a subscription',
     seen: /before resources\/subscribe/,
     middle: changing((answer, { params }) => (params['name'] === 'touch' ? [CLOCK, answer] : undefined)),
   },
   {
     ...NEWS,
     check: 'subscriptions/updates-after-subscribe',
-    vice: 'tells updates to those who have unsubscribed',
+    fault: 'tells updates to those who have unsubscribed',
     seen: /after resources\/unsubscribe/,
     middle: answering(({ method }) => (method === 'resources/unsubscribe' ? { result: {} } : undefined)),
   },
   {
     ...NEWS,
     check: 'subscriptions/tells-list-changes',
-    vice: 'does not tell that the list of tools has changed',
+    fault: 'does not tell that the list of tools has changed',
     middle: telling((message, method) => (method.endsWith('list_changed') ? undefined : message)),
   },
   {
     ...NEWS,
     check: 'subscriptions/list-changed-only-if-announced',
-    vice: 'tells changes that it does not announce',
+    fault: 'tells changes that it does not announce',
     middle: changing((answer, { method }) =>
       method === 'initialize'
         ? {

@@ -1,5 +1,5 @@
 import { answering, changing, changingResult } from '../support/altered.js';
-import { asking, HASTY, inEra, objectOf, REFUSED, telling, withParams } from '../support/asking-vices.js';
+import { asking, HASTY, inEra, objectOf, REFUSED, telling, withParams } from '../support/asking-faults.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
 
 const LISTEN = 'subscriptions/listen';
@@ -16,7 +16,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/acknowledged-first',
-    vice: 'tells news before it acknowledges',
+    fault: 'tells news before it acknowledges',
     seen: /list_changed/,
     middle: telling((message, method) =>
       method === ACKNOWLEDGED ? [news(subscriptionOf(message)), message] : message,
@@ -25,7 +25,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/acknowledged-first',
-    vice: 'acknowledges nothing',
+    fault: 'acknowledges nothing',
     seen: /not acknowledged/,
     options: { ...MODERN.options, patience: HASTY },
     middle: telling((message, method) => (method === ACKNOWLEDGED ? undefined : message)),
@@ -33,7 +33,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/promises-what-it-announces',
-    vice: 'promises what it does not announce',
+    fault: 'promises what it does not announce',
     seen: /tools\.listChanged is not announced/,
     middle: changingResult('server/discover', (result) => ({
       ...result,
@@ -43,7 +43,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/promises-what-it-announces',
-    vice: 'promises more than it was asked for',
+    fault: 'promises more than it was asked for',
     seen: /was asked for/,
     middle: telling((message, method) =>
       method === ACKNOWLEDGED
@@ -54,14 +54,14 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/keeps-the-id',
-    vice: 'makes all ids strings',
+    fault: 'makes all ids strings',
     seen: /70001 has the subscriptionId "70001"/,
     middle: telling((message) => renamed(message, String)),
   },
   {
     ...MODERN,
     check: 'subscriptions/several-at-once',
-    vice: 'has room for one subscription',
+    fault: 'has room for one subscription',
     middle: () => {
       let count = 0;
       return answering(({ method }) => (method === LISTEN && count++ > 0 ? REFUSED : undefined))();
@@ -70,7 +70,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/leaves-room-for-others',
-    vice: 'hears nothing else while a subscription is open',
+    fault: 'hears nothing else while a subscription is open',
     options: { ...MODERN.options, patience: HASTY },
     middle: () => {
       let isListening = false;
@@ -86,7 +86,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/open-again-after-cancel',
-    vice: 'keeps five subscriptions, be they cancelled or not',
+    fault: 'keeps five subscriptions, be they cancelled or not',
     middle: () => {
       let count = 0;
       return answering(({ method }) => (method === LISTEN && count++ >= 5 ? REFUSED : undefined))();
@@ -95,7 +95,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/refuses-a-filter-that-is-none',
-    vice: 'listens to nothing',
+    fault: 'listens to nothing',
     middle: asking((params, method) =>
       method === LISTEN ? { ...params, notifications: objectOf(params['notifications']) } : params,
     ),
@@ -103,28 +103,28 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/closing-result',
-    vice: 'closes a subscription without its name',
+    fault: 'closes a subscription without its name',
     seen: /subscriptionId undefined/,
     middle: changingResult(LISTEN, () => ({ resultType: 'complete' })),
   },
   {
     ...MODERN,
     check: 'subscriptions/closing-result',
-    vice: 'closes a subscription with a summary',
+    fault: 'closes a subscription with a summary',
     seen: /and told/,
     middle: changingResult(LISTEN, (result) => ({ ...result, told: 3 })),
   },
   {
     ...MODERN,
     check: 'subscriptions/says-when-it-ends',
-    vice: 'ends without a closing message',
+    fault: 'ends without a closing message',
     seen: /without a message/,
     middle: changing((_answer, { method }) => (method === LISTEN ? [] : undefined)),
   },
   ...(['tools', 'prompts'] as const).map((list) => ({
     ...NEWS,
     check: `subscriptions/tells-${list}`,
-    vice: `does not tell that the list of ${list} has changed`,
+    fault: `does not tell that the list of ${list} has changed`,
     middle: telling((message, method) =>
       method === `notifications/${list}/list_changed` ? undefined : message,
     ),
@@ -132,13 +132,13 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/tells-resources',
-    vice: 'does not tell that the list of resources has changed',
+    fault: 'does not tell that the list of resources has changed',
     middle: withResourceTrigger,
   },
   {
     ...NEWS,
     check: 'subscriptions/tells-updates',
-    vice: 'does not tell that a resource has changed',
+    fault: 'does not tell that a resource has changed',
     middle: telling((message, method) =>
       method === 'notifications/resources/updated' ? undefined : message,
     ),
@@ -146,7 +146,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/tells-nothing-else',
-    vice: 'sends all changes to all subscriptions',
+    fault: 'sends all changes to all subscriptions',
     seen: /received/,
     middle: asking((params, method) =>
       method === LISTEN
@@ -157,7 +157,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/news-name-their-subscription',
-    vice: 'does not say whom its news are for',
+    fault: 'does not say whom its news are for',
     middle: telling((message, method) =>
       method === ACKNOWLEDGED ? message : withParams(message, { _meta: {} }),
     ),
@@ -165,7 +165,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/news-name-their-subscription',
-    vice: 'notifies only one of two subscriptions',
+    fault: 'notifies only one of two subscriptions',
     seen: /received nothing/,
     middle: () => {
       let first: unknown;
@@ -181,7 +181,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/quiet-after-cancel',
-    vice: 'goes on telling when nobody listens any more',
+    fault: 'goes on telling when nobody listens any more',
     seen: /after it was cancelled/,
     middle: () => ({
       incoming: (message) => (message['method'] === 'notifications/cancelled' ? undefined : message),
@@ -190,7 +190,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...NEWS,
     check: 'subscriptions/quiet-after-cancel',
-    vice: 'ends all subscriptions when one is cancelled',
+    fault: 'ends all subscriptions when one is cancelled',
     seen: /nothing any more/,
     middle: () => {
       const open = new Set<unknown>();
@@ -206,7 +206,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/no-progress-and-no-logs',
-    vice: 'reports progress on the stream of a subscription',
+    fault: 'reports progress on the stream of a subscription',
     proxy: () => ({
       message: (message) =>
         message['method'] === ACKNOWLEDGED
@@ -220,7 +220,7 @@ export const subscriptionsMutants: readonly AnyMutant[] = [
   {
     ...MODERN,
     check: 'subscriptions/no-news-outside',
-    vice: 'tells news to those who have not subscribed',
+    fault: 'tells news to those who have not subscribed',
     middle: changing((answer, { method }) =>
       method === 'resources/list'
         ? [answer, { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: {} }]

@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { answering, changing } from '../support/altered.js';
 import type { AnyMutant, Middle } from '../support/mutant.js';
-import { type TaskVice, withTasks } from '../support/with-tasks.js';
+import { type TaskFault, withTasks } from '../support/with-tasks.js';
 
 const LEGACY = { eras: ['legacy'] } as const;
 const MODERN = { eras: ['modern'] } as const;
 
-const tasked = (check: string, vice: string, seen: RegExp, how: TaskVice): AnyMutant => ({
+const tasked = (check: string, fault: string, seen: RegExp, how: TaskFault): AnyMutant => ({
   check,
-  vice,
+  fault,
   seen,
   options: LEGACY,
   middle: withTasks(how),
@@ -20,7 +20,7 @@ export const taskMutants: readonly AnyMutant[] = [
   }),
   {
     check: 'tasks/ignored',
-    vice: 'refuses task because it runs no tasks',
+    fault: 'refuses task because it runs no tasks',
     seen: /-32602/,
     options: LEGACY,
     middle: answering(({ method, params }) =>
@@ -128,14 +128,14 @@ export function getTask(params: JsonObject): { readonly result: JsonObject } | {
 export const taskExtensionMutants: readonly AnyMutant[] = [
   {
     check: 'tasks/extension-needed',
-    vice: 'serves tasks to anybody',
+    fault: 'serves tasks to anybody',
     seen: /a result with/,
     options: MODERN,
     middle: withExtension(() => ({ result: { resultType: 'complete', ...TASK } })),
   },
   {
     check: 'tasks/extension-needed',
-    vice: 'does not say what is missing',
+    fault: 'does not say what is missing',
     seen: /do not name it/,
     options: MODERN,
     middle: withExtension(() => ({
@@ -144,14 +144,14 @@ export const taskExtensionMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tasks/extension-ready',
-    vice: 'does not know its task yet',
+    fault: 'does not know its task yet',
     seen: /-32602/,
     options: MODERN,
     middle: withExtension(() => ({ error: { code: -32602, message: 'No such task' } })),
   },
   {
     check: 'tasks/extension-ready',
-    vice: 'says of the state of a task that it is a task',
+    fault: 'says of the state of a task that it is a task',
     seen: /resultType/,
     options: MODERN,
     middle: withExtension(() => ({ result: { resultType: 'task', ...TASK } })),

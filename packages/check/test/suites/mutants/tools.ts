@@ -59,18 +59,18 @@ const runsAnything = changeAnswer('tools/call', (answer, request) => {
 export const toolMutants: readonly AnyMutant[] = [
   {
     check: 'tools/declared',
-    vice: 'has tools and does not announce them',
+    fault: 'has tools and does not announce them',
     middle: withoutCapability('tools'),
   },
   {
     check: 'tools/list-answered',
-    vice: 'announces tools and does not know tools/list',
+    fault: 'announces tools and does not know tools/list',
     seen: /-32601/,
     middle: answerInstead('tools/list', () => ({ error: { code: -32601, message: 'Method not found' } })),
   },
   {
     check: 'tools/same-everywhere',
-    vice: 'has another tool on every connection',
+    fault: 'has another tool on every connection',
     seen: /echo_\d+ is not there/,
     middle: () => {
       connections += 1;
@@ -81,7 +81,7 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/same-after-calls',
-    vice: 'hides a tool after a call',
+    fault: 'hides a tool after a call',
     seen: /add is not there/,
     middle: () => {
       let isCalled = false;
@@ -100,7 +100,7 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/order-stable',
-    vice: 'turns its list round each time',
+    fault: 'turns its list round each time',
     middle: () => {
       let turn = 0;
       return changeResult('tools/list', (result) => ({
@@ -111,19 +111,19 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/names-unique',
-    vice: 'has two tools of one name',
+    fault: 'has two tools of one name',
     seen: /echo/,
     middle: changeTool('add', (tool) => ({ ...tool, name: 'echo' })),
   },
   {
     check: 'tools/names-usable',
-    vice: 'has a space in a name',
+    fault: 'has a space in a name',
     seen: /echo me/,
     middle: changeTool('echo', (tool) => ({ ...tool, name: 'echo me' })),
   },
   {
     check: 'tools/read-only-is-honest',
-    vice: 'changes its tools when one that only reads is called',
+    fault: 'changes its tools when one that only reads is called',
     middle: () => {
       let isCalled = false;
       const add = changeResult('tools/list', (result) => ({
@@ -143,48 +143,48 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/input-schema-is-object',
-    vice: 'has an array for arguments',
+    fault: 'has an array for arguments',
     seen: /"array"/,
     middle: changeSchema('echo', { type: 'array' }),
   },
   {
     check: 'tools/schemas-valid',
-    vice: 'has a type that JSON Schema does not know',
+    fault: 'has a type that JSON Schema does not know',
     seen: /inputSchema/,
     middle: changeSchema('echo', { properties: { text: { type: 'text' } } }),
   },
   {
     check: 'tools/schemas-valid',
-    vice: 'has an output schema that is none',
+    fault: 'has an output schema that is none',
     seen: /outputSchema/,
     middle: changeTool('add', (tool) => ({ ...tool, outputSchema: { type: 'object', required: 'sum' } })),
   },
   {
     check: 'tools/dialect-common',
-    vice: 'writes its schemas in draft-04',
+    fault: 'writes its schemas in draft-04',
     seen: /draft-04/,
     middle: changeSchema('echo', { $schema: 'http://json-schema.org/draft-04/schema#' }),
   },
   {
     check: 'tools/no-references-to-the-network',
-    vice: 'refers to a schema on the network',
+    fault: 'refers to a schema on the network',
     seen: /example\.com/,
     middle: changeSchema('echo', { properties: { text: { $ref: 'https://example.com/text.json' } } }),
   },
   {
     check: 'tools/output-schema-is-object',
-    vice: 'has an array for output',
+    fault: 'has an array for output',
     era: 'legacy',
     middle: changeTool('add', (tool) => ({ ...tool, outputSchema: { type: 'array' } })),
   },
   {
     check: 'tools/header-annotations-valid',
-    vice: 'wants an object as a header',
+    fault: 'wants an object as a header',
     middle: changeSchema('echo', { properties: { text: { type: 'object', 'x-mcp-header': 'Text' } } }),
   },
   {
     check: 'tools/header-annotations-valid',
-    vice: 'wants a header for integers that no client can hold',
+    fault: 'wants a header for integers that no client can hold',
     seen: /maximum 9007199254740992/,
     middle: changeSchema('echo', {
       properties: { text: { type: 'integer', maximum: 2 ** 53, 'x-mcp-header': 'Text' } },
@@ -192,53 +192,53 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/required-are-described',
-    vice: 'requires what it does not describe',
+    fault: 'requires what it does not describe',
     seen: /colour/,
     middle: changeSchema('echo', { required: ['text', 'colour'] }),
   },
   {
     check: 'tools/defaults-fit',
-    vice: 'has a number for the default of a text',
+    fault: 'has a number for the default of a text',
     seen: /the default of text/,
     middle: changeSchema('echo', { properties: { text: { type: 'string', default: 5 } } }),
   },
   {
     check: 'tools/described',
-    vice: 'does not describe a tool',
+    fault: 'does not describe a tool',
     middle: changeTool('echo', ({ description: _description, ...tool }) => tool),
   },
   {
     check: 'tools/descriptions-differ',
-    vice: 'describes two tools alike',
+    fault: 'describes two tools alike',
     seen: /echo and add|add and echo/,
     middle: changeTool('add', (tool) => ({ ...tool, description: 'Gives back the text it got' })),
   },
   {
     check: 'tools/descriptions-bounded',
-    vice: 'tells a novel',
+    fault: 'tells a novel',
     middle: changeTool('echo', (tool) => ({ ...tool, description: 'word '.repeat(5000) })),
   },
   {
     check: 'tools/no-hidden-text',
-    vice: 'hides instructions in tag characters',
+    fault: 'hides instructions in tag characters',
     seen: /U\+E0041/,
     middle: changeTool('echo', (tool) => ({ ...tool, description: 'Echo\u{e0041}\u{e0042}' })),
   },
   {
     check: 'tools/no-hidden-text',
-    vice: 'turns the direction of a text',
+    fault: 'turns the direction of a text',
     seen: /U\+202E/,
     middle: changeTool('echo', (tool) => ({ ...tool, description: 'Echo \u202e drawkcab' })),
   },
   {
     check: 'tools/arguments-described',
-    vice: 'says nothing about an argument',
+    fault: 'says nothing about an argument',
     seen: /echo: no description of text/,
     middle: changeSchema('echo', { properties: { text: { type: 'string' } } }),
   },
   {
     check: 'tools/annotations-agree',
-    vice: 'only reads and destroys',
+    fault: 'only reads and destroys',
     middle: changeTool('echo', (tool) => ({
       ...tool,
       annotations: { readOnlyHint: true, destructiveHint: true },
@@ -246,7 +246,7 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/annotations-are-hints',
-    vice: 'says "yes" where true is meant',
+    fault: 'says "yes" where true is meant',
     seen: /"yes"/,
     middle: changeTool('echo', (tool) => ({
       ...tool,
@@ -255,47 +255,47 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/results-well-formed',
-    vice: 'gives a text where content belongs',
+    fault: 'gives a text where content belongs',
     seen: /content/,
     middle: changeCall('echo', (result) => ({ ...result, content: 'hello' })),
   },
   {
     check: 'tools/output-matches-schema',
-    vice: 'gives a text where its schema has a number',
+    fault: 'gives a text where its schema has a number',
     seen: /structuredContent/,
     middle: changeCall('add', (result) => ({ ...result, structuredContent: { sum: 'two' } })),
   },
   {
     check: 'tools/output-matches-schema',
-    vice: 'has an output schema and gives nothing structured',
+    fault: 'has an output schema and gives nothing structured',
     seen: /add returned no structuredContent/,
     middle: changeCall('add', ({ structuredContent: _content, ...result }) => result),
   },
   {
     check: 'tools/structured-also-as-text',
-    vice: 'gives a structured result without its text',
+    fault: 'gives a structured result without its text',
     middle: changeCall('add', (result) => ({ ...result, content: [] })),
   },
   {
     check: 'tools/structured-is-object',
-    vice: 'gives legacy clients a number',
+    fault: 'gives legacy clients a number',
     era: 'legacy',
     middle: changeCall('add', (result) => ({ ...result, structuredContent: 2 })),
   },
   {
     check: 'tools/embedding-needs-resources',
-    vice: 'embeds resources and does not announce them',
+    fault: 'embeds resources and does not announce them',
     middle: withoutCapability('resources'),
   },
   {
     check: 'tools/errors-say-something',
-    vice: 'fails without a word',
+    fault: 'fails without a word',
     seen: /test_error_handling/,
     middle: changeCall('test_error_handling', (result) => ({ ...result, content: [] })),
   },
   {
     check: 'tools/failures-are-results',
-    vice: 'answers a tool that fails with an error',
+    fault: 'answers a tool that fails with an error',
     seen: /-32603/,
     middle: changeAnswer('tools/call', (answer) => {
       const { result } = answer;
@@ -305,7 +305,7 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/errors-leak-nothing',
-    vice: 'shows its stack',
+    fault: 'shows its stack',
     middle: changeCall('test_error_handling', (result) => ({
       ...result,
       content: [{ type: 'text', text: 'Error: no\n    at run (/srv/app/tool.js:10:5)' }],
@@ -313,13 +313,13 @@ export const toolMutants: readonly AnyMutant[] = [
   },
   {
     check: 'tools/unknown-tool',
-    vice: 'runs tools that it does not have',
+    fault: 'runs tools that it does not have',
     seen: /fine/,
     middle: runsAnything,
   },
   {
     check: 'tools/call-without-name',
-    vice: 'answers a call without a name with an internal error',
+    fault: 'answers a call without a name with an internal error',
     seen: /-32603/,
     middle: changeAnswer('tools/call', (answer) =>
       answer['error']
@@ -327,25 +327,29 @@ export const toolMutants: readonly AnyMutant[] = [
         : answer,
     ),
   },
-  { check: 'tools/inputs-validated', vice: 'runs a tool with anything', seen: /fine/, middle: runsAnything },
+  { check: 'tools/inputs-validated', fault: 'runs a tool with anything', seen: /fine/, middle: runsAnything },
   {
     check: 'tools/invalid-arguments-are-results',
-    vice: 'answers wrong arguments with an error',
+    fault: 'answers wrong arguments with an error',
     middle: changeAnswer('tools/call', (answer) => {
       const { result } = answer;
       if (!isJsonObject(result) || result['isError'] !== true) return answer;
       return { jsonrpc: '2.0', id: answer['id'], error: { code: -32602, message: 'Invalid arguments' } };
     }),
   },
-  { check: 'tools/missing-argument-refused', vice: 'runs a tool without its argument', middle: runsAnything },
+  {
+    check: 'tools/missing-argument-refused',
+    fault: 'runs a tool without its argument',
+    middle: runsAnything,
+  },
   {
     check: 'tools/surplus-argument-refused',
-    vice: 'runs a tool with what its schema excludes',
+    fault: 'runs a tool with what its schema excludes',
     middle: runsAnything,
   },
   {
     check: 'tools/arguments-optional',
-    vice: 'stumbles over missing arguments',
+    fault: 'stumbles over missing arguments',
     middle: () => ({
       incoming(message, io) {
         const params = message['params'] as JsonObject | undefined;

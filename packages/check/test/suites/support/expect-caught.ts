@@ -18,9 +18,9 @@ export const IN_A_HURRY: CheckOptions = {
 /** One test for each mutant: the check that is named fails on it, and says so in words. */
 export function expectCaught(title: string, mutants: readonly AnyMutant[]): void {
   describe(title, () => {
-    it.concurrent.each(mutants.map((mutant) => [mutant.check, mutant.vice, mutant] as const))(
+    it.concurrent.each(mutants.map((mutant) => [mutant.check, mutant.fault, mutant] as const))(
       '%s fails on a server that %s',
-      async (check, _vice, mutant) => {
+      async (check, _fault, mutant) => {
         const { target, close } = await targetOf(mutant);
         try {
           const report = await checkServer(target, {

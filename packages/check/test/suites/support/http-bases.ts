@@ -8,7 +8,7 @@ import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { httpTarget } from '../../../src/index.js';
 import type { HttpBase } from './mutant.js';
 
-/** A little server with one of everything that the checks of HTTP look at; its tour is short. */
+/** A little server with one of everything that the checks of HTTP look at; its walkthrough is short. */
 export function createSmallServer(): Server {
   const server = createServer({ name: 'small', version: '1.0.0' });
   const annotations = { readOnlyHint: true };

@@ -14,7 +14,7 @@ export async function demoHttpTarget(): Promise<{ target: HttpTarget; close(): P
   return { target: httpTarget(served.addresses[0]!), close: () => served.close({ graceMs: 0 }) };
 }
 
-/** The demo at a URL, behind a proxy with a vice. */
+/** The demo at a URL, behind a proxy with a fault. */
 export async function proxyTarget(
   makeProxy: () => ProxyHooks,
   base: HttpBase = demoHttpTarget,

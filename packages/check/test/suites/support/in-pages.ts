@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Middle } from './mutant.js';
 
-export interface PageVice {
+export interface PageFault {
   /** What the next page is asked for with; nothing, and there is none. */
   readonly next?: (page: number, isLast: boolean) => string | undefined;
   /** The page that a cursor stands for. */
@@ -12,13 +12,13 @@ export interface PageVice {
 }
 
 /** The demo, with five tools to a page. */
-export function inPages(vice: PageVice = {}): () => Middle {
+export function inPages(fault: PageFault = {}): () => Middle {
   const {
     next = (page, isLast) => (isLast ? undefined : `page ${page + 1}`),
     pageOf = (cursor) => Number(/^page (\d+)$/.exec(cursor)?.[1] ?? Number.NaN),
     items = (all, page) => all.slice(page * SIZE, page * SIZE + SIZE),
     change = (result) => result,
-  } = vice;
+  } = fault;
   return () => {
     const asked = new Map<unknown, number>();
     return {

@@ -4,12 +4,12 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckOptions } from '../../../src/index.js';
 import type { HttpTarget } from '../../../src/wire/targets.js';
 
-/** A server that is the demo but for one vice, and the check that has to notice. */
+/** A server that is the demo but for one fault, and the check that has to notice. */
 export interface Mutant {
   /** The id of the check. */
   readonly check: string;
   /** What is wrong with it, as a clause: `answers a notification`. */
-  readonly vice: string;
+  readonly fault: string;
   /** Where the check has to fail; in any era by default. */
   readonly era?: Era;
   /** Anything that the run needs besides the check, such as shorter patience. */

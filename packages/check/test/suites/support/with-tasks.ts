@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Middle, MiddleIo } from './mutant.js';
 
-export interface TaskVice {
+export interface TaskFault {
   /** What the demo announces. */
   readonly capabilities?: JsonObject;
   readonly id?: (count: number) => string;
@@ -28,12 +28,12 @@ interface Task {
 const AT = '2026-01-01T00:00:00Z';
 
 /** The demo of 2025-11-25, whose tools may run as tasks; `echo` says so. */
-export function withTasks(vice: TaskVice = {}): () => Middle {
+export function withTasks(fault: TaskFault = {}): () => Middle {
   const {
     capabilities = { list: {}, cancel: {}, requests: { tools: { call: {} } } },
     id = () => crypto.randomUUID(),
     unknown = { error: { code: -32602, message: 'No such task' } },
-  } = vice;
+  } = fault;
   return () => {
     const tasks = new Map<string, Task>();
     const lists = new Set<unknown>();
@@ -54,14 +54,14 @@ export function withTasks(vice: TaskVice = {}): () => Middle {
         io.reply({
           jsonrpc: '2.0',
           id: each,
-          ...(whole ? { result: vice.result?.(whole) ?? whole } : { error }),
+          ...(whole ? { result: fault.result?.(whole) ?? whole } : { error }),
         });
-      vice.farewell?.(io, task.token);
+      fault.farewell?.(io, task.token);
     };
     const onTask = (method: string, requestId: unknown, task: Task, io: MiddleIo) => {
       const reply = (result: JsonObject) => io.reply({ jsonrpc: '2.0', id: requestId, result });
       const hasEnded = task.status !== 'working';
-      if (method === 'tasks/get') return reply(vice.state?.(stateOf(task)) ?? stateOf(task));
+      if (method === 'tasks/get') return reply(fault.state?.(stateOf(task)) ?? stateOf(task));
       if (method === 'tasks/result') {
         task.waiting.push(requestId);
         if (hasEnded) give(io, task);
@@ -71,11 +71,11 @@ export function withTasks(vice: TaskVice = {}): () => Middle {
         return io.reply({
           jsonrpc: '2.0',
           id: requestId,
-          ...(vice.cancelEnded?.(stateOf(task)) ?? { error: { code: -32602, message: 'It is over' } }),
+          ...(fault.cancelEnded?.(stateOf(task)) ?? { error: { code: -32602, message: 'It is over' } }),
         });
       task.status = 'cancelled';
       const state = stateOf(task);
-      return reply(vice.cancelled?.(state) ?? state);
+      return reply(fault.cancelled?.(state) ?? state);
     };
 
     return {
@@ -90,7 +90,7 @@ export function withTasks(vice: TaskVice = {}): () => Middle {
           const task: Task = { taskId, token, status: 'working', waiting: [] };
           tasks.set(taskId, task);
           const state = stateOf(task);
-          io.reply({ jsonrpc: '2.0', id: requestId, result: { task: vice.created?.(state) ?? state } });
+          io.reply({ jsonrpc: '2.0', id: requestId, result: { task: fault.created?.(state) ?? state } });
           // It takes a while: long enough to be cancelled.
           setTimeout(() => {
             if (task.status !== 'working') return;

@@ -73,7 +73,7 @@ export interface NamedRequest {
 
 /** Successful modern requests of the survey that need `Mcp-Name`, at most one of each method. */
 export function namedRequests(context: CheckContext): readonly NamedRequest[] {
-  const served = context.facts.tour.filter(
+  const served = context.facts.walkthrough.filter(
     ({ reply }) => reply.kind === 'result' && reply.result['resultType'] !== 'input_required',
   );
   const named = ['resources/read', 'prompts/get', 'tools/call'].flatMap((method) => {
@@ -102,7 +102,7 @@ export function longestCall(context: CheckContext): WalkthroughStop {
 }
 
 function reportingCalls(context: CheckContext): readonly WalkthroughStop[] {
-  const calls = context.facts.tour
+  const calls = context.facts.walkthrough
     .filter(({ method, reply, questions }) => {
       if (method !== 'tools/call' || reply.kind !== 'result' || questions.length > 0) return false;
       if (reply.result['resultType'] === 'input_required') return false;
@@ -116,7 +116,7 @@ function reportingCalls(context: CheckContext): readonly WalkthroughStop[] {
 export function streamsOf(
   context: CheckContext,
 ): readonly { readonly stop: WalkthroughStop; readonly http: PeerHttpAnswer }[] {
-  const streams = context.facts.tour.flatMap((stop) => {
+  const streams = context.facts.walkthrough.flatMap((stop) => {
     const { http } = stop.reply;
     return http?.isStream && stop.reply.kind !== 'silence' ? [{ stop, http }] : [];
   });

@@ -69,7 +69,7 @@ export const resumptionChecks: readonly Check[] = [
     rules: ['LHTTP-013', 'LHTTP-008'],
     hint: 'Send a retry field before you close a stream without its response. Before 2025-11-25, do not close it.',
     async run(context) {
-      const streams = context.facts.tour.flatMap((stop) => {
+      const streams = context.facts.walkthrough.flatMap((stop) => {
         const { http } = stop.reply;
         return http?.isStream ? [{ stop, http }] : [];
       });

@@ -14,11 +14,11 @@ export const completionChecks: readonly Check[] = [
     rules: ['COMP-004'],
     hint: 'Send the first 100 values, and set hasMore if there are more.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const arguments_ = needArguments(context);
       let most = 0;
       for (const params of arguments_.slice(0, MOST_ARGUMENTS)) {
-        const reply = await talk.request('completion/complete', params);
+        const reply = await conversation.request('completion/complete', params);
         if (reply.kind !== 'result') continue;
         const completion = isJsonObject(reply.result['completion']) ? reply.result['completion'] : {};
         const { values } = completion;
@@ -100,8 +100,8 @@ const MOST_ARGUMENTS = 12;
 const ANY = { argument: { name: 'isthmus', value: '' } };
 
 async function complete(context: CheckContext, params: JsonObject) {
-  const talk = await context.talk();
-  return talk.request('completion/complete', params);
+  const conversation = await context.conversation();
+  return conversation.request('completion/complete', params);
 }
 
 /** The params for every argument that can be completed. Skips if there is none. */

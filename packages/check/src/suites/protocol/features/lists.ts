@@ -14,10 +14,10 @@ export const pageChecks: readonly Check[] = [
     rules: ['PAGE-006', 'ERR-017'],
     hint: 'Check the cursor of every list, even if it has only one page, and answer -32602 to an unknown one.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const lists = needLists(context);
       for (const { method } of lists) {
-        const reply = await talk.request(method, { cursor: 'isthmus-check-no-such-cursor' });
+        const reply = await conversation.request(method, { cursor: 'isthmus-check-no-such-cursor' });
         needRefusal(context, reply, [-32602], `${method} with a made-up cursor`);
       }
       return `a made-up cursor was refused in ${lists.map(({ method }) => method).join(', ')}`;
@@ -64,10 +64,10 @@ export const pageChecks: readonly Check[] = [
     rules: ['PAGE-006'],
     hint: 'A cursor states where its page begins. It can be used more than once.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const lists = await pagesOf(context);
       for (const { list, pages, cursors } of lists) {
-        const reply = await talk.request(list.method, { cursor: cursors[0] });
+        const reply = await conversation.request(list.method, { cursor: cursors[0] });
         const page = context.needResult(reply, `a cursor of ${list.method}, used again,`);
         if (JSON.stringify(itemsIn(page, list)) !== JSON.stringify(itemsIn(pages[1]!, list)))
           context.fail(`a cursor of ${list.method} returned another page the second time`, 'the same page');
@@ -85,8 +85,8 @@ export const pageChecks: readonly Check[] = [
     hint: 'Keep the position in the cursor, not in the connection.',
     async run(context) {
       const [first] = await pagesOf(context);
-      const talk = await context.openTalk();
-      const reply = await talk.request(first!.list.method, { cursor: first!.cursors[0] });
+      const conversation = await context.openConversation();
+      const reply = await conversation.request(first!.list.method, { cursor: first!.cursors[0] });
       context.needResult(reply, `a cursor of ${first!.list.method}, on another connection,`);
       return `a cursor of ${first!.list.method} works on another connection`;
     },
@@ -178,12 +178,12 @@ export async function pagesOf(context: CheckContext): Promise<PagedList[]> {
 }
 
 async function walk(context: CheckContext, list: List): Promise<PagedList> {
-  const talk = await context.talk();
+  const conversation = await context.conversation();
   const pages: JsonObject[] = [];
   const cursors: string[] = [];
   for (;;) {
     const cursor = cursors.at(-1);
-    const reply = await talk.request(list.method, cursor === undefined ? {} : { cursor });
+    const reply = await conversation.request(list.method, cursor === undefined ? {} : { cursor });
     const where = cursor === undefined ? list.method : `page ${pages.length + 1} of ${list.method}`;
     const page = context.needResult(reply, where);
     pages.push(page);

@@ -16,8 +16,8 @@ export const promptChecks: readonly Check[] = [
     hint: 'Look up the prompt first, and answer -32602 if there is none.',
     async run(context) {
       context.needCapability('prompts');
-      const talk = await context.talk();
-      const reply = await talk.request('prompts/get', { name: 'isthmus_check_no_such_prompt' });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('prompts/get', { name: 'isthmus_check_no_such_prompt' });
       return needRefusal(context, reply, [-32602], 'prompts/get isthmus_check_no_such_prompt');
     },
   },
@@ -32,8 +32,8 @@ export const promptChecks: readonly Check[] = [
       context.needCapability('prompts');
       const needy = context.facts.prompts.find((prompt) => required(prompt).length > 0);
       if (!needy) return context.skip('no prompt of the server requires an argument');
-      const talk = await context.talk();
-      const reply = await talk.request('prompts/get', { name: needy['name'], arguments: {} });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('prompts/get', { name: needy['name'], arguments: {} });
       const what = `prompts/get ${String(needy['name'])} without ${required(needy).join(', ')}`;
       return needRefusal(context, reply, [-32602], what);
     },
@@ -48,8 +48,8 @@ export const promptChecks: readonly Check[] = [
     hint: 'Answer -32602 when name is missing.',
     async run(context) {
       context.needCapability('prompts');
-      const talk = await context.talk();
-      const reply = await talk.request('prompts/get', { notName: true });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('prompts/get', { notName: true });
       // Over HTTP the header that names the prompt is missing, too.
       const isByHeader = context.target.transport === 'http' && context.era === 'modern';
       const codes = isByHeader ? [-32602, -32020] : [-32602];
@@ -87,7 +87,7 @@ export const promptChecks: readonly Check[] = [
     async run(context) {
       const lists = listsOf(context).filter(({ capability }) => capability !== 'tools');
       if (lists.length === 0) context.skip('the server announces no prompts and no resources');
-      const [used, fresh] = [await context.openTalk(), await context.openTalk()];
+      const [used, fresh] = [await context.openConversation(), await context.openConversation()];
       const { resources, prompts } = context.facts;
       if (resources[0]) await used.request('resources/read', { uri: resources[0]['uri'] });
       if (prompts[0]) await used.request('prompts/get', { name: prompts[0]['name'], arguments: {} });
@@ -110,8 +110,8 @@ async function oddIn(
   one: CheckConversation,
   other: CheckConversation,
 ): Promise<string | undefined> {
-  const names = async (talk: CheckConversation) =>
-    keysIn(context.needResult(await talk.request(list.method), list.method), list);
+  const names = async (conversation: CheckConversation) =>
+    keysIn(context.needResult(await conversation.request(list.method), list.method), list);
   const [here, there] = [await names(one), await names(other)];
   return here.find((name) => !there.includes(name)) ?? there.find((name) => !here.includes(name));
 }
@@ -130,7 +130,7 @@ function needGets(context: CheckContext) {
   const free = new Set(
     context.facts.prompts.filter((prompt) => required(prompt).length === 0).map(({ name }) => name),
   );
-  const stops = context.facts.tour
+  const stops = context.facts.walkthrough
     .filter(({ method, params }) => method === 'prompts/get' && free.has(params['name']))
     .map(({ params, reply }) => ({ name: String(params['name']), reply }));
   return stops.length > 0 ? stops : context.skip('the server has no prompt without required arguments');

@@ -54,8 +54,8 @@ export const resourceChecks: readonly Check[] = [
     hint: 'Parse the URI before you look for the resource, and answer -32602 if that fails.',
     async run(context) {
       context.needCapability('resources');
-      const talk = await context.talk();
-      const reply = await talk.request('resources/read', { uri: 'no uri at all' });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('resources/read', { uri: 'no uri at all' });
       return needRefusal(context, reply, [], 'reading "no uri at all"');
     },
   },
@@ -69,8 +69,8 @@ export const resourceChecks: readonly Check[] = [
     hint: 'Answer -32602 when uri is missing.',
     async run(context) {
       context.needCapability('resources');
-      const talk = await context.talk();
-      const reply = await talk.request('resources/read', { notUri: true });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('resources/read', { notUri: true });
       // Over HTTP the header that names the resource is missing, too.
       const isByHeader = context.target.transport === 'http' && context.era === 'modern';
       const codes = isByHeader ? [-32602, -32020] : [-32602];
@@ -154,11 +154,11 @@ export const resourceChecks: readonly Check[] = [
         .map(({ uri }) => String(uri))
         .find((uri) => uri.startsWith('file:///'));
       if (file === undefined) return context.skip('the server lists no file: resources');
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const folder = file.slice(0, file.lastIndexOf('/'));
       for (const dots of ['../'.repeat(12), '..%2f'.repeat(12), '%2e%2e/'.repeat(12)]) {
         const uri = `${folder}/${dots}etc/passwd`;
-        const reply = await talk.request('resources/read', { uri });
+        const reply = await conversation.request('resources/read', { uri });
         if (reply.kind === 'result' && JSON.stringify(reply.result).includes('root:'))
           context.fail(`reading ${uri} returned /etc/passwd`, 'an error');
       }
@@ -173,13 +173,13 @@ async function readNothing(context: CheckContext): Promise<Reply> {
   context.needCapability('resources');
   if (context.facts.templates.some(({ uriTemplate }) => String(uriTemplate).startsWith('{')))
     context.skip('a template of the server fits every URI');
-  const talk = await context.talk();
-  return talk.request('resources/read', { uri: NOTHING });
+  const conversation = await context.conversation();
+  return conversation.request('resources/read', { uri: NOTHING });
 }
 
 /** The replies to reading the listed resources. An `input_required` result counts as a result. */
 function needReads(context: CheckContext): { readonly uri: string; readonly reply: Reply }[] {
-  const reads = context.facts.tour
+  const reads = context.facts.walkthrough
     .filter(({ method }) => method === 'resources/read')
     .map(({ params, reply }) => ({ uri: String(params['uri']), reply }));
   return reads.length > 0 ? reads : context.skip('the server lists no resources');

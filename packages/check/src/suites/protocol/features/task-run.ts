@@ -68,12 +68,12 @@ const cancellations = new WeakMap<Facts, Promise<CancelledTask>>();
 
 async function runTask(context: CheckContext): Promise<TaskRun> {
   const { name } = needTaskTool(context);
-  const talk = await context.openTalk();
-  const { created, taskId } = await create(context, talk);
-  const early = await talk.request('tasks/get', { taskId });
-  const result = await talk.request('tasks/result', { taskId }, { ms: context.patience.checkMs / 2 });
-  const first = await talk.request('tasks/get', { taskId });
-  const from = talk.transcript.frames.length;
+  const conversation = await context.openConversation();
+  const { created, taskId } = await create(context, conversation);
+  const early = await conversation.request('tasks/get', { taskId });
+  const result = await conversation.request('tasks/result', { taskId }, { ms: context.patience.checkMs / 2 });
+  const first = await conversation.request('tasks/get', { taskId });
+  const from = conversation.transcript.frames.length;
   await context.pause(context.patience.quietMs);
   const isProgress = (frame: Frame) =>
     frame.method === 'notifications/progress' && paramsOf(frame)['progressToken'] === TOKEN;
@@ -83,28 +83,28 @@ async function runTask(context: CheckContext): Promise<TaskRun> {
     taskId,
     early,
     result,
-    late: [first, await talk.request('tasks/get', { taskId })],
-    lateProgress: talk.transcript.frames.slice(from).filter(isProgress),
-    progress: talk.transcript.frames.filter(isProgress).length,
-    cancelled: await talk.request('tasks/cancel', { taskId }),
+    late: [first, await conversation.request('tasks/get', { taskId })],
+    lateProgress: conversation.transcript.frames.slice(from).filter(isProgress),
+    progress: conversation.transcript.frames.filter(isProgress).length,
+    cancelled: await conversation.request('tasks/cancel', { taskId }),
   };
 }
 
 async function cancelOne(context: CheckContext): Promise<CancelledTask> {
   needTaskTool(context);
-  const talk = await context.openTalk();
-  const { taskId } = await create(context, talk);
-  const cancelled = await talk.request('tasks/cancel', { taskId });
-  return { taskId, cancelled, after: await talk.request('tasks/get', { taskId }) };
+  const conversation = await context.openConversation();
+  const { taskId } = await create(context, conversation);
+  const cancelled = await conversation.request('tasks/cancel', { taskId });
+  return { taskId, cancelled, after: await conversation.request('tasks/get', { taskId }) };
 }
 
 async function create(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
 ): Promise<{ created: Reply; taskId: string }> {
   const { name, args } = needTaskTool(context);
   const params = { name, arguments: args, task: { ttl: 60_000 } };
-  const created = await talk.request('tools/call', params, { progressToken: TOKEN });
+  const created = await conversation.request('tools/call', params, { progressToken: TOKEN });
   const { taskId } = taskIn(created);
   if (typeof taskId === 'string') return { created, taskId };
   return context.fail(

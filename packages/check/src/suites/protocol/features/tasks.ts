@@ -46,8 +46,12 @@ export const taskChecks: readonly Check[] = [
       if (hasCapability(context.facts.capabilities, 'tasks.requests.tools.call'))
         context.skip('the server runs tools as tasks');
       const { name, args } = context.needTool();
-      const talk = await context.talk();
-      const reply = await talk.request('tools/call', { name, arguments: args, task: { ttl: 60_000 } });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('tools/call', {
+        name,
+        arguments: args,
+        task: { ttl: 60_000 },
+      });
       const result = context.needResult(reply, `${name}, called with task,`);
       if (!Array.isArray(result['content']))
         context.fail(`${name}, called with task, was answered with ${inWords(reply)}`, 'its plain result');
@@ -171,14 +175,14 @@ export const taskChecks: readonly Check[] = [
     async run(context) {
       needTasks(context);
       context.needCapability('tasks');
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const taskId = 'isthmus-check-no-such-task';
       const methods = ['tasks/get', 'tasks/result'];
       if (hasCapability(context.facts.capabilities, 'tasks.cancel')) methods.push('tasks/cancel');
       for (const method of methods)
         needRefusal(
           context,
-          await talk.request(method, { taskId }),
+          await conversation.request(method, { taskId }),
           [-32602],
           `${method} of an unknown task`,
         );
@@ -208,8 +212,8 @@ export const taskChecks: readonly Check[] = [
     hint: `Answer tasks/get with -32021, and name extensions["${EXTENSION}"] in requiredCapabilities.`,
     async run(context) {
       needExtension(context);
-      const talk = await context.talk();
-      const reply = await talk.request('tasks/get', { taskId: 'isthmus-check-no-such-task' });
+      const conversation = await context.conversation();
+      const reply = await conversation.request('tasks/get', { taskId: 'isthmus-check-no-such-task' });
       const data = reply.kind === 'error' && isJsonObject(reply.error.data) ? reply.error.data : {};
       const needed = isJsonObject(data['requiredCapabilities']) ? data['requiredCapabilities'] : {};
       const extensions = isJsonObject(needed['extensions']) ? needed['extensions'] : {};
@@ -235,18 +239,18 @@ export const taskChecks: readonly Check[] = [
     async run(context) {
       needExtension(context);
       context.needTool();
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const capabilities = { ...EVERY_CAPABILITY, extensions: { [EXTENSION]: {} } };
       for (const { name, args } of context.facts.callable.slice(0, MOST_TOOLS)) {
-        const created = await talk.request('tools/call', { name, arguments: args }, { capabilities });
+        const created = await conversation.request('tools/call', { name, arguments: args }, { capabilities });
         if (created.kind !== 'result' || created.result['resultType'] !== 'task') continue;
         const { taskId } = created.result;
-        const state = await talk.request('tasks/get', { taskId }, { capabilities });
+        const state = await conversation.request('tasks/get', { taskId }, { capabilities });
         const result = context.needResult(state, `tasks/get of a new task of ${name}`);
         const complaints = judgeResult('tasks/get', result, '2026-07-28');
         if (complaints.length > 0)
           context.fail(`tasks/get: ${several(complaints.map(complaintText))}`, 'the state of a task');
-        await talk.request('tasks/cancel', { taskId }, { capabilities });
+        await conversation.request('tasks/cancel', { taskId }, { capabilities });
         return `${name} returned a task, which was known at once`;
       }
       return context.skip('no called tool returned a task');

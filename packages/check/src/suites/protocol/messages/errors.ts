@@ -144,8 +144,8 @@ export const errorChecks: readonly Check[] = [
 const LONG = 300;
 
 async function askUnknown(context: CheckContext): Promise<string> {
-  const talk = await context.talk();
-  const reply = await talk.request('isthmus_check/no_such_method', { some: 'params' });
+  const conversation = await context.conversation();
+  const reply = await conversation.request('isthmus_check/no_such_method', { some: 'params' });
   return needRefusal(context, reply, [-32601], 'isthmus_check/no_such_method');
 }
 
@@ -165,8 +165,8 @@ function removed(
     era: 'modern',
     hint: `Answer ${method} with -32601 when the request is modern.`,
     async run(context) {
-      const talk = await context.talk();
-      return needRefusal(context, await talk.request(method, params), [-32601], method);
+      const conversation = await context.conversation();
+      return needRefusal(context, await conversation.request(method, params), [-32601], method);
     },
   };
 }

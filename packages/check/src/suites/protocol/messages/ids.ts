@@ -31,10 +31,10 @@ export const idChecks: readonly Check[] = [
     rules: ['JRPC-006'],
     hint: 'Key pending requests by value and type. In JavaScript use a Map, not an object.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const replies = await Promise.all([
-        talk.request(harmless(context), {}, { id: 4712 }),
-        talk.request(harmless(context), {}, { id: '4712' }),
+        conversation.request(harmless(context), {}, { id: 4712 }),
+        conversation.request(harmless(context), {}, { id: '4712' }),
       ]);
       for (const reply of replies) {
         const echoed = reply.frame && membersOf(reply.frame)['id'];
@@ -57,14 +57,14 @@ export const idChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Copy the id in one place, for the results and errors of all methods, and do not convert it.',
     async run(context) {
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const asked = askable(context);
       let count = 0;
       for (const { method, params } of asked) {
         for (const id of idsFor(++count)) {
-          const from = talk.transcript.frames.length;
-          const pending = talk.start(method, params, { id });
-          const frame = await answerUnderAnyId(context, talk, pending, from, isAnswer);
+          const from = conversation.transcript.frames.length;
+          const pending = conversation.start(method, params, { id });
+          const frame = await answerUnderAnyId(context, conversation, pending, from, isAnswer);
           const echoed = frame && membersOf(frame)['id'];
           // Other checks report a missing answer.
           if (!frame || echoed === id) continue;
@@ -93,10 +93,12 @@ function echo(name: string, id: RequestId, what: string): Check {
 }
 
 async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> {
-  const talk = await context.talk();
-  const from = talk.transcript.frames.length;
-  const pending = talk.start(harmless(context), {}, { id });
-  const frame = await answerUnderAnyId(context, talk, pending, from, (each) => isAnswerLike(each, id));
+  const conversation = await context.conversation();
+  const from = conversation.transcript.frames.length;
+  const pending = conversation.start(harmless(context), {}, { id });
+  const frame = await answerUnderAnyId(context, conversation, pending, from, (each) =>
+    isAnswerLike(each, id),
+  );
   const asked = `a request with the id ${JSON.stringify(id)}`;
   if (!frame) {
     const reply = await pending.reply;
@@ -119,13 +121,13 @@ async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> 
  */
 async function answerUnderAnyId(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   pending: Pending,
   from: number,
   looksLikeIt: (frame: Frame) => boolean,
 ): Promise<Frame | undefined> {
-  if (!talk.peer) return (await pending.reply).frame;
-  return talk.transcript.waitFor(looksLikeIt, context.patience.answerMs, from);
+  if (!conversation.peer) return (await pending.reply).frame;
+  return conversation.transcript.waitFor(looksLikeIt, context.patience.answerMs, from);
 }
 
 function isAnswerLike(frame: Frame, id: RequestId): boolean {
@@ -142,7 +144,7 @@ interface Asked {
 /** Harmless requests for all methods of the server, and some that it refuses. */
 function askable(context: CheckContext): readonly Asked[] {
   const served = ['resources/read', 'prompts/get', 'tools/call'].flatMap((method): Asked[] => {
-    const [quickest] = context.facts.tour
+    const [quickest] = context.facts.walkthrough
       .filter((stop) => stop.method === method && stop.reply.kind === 'result' && stop.questions.length === 0)
       .filter(({ reply }) => reply.kind === 'result' && reply.result['resultType'] !== 'input_required')
       .sort((one, other) => one.reply.ms - other.reply.ms);

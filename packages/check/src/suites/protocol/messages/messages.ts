@@ -75,21 +75,21 @@ export const messageChecks: readonly Check[] = [
     rules: ['JRPC-012'],
     hint: 'A message without an id is a notification. Process it or ignore it, but never answer it, not even with an error.',
     async run(context) {
-      const talk = await context.talk();
-      const from = talk.transcript.frames.length;
-      await talk.notify('notifications/isthmus_check_unknown', { from: 'isthmus check' });
-      await talk.notify('notifications/cancelled', {
+      const conversation = await context.conversation();
+      const from = conversation.transcript.frames.length;
+      await conversation.notify('notifications/isthmus_check_unknown', { from: 'isthmus check' });
+      await conversation.notify('notifications/cancelled', {
         requestId: 'isthmus-nobody',
         reason: 'nothing to cancel',
       });
-      await talk.request(harmless(context));
+      await conversation.request(harmless(context));
       await context.pause(context.patience.quietMs);
-      const asked = requestsOf(talk.transcript).map(({ id }) => id);
-      const stray = talk.transcript.frames
+      const asked = requestsOf(conversation.transcript).map(({ id }) => id);
+      const stray = conversation.transcript.frames
         .slice(from)
         .find(
           (frame) =>
-            isAnswer(frame) && !asked.includes(frame.id) && !isIdless(frame, talk.peer === undefined),
+            isAnswer(frame) && !asked.includes(frame.id) && !isIdless(frame, conversation.peer === undefined),
         );
       if (stray)
         context.fail(
@@ -110,12 +110,12 @@ export const messageChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Send the same lines as on stdio: the handshake in legacy revisions, and _meta in every modern request.',
     async run(context) {
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const method = listsOf(context)[0]?.method ?? harmless(context);
-      const result = context.needResult(await talk.request(method), `${method} over a socket`);
-      if (talk.era === 'modern' && typeof result['resultType'] !== 'string')
+      const result = context.needResult(await conversation.request(method), `${method} over a socket`);
+      if (conversation.era === 'modern' && typeof result['resultType'] !== 'string')
         context.fail(`the result of ${method} has no resultType`, 'the result of a modern server');
-      return `${talk.era === 'modern' ? 'server/discover' : 'the handshake'} and ${method} went over a socket`;
+      return `${conversation.era === 'modern' ? 'server/discover' : 'the handshake'} and ${method} went over a socket`;
     },
   },
   {
@@ -181,12 +181,12 @@ export const stateChecks: readonly Check[] = [
     era: 'modern',
     hint: 'Keep the state of a request with the request. Answers may come in any order.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const lists = needLists(context);
       const asked = [...lists, ...lists, ...lists].map(({ method, member }) => ({
         member,
         method,
-        reply: talk.request(method),
+        reply: conversation.request(method),
       }));
       for (const { method, member, reply } of asked) {
         const result = context.needResult(
@@ -211,14 +211,14 @@ export const stateChecks: readonly Check[] = [
     reason: 'A client that made a mistake tries again on the same connection.',
     hint: 'An error must end only its own request.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       await Promise.all(
         ['isthmus_check/one', 'isthmus_check/two', 'isthmus_check/three'].map((method) =>
-          talk.request(method),
+          conversation.request(method),
         ),
       );
       const method = harmless(context);
-      context.needResult(await talk.request(method), `${method} after three errors`);
+      context.needResult(await conversation.request(method), `${method} after three errors`);
       return `${method} was served after three errors`;
     },
   },
@@ -235,8 +235,8 @@ export const pingChecks: readonly Check[] = [
     era: 'legacy',
     hint: 'Answer ping at once with `{}`, whatever else is running.',
     async run(context) {
-      const talk = await context.talk();
-      const result = context.needResult(await talk.request('ping'), 'ping');
+      const conversation = await context.conversation();
+      const result = context.needResult(await conversation.request('ping'), 'ping');
       const members = Object.keys(result).filter((key) => key !== '_meta');
       if (members.length > 0) context.fail(`the result has ${members.join(', ')}`, 'an empty result');
       return 'ping was answered with an empty result';

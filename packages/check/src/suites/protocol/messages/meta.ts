@@ -21,8 +21,12 @@ export const metaChecks: readonly Check[] = [
     era: 'modern',
     hint: 'Do not require clientInfo: a client may be configured not to send it.',
     async run(context) {
-      const talk = await context.talk();
-      const reply = await talk.request('server/discover', {}, { meta: { [META.clientInfo]: undefined } });
+      const conversation = await context.conversation();
+      const reply = await conversation.request(
+        'server/discover',
+        {},
+        { meta: { [META.clientInfo]: undefined } },
+      );
       context.needResult(reply, 'server/discover without clientInfo');
       return 'server/discover without clientInfo had a result';
     },
@@ -36,11 +40,11 @@ export const metaChecks: readonly Check[] = [
     era: 'modern',
     hint: 'Do not make decisions by clientInfo: any client can write anything there.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const [list] = listsOf(context);
       const method = list?.method ?? 'server/discover';
       const ask = async (clientInfo: JsonObject) => {
-        const reply = await talk.request(method, {}, { meta: { [META.clientInfo]: clientInfo } });
+        const reply = await conversation.request(method, {}, { meta: { [META.clientInfo]: clientInfo } });
         return context.needResult(reply, `${method} of the client ${String(clientInfo['name'])}`);
       };
       const [one, other] = [
@@ -62,7 +66,7 @@ export const metaChecks: readonly Check[] = [
     rules: [],
     reason: 'clientInfo may be wrong, but a request without an answer hangs.',
     era: 'modern',
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Refuse it with -32602, or ignore it.',
     async run(context) {
       const _meta = { ...modernMeta(context), [META.clientInfo]: 'isthmus-check 1.0.0' };
@@ -84,7 +88,7 @@ function missing(name: string, what: string, leaveOut: (meta: JsonObject) => Jso
     level: 'MUST',
     rules: ['META-004'],
     era: 'modern',
-    lane: 'rough',
+    lane: 'abuse',
     hint: `Answer -32602 when the request lacks ${what}. Do not fall back on what an earlier request said.`,
     async run(context) {
       const method = listsOf(context)[0]?.method ?? 'server/discover';

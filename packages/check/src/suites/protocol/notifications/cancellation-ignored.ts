@@ -36,14 +36,19 @@ export const cancellationIgnoredChecks: readonly Check[] = [
     title: 'Ignores the cancellation of a request that it has answered',
     level: 'MUST',
     rules: ['CANC-010'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Forget a request when it is answered, and ignore cancellations of unknown requests.',
     async run(context) {
       needNotification(context);
-      const talk = await talkInUse(context);
-      const reply = await askAlive(talk);
-      await expectIgnored(context, talk, { requestId: reply.id }, 'the cancellation of an answered request');
-      return `${aliveMethod(talk)} was cancelled after its answer, and nothing happened`;
+      const conversation = await conversationInUse(context);
+      const reply = await askAlive(conversation);
+      await expectIgnored(
+        context,
+        conversation,
+        { requestId: reply.id },
+        'the cancellation of an answered request',
+      );
+      return `${aliveMethod(conversation)} was cancelled after its answer, and nothing happened`;
     },
   },
   {
@@ -52,18 +57,18 @@ export const cancellationIgnoredChecks: readonly Check[] = [
     title: 'Survives cancellations that arrive while it answers',
     level: 'MUST',
     rules: ['CANC-010'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Settle each request once: with the answer or with the cancellation, whichever comes first.',
     async run(context) {
-      const talk = await talkInUse(context);
+      const conversation = await conversationInUse(context);
       for (let count = 0; count < RACES; count++) {
-        const pending = talk.start(aliveMethod(talk));
+        const pending = conversation.start(aliveMethod(conversation));
         await pending.cancel('a race');
       }
-      const reply = await askAlive(talk);
+      const reply = await askAlive(conversation);
       if (reply.kind !== 'result')
         context.fail(`after ${RACES} races there was ${describe(reply)}`, 'an answer to the next request');
-      const twice = answeredTwice(talk);
+      const twice = answeredTwice(conversation);
       if (twice !== undefined)
         context.fail(`${JSON.stringify(twice)} was answered twice`, 'one answer at most');
       return `${RACES} requests were cancelled at once, and the next was answered`;
@@ -81,15 +86,15 @@ export const cancellationIgnoredChecks: readonly Check[] = [
     hint: 'When the response stream is closed, cancel its request; other requests go on.',
     async run(context) {
       needSlowTool(context);
-      const talk = await context.openTalk();
-      const kept = startSlow(context, talk, SHORT_MS);
+      const conversation = await context.openConversation();
+      const kept = startSlow(context, conversation, SHORT_MS);
       for (let count = 0; count < 5; count++) {
-        const pending = startSlow(context, talk, SLOW_MS, { progressToken: 9300 + count });
+        const pending = startSlow(context, conversation, SLOW_MS, { progressToken: 9300 + count });
         await pending.waitFor(() => true, SHORT_MS);
         await pending.cancel();
       }
       const reply = await kept.reply;
-      const after = await askAlive(talk);
+      const after = await askAlive(conversation);
       if (reply.kind !== 'result' || after.kind !== 'result')
         context.fail(
           `five clients disconnected; another request had ${describe(reply)}, and the next ${describe(after)}`,
@@ -139,15 +144,15 @@ export const cancellationIgnoredChecks: readonly Check[] = [
 const RACES = 20;
 
 /** Some servers do not know the era of a notification before the first request. */
-async function talkInUse(context: CheckContext): Promise<CheckConversation> {
-  const talk = await context.roughTalk();
-  if (talk.era === 'modern') await talk.request('tools/list');
-  return talk;
+async function conversationInUse(context: CheckContext): Promise<CheckConversation> {
+  const conversation = await context.abuseConversation();
+  if (conversation.era === 'modern') await conversation.request('tools/list');
+  return conversation;
 }
 
-function answeredTwice(talk: CheckConversation): unknown {
+function answeredTwice(conversation: CheckConversation): unknown {
   const seen = new Set<string>();
-  for (const { from, id, kind, exchange } of talk.transcript.frames) {
+  for (const { from, id, kind, exchange } of conversation.transcript.frames) {
     if (from !== 'server' || id === undefined || (kind !== 'result' && kind !== 'error')) continue;
     const key = `${exchange} ${JSON.stringify(id)}`;
     if (seen.has(key)) return id;
@@ -169,12 +174,12 @@ function ignored(
     title: `Ignores ${what}`,
     level,
     rules,
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Do nothing and answer nothing if requestId is not the id of a running request.',
     async run(context) {
       needNotification(context);
-      const talk = await talkInUse(context);
-      for (const each of params) await expectIgnored(context, talk, each, JSON.stringify(each));
+      const conversation = await conversationInUse(context);
+      for (const each of params) await expectIgnored(context, conversation, each, JSON.stringify(each));
       return `${params.length} of them were ignored`;
     },
   };
@@ -182,16 +187,19 @@ function ignored(
 
 async function expectIgnored(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   params: Record<string, unknown>,
   what: string,
 ): Promise<void> {
-  const from = talk.transcript.frames.length;
-  await talk.notify('notifications/cancelled', params).catch(() => {});
-  const reply = await askAlive(talk);
+  const from = conversation.transcript.frames.length;
+  await conversation.notify('notifications/cancelled', params).catch(() => {});
+  const reply = await askAlive(conversation);
   if (reply.kind !== 'result')
-    context.fail(`after ${what}, ${aliveMethod(talk)} had ${describe(reply)}`, 'an answer, as before');
-  const said = talk.transcript.frames.slice(from).find(
+    context.fail(
+      `after ${what}, ${aliveMethod(conversation)} had ${describe(reply)}`,
+      'an answer, as before',
+    );
+  const said = conversation.transcript.frames.slice(from).find(
     (frame) =>
       frame.from === 'server' &&
       (frame.kind === 'error' || frame.kind === 'result') &&

@@ -24,9 +24,9 @@ export const cancellationChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Pass an abort signal to the work, stop when it fires, and drop the result.',
     async run(context) {
-      const talk = await openForCancelling(context);
+      const conversation = await openForCancelling(context);
       for (const ms of TRIES_MS) {
-        const { answer, watched } = await cancelled(context, talk, ms);
+        const { answer, watched } = await cancelled(context, conversation, ms);
         // An answer that was already on its way is not a fault. Then a longer call is cancelled.
         if (answer?.when === 'before' || (answer?.when === 'crossing' && ms !== TRIES_MS.at(-1))) continue;
         if (answer)
@@ -53,12 +53,12 @@ export const cancellationChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Send nothing for a request after you have read its cancellation, even if the work still runs.',
     async run(context) {
-      const talk = await openForCancelling(context);
+      const conversation = await openForCancelling(context);
       let prompted = 0;
       let lastWatched: number | undefined;
       let tooShort = 0;
       for (let tries = 0; tries < TRIES_MS.length; tries += 1) {
-        const { answer, late, prompt, watched } = await cancelled(context, talk, TRIES_MS[tooShort]!);
+        const { answer, late, prompt, watched } = await cancelled(context, conversation, TRIES_MS[tooShort]!);
         if (answer?.when === 'before') tooShort += 1;
         if (late[0])
           context.fail(
@@ -95,9 +95,9 @@ export const cancellationChecks: readonly Check[] = [
     hint: 'Cancel only the request that requestId names.',
     async run(context) {
       needSlowTool(context);
-      const talk = await context.openTalk();
-      const first = startSlow(context, talk, SLOW_MS, { progressToken: 9101 });
-      const second = startSlow(context, talk, SHORT_MS, { progressToken: 9102 });
+      const conversation = await context.openConversation();
+      const first = startSlow(context, conversation, SLOW_MS, { progressToken: 9101 });
+      const second = startSlow(context, conversation, SHORT_MS, { progressToken: 9102 });
       await first.cancel('cancelled by isthmus-check');
       const reply = await second.reply;
       if (reply.kind !== 'result')
@@ -115,9 +115,9 @@ export const cancellationChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Compare requestId with the ids of requests as JSON values.',
     async run(context) {
-      const talk = await openForCancelling(context);
-      const pending = startSlow(context, talk, SHORT_MS, { id: 8801, progressToken: 9201 });
-      await talk.notify('notifications/cancelled', { requestId: '8801' });
+      const conversation = await openForCancelling(context);
+      const pending = startSlow(context, conversation, SHORT_MS, { id: 8801, progressToken: 9201 });
+      await conversation.notify('notifications/cancelled', { requestId: '8801' });
       const reply = await pending.reply;
       if (reply.kind !== 'result')
         context.fail(
@@ -132,5 +132,5 @@ export const cancellationChecks: readonly Check[] = [
 function openForCancelling(context: CheckContext): Promise<CheckConversation> {
   needNotification(context);
   needSlowTool(context);
-  return context.openTalk();
+  return context.openConversation();
 }

@@ -28,7 +28,7 @@ export function needSlowTool(context: CheckContext): {
     const { name, tool } = known;
     return { name, params: (ms) => ({ name, arguments: slowArguments(tool, ms)! }) };
   }
-  const seen = context.facts.tour.find(
+  const seen = context.facts.walkthrough.find(
     ({ method, reply, questions }) =>
       method === 'tools/call' && reply.kind === 'result' && questions.length === 0 && reply.ms >= SLOW_MS,
   );
@@ -44,11 +44,11 @@ export function needNotification(context: CheckContext): void {
 
 export function startSlow(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   ms: number,
   options: CheckRequestOptions = {},
 ): Pending {
-  return talk.start('tools/call', needSlowTool(context).params(ms), {
+  return conversation.start('tools/call', needSlowTool(context).params(ms), {
     ms: ms + context.patience.answerMs,
     ...options,
   });
@@ -76,26 +76,26 @@ interface Cancelled {
 /** Cancels a running call, and reads until the call would have ended. */
 export async function cancelled(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   slowMs: number,
 ): Promise<Cancelled> {
   const token = 9000 + slowMs;
-  const { frames } = talk.transcript;
-  const pending = startSlow(context, talk, slowMs, { progressToken: token });
+  const { frames } = conversation.transcript;
+  const pending = startSlow(context, conversation, slowMs, { progressToken: token });
   const isProgress = (frame: Frame) =>
     frame.method === 'notifications/progress' && paramsOf(frame)['progressToken'] === token;
-  await Promise.race([talk.transcript.waitFor(isProgress, SHORT_MS), pending.reply]);
+  await Promise.race([conversation.transcript.waitFor(isProgress, SHORT_MS), pending.reply]);
   const cancelAt = frames.length;
   const began = context.clock.now();
   // The server reads in order. What it wrote before it read the cancellation comes before the answer to the request after
   // it. What comes between the two answers is its reaction to the cancellation.
-  const before = talk.peer && askAlive(talk);
+  const before = conversation.peer && askAlive(conversation);
   const sent = pending.cancel('cancelled by isthmus-check');
-  if (!talk.peer) await sent;
-  const [first, next] = await Promise.all([before, askAlive(talk)]);
+  if (!conversation.peer) await sent;
+  const [first, next] = await Promise.all([before, askAlive(conversation)]);
   // Over HTTP they use different connections, so the server needs time to read them.
   if (context.target.transport === 'http') await context.pause(SETTLE_MS);
-  const readAt = next.frame && talk.peer ? frames.indexOf(next.frame) + 1 : frames.length;
+  const readAt = next.frame && conversation.peer ? frames.indexOf(next.frame) + 1 : frames.length;
   const prompt =
     first?.frame &&
     frames
@@ -103,7 +103,7 @@ export async function cancelled(
       .find((frame) => frame.from === 'server' && isProgress(frame));
   // By then, work that was not cancelled is done, even with late timers.
   if (!frames.some((frame) => frame.from === 'server' && isAnswerTo(frame, pending)))
-    await talk.transcript.waitFor((frame) => isAnswerTo(frame, pending), 2 * slowMs);
+    await conversation.transcript.waitFor((frame) => isAnswerTo(frame, pending), 2 * slowMs);
   await context.pause(context.patience.quietMs);
   const late = frames.slice(readAt).filter((frame) => frame.from === 'server' && isProgress(frame));
   const at = frames.findIndex((frame) => frame.from === 'server' && isAnswerTo(frame, pending));

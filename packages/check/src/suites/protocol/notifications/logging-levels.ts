@@ -22,9 +22,9 @@ export const loggingLevelsChecks: readonly Check[] = [
     hint: 'Send notifications/message only for requests with _meta["io.modelcontextprotocol/logLevel"].',
     async run(context) {
       const stops = loggingStops(context).slice(0, 3);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const stop of stops) {
-        const logs = await logsOf(context, talk, stop, {});
+        const logs = await logsOf(context, conversation, stop, {});
         if (logs[0])
           context.fail(`${nameOf(stop)} without logLevel was logged`, 'no log message', evidence(logs[0]));
       }
@@ -42,10 +42,15 @@ export const loggingLevelsChecks: readonly Check[] = [
     hint: 'Compare the level of each message with logLevel of the request.',
     async run(context) {
       const stops = loggingStops(context).slice(0, 3);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const stop of stops) {
         for (const level of ['warning', 'emergency'] as const)
-          expectAbove(context, await logsOf(context, talk, stop, { logLevel: level }), level, nameOf(stop));
+          expectAbove(
+            context,
+            await logsOf(context, conversation, stop, { logLevel: level }),
+            level,
+            nameOf(stop),
+          );
       }
       return `${stops.map(nameOf).join(', ')}: only logs of the level and above`;
     },
@@ -61,10 +66,10 @@ export const loggingLevelsChecks: readonly Check[] = [
     hint: 'Send logs on the response stream of their request, and drop later ones.',
     async run(context) {
       const stop = loggingStops(context)[0]!;
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const [asked, other] = await Promise.all([
-        talk.request(stop.method, stop.params, { logLevel: 'debug' }),
-        talk.request(stop.method, stop.params, {}),
+        conversation.request(stop.method, stop.params, { logLevel: 'debug' }),
+        conversation.request(stop.method, stop.params, {}),
       ]);
       context.needResult(asked, nameOf(stop));
       const alien = other.http?.frames.find(isLog);
@@ -75,7 +80,7 @@ export const loggingLevelsChecks: readonly Check[] = [
           evidence(alien),
         );
       await context.pause(context.patience.quietMs);
-      const heard = asked.http?.frames ?? talk.transcript.frames;
+      const heard = asked.http?.frames ?? conversation.transcript.frames;
       const late = heard.slice(heard.indexOf(asked.frame!) + 1).find(isLog);
       if (late)
         context.fail(`a log message came after the answer to ${nameOf(stop)}`, 'none', evidence(late));
@@ -88,16 +93,16 @@ export const loggingLevelsChecks: readonly Check[] = [
     title: 'Refuses unknown log levels with -32602',
     level: 'SHOULD',
     rules: ['LOG-005', 'LOG-012', 'ERR-017'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Accept only the eight levels, and answer others with -32602.',
     async run(context) {
       context.needCapability('logging');
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const level of ['loud', 'INFO', '']) {
         const reply =
-          talk.era === 'modern'
-            ? await talk.request('server/discover', {}, { logLevel: level })
-            : await talk.request('logging/setLevel', { level });
+          conversation.era === 'modern'
+            ? await conversation.request('server/discover', {}, { logLevel: level })
+            : await conversation.request('logging/setLevel', { level });
         if (reply.kind !== 'error' || reply.error.code !== -32602)
           context.fail(`the level ${JSON.stringify(level)} had ${describe(reply)}`, 'error -32602');
       }
@@ -111,19 +116,19 @@ export const loggingLevelsChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: ['LOG-006'],
     reason: 'A client may request any of them.',
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Accept debug, info, notice, warning, error, critical, alert and emergency.',
     async run(context) {
       context.needCapability('logging');
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const level of ALL) {
         const reply =
-          talk.era === 'modern'
-            ? await talk.request('server/discover', {}, { logLevel: level })
-            : await talk.request('logging/setLevel', { level });
+          conversation.era === 'modern'
+            ? await conversation.request('server/discover', {}, { logLevel: level })
+            : await conversation.request('logging/setLevel', { level });
         const result = context.needResult(reply, `the level ${level}`);
         const members = Object.keys(result).filter((key) => key !== '_meta');
-        if (talk.era === 'legacy' && members.length > 0)
+        if (conversation.era === 'legacy' && members.length > 0)
           context.fail(`logging/setLevel was answered with ${members.join(', ')}`, '{}');
       }
       return 'eight levels were accepted';
@@ -142,25 +147,31 @@ export const loggingLevelsChecks: readonly Check[] = [
     async run(context) {
       context.needCapability('logging');
       const likely = likelyToLog(context);
-      const talk = await context.openTalk();
-      if (context.target.transport === 'http' && talk.sessionId === undefined)
+      const conversation = await context.openConversation();
+      if (context.target.transport === 'http' && conversation.sessionId === undefined)
         context.skip('the server has no sessions that could have a level');
-      context.needResult(await talk.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
+      context.needResult(
+        await conversation.request('logging/setLevel', { level: 'debug' }),
+        'logging/setLevel',
+      );
       const stop =
-        (await firstThatLogs(context, talk, likely)) ??
+        (await firstThatLogs(context, conversation, likely)) ??
         context.skip('nothing that may be called logs, even at the level debug');
-      context.needResult(await talk.request('logging/setLevel', { level: 'emergency' }), 'logging/setLevel');
-      expectAbove(context, await logsOf(context, talk, stop, {}), 'emergency', nameOf(stop));
+      context.needResult(
+        await conversation.request('logging/setLevel', { level: 'emergency' }),
+        'logging/setLevel',
+      );
+      expectAbove(context, await logsOf(context, conversation, stop, {}), 'emergency', nameOf(stop));
       if (context.target.transport === 'command') return `${nameOf(stop)}: only logs of emergency`;
-      const other = await context.openTalk();
+      const other = await context.openConversation();
       context.needResult(await other.request('logging/setLevel', { level: 'debug' }), 'logging/setLevel');
       expectAbove(
         context,
-        await logsOf(context, talk, stop, {}),
+        await logsOf(context, conversation, stop, {}),
         'emergency',
         `${nameOf(stop)}, while another session has the level debug`,
       );
-      await talk.request('logging/setLevel', { level: 'emergency' });
+      await conversation.request('logging/setLevel', { level: 'emergency' });
       if ((await logsOf(context, other, stop, {})).length === 0)
         context.fail(
           'another session set its own level, and this one receives nothing any more',
@@ -183,7 +194,7 @@ const ALL: readonly LoggingLevel[] = [
 ];
 
 function loggingStops(context: CheckContext): readonly WalkthroughStop[] {
-  const stops = context.facts.tour.filter(({ reply }) => reply.notifications.some(isLog));
+  const stops = context.facts.walkthrough.filter(({ reply }) => reply.notifications.some(isLog));
   if (stops.length === 0) context.skip('nothing that may be called logs');
   return stops;
 }
@@ -191,22 +202,24 @@ function loggingStops(context: CheckContext): readonly WalkthroughStop[] {
 /** The log messages during a request, and shortly after it. */
 async function logsOf(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
   options: CheckRequestOptions,
 ): Promise<Frame[]> {
-  const from = talk.transcript.frames.length;
-  await talk.request(stop.method, stop.params, options);
+  const from = conversation.transcript.frames.length;
+  await conversation.request(stop.method, stop.params, options);
   await context.pause(Math.min(50, context.patience.quietMs));
-  return talk.transcript.frames.slice(from).filter((frame) => frame.from === 'server' && isLog(frame));
+  return conversation.transcript.frames
+    .slice(from)
+    .filter((frame) => frame.from === 'server' && isLog(frame));
 }
 
 /** Requests that logged during the survey, or whose name suggests it. Trying all would take too long. */
 function likelyToLog(context: CheckContext): readonly WalkthroughStop[] {
-  const { tour } = context.facts;
+  const { walkthrough } = context.facts;
   const likely = [
-    ...tour.filter(({ reply }) => reply.notifications.some(isLog)),
-    ...tour.filter(({ params }) => /log/i.test(String(params['name']))),
+    ...walkthrough.filter(({ reply }) => reply.notifications.some(isLog)),
+    ...walkthrough.filter(({ params }) => /log/i.test(String(params['name']))),
   ];
   if (likely.length === 0) context.skip('nothing that may be called logs, or has a name like that');
   return likely.slice(0, 5);
@@ -214,11 +227,11 @@ function likelyToLog(context: CheckContext): readonly WalkthroughStop[] {
 
 async function firstThatLogs(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   likely: readonly WalkthroughStop[],
 ): Promise<WalkthroughStop | undefined> {
   for (const stop of likely) {
-    if ((await logsOf(context, talk, stop, {})).length > 0) return stop;
+    if ((await logsOf(context, conversation, stop, {})).length > 0) return stop;
   }
   return undefined;
 }

@@ -50,13 +50,13 @@ export function wholeFilter(context: CheckContext): JsonObject {
 /** Opens a subscription, and waits until it is acknowledged or refused. It is cancelled at the end of the check. */
 export async function listen(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   notifications: JsonObject,
   id?: RequestId,
 ): Promise<OpenSubscription> {
-  const { transcript } = talk;
+  const { transcript } = conversation;
   const from = transcript.frames.length;
-  const pending = talk.start(
+  const pending = conversation.start(
     'subscriptions/listen',
     { notifications },
     { ms: context.patience.checkMs, ...(id !== undefined && { id }) },
@@ -95,11 +95,11 @@ export async function listen(
 /** Opens a subscription, and fails unless it is acknowledged. */
 export async function listenAcknowledged(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   notifications: JsonObject,
   id?: RequestId,
 ): Promise<OpenSubscription> {
-  const listening = await listen(context, talk, notifications, id);
+  const listening = await listen(context, conversation, notifications, id);
   if (!listening.acknowledgement)
     context.fail(
       `subscriptions/listen was not acknowledged${listening.refusal ? `, but answered: ${inWords(listening.refusal)}` : ''}`,
@@ -122,7 +122,7 @@ export type Cause = 'tools' | 'prompts' | 'resources' | 'uri';
 interface Trigger {
   readonly name: string;
   readonly uris: readonly string[];
-  pull(talk: CheckConversation): Promise<Reply>;
+  pull(conversation: CheckConversation): Promise<Reply>;
 }
 
 /** A callable tool that causes a change notification of this kind. */
@@ -139,7 +139,7 @@ export function findTrigger(context: CheckContext, cause: Cause): Trigger | unde
   return {
     name,
     uris: changesOf(tool.tool)?.uris ?? [],
-    pull: (talk) => talk.request('tools/call', { name, arguments: args }),
+    pull: (conversation) => conversation.request('tools/call', { name, arguments: args }),
   };
 }
 

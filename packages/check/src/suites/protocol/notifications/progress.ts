@@ -74,9 +74,9 @@ export const progressChecks: readonly Check[] = [
     hint: 'Return _meta.progressToken unchanged. A string stays a string, and 0 is a valid token.',
     async run(context) {
       const stop = reportingStops(context)[0]!;
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const token of ['7001', 0, 'isthmus/token ✓'] satisfies RequestId[]) {
-        const { progress, reply } = await report(talk, stop, { progressToken: token });
+        const { progress, reply } = await report(conversation, stop, { progressToken: token });
         if (reply.kind === 'silence') context.fail(`${nameOf(stop)} had ${describe(reply)}`, 'an answer');
         const wrong = progress.find((frame) => paramsOf(frame)['progressToken'] !== token);
         if (wrong)
@@ -98,9 +98,9 @@ export const progressChecks: readonly Check[] = [
     hint: 'Send notifications/progress only when the request has _meta.progressToken.',
     async run(context) {
       const stops = reportingStops(context).slice(0, 3);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const stop of stops) {
-        const { progress } = await report(talk, stop, {});
+        const { progress } = await report(conversation, stop, {});
         if (progress[0])
           context.fail(`${nameOf(stop)} without a token reported progress`, 'none', evidence(progress[0]));
       }
@@ -117,13 +117,13 @@ export const progressChecks: readonly Check[] = [
     hint: 'Keep the token with its request, and send progress on the same stream as the answer.',
     async run(context) {
       const stop = reportingStops(context)[0]!;
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const tokens = [7101, 7102, 7103];
       const replies = await Promise.all(
-        tokens.map((progressToken) => talk.request(stop.method, stop.params, { progressToken })),
+        tokens.map((progressToken) => conversation.request(stop.method, stop.params, { progressToken })),
       );
       for (const [at, progressToken] of tokens.entries()) {
-        const values = talk.transcript.frames
+        const values = conversation.transcript.frames
           .filter((frame) => isProgress(frame) && paramsOf(frame)['progressToken'] === progressToken)
           .map((frame) => paramsOf(frame)['progress'] as number);
         const falls = values.findIndex((value, index) => index > 0 && value <= values[index - 1]!);
@@ -218,7 +218,7 @@ export function isProgress(frame: Frame): boolean {
 }
 
 function reportingStops(context: CheckContext): readonly WalkthroughStop[] {
-  const stops = context.facts.tour.filter(
+  const stops = context.facts.walkthrough.filter(
     ({ reply }) => reply.kind !== 'silence' && reply.notifications.some(isProgress),
   );
   if (stops.length === 0) context.skip('nothing that may be called reports progress');
@@ -226,13 +226,13 @@ function reportingStops(context: CheckContext): readonly WalkthroughStop[] {
 }
 
 async function report(
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
   options: { readonly progressToken?: RequestId },
 ) {
-  const from = talk.transcript.frames.length;
-  const reply = await talk.request(stop.method, stop.params, options);
-  return { reply, progress: talk.transcript.frames.slice(from).filter(isProgress) };
+  const from = conversation.transcript.frames.length;
+  const reply = await conversation.request(stop.method, stop.params, options);
+  return { reply, progress: conversation.transcript.frames.slice(from).filter(isProgress) };
 }
 
 interface Heard {

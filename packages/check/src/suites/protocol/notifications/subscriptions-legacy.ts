@@ -20,9 +20,9 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
     hint: 'Store the URI for this session and answer {}. For unsubscribe, remove it and answer {}.',
     async run(context) {
       const uri = subscribable(context);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
-        const result = context.needResult(await talk.request(method, { uri }), method);
+        const result = context.needResult(await conversation.request(method, { uri }), method);
         const members = Object.keys(result).filter((key) => key !== '_meta');
         if (members.length > 0) context.fail(`${method} was answered with ${members.join(', ')}`, '{}');
       }
@@ -42,24 +42,29 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
       context.needCapability('resources.subscribe');
       const trigger = needTrigger(context, 'uri');
       const uri = trigger.uris[0]!;
-      const talk = await hearing(context);
-      await trigger.pull(talk);
-      await askAlive(talk);
-      const early = updates(talk, uri)[0];
+      const conversation = await hearing(context);
+      await trigger.pull(conversation);
+      await askAlive(conversation);
+      const early = updates(conversation, uri)[0];
       if (early)
         context.fail(`an update of ${uri} came before resources/subscribe`, 'no update', evidence(early));
-      context.needResult(await talk.request('resources/subscribe', { uri }), 'resources/subscribe');
-      await trigger.pull(talk);
-      if (!(await talk.transcript.waitFor((frame) => isUpdate(frame, uri), context.patience.answerMs)))
+      context.needResult(await conversation.request('resources/subscribe', { uri }), 'resources/subscribe');
+      await trigger.pull(conversation);
+      if (
+        !(await conversation.transcript.waitFor((frame) => isUpdate(frame, uri), context.patience.answerMs))
+      )
         context.fail(
           `${trigger.name} was called, but no update of ${uri} came`,
           'notifications/resources/updated',
         );
-      context.needResult(await talk.request('resources/unsubscribe', { uri }), 'resources/unsubscribe');
-      const count = updates(talk, uri).length;
-      await trigger.pull(talk);
+      context.needResult(
+        await conversation.request('resources/unsubscribe', { uri }),
+        'resources/unsubscribe',
+      );
+      const count = updates(conversation, uri).length;
+      await trigger.pull(conversation);
       await context.pause(context.patience.quietMs);
-      const late = updates(talk, uri)[count];
+      const late = updates(conversation, uri)[count];
       if (late)
         context.fail(`an update of ${uri} came after resources/unsubscribe`, 'no update', evidence(late));
       return `updates of ${uri} came between subscribe and unsubscribe`;
@@ -78,12 +83,12 @@ export const subscriptionsLegacyChecks: readonly Check[] = [
         LISTS.find((each) => hasCapability(context.facts.capabilities, `${each}.listChanged`)) ??
         context.skip('the server announces no listChanged');
       const trigger = needTrigger(context, list);
-      const talk = await hearing(context);
+      const conversation = await hearing(context);
       const method = `notifications/${list}/list_changed`;
-      const hears = (ms: number) => talk.transcript.waitFor((frame) => frame.method === method, ms);
-      await trigger.pull(talk);
+      const hears = (ms: number) => conversation.transcript.waitFor((frame) => frame.method === method, ms);
+      await trigger.pull(conversation);
       // A proxy may still have been opening its stream for notifications.
-      if (!(await hears(context.patience.quietMs))) await trigger.pull(talk);
+      if (!(await hears(context.patience.quietMs))) await trigger.pull(conversation);
       if (!(await hears(context.patience.answerMs)))
         context.fail(`${trigger.name} was called, but ${method} did not come`, method);
       return `${trigger.name} was called, and ${method} came`;
@@ -127,15 +132,15 @@ function subscribable(context: CheckContext): string {
 
 /** A conversation that can receive unsolicited notifications. */
 async function hearing(context: CheckContext): Promise<CheckConversation> {
-  const talk = await context.openTalk();
-  if (!(await talk.hearsNews)) context.skip('the server offers no GET stream for notifications');
-  return talk;
+  const conversation = await context.openConversation();
+  if (!(await conversation.hearsNews)) context.skip('the server offers no GET stream for notifications');
+  return conversation;
 }
 
 function isUpdate(frame: Frame, uri: string): boolean {
   return frame.method === 'notifications/resources/updated' && paramsOf(frame)['uri'] === uri;
 }
 
-function updates(talk: CheckConversation, uri: string): Frame[] {
-  return talk.transcript.frames.filter((frame) => frame.from === 'server' && isUpdate(frame, uri));
+function updates(conversation: CheckConversation, uri: string): Frame[] {
+  return conversation.transcript.frames.filter((frame) => frame.from === 'server' && isUpdate(frame, uri));
 }

@@ -34,9 +34,11 @@ export const subscriptionsNewsChecks: readonly Check[] = [
     async run(context) {
       context.needCapability('resources.subscribe');
       const trigger = needTrigger(context, 'uri');
-      const talk = await context.openTalk();
-      const listening = await listenAcknowledged(context, talk, { resourceSubscriptions: trigger.uris });
-      await trigger.pull(talk);
+      const conversation = await context.openConversation();
+      const listening = await listenAcknowledged(context, conversation, {
+        resourceSubscriptions: trigger.uris,
+      });
+      await trigger.pull(conversation);
       const frame = await listening.pending.waitFor(
         (each) => each.method === 'notifications/resources/updated' && trigger.uris.includes(uriOf(each)),
       );
@@ -59,14 +61,14 @@ export const subscriptionsNewsChecks: readonly Check[] = [
       needNews(context);
       const cause = CAUSES.find((each) => isAnnounced(context, each) && findTrigger(context, each));
       const trigger = needTrigger(context, cause ?? 'tools');
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const without = { toolsListChanged: false, resourceSubscriptions: ['isthmus-check://nothing'] };
-      const listening = await listenAcknowledged(context, talk, without);
-      const witness = await listenAcknowledged(context, talk, {
+      const listening = await listenAcknowledged(context, conversation, without);
+      const witness = await listenAcknowledged(context, conversation, {
         ...wholeFilter(context),
         resourceSubscriptions: trigger.uris,
       });
-      await trigger.pull(talk);
+      await trigger.pull(conversation);
       if (!(await witness.pending.waitFor((frame) => isNews(frame) && subscriptionOf(frame) === witness.id)))
         context.skip(`${trigger.name} was called, and no notification came`);
       await context.pause(context.patience.quietMs);
@@ -89,12 +91,12 @@ export const subscriptionsNewsChecks: readonly Check[] = [
     hint: 'Put _meta["io.modelcontextprotocol/subscriptionId"] into every notification of a subscription.',
     async run(context) {
       needNews(context);
-      const { talk, first, second, name } = await twoWitnesses(context);
-      const from = talk.transcript.frames.length;
-      await needTrigger(context, name).pull(talk);
-      await Promise.all([arrives(context, talk, first), arrives(context, talk, second)]);
+      const { conversation, first, second, name } = await twoWitnesses(context);
+      const from = conversation.transcript.frames.length;
+      await needTrigger(context, name).pull(conversation);
+      await Promise.all([arrives(context, conversation, first), arrives(context, conversation, second)]);
       await context.pause(context.patience.quietMs);
-      const news = talk.transcript.frames
+      const news = conversation.transcript.frames
         .slice(from)
         .filter((frame) => frame.from === 'server' && isNews(frame));
       if (news.length === 0) context.skip('a change was made, and no notification came');
@@ -124,12 +126,12 @@ export const subscriptionsNewsChecks: readonly Check[] = [
     hint: 'End a subscription as soon as its request is cancelled, and end no other.',
     async run(context) {
       needNews(context);
-      const { talk, first, second, name } = await twoWitnesses(context);
+      const { conversation, first, second, name } = await twoWitnesses(context);
       await first.pending.cancel();
-      await askAlive(talk);
+      await askAlive(conversation);
       const heard = newsOf(first).length;
-      await needTrigger(context, name).pull(talk);
-      if (!(await arrives(context, talk, second)))
+      await needTrigger(context, name).pull(conversation);
+      if (!(await arrives(context, conversation, second)))
         context.fail(
           'one of two subscriptions was cancelled, and the other received nothing any more',
           'notifications on the other',
@@ -155,13 +157,15 @@ export const subscriptionsNewsChecks: readonly Check[] = [
     hint: 'Send progress and logs on the response stream of the request that they are about.',
     async run(context) {
       needNews(context);
-      const busy = context.facts.tour.filter(({ reply }) => reply.notifications.some(isBusyWork)).slice(0, 3);
+      const busy = context.facts.walkthrough
+        .filter(({ reply }) => reply.notifications.some(isBusyWork))
+        .slice(0, 3);
       if (busy.length === 0) context.skip('nothing that may be called reports progress or logs');
-      const talk = await context.openTalk();
-      const listening = await listenAcknowledged(context, talk, wholeFilter(context));
+      const conversation = await context.openConversation();
+      const listening = await listenAcknowledged(context, conversation, wholeFilter(context));
       await Promise.all(
         busy.map(({ method, params }, at) =>
-          talk.request(method, params, { progressToken: 8000 + at, logLevel: 'debug' }),
+          conversation.request(method, params, { progressToken: 8000 + at, logLevel: 'debug' }),
         ),
       );
       await context.pause(context.patience.quietMs);
@@ -222,9 +226,9 @@ function told(list: 'tools' | 'prompts' | 'resources', rule: string): Check {
     async run(context) {
       context.needCapability(`${list}.listChanged`);
       const trigger = needTrigger(context, list);
-      const talk = await context.openTalk();
-      const listening = await listenAcknowledged(context, talk, { [`${list}ListChanged`]: true });
-      await trigger.pull(talk);
+      const conversation = await context.openConversation();
+      const listening = await listenAcknowledged(context, conversation, { [`${list}ListChanged`]: true });
+      await trigger.pull(conversation);
       const method = `notifications/${list}/list_changed`;
       if (!(await listening.pending.waitFor((frame) => frame.method === method)))
         context.fail(
@@ -239,20 +243,20 @@ function told(list: 'tools' | 'prompts' | 'resources', rule: string): Check {
 async function twoWitnesses(context: CheckContext) {
   const name = CAUSES.find((each) => isAnnounced(context, each) && findTrigger(context, each)) ?? 'tools';
   const trigger = needTrigger(context, name);
-  const talk = await context.openTalk();
+  const conversation = await context.openConversation();
   const filter = { ...wholeFilter(context), resourceSubscriptions: trigger.uris };
-  const first = await listenAcknowledged(context, talk, filter);
-  const second = await listenAcknowledged(context, talk, filter);
-  return { talk, first, second, name };
+  const first = await listenAcknowledged(context, conversation, filter);
+  const second = await listenAcknowledged(context, conversation, filter);
+  return { conversation, first, second, name };
 }
 
 /** Waits for a change notification of this subscription. */
 function arrives(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   { id }: OpenSubscription,
 ): Promise<Frame | undefined> {
-  return talk.transcript.waitFor(
+  return conversation.transcript.waitFor(
     (frame) => isNews(frame) && subscriptionOf(frame) === id,
     context.patience.answerMs,
   );

@@ -20,7 +20,7 @@ import {
   wholeFilter,
 } from './open-subscription.js';
 
-const common = { suite: 'protocol', era: 'modern', lane: 'rough' } as const;
+const common = { suite: 'protocol', era: 'modern', lane: 'abuse' } as const;
 
 export const subscriptionsChecks: readonly Check[] = [
   {
@@ -32,7 +32,11 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Send notifications/subscriptions/acknowledged as the first message of a subscription.',
     async run(context) {
       needNews(context);
-      const listening = await listenAcknowledged(context, await context.roughTalk(), wholeFilter(context));
+      const listening = await listenAcknowledged(
+        context,
+        await context.abuseConversation(),
+        wholeFilter(context),
+      );
       const first = listening.heard()[0];
       if (first?.method !== ACKNOWLEDGED)
         context.fail(
@@ -52,8 +56,8 @@ export const subscriptionsChecks: readonly Check[] = [
     async run(context) {
       needNews(context);
       const asked = wholeFilter(context);
-      const talk = await context.roughTalk();
-      const { honoured } = await listenAcknowledged(context, talk, asked);
+      const conversation = await context.abuseConversation();
+      const { honoured } = await listenAcknowledged(context, conversation, asked);
       const has = (path: string) => hasCapability(context.facts.capabilities, path);
       for (const [flag, path] of Object.entries(FLAGS)) {
         if (honoured[flag] === true && !has(path))
@@ -71,7 +75,9 @@ export const subscriptionsChecks: readonly Check[] = [
           `${String(surplus)} is acknowledged, but was not requested`,
           'a part of the requested filter',
         );
-      const { honoured: little } = await listenAcknowledged(context, talk, { toolsListChanged: true });
+      const { honoured: little } = await listenAcknowledged(context, conversation, {
+        toolsListChanged: true,
+      });
       const more = Object.keys(little).find(
         (key) => key !== 'toolsListChanged' && little[key] !== false && !isEmpty(little[key]),
       );
@@ -92,9 +98,9 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Put the JSON-RPC id of the listen request unchanged into _meta["io.modelcontextprotocol/subscriptionId"].',
     async run(context) {
       needNews(context);
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const id of ['70001', 70_001, 'isthmus/listen ✓'] satisfies RequestId[]) {
-        const { acknowledgement } = await listenAcknowledged(context, talk, wholeFilter(context), id);
+        const { acknowledgement } = await listenAcknowledged(context, conversation, wholeFilter(context), id);
         const named = subscriptionOf(acknowledgement!);
         if (named !== id)
           context.fail(
@@ -116,9 +122,9 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Keep subscriptions by their request id, and acknowledge each.',
     async run(context) {
       needNews(context);
-      const talk = await context.roughTalk();
-      const first = await listenAcknowledged(context, talk, wholeFilter(context));
-      const second = await listen(context, talk, { toolsListChanged: true });
+      const conversation = await context.abuseConversation();
+      const first = await listenAcknowledged(context, conversation, wholeFilter(context));
+      const second = await listen(context, conversation, { toolsListChanged: true });
       if (!second.acknowledgement)
         context.fail(
           `with one subscription open, the second ${second.refusal ? `had ${describe(second.refusal)}` : 'was not acknowledged'}`,
@@ -138,15 +144,15 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Do not wait for the end of a subscription before you read the next request.',
     async run(context) {
       needNews(context);
-      const talk = await context.roughTalk();
-      await listenAcknowledged(context, talk, wholeFilter(context));
-      const reply = await askAlive(talk);
+      const conversation = await context.abuseConversation();
+      await listenAcknowledged(context, conversation, wholeFilter(context));
+      const reply = await askAlive(conversation);
       if (reply.kind === 'silence')
         context.fail(
-          `while a subscription is open, ${aliveMethod(talk)} had ${describe(reply)}`,
+          `while a subscription is open, ${aliveMethod(conversation)} had ${describe(reply)}`,
           'an answer',
         );
-      return `${aliveMethod(talk)} was answered while a subscription was open`;
+      return `${aliveMethod(conversation)} was answered while a subscription was open`;
     },
   },
   {
@@ -159,15 +165,15 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Free a subscription when its request is cancelled, or when its stream is closed.',
     async run(context) {
       needNews(context);
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (let count = 0; count < TIMES; count++) {
-        const { pending } = await listenAcknowledged(context, talk, wholeFilter(context));
+        const { pending } = await listenAcknowledged(context, conversation, wholeFilter(context));
         await pending.cancel();
       }
-      const reply = await askAlive(talk);
+      const reply = await askAlive(conversation);
       if (reply.kind === 'silence')
         context.fail(`after ${TIMES} cancelled subscriptions there was ${describe(reply)}`, 'an answer');
-      await listenAcknowledged(context, talk, wholeFilter(context));
+      await listenAcknowledged(context, conversation, wholeFilter(context));
       return `after ${TIMES} cancelled subscriptions the next was acknowledged`;
     },
   },
@@ -181,9 +187,9 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Answer with -32602 if params.notifications is missing or not an object.',
     async run(context) {
       needNews(context);
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const params of [{}, { notifications: 'all' }]) {
-        const pending = talk.start('subscriptions/listen', params);
+        const pending = conversation.start('subscriptions/listen', params);
         context.atEnd(() => pending.cancel());
         const first = await Promise.race([
           pending.reply,
@@ -209,11 +215,11 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'Close with {"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":<id>}}.',
     async run(context) {
       needNews(context);
-      const talk = await context.openTalk();
-      const listening = await listenAcknowledged(context, talk, wholeFilter(context));
-      talk.peer!.endInput();
+      const conversation = await context.openConversation();
+      const listening = await listenAcknowledged(context, conversation, wholeFilter(context));
+      conversation.peer!.endInput();
       const frame =
-        (await talk.transcript.waitFor(
+        (await conversation.transcript.waitFor(
           (each) => each.kind === 'result' && membersOf(each)['id'] === listening.id,
           context.patience.answerMs,
         )) ??
@@ -245,17 +251,17 @@ export const subscriptionsChecks: readonly Check[] = [
     hint: 'On SIGTERM and at the end of input, answer each open subscriptions/listen with a complete result before you exit.',
     async run(context) {
       needNews(context);
-      const talk = await context.openTalk();
-      const { id } = await listenAcknowledged(context, talk, wholeFilter(context));
-      const how = requestEnd(talk.peer!);
+      const conversation = await context.openConversation();
+      const { id } = await listenAcknowledged(context, conversation, wholeFilter(context));
+      const how = requestEnd(conversation.peer!);
       const isEnd = (frame: Frame) =>
         frame.kind === 'result'
           ? membersOf(frame)['id'] === id
           : frame.method === 'notifications/cancelled' && paramsOf(frame)['requestId'] === id;
-      const end = await talk.transcript.waitFor(isEnd, context.patience.answerMs);
+      const end = await conversation.transcript.waitFor(isEnd, context.patience.answerMs);
       if (!end)
         context.fail(
-          `${how}, the server ${talk.peer!.hasEnded ? 'ended' : 'kept running'} without a message on the open subscription`,
+          `${how}, the server ${conversation.peer!.hasEnded ? 'ended' : 'kept running'} without a message on the open subscription`,
           'a closing result, or notifications/cancelled',
         );
       return `${how}, the subscription was ended with ${end?.method ?? 'a closing result'}`;

@@ -17,15 +17,15 @@ export const discoverChecks: readonly Check[] = [
     era: 'modern',
     hint: 'Treat server/discover as an ordinary request: it opens nothing, and may come at any time.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const ask = async () =>
-        context.needResult(await talk.request('server/discover'), 'a repeated server/discover');
+        context.needResult(await conversation.request('server/discover'), 'a repeated server/discover');
       const told = [
         context.facts.hello,
-        talk.hello,
+        conversation.hello,
         await ask(),
         await ask(),
-        (await context.openTalk()).hello,
+        (await context.openConversation()).hello,
       ];
       for (const member of ['supportedVersions', 'capabilities', 'instructions']) {
         const [first, ...later] = told.map((result) => JSON.stringify(result[member]) ?? 'nothing');
@@ -125,11 +125,11 @@ export const capabilityChecks: readonly Check[] = [
     era: 'legacy',
     hint: 'Answer with an empty list if there is nothing to list, or do not announce the capability.',
     async run(context) {
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const lists = listsOf(context).filter(({ method }) => method !== 'resources/templates/list');
       if (lists.length === 0) context.skip('the server announces no tools, prompts or resources');
       for (const { method } of lists)
-        context.needResult(await talk.request(method), `${method}, which is announced,`);
+        context.needResult(await conversation.request(method), `${method}, which is announced,`);
       return `${lists.map(({ method }) => method).join(', ')} had results`;
     },
   },
@@ -143,9 +143,9 @@ export const capabilityChecks: readonly Check[] = [
     hint: 'Answer with an empty list if there are no templates.',
     async run(context) {
       context.needCapability('resources');
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const result = context.needResult(
-        await talk.request('resources/templates/list'),
+        await conversation.request('resources/templates/list'),
         'resources/templates/list',
       );
       const { resourceTemplates } = result;
@@ -162,8 +162,8 @@ export const capabilityChecks: readonly Check[] = [
     hint: 'Implement completion/complete, or do not announce completions.',
     async run(context) {
       context.needCapability('completions');
-      const talk = await context.talk();
-      const reply = await talk.request('completion/complete', {
+      const conversation = await context.conversation();
+      const reply = await conversation.request('completion/complete', {
         ref: {
           type: 'ref/prompt',
           name: String(context.facts.prompts[0]?.['name'] ?? 'isthmus_check_nobody'),
@@ -192,8 +192,8 @@ function gated(capability: string, method: string, params: JsonObject, rules: re
         context.skip(`the server announces ${capability}`);
       if (capability === 'completions' && context.revision < '2025-03-26')
         context.skip(`revision ${context.revision} has no capability completions`);
-      const talk = await context.talk();
-      const reply = await talk.request(method, params);
+      const conversation = await context.conversation();
+      const reply = await conversation.request(method, params);
       const codes = context.era === 'modern' ? [-32601] : [];
       return needRefusal(context, reply, codes, `${method}, without ${capability} announced,`);
     },
@@ -211,8 +211,8 @@ function answered(capability: string, method: string, rules: readonly string[]):
     hint: `Answer ${method} with an empty list if there is nothing to list.`,
     async run(context) {
       context.needCapability(capability);
-      const talk = await context.talk();
-      context.needResult(await talk.request(method), method);
+      const conversation = await context.conversation();
+      context.needResult(await conversation.request(method), method);
       return `${method} had a result`;
     },
   };

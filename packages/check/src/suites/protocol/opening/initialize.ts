@@ -145,16 +145,16 @@ export const initializeChecks: readonly Check[] = [
     lane: 'own',
     hint: 'Refuse it with -32600, or answer it like the first one.',
     async run(context) {
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const params = {
-        protocolVersion: talk.revision,
+        protocolVersion: conversation.revision,
         capabilities: {},
         clientInfo: { name: 'again', version: '1' },
       };
-      const reply = await talk.request('initialize', params);
+      const reply = await conversation.request('initialize', params);
       const seen = `a second initialize was answered with ${inWords(reply)}`;
       if (reply.kind === 'silence') context.fail(seen, 'a result or an error');
-      context.needResult(await talk.request('ping'), 'ping after a second initialize');
+      context.needResult(await conversation.request('ping'), 'ping after a second initialize');
       return seen;
     },
   },
@@ -171,15 +171,15 @@ const answers = new WeakMap<Facts, Promise<string>>();
 
 /** The version in the answer to `initialize` with this version. */
 async function versionFor(context: CheckContext, revision: string): Promise<string> {
-  let talk: CheckConversation;
+  let conversation: CheckConversation;
   try {
-    talk = await context.openTalk({ revision });
+    conversation = await context.openConversation({ revision });
   } catch (error) {
     if (!(error instanceof NoHello)) throw error;
     return context.fail(`asked for ${revision}: ${error.message}`, 'a result with a supported version');
   }
-  await talk.close();
-  return String(talk.hello['protocolVersion']);
+  await conversation.close();
+  return String(conversation.hello['protocolVersion']);
 }
 
 interface Greeting {

@@ -98,12 +98,12 @@ export const versionChecks: readonly Check[] = [
     hint: 'Read the version from each request. Do not remember it for the connection.',
     async run(context) {
       const method = listsOf(context)[0]?.method ?? 'server/discover';
-      const talk = await context.talk();
-      context.needResult(await talk.request(method), `${method} as ${context.revision}`);
+      const conversation = await context.conversation();
+      context.needResult(await conversation.request(method), `${method} as ${context.revision}`);
       const refused = await askAs(context, method, '1900-01-01');
       needRefusal(context, refused, [-32022], `${method} as 1900-01-01, after one that was served,`);
       context.needResult(
-        await talk.request(method),
+        await conversation.request(method),
         `${method} as ${context.revision}, after one that was refused,`,
       );
       return `${method} was served as ${context.revision}, refused as 1900-01-01, and served again`;
@@ -116,7 +116,7 @@ export const versionChecks: readonly Check[] = [
     level: 'MUST',
     rules: ['VER-001', 'META-004'],
     era: 'modern',
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Answer -32602 or -32022 to a version that is not a string.',
     async run(context) {
       const params = modernParams({}, context.revision, { meta: { [META.protocolVersion]: 20260728 } });
@@ -192,8 +192,8 @@ const refusals = new WeakMap<Facts, Promise<Reply>>();
 
 /** Sends a request with this version on the shared connection. */
 async function askAs(context: CheckContext, method: string, version: string): Promise<Reply> {
-  const talk = await context.talk();
-  return talk.request(
+  const conversation = await context.conversation();
+  return conversation.request(
     method,
     {},
     { meta: { [META.protocolVersion]: version }, headers: { 'mcp-protocol-version': version } },

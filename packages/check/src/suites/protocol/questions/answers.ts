@@ -35,9 +35,9 @@ export const roundsAnswersChecks: readonly Check[] = [
     hint: 'Read inputResponses by the keys of inputRequests, and complete the request when all answers are present.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const stop of stops) {
-        const reply = await askAndAnswer(talk, stop);
+        const reply = await askAndAnswer(conversation, stop);
         if (roundIn(reply))
           context.fail(
             `${nameOf(stop)} still asks after ${MOST_ROUNDS} rounds with all answers`,
@@ -61,10 +61,10 @@ export const roundsAnswersChecks: readonly Check[] = [
         askingStops(context).filter((stop) => questionsAt(stop).length > 0),
         MOST_STOPS,
       );
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const stop of stops) {
-        const reply = await retry(talk, stop, await openRound(context, talk, stop), {});
-        answerAtEnd(context, talk, stop, reply);
+        const reply = await retry(conversation, stop, await openRound(context, conversation, stop), {});
+        answerAtEnd(context, conversation, stop, reply);
         if (reply.kind !== 'result')
           context.fail(`${nameOf(stop)} without answers had ${describe(reply)}`, 'a new round');
       }
@@ -81,11 +81,11 @@ export const roundsAnswersChecks: readonly Check[] = [
     async run(context) {
       const several = askingStops(context).filter((stop) => questionsAt(stop).length > 1);
       const stop = several[0] ?? context.skip('nothing that may be called asks several questions at once');
-      const talk = await context.talk();
-      const round = await openRound(context, talk, stop);
+      const conversation = await context.conversation();
+      const round = await openRound(context, conversation, stop);
       const one = Object.fromEntries(Object.entries(answersTo(round)).slice(0, 1));
-      const reply = await retry(talk, stop, round, one);
-      answerAtEnd(context, talk, stop, reply);
+      const reply = await retry(conversation, stop, round, one);
+      answerAtEnd(context, conversation, stop, reply);
       if (reply.kind !== 'result')
         context.fail(
           `${nameOf(stop)} asked ${round.questions.size} questions, got one answer and had ${describe(reply)}`,
@@ -103,13 +103,13 @@ export const roundsAnswersChecks: readonly Check[] = [
     hint: 'Read only those keys of inputResponses that are in inputRequests.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       for (const stop of stops) {
-        const round = await openRound(context, talk, stop);
-        const plain = await retry(talk, stop, round, answersTo(round));
-        const again = await openRound(context, talk, stop);
+        const round = await openRound(context, conversation, stop);
+        const plain = await retry(conversation, stop, round, answersTo(round));
+        const again = await openRound(context, conversation, stop);
         const surplus = { 'isthmus-check-surplus': { action: 'accept', content: {} } };
-        const reply = await retry(talk, stop, again, { ...answersTo(again), ...surplus });
+        const reply = await retry(conversation, stop, again, { ...answersTo(again), ...surplus });
         if (plain.kind === 'result' && reply.kind !== 'result')
           context.fail(`${nameOf(stop)} with a surplus answer had ${describe(reply)}`, describe(plain));
       }
@@ -122,13 +122,13 @@ export const roundsAnswersChecks: readonly Check[] = [
     title: 'Refuses inputResponses that are not an object',
     level: 'SHOULD',
     rules: ['MRTR-025'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Check that inputResponses is an object before you read it, and answer with -32602 otherwise.',
     async run(context) {
       const stop = variety(askingStops(context), 1)[0]!;
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const bad of [['yes'], 'yes', 7]) {
-        const reply = await retry(talk, stop, await openRound(context, talk, stop), bad);
+        const reply = await retry(conversation, stop, await openRound(context, conversation, stop), bad);
         if (reply.kind !== 'error')
           context.fail(
             `${nameOf(stop)} with inputResponses ${JSON.stringify(bad)} had ${describe(reply)}`,
@@ -144,15 +144,15 @@ export const roundsAnswersChecks: readonly Check[] = [
     title: 'Does not accept malformed answers in inputResponses',
     level: 'SHOULD',
     rules: ['MRTR-025'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Validate each value of inputResponses as the result of its question. If it is invalid, answer with -32602 or ask again.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const stop of stops) {
         for (const bad of ['yes', 7, ['accept']] as const) {
-          const round = await openRound(context, talk, stop);
-          const reply = await retry(talk, stop, round, wrongly(round, bad));
+          const round = await openRound(context, conversation, stop);
+          const reply = await retry(conversation, stop, round, wrongly(round, bad));
           complain(context, stop, `the answer ${JSON.stringify(bad)}`, reply);
         }
       }

@@ -26,7 +26,7 @@ export interface QuestionRound {
 
 /** The requests of the survey that led to questions in this era. Skips if there are none. */
 export function askingStops(context: CheckContext): readonly WalkthroughStop[] {
-  const stops = context.facts.tour.filter((stop) => questionsAt(stop).length > 0);
+  const stops = context.facts.walkthrough.filter((stop) => questionsAt(stop).length > 0);
   if (stops.length === 0)
     context.skip('nothing that may be called asks the client a question (see --call-tools and --allow)');
   return stops;
@@ -105,7 +105,7 @@ export function answersTo(round: QuestionRound, answer = answerTo): JsonObject {
 
 /** Repeats a request with answers. `more` replaces members of its params. */
 export function retry(
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
   round: QuestionRound,
   inputResponses: unknown,
@@ -113,52 +113,52 @@ export function retry(
   options: CheckRequestOptions = {},
 ): Promise<Reply> {
   const state = round.state !== undefined && { requestState: round.state };
-  return talk.request(stop.method, { ...stop.params, inputResponses, ...state, ...more }, options);
+  return conversation.request(stop.method, { ...stop.params, inputResponses, ...state, ...more }, options);
 }
 
 /** Repeats a request of the survey, and returns its round. Skips if the server does not ask this time. */
 export async function openRound(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
 ): Promise<QuestionRound> {
-  const reply = await talk.request(stop.method, stop.params);
+  const reply = await conversation.request(stop.method, stop.params);
   const round = roundIn(reply);
   if (!round)
     return context.skip(`${nameOf(stop)} asked a question during the survey, and does not ask any more`);
-  answerAtEnd(context, talk, stop, reply);
+  answerAtEnd(context, conversation, stop, reply);
   return round;
 }
 
 /** Answers the round at the end of the check, since an open round may hold resources of the server. */
 export function answerAtEnd(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
   reply: Reply,
 ): void {
   const round = roundIn(reply);
-  if (round) context.atEnd(() => retry(talk, stop, round, answersTo(round), {}, { ms: LAST_MS }));
+  if (round) context.atEnd(() => retry(conversation, stop, round, answersTo(round), {}, { ms: LAST_MS }));
 }
 
 const LAST_MS = 1000;
 
 /** Sends a request and answers all questions, in either era, until there is a final reply. */
 export async function askAndAnswer(
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
   answer: (question: Question) => JsonObject = answerTo,
   options: CheckRequestOptions = {},
 ): Promise<Reply> {
-  if (talk.era === 'legacy') {
-    talk.answerWith((frame) => ({ result: answer(toQuestion(membersOf(frame))) }));
-    return talk.request(stop.method, stop.params, options);
+  if (conversation.era === 'legacy') {
+    conversation.answerWith((frame) => ({ result: answer(toQuestion(membersOf(frame))) }));
+    return conversation.request(stop.method, stop.params, options);
   }
-  let reply = await talk.request(stop.method, stop.params, options);
+  let reply = await conversation.request(stop.method, stop.params, options);
   for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
     const round = roundIn(reply);
     if (!round) return reply;
-    reply = await retry(talk, stop, round, answersTo(round, answer));
+    reply = await retry(conversation, stop, round, answersTo(round, answer));
   }
   return reply;
 }
@@ -166,10 +166,10 @@ export async function askAndAnswer(
 export const MOST_ROUNDS = 10;
 
 /** A conversation whose answers to the server may be changed. They are reset at the end of the check. */
-export async function talkToAnswer(context: CheckContext): Promise<CheckConversation> {
-  const talk = await context.roughTalk();
-  context.atEnd(() => talk.answerWith(refuseAll));
-  return talk;
+export async function answeringConversation(context: CheckContext): Promise<CheckConversation> {
+  const conversation = await context.abuseConversation();
+  context.atEnd(() => conversation.answerWith(refuseAll));
+  return conversation;
 }
 
 /** A short description for reports. */

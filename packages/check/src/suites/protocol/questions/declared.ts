@@ -26,7 +26,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
     title: 'Asks a client without capabilities no questions',
     level: 'MUST',
     rules: ['MRTR-007', 'META-006', 'META-007', 'INIT-018', 'ROOT-005'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Check the capabilities of this request (legacy: of initialize) before you ask.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
@@ -40,7 +40,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
     title: 'Asks only questions that the client declares a capability for',
     level: 'MUST',
     rules: ['MRTR-007', 'META-006', 'INIT-018'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Check elicitation, sampling and roots separately, before each question.',
     async run(context) {
       const stops = askingStops(context);
@@ -64,7 +64,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
     title: 'Uses only the modes of elicitation that the client declares',
     level: 'MUST',
     rules: ['ELIC-003', 'MRTR-007'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: '{"elicitation": {}} means forms only. Do not use mode url without elicitation.url.',
     async run(context) {
       if (context.revision < '2025-11-25') context.skip(`${context.revision} has no modes`);
@@ -90,7 +90,7 @@ export const questionsDeclaredChecks: readonly Check[] = [
     title: 'Uses tools in sampling requests only if the client declares sampling.tools',
     level: 'MUST',
     rules: ['SAMP-003'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Leave tools and toolChoice out of sampling/createMessage unless the client declared sampling.tools.',
     async run(context) {
       if (context.revision < '2025-11-25') context.skip(`${context.revision} has no tools in sampling`);
@@ -114,10 +114,10 @@ export const questionsDeclaredChecks: readonly Check[] = [
     hint: 'Respect the capabilities of initialize in every revision.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
-      const talk = await context.openTalk({ revision: '2025-03-26', capabilities: {} });
-      if (talk.revision > '2025-03-26')
-        context.skip(`the server offers ${talk.revision} instead of 2025-03-26`);
-      await expectNoneIn(context, talk, stops, {}, 'no capabilities');
+      const conversation = await context.openConversation({ revision: '2025-03-26', capabilities: {} });
+      if (conversation.revision > '2025-03-26')
+        context.skip(`the server offers ${conversation.revision} instead of 2025-03-26`);
+      await expectNoneIn(context, conversation, stops, {}, 'no capabilities');
       return `${stops.map(nameOf).join(', ')}: no questions`;
     },
   },
@@ -131,10 +131,10 @@ export const questionsDeclaredChecks: readonly Check[] = [
     hint: 'Answer with -32021 and data.requiredCapabilities, for example {"elicitation":{}}, if the client lacks a capability.',
     async run(context) {
       const stops = variety(askingStops(context), MOST_STOPS);
-      const talk = await context.talk();
+      const conversation = await context.conversation();
       const refused: string[] = [];
       for (const stop of stops) {
-        const reply = await talk.request(stop.method, stop.params, { capabilities: {} });
+        const reply = await conversation.request(stop.method, stop.params, { capabilities: {} });
         if (reply.kind !== 'error') continue;
         judgeRefusal(context, stop, reply);
         refused.push(nameOf(stop));
@@ -174,27 +174,29 @@ async function expectNone(
   if (context.era === 'legacy' && context.revision < '2025-06-18')
     context.skip(`${context.revision} only recommends respecting the capabilities (INIT-013)`);
   // A modern client declares its capabilities with each request, and they may differ (META-007).
-  const talk = await (context.era === 'modern' ? context.roughTalk() : context.openTalk({ capabilities }));
-  await expectNoneIn(context, talk, stops, capabilities, words, about);
+  const conversation = await (context.era === 'modern'
+    ? context.abuseConversation()
+    : context.openConversation({ capabilities }));
+  await expectNoneIn(context, conversation, stops, capabilities, words, about);
 }
 
 async function expectNoneIn(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stops: readonly WalkthroughStop[],
   capabilities: JsonObject,
   words: string,
   about: (question: Question) => boolean = () => true,
 ): Promise<void> {
   for (const stop of stops) {
-    const from = talk.transcript.frames.length;
-    const reply = await talk.request(stop.method, stop.params, {
+    const from = conversation.transcript.frames.length;
+    const reply = await conversation.request(stop.method, stop.params, {
       ...(context.era === 'modern' && { capabilities }),
     });
     const asked =
       context.era === 'modern'
         ? [...(roundIn(reply)?.questions.values() ?? [])]
-        : talk.transcript.frames.slice(from).flatMap((frame) => {
+        : conversation.transcript.frames.slice(from).flatMap((frame) => {
             const { method, params } = membersOf(frame);
             const isQuestion = frame.from === 'server' && frame.kind === 'request' && method !== 'ping';
             return isQuestion ? [{ method: String(method), params: (params ?? {}) as JsonObject }] : [];

@@ -6,6 +6,7 @@ import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
 import type { WalkthroughStop } from '../../../survey/facts.js';
 import {
+  answeringConversation,
   answerTo,
   askAndAnswer,
   askingStops,
@@ -15,7 +16,6 @@ import {
   nameOf,
   type Question,
   questionsAt,
-  talkToAnswer,
   variety,
 } from './asking.js';
 
@@ -35,21 +35,24 @@ export const roundsDeclinedChecks: readonly Check[] = [
     hint: 'Let an unanswered round expire, and hold no lock and no worker for it.',
     async run(context) {
       const stops = variety(askingStops(context), 6);
-      const talk = await context.openTalk();
+      const conversation = await context.openConversation();
       const first = stops[0]!;
       const ask = async (stop: WalkthroughStop, before: string) => {
-        const reply = await talk.request(stop.method, stop.params);
+        const reply = await conversation.request(stop.method, stop.params);
         if (reply.kind === 'silence')
           context.fail(`${before}, ${nameOf(stop)} had ${describe(reply)}`, 'an answer');
       };
       for (let count = 0; count < UNANSWERED; count++) await ask(first, `after ${count} unanswered rounds`);
       for (const stop of stops) {
-        await talk.request(stop.method, stop.params);
+        await conversation.request(stop.method, stop.params);
         await ask(first, `after an unanswered round of ${nameOf(stop)}`);
       }
-      const reply = await askAlive(talk);
+      const reply = await askAlive(conversation);
       if (reply.kind !== 'result')
-        context.fail(`after unanswered rounds, ${aliveMethod(talk)} had ${describe(reply)}`, 'a result');
+        context.fail(
+          `after unanswered rounds, ${aliveMethod(conversation)} had ${describe(reply)}`,
+          'a result',
+        );
       return `${stops.map(nameOf).join(', ')}: unanswered rounds did not block later requests`;
     },
   },
@@ -59,17 +62,17 @@ export const roundsDeclinedChecks: readonly Check[] = [
     title: 'Does not accept a form whose fields have the wrong type',
     level: 'SHOULD',
     rules: ['ELIC-023'],
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Validate content with requestedSchema. If it does not match, ask again or answer with an error.',
     async run(context) {
       const forms = askingStops(context).filter((stop) => questionsAt(stop).some(hasFields));
       if (forms.length === 0) context.skip('nothing that may be called asks for a form with fields');
       const stops = forms.slice(0, MOST_FORMS);
-      const talk = await talkToAnswer(context);
+      const conversation = await answeringConversation(context);
       for (const stop of stops) {
         const asked = new Set<unknown>();
         let isAskedAgain = false;
-        const reply = await askAndAnswer(talk, stop, (question) => {
+        const reply = await askAndAnswer(conversation, stop, (question) => {
           const { message } = question.params;
           if (!hasFields(question)) return answerTo(question);
           if (!asked.has(message)) {
@@ -104,14 +107,14 @@ function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | '
     rules: isModern ? ['ELIC-024'] : [],
     ...(!isModern && { reason: 'A request must not hang when the user does not want to answer.' }),
     era,
-    lane: 'rough',
+    lane: 'abuse',
     hint: `Handle {"action":"${action}"}: complete the request without the answer, or report it in the result.`,
     async run(context) {
       const asking = askingStops(context).filter((stop) => questionsAt(stop).some(isElicitation));
       if (asking.length === 0) context.skip('nothing that may be called asks the user a question');
       const stops = variety(asking, 3);
-      const talk = await talkToAnswer(context);
-      for (const stop of stops) await judge(context, talk, stop, action);
+      const conversation = await answeringConversation(context);
+      for (const stop of stops) await judge(context, conversation, stop, action);
       return `${stops.map(nameOf).join(', ')}: ended when the user ${words}`;
     },
   };
@@ -119,11 +122,11 @@ function declined(action: 'decline' | 'cancel', words: string, era: 'modern' | '
 
 async function judge(
   context: CheckContext,
-  talk: CheckConversation,
+  conversation: CheckConversation,
   stop: WalkthroughStop,
   action: string,
 ): Promise<void> {
-  const reply = await askAndAnswer(talk, stop, (question) =>
+  const reply = await askAndAnswer(conversation, stop, (question) =>
     isElicitation(question) ? { action } : answerTo(question),
   );
   if (reply.kind === 'silence' || (reply.kind === 'error' && reply.error.code === -32603))

@@ -4,7 +4,7 @@ import type { Check } from '../../../model.js';
 import { complaintText, judgeServerRequest, type Revision } from '../../../shapes/index.js';
 import { membersOf } from '../../../wire/transcript.js';
 import { evidence, saidByServer } from '../answers.js';
-import { askAndAnswer, askingStops, describe, nameOf, talkToAnswer, variety } from './asking.js';
+import { answeringConversation, askAndAnswer, askingStops, describe, nameOf, variety } from './asking.js';
 
 const common = { suite: 'protocol', era: 'legacy' } as const;
 
@@ -77,13 +77,13 @@ export const questionsLegacyChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'A server that asks a question should use the answer.',
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Match the answer to the question by its id, and continue the request.',
     async run(context) {
       const stops = variety(askingStops(context), 6);
-      const talk = await talkToAnswer(context);
+      const conversation = await answeringConversation(context);
       for (const stop of stops) {
-        const reply = await askAndAnswer(talk, stop);
+        const reply = await askAndAnswer(conversation, stop);
         if (reply.kind !== 'result')
           context.fail(`${nameOf(stop)} with all answers had ${describe(reply)}`, 'a result');
       }
@@ -97,14 +97,14 @@ export const questionsLegacyChecks: readonly Check[] = [
     level: 'SHOULD',
     rules: [],
     reason: 'A request must not hang when the client cannot answer a question.',
-    lane: 'rough',
+    lane: 'abuse',
     hint: 'Treat an error as an answer: end the request with isError, or with an error.',
     async run(context) {
       const stops = variety(askingStops(context), 3);
-      const talk = await talkToAnswer(context);
-      talk.answerWith(refuseAll);
+      const conversation = await answeringConversation(context);
+      conversation.answerWith(refuseAll);
       for (const stop of stops) {
-        const reply = await talk.request(stop.method, stop.params);
+        const reply = await conversation.request(stop.method, stop.params);
         if (reply.kind === 'silence')
           context.fail(
             `${nameOf(stop)} asked, was refused, and had ${describe(reply)}`,

@@ -6,7 +6,7 @@ import type { CheckContext } from '../../../run/check-context.js';
 import type { WalkthroughStop } from '../../../survey/facts.js';
 import { answersTo, askingStops, describe, isSuccess, nameOf, openRound, retry, roundIn } from './asking.js';
 
-const common = { suite: 'protocol', era: 'modern', lane: 'rough' } as const;
+const common = { suite: 'protocol', era: 'modern', lane: 'abuse' } as const;
 
 export const roundsStateChecks: readonly Check[] = [
   {
@@ -19,12 +19,12 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Sign or encrypt the state (HMAC, AEAD), and answer -32602 if verification fails.',
     async run(context) {
       const stops = withState(context).slice(0, 3);
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const stop of stops) {
         for (const share of [1 / 3, 2 / 3]) {
-          const round = await openRound(context, talk, stop);
+          const round = await openRound(context, conversation, stop);
           const changed = withOtherLetter(round.state ?? '', share);
-          const reply = await retry(talk, stop, round, answersTo(round), { requestState: changed });
+          const reply = await retry(conversation, stop, round, answersTo(round), { requestState: changed });
           if (isSuccess(reply))
             context.fail(`${nameOf(stop)} with a changed state had ${describe(reply)}`, REFUSAL);
         }
@@ -41,9 +41,9 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Treat the state as untrusted input: catch errors while you decode it, and answer with -32602.',
     async run(context) {
       const stop = askingStops(context)[0]!;
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const state of HOSTILE) {
-        const reply = await talk.request(stop.method, {
+        const reply = await conversation.request(stop.method, {
           ...stop.params,
           inputResponses: {},
           requestState: state,
@@ -51,7 +51,7 @@ export const roundsStateChecks: readonly Check[] = [
         if (reply.kind === 'silence')
           context.fail(`${nameOf(stop)} with ${shown(state)} had ${describe(reply)}`, 'an answer');
       }
-      const after = await talk.request('server/discover');
+      const after = await conversation.request('server/discover');
       if (after.kind !== 'result')
         context.fail(`after invalid states server/discover had ${describe(after)}`, 'a result');
       return `${nameOf(stop)}: ${HOSTILE.length} invalid states were answered`;
@@ -71,11 +71,13 @@ export const roundsStateChecks: readonly Check[] = [
         return other ? [[stop, other] as const] : [];
       });
       if (pairs.length === 0) context.skip('only one callable request has a requestState');
-      const talk = await context.roughTalk();
+      const conversation = await context.abuseConversation();
       for (const [stop, other] of pairs.slice(0, 3)) {
-        const foreign = await openRound(context, talk, other);
-        const round = await openRound(context, talk, stop);
-        const reply = await retry(talk, stop, round, answersTo(round), { requestState: foreign.state });
+        const foreign = await openRound(context, conversation, other);
+        const round = await openRound(context, conversation, stop);
+        const reply = await retry(conversation, stop, round, answersTo(round), {
+          requestState: foreign.state,
+        });
         if (isSuccess(reply))
           context.fail(`${nameOf(stop)} with the state of ${nameOf(other)} had ${describe(reply)}`, REFUSAL);
       }
@@ -96,9 +98,9 @@ export const roundsStateChecks: readonly Check[] = [
       });
       const { stop, args } =
         found[0] ?? context.skip('no request with a requestState has arguments that can be changed');
-      const talk = await context.roughTalk();
-      const round = await openRound(context, talk, stop);
-      const reply = await retry(talk, stop, round, answersTo(round), { arguments: args });
+      const conversation = await context.abuseConversation();
+      const round = await openRound(context, conversation, stop);
+      const reply = await retry(conversation, stop, round, answersTo(round), { arguments: args });
       if (isSuccess(reply))
         context.fail(
           `${nameOf(stop)} with other arguments (${JSON.stringify(args)}) had ${describe(reply)}`,
@@ -118,10 +120,10 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'If a state is valid only once, remember that it was used, and answer -32602 to the second use.',
     async run(context) {
       const stop = withState(context)[0]!;
-      const talk = await context.roughTalk();
-      const round = await openRound(context, talk, stop);
-      await retry(talk, stop, round, answersTo(round));
-      const reply = await retry(talk, stop, round, answersTo(round));
+      const conversation = await context.abuseConversation();
+      const round = await openRound(context, conversation, stop);
+      await retry(conversation, stop, round, answersTo(round));
+      const reply = await retry(conversation, stop, round, answersTo(round));
       if (reply.kind === 'silence')
         context.fail(`${nameOf(stop)} was sent twice and had ${describe(reply)}`, 'an answer');
       return `${nameOf(stop)}: the second retry had ${describe(reply)}`;
@@ -137,14 +139,14 @@ export const roundsStateChecks: readonly Check[] = [
     hint: 'Keep the state of each round separately.',
     async run(context) {
       const stop = askingStops(context)[0]!;
-      const talk = await context.roughTalk();
-      const first = await openRound(context, talk, stop);
-      const second = await openRound(context, talk, stop);
+      const conversation = await context.abuseConversation();
+      const first = await openRound(context, conversation, stop);
+      const second = await openRound(context, conversation, stop);
       for (const [round, which] of [
         [second, 'second'],
         [first, 'first'],
       ] as const) {
-        const reply = await retry(talk, stop, round, answersTo(round));
+        const reply = await retry(conversation, stop, round, answersTo(round));
         if (reply.kind !== 'result')
           context.fail(
             `${nameOf(stop)} was sent twice, and the second round was answered first; the ${which} had ${describe(reply)}`,

@@ -1,10 +1,10 @@
-/** A server of both eras in a few lines, with the vice that its argument names; `none` is sound. */
+/** A server of both eras in a few lines, with the fault that its argument names; `none` is sound. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [vice = 'none', folder = ''] = process.argv.slice(2);
-const has = (name) => vice === name;
+const [fault = 'none', folder = ''] = process.argv.slice(2);
+const has = (name) => fault === name;
 
 const info = { name: 'small', version: '1.0.0' };
 const capabilities = { tools: { listChanged: true } };

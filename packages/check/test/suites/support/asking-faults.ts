@@ -98,11 +98,11 @@ export function withParams(message: JsonObject, change: JsonObject): JsonObject 
   return { ...message, params: { ...objectOf(message['params']), ...change } };
 }
 
-/** For vices that show as silence: nobody waits for long. */
+/** For faults that show as silence: nobody waits for long. */
 export const HASTY = { helloMs: 10_000, answerMs: 1000, quietMs: 50, checkMs: 10_000 };
 
-/** The first connection is without vice, so that the tour does not wait for what never comes. */
-export function afterTheTour(vice: () => Middle): () => Middle {
+/** The first connection is without fault, so that the walkthrough does not wait for what never comes. */
+export function afterTheWalkthrough(fault: () => Middle): () => Middle {
   let connections = 0;
-  return () => (connections++ === 0 ? {} : vice());
+  return () => (connections++ === 0 ? {} : fault());
 }

@@ -8,10 +8,10 @@ export const SOON: CheckOptions = {
 };
 
 /** Falls over at the first line that fits. */
-export function dies(check: string, vice: string, fits: (line: string) => boolean): StreamMutant {
+export function dies(check: string, fault: string, fits: (line: string) => boolean): StreamMutant {
   return {
     check,
-    vice: `dies of ${vice}`,
+    fault: `dies of ${fault}`,
     seen: /was not answered: the connection ended/,
     middle: () => ({
       incomingLine(line, io) {

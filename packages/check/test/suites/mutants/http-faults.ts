@@ -1,4 +1,4 @@
-/** Words for what a proxy with a vice does to requests and answers. */
+/** Words for what a proxy with a fault does to requests and answers. */
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { ProxyHooks, ProxyRequest, ProxyResponse, TcpHooks } from '../support/mutant.js';
 
