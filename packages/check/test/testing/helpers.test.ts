@@ -76,7 +76,7 @@ describe('assertSound', () => {
     const baseline = { version: 1, accepted: [{ check: 'manners/there' }] } as const;
     const run = assertSound({ server: small() }, { checks, only: ['manners/there'], baseline });
     expect((await rejection(run)).message).toMatch(
-      /stale \(grade A\+, .*\n\n✗ in the baseline: knownFaults\/there holds now: remove it from the baseline$/,
+      /stale \(grade A\+, .*\n\n✗ in the baseline: manners\/there holds now: remove it from the baseline$/,
     );
   });
 
@@ -123,7 +123,7 @@ describe('testServer', () => {
       ['manners/there: Is there', 'passed'],
       [
         'manners/polite: Is polite',
-        expect.stringMatching(/^failed: ✗ Is polite\n {2}check {5}knownFaults\/polite\n/),
+        expect.stringMatching(/^failed: ✗ Is polite\n {2}check {5}manners\/polite\n/),
       ],
       ['manners/warm: Is warm', 'passed'],
       ['manners/tall: Is tall', 'skipped: nobody can tell'],
