@@ -10,7 +10,7 @@ import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-c
 import type { Decoded } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { notesOf } from 'isthmus/internal/bench/notes.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { demo, isthmus } from '../../packages/cli/test/support.js';
+import { demo, isthmus } from '../../packages/cli/test/support/isthmus.js';
 
 const FIRST_ID = 1_073_741_824;
 

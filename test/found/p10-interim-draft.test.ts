@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type ConnectOptions, connect, memory, stdio } from '@isthmus/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isthmus, node } from '../../packages/cli/test/support.js';
+import { isthmus, node } from '../../packages/cli/test/support/isthmus.js';
 import {
   ask,
   initialize,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { connect, createBridge, memory, stdio } from '@isthmus/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isthmus, node } from '../../packages/cli/test/support.js';
+import { isthmus, node } from '../../packages/cli/test/support/isthmus.js';
 
 const DRAFT = fileURLToPath(new URL('programs/draft-discover.mjs', import.meta.url));
 const WARNING =

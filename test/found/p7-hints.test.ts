@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/dispatch.js';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isthmus } from '../../packages/cli/test/support.js';
+import { isthmus } from '../../packages/cli/test/support/isthmus.js';
 import {
   ask,
   modern,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERYTHING } from '../../packages/cli/test/support.js';
+import { EVERYTHING } from '../../packages/cli/test/support/isthmus.js';
 import { ensureInstalled } from '../../scripts/setup.js';
 import { processesWith, type ServedFile, serveFile } from '../solved/support/serve-file.js';
 import { ISTHMUS } from '../support/child.js';

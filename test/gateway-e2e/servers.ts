@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { EVERYTHING, FILESYSTEM } from '../../packages/cli/test/support.js';
+import { EVERYTHING, FILESYSTEM } from '../../packages/cli/test/support/isthmus.js';
 import { type Entry, type ServedFile, serveFile } from '../solved/support/serve-file.js';
 import { fixture } from '../support/child.js';
 

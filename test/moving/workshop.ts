@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { freeFolder } from '../../packages/cli/test/support.js';
+import { freeFolder } from '../../packages/cli/test/support/isthmus.js';
 import { ISTHMUS } from '../support/child.js';
 
 /** A folder in which the lines of the page can be run as they are: `npx` starts the demo server there. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DISCOVERED, FINE, faultServer } from '../../sdk/test/transport/http-client/fault-server.js';
-import { isthmus } from './support.js';
+import { isthmus } from './support/isthmus.js';
 
 /** The command line with servers behind URLs. */
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ISTHMUS } from '../../../../test/support/child.js';
-import { isthmus } from '../../../cli/test/support.js';
+import { isthmus } from '../../../cli/test/support/isthmus.js';
 import type { ClientReport } from '../../src/client/run/check-client.js';
 
 const client = (name: string) => fileURLToPath(new URL(`clients/${name}.mjs`, import.meta.url));

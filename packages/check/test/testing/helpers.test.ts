@@ -6,7 +6,7 @@ import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { unixSocket } from '@isthmus/sdk/socket';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixture } from '../../../../test/support/child.js';
-import { freeFolder } from '../../../cli/test/support.js';
+import { freeFolder } from '../../../cli/test/support/isthmus.js';
 import {
   assertSound,
   type Check,

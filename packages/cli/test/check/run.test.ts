@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixture, ISTHMUS, startChild } from '../../../../test/support/child.js';
 import { demoHttpTarget, proxyTarget } from '../../../check/test/suites/support/http-proxy.js';
 import type { HttpBase, ProxyHooks } from '../../../check/test/suites/support/mutant.js';
-import { demo, freeFolder, isthmus, node } from '../support.js';
+import { demo, freeFolder, isthmus, node } from '../support/isthmus.js';
 
 describe('a sound server', () => {
   it('ends with 0, and --json says everything', async () => {

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ensureBuilt } from '../../../../scripts/setup.js';
 import { ISTHMUS } from '../../../../test/support/child.js';
 import { eventually } from '../../../../test/support/until.js';
-import { isthmus } from '../../../cli/test/support.js';
+import { isthmus } from '../../../cli/test/support/isthmus.js';
 import { ask, modern } from '../../../sdk/test/transport/http-server/support.js';
 import { serveFile } from './support/serve-file.js';
 
