@@ -1,7 +1,7 @@
 /** Requests that come while the server behind the bridge has not said what it is. */
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
 import { LineSocket } from '../support/line-socket.js';
 import { call, line } from '../support/messages.js';
 import { outcome } from './near/near.js';

@@ -1,6 +1,6 @@
 /** Clients that are gone before their answers come. */
 import { expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
 import {
   type LegacySession,
   legacyCall,
@@ -10,7 +10,7 @@ import {
   parseEvents,
   type Stream,
   send,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { CAPABILITIES, call, outcome } from './near/near.js';
 import { FARS, openFar } from './support/every-far.js';
 import { stage } from './support/stage.js';

@@ -2,8 +2,8 @@
 
 import { http } from '@isthmus/sdk/http';
 import { describe, expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
-import { ask, initialize, legacy } from '../../packages/sdk/test/transport/http-server/support.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
+import { ask, initialize, legacy } from '../../packages/sdk/test/support/http-server.js';
 import { call, type Era, outcome } from './near/near.js';
 import { diary, startHttpFar } from './support/far.js';
 import { touchUntilHeard } from './support/listening.js';

@@ -1,6 +1,6 @@
 /** kill -9 of the process behind a bridge, under load: each call ends once, and the next one works. */
 import { expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
 import { accept, call, type Era, outcome } from './near/near.js';
 import { type KeptFar, keepFar, program } from './support/far.js';
 import { gate } from './support/gate.js';

@@ -2,8 +2,8 @@
 
 import { http } from '@isthmus/sdk/http';
 import { expect, it, onTestFinished } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
-import { type Ask, ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
+import { type Ask, ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 import type { Message } from '../support/messages.js';
 import { accept, CAPABILITIES, call, outcome } from './near/near.js';

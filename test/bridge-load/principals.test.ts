@@ -10,7 +10,7 @@ import {
   modern,
   modernCall,
   openSession,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { call, type Era, type Near, outcome } from './near/near.js';
 import { keepFar, program, startHttpFar } from './support/far.js';
 import { type Stage, type StageOptions, stage } from './support/stage.js';

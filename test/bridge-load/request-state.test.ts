@@ -3,7 +3,7 @@
 import type { ServeOptions } from '@isthmus/sdk';
 import type { HttpRequestFacts } from '@isthmus/sdk/http';
 import { expect, it } from 'vitest';
-import { type Ask, ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { type Ask, ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 import type { Message } from '../support/messages.js';
 import { accept, CAPABILITIES, type Era } from './near/near.js';

@@ -2,13 +2,8 @@
 
 import { CONVERSATION } from '@isthmus/sdk/bridge';
 import { expect, it } from 'vitest';
-import { type Seen, until } from '../../packages/sdk/test/host/support-lifetime.js';
-import {
-  ask,
-  initialize,
-  legacy,
-  openSession,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+import { type Seen, until } from '../../packages/sdk/test/support/host-lifetime.js';
+import { ask, initialize, legacy, openSession } from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { dial } from '../support/line-socket.js';
 import { call, outcome } from './near/near.js';

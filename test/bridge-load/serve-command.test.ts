@@ -1,8 +1,8 @@
 /** `isthmus serve` as a process: how it ends, and that nothing of it is left. */
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
-import { modern, open } from '../../packages/sdk/test/transport/http-server/support.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
+import { modern, open } from '../../packages/sdk/test/support/http-server.js';
 import { legacyCall, type Message, call as modernCall } from '../support/messages.js';
 import { modernHttp } from './near/http.js';
 import { accept, call, type Era, outcome } from './near/near.js';

@@ -1,12 +1,7 @@
 /** Clients that ask for much and do not read it: others do not notice, and the bridge does not swell. */
 import { expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
-import {
-  legacy,
-  legacyCall,
-  modernCall,
-  openSession,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
+import { legacy, legacyCall, modernCall, openSession } from '../../packages/sdk/test/support/http-server.js';
 import { initialize, legacyCall as legacyOnLine, line, call as onLine } from '../support/messages.js';
 import { modernHttp } from './near/http.js';
 import { call, type Era, outcome } from './near/near.js';

@@ -1,8 +1,8 @@
 /** Answers over HTTP that are not read: they are kept for a while, and not for ever. */
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { until } from '../../packages/sdk/test/host/support-lifetime.js';
-import { modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { until } from '../../packages/sdk/test/support/host-lifetime.js';
+import { modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { call, type Near, outcome } from './near/near.js';
 import { deaf, post } from './support/deaf-client.js';

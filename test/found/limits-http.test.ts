@@ -2,13 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createServer } from '@isthmus/sdk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  ask,
-  gate,
-  modernCall,
-  send,
-  serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, gate, modernCall, send, serveHttp } from '../../packages/sdk/test/support/http-server.js';
 import { deaf, post } from '../bridge-load/support/deaf-client.js';
 import { FakeClock } from '../support/fake-clock.js';
 

@@ -10,7 +10,7 @@ import {
   openSession,
   plainServer,
   serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 
 const SESSION = fileURLToPath(new URL('programs/session-server.mjs', import.meta.url));
 const TABLE =

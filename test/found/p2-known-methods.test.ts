@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { answered, bridgeAt } from '../../packages/sdk/test/bridge/support/bridge-at-url.js';
-import { modern } from '../../packages/sdk/test/transport/http-server/support.js';
+import { answered, bridgeAt } from '../../packages/sdk/test/support/bridge/bridge-at-url.js';
+import { modern } from '../../packages/sdk/test/support/http-server.js';
 import { type Bridge, startBridge } from '../bridge-matrix/bridge.js';
 import { connectV2, MODERN } from '../support/official-v2.js';
 

@@ -10,7 +10,7 @@ import { client } from '../../packages/gateway/test/gateway/support/clients.js';
 import { freshFolder, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
 import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
 import { callOf } from '../../packages/gateway/test/limits/call-of.js';
-import { ask, modern } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modern } from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const program = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url));

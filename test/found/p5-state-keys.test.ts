@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { type Child, fixture, ISTHMUS, startChild } from '../support/child.js';
 
 const key = () => randomBytes(32).toString('base64url');
@@ -150,7 +150,7 @@ it.runIf(process.platform === 'linux')(
     const secret = key();
     const command = [process.execPath, ISTHMUS, 'demo'];
     const { child } = await replica(['--pass-environment'], command, secret);
-    const { childrenOf } = await import('../../packages/sdk/test/host/support-lifetime.js');
+    const { childrenOf } = await import('../../packages/sdk/test/support/host-lifetime.js');
     const [first, ...rest] = childrenOf(child.pid);
     for (const pid of [first!, ...rest]) {
       expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain(secret);

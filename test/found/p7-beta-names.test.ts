@@ -1,6 +1,6 @@
 import { connect } from '@isthmus/sdk';
 import { expect, it, onTestFinished } from 'vitest';
-import { PlayedServer } from '../../packages/sdk/test/client/support/played-server.js';
+import { PlayedServer } from '../../packages/sdk/test/support/client/played-server.js';
 
 it('P7: the name of a beta server, which has serverInfo at the top level, is kept', async () => {
   const server = new PlayedServer();

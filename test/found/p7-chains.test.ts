@@ -1,9 +1,9 @@
 import { type Bridge, http, memory, serve } from '@isthmus/sdk';
 import { createBridge } from '@isthmus/sdk/bridge';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bridgeTo } from '../../packages/sdk/test/bridge/support/between.js';
-import { bridgeToHost } from '../../packages/sdk/test/bridge/support/between-host.js';
-import { NearLink } from '../../packages/sdk/test/bridge/support/near.js';
+import { bridgeTo } from '../../packages/sdk/test/support/bridge/between.js';
+import { bridgeToHost } from '../../packages/sdk/test/support/bridge/between-host.js';
+import { NearLink } from '../../packages/sdk/test/support/bridge/near.js';
 
 const DONE = { content: [] };
 

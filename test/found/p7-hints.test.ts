@@ -6,12 +6,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { proxyOf } from '@isthmus/sdk/internal/transport/http-client/dispatch.js';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isthmus } from '../../packages/cli/test/support/isthmus.js';
-import {
-  ask,
-  modern,
-  plainServer,
-  serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modern, plainServer, serveHttp } from '../../packages/sdk/test/support/http-server.js';
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { relativePath } from '@isthmus/sdk/internal/transport/http-server/sessions/sse-2024.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { plainServer, serveHttp } from '../../packages/sdk/test/transport/http-server/support.js';
+import { plainServer, serveHttp } from '../../packages/sdk/test/support/http-server.js';
 import { connectV1 } from '../support/official-v1.js';
 
 const hasNginx = spawnSync('nginx', ['-v']).error === undefined;

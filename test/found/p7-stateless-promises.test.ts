@@ -8,7 +8,7 @@ import {
   modern,
   openSession,
   serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 
 it('P7: a stateless endpoint promises a legacy client no subscribe and no listChanged, and refuses to subscribe', async () => {
   const { url } = await serveHttp(rich(), { legacy: 'stateless' });

@@ -6,7 +6,7 @@ import { knownFiles, type ServersChange, watchServers } from '@isthmus/sdk/inter
 import { importServers } from 'isthmus/internal/config/import-servers.js';
 import { listFiles } from 'isthmus/internal/config/render.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folderWith, read } from '../../packages/sdk/test/config/support.js';
+import { folderWith, read } from '../../packages/sdk/test/support/config.js';
 
 const CONTINUE = `name: Local Assistant
 version: 1.0.0

@@ -5,7 +5,7 @@ import {
   openSession,
   plainServer,
   serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 
 describe('GET and DELETE of a modern client', () => {
   it.each(['GET', 'DELETE'])(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { accept, CAPABILITIES, call, outcome } from '../bridge-load/near/near.js';
 import { keepFar, program } from '../bridge-load/support/far.js';
 import { stage } from '../bridge-load/support/stage.js';

@@ -6,7 +6,7 @@ import {
   LONG,
   openAttribution,
   pending,
-} from '../../packages/sdk/test/era/legacy/support.js';
+} from '../../packages/sdk/test/support/call-attribution.js';
 
 it('R2: a cancelled call of a client does not make others wait longer for another call of that client', async () => {
   const { attribution: it, clock } = openAttribution();

@@ -6,7 +6,7 @@ import {
   session,
   settle,
   toolCall,
-} from '../../packages/sdk/test/era/legacy/session-support.js';
+} from '../../packages/sdk/test/support/legacy-session.js';
 
 /** A modern client before a legacy server on a shared process: each of its calls is an owner of its own. */
 function parallel(clients: readonly [string, string] = ['address 127.0.0.1', 'address 127.0.0.1']) {

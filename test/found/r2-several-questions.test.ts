@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeToHost } from '../../packages/sdk/test/bridge/support/between-host.js';
-import type { FarServer, Heard } from '../../packages/sdk/test/bridge/support/far.js';
-import type { NearClient } from '../../packages/sdk/test/bridge/support/near.js';
+import { bridgeToHost } from '../../packages/sdk/test/support/bridge/between-host.js';
+import type { FarServer, Heard } from '../../packages/sdk/test/support/bridge/far.js';
+import type { NearClient } from '../../packages/sdk/test/support/bridge/near.js';
 
 /** A tool of a shared legacy process that asks several things at once keeps no other caller waiting. */
 

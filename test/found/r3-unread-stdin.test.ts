@@ -8,10 +8,10 @@ import { stdio } from '@isthmus/sdk/stdio';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openGateway } from '../../packages/gateway/test/gateway/support/open.js';
 import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { failure } from '../../packages/sdk/test/client/support/open-client.js';
-import { openHost, programmed } from '../../packages/sdk/test/host/support-lifetime.js';
-import { onLinux } from '../../packages/sdk/test/process/support.js';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { failure } from '../../packages/sdk/test/support/client/open-client.js';
+import { openHost, programmed } from '../../packages/sdk/test/support/host-lifetime.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
+import { onLinux } from '../../packages/sdk/test/support/process.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const MIB = 1024 * 1024;

@@ -9,7 +9,7 @@ import {
   legacy,
   modernCall,
   openSession,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const TEXT = jsonSchema<{ text: string }>({

@@ -9,8 +9,8 @@ import {
   shim,
   useDaemonHome,
 } from '../../packages/gateway/test/daemon/support.js';
-import { childrenOf } from '../../packages/sdk/test/host/support-lifetime.js';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { childrenOf } from '../../packages/sdk/test/support/host-lifetime.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { type Child, fixture, ISTHMUS, startChild, startDemo } from '../support/child.js';
 import { call, textOf } from '../support/messages.js';
 import { eventually } from '../support/until.js';

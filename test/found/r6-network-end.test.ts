@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { type Child, ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';
 import { notesFile, staying, stopwatch } from './support-ends.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { type DescriptorUse, watchDescriptors } from '@isthmus/sdk/internal/process/process-facts.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { ISTHMUS } from '../support/child.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { eventually } from '../support/until.js';

@@ -14,7 +14,7 @@ import { sweepSockets } from '@isthmus/gateway/internal/control/index.js';
 import { fileEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { isLiving } from '../../packages/gateway/test/daemon/support.js';
-import { childrenOf } from '../../packages/sdk/test/host/support-lifetime.js';
+import { childrenOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';
 import { notesFile, staying } from './support-ends.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeHint } from 'isthmus/internal/cli-error.js';
 import { expect, it } from 'vitest';
-import { ask, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { ISTHMUS, startChild } from '../support/child.js';
 
 /** Nothing can be made below a file, by whichever user. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openFar, withTools } from '../../packages/gateway/test/gateway/support/far.js';
 import { ALICE, KEYS, openHouse } from '../../packages/gateway/test/security/support/house.js';
-import { open } from '../../packages/sdk/test/transport/http-server/support.js';
+import { open } from '../../packages/sdk/test/support/http-server.js';
 
 const authServer = { authorizationServers: ['https://login.example'], resource: 'https://gw.example' };
 const get = (headers: Record<string, string> = {}) => ({ method: 'GET', headers });

@@ -10,7 +10,7 @@ import {
   open,
   openSession,
   type Stream,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const listen = (headers: Record<string, string>) =>

@@ -1,12 +1,6 @@
 import { Scopes } from '@isthmus/sdk/internal/era/legacy/scopes.js';
 import { expect, it } from 'vitest';
-import {
-  begin,
-  Person,
-  session,
-  settle,
-  toolCall,
-} from '../../packages/sdk/test/era/legacy/session-support.js';
+import { begin, Person, session, settle, toolCall } from '../../packages/sdk/test/support/legacy-session.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 /** Alice has called and left. Bob is the only one who is there, and has called nothing for a while. */

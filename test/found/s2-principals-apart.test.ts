@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { bridgeToHost } from '../../packages/sdk/test/bridge/support/between-host.js';
-import { LOG_LEVEL } from '../../packages/sdk/test/bridge/support/frames.js';
+import { bridgeToHost } from '../../packages/sdk/test/support/bridge/between-host.js';
+import { LOG_LEVEL } from '../../packages/sdk/test/support/bridge/frames.js';
 
 /** One stateless process for several principals: what could be of either is of neither. */
 

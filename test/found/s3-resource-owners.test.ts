@@ -5,7 +5,7 @@ import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
 import { openFar } from '../../packages/gateway/test/gateway/support/far.js';
 import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
-import { ask, modern, modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modern, modernCall } from '../../packages/sdk/test/support/http-server.js';
 
 const endpoint = {
   authenticate: async (request: { header(name: string): string | undefined }) => request.header('x-user'),

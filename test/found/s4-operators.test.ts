@@ -9,7 +9,7 @@ import {
   openHouse,
   tellsAll,
 } from '../../packages/gateway/test/security/support/house.js';
-import { modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { modernCall } from '../../packages/sdk/test/support/http-server.js';
 
 const get = (headers: Record<string, string> = {}) => ({ method: 'GET', headers });
 const DIES = ['-e', 'process.stderr.write("the words of a dying server"); process.exit(1)'];

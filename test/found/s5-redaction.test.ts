@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
 import { commandUnit, urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
 import { openHouse, tellsAll } from '../../packages/gateway/test/security/support/house.js';
-import { modernCall } from '../../packages/sdk/test/transport/http-server/support.js';
+import { modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { ISTHMUS } from '../support/child.js';
 
 /** What found.md names, and the lines of a key. */

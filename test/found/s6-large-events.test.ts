@@ -9,7 +9,7 @@ import {
   modernCall,
   openSession,
   serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 
 const MB = 1024 * 1024;
 

@@ -11,7 +11,7 @@ import {
   legacyCall,
   openSession,
   send,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { connectV1 } from '../support/official-v1.js';
 import { connectV2 } from '../support/official-v2.js';
 

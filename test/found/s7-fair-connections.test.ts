@@ -2,12 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createServer, serve, tcp } from '@isthmus/sdk';
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  ask,
-  modern,
-  plainServer,
-  serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modern, plainServer, serveHttp } from '../../packages/sdk/test/support/http-server.js';
 
 const MALLORY = '127.0.0.66';
 

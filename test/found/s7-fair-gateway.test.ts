@@ -13,7 +13,7 @@ import {
   open,
   openSession,
   until,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const MALLORY = '127.0.0.66';

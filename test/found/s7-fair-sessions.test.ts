@@ -15,7 +15,7 @@ import {
   plainServer,
   serveHttp,
   until,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const ping = (session: LegacySession) => session.post(legacyRequest(99, 'ping'));

@@ -20,7 +20,7 @@ import {
   rawSocket,
   send,
   serveHttp,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 function holding() {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { bearer, openAuthority } from '../../packages/gateway/test/auth/support.js';
 import { openFar, withTools } from '../../packages/gateway/test/gateway/support/far.js';
 import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
-import { ask, modern } from '../../packages/sdk/test/transport/http-server/support.js';
+import { ask, modern } from '../../packages/sdk/test/support/http-server.js';
 
 const GATEWAY = 'https://gw.example';
 const PATHS = ['/mcp', '/mcp/a', '/servers/a/mcp', '/mcp/b', '/servers/b/mcp'];

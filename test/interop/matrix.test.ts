@@ -6,8 +6,8 @@ import {
   openClient,
   textOf,
   type WatchedConnector,
-} from '../../packages/sdk/test/client/support/open-client.js';
-import { isAlive } from '../../packages/sdk/test/process/support.js';
+} from '../../packages/sdk/test/support/client/open-client.js';
+import { isAlive } from '../../packages/sdk/test/support/process.js';
 import { ensureBuilt } from '../../scripts/setup.js';
 import { type ClientV1, connectV1 } from '../support/official-v1.js';
 import { type ClientV2, connectV2 } from '../support/official-v2.js';

@@ -3,7 +3,7 @@
 import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { expect, it } from 'vitest';
 import { client } from '../../packages/gateway/test/gateway/support/clients.js';
-import { childrenOf, until } from '../../packages/sdk/test/host/support-lifetime.js';
+import { childrenOf, until } from '../../packages/sdk/test/support/host-lifetime.js';
 import {
   ask,
   initialize,
@@ -11,7 +11,7 @@ import {
   legacyCall,
   open,
   openSession,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+} from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { textOf } from '../support/messages.js';
 import { connectV1 } from '../support/official-v1.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
 import { commandUnit, fixtureUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { programmed } from '../../packages/sdk/test/host/support-lifetime.js';
+import { programmed } from '../../packages/sdk/test/support/host-lifetime.js';
 import { modernHttp } from '../bridge-load/near/http.js';
 import { startHttpFar } from '../bridge-load/support/far.js';
 import { CLIENTS } from '../bridge-matrix/clients/index.js';

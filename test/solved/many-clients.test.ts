@@ -5,7 +5,7 @@ import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { expect, it } from 'vitest';
 import { openGateway } from '../../packages/gateway/test/gateway/support/open.js';
 import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { childrenOf, until, zombiesOf } from '../../packages/sdk/test/host/support-lifetime.js';
+import { childrenOf, until, zombiesOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { legacyHttp, modernHttp } from '../bridge-load/near/http.js';
 import { call as callAs, type Near, outcome } from '../bridge-load/near/near.js';
 import { diary, program } from '../bridge-load/support/far.js';

@@ -1,12 +1,7 @@
 /** Nothing is left of a call. `npm run soak -- --serve` makes a million of them and more. */
 import { expect, it } from 'vitest';
-import { childrenOf, zombiesOf } from '../../packages/sdk/test/host/support-lifetime.js';
-import {
-  legacy,
-  legacyCall,
-  modernCall,
-  openSession,
-} from '../../packages/sdk/test/transport/http-server/support.js';
+import { childrenOf, zombiesOf } from '../../packages/sdk/test/support/host-lifetime.js';
+import { legacy, legacyCall, modernCall, openSession } from '../../packages/sdk/test/support/http-server.js';
 import { linesUnit, openWatched, pidsOf } from './support/gateway.js';
 import { heapInUse, lean, often } from './support/load.js';
 

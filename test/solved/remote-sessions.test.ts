@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { official } from '../../packages/gateway/test/gateway/support/clients.js';
 import { urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { legacyFaults } from '../../packages/sdk/test/transport/http-client/fault-server.js';
+import { legacyFaults } from '../../packages/sdk/test/support/fault-server.js';
 import { bothEras, call, openWatched, said } from './support/gateway.js';
 import { type LegacyHttp, openLegacyHttp } from './support/legacy-http.js';
 

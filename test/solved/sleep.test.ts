@@ -1,8 +1,8 @@
 /** A laptop that sleeps: everything stands still for a while, and what is remote may be gone when it wakes up. */
 import { expect, it, onTestFinished } from 'vitest';
 import { urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { childrenOf } from '../../packages/sdk/test/host/support-lifetime.js';
-import { faultServer } from '../../packages/sdk/test/transport/http-client/fault-server.js';
+import { faultServer } from '../../packages/sdk/test/support/fault-server.js';
+import { childrenOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { legacyHttp, modernHttp } from '../bridge-load/near/http.js';
 import { program, startHttpFar } from '../bridge-load/support/far.js';
 import { until } from '../support/until.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DISCOVERED, FINE, faultServer } from '../../sdk/test/transport/http-client/fault-server.js';
+import { DISCOVERED, FINE, faultServer } from '../../sdk/test/support/fault-server.js';
 import { isthmus } from './support/isthmus.js';
 
 /** The command line with servers behind URLs. */

@@ -4,7 +4,7 @@ import {
   open,
   openSession,
   type Stream,
-} from '../../../packages/sdk/test/transport/http-server/support.js';
+} from '../../../packages/sdk/test/support/http-server.js';
 import type { Message } from '../../support/messages.js';
 import { CAPABILITIES, emptyNear, inRounds, type Json, type Near, questionIn } from './near.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Ask } from '../../../packages/sdk/test/transport/http-server/support.js';
+import type { Ask } from '../../../packages/sdk/test/support/http-server.js';
 
 /** A connection to `unix:PATH` or `http://HOST:PORT/…` that nobody reads. Destroyed when the test ends. */
 export async function deaf(address: string): Promise<Socket> {

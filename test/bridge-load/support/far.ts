@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServerDefinition } from '@isthmus/sdk/internal/host/definition.js';
 import { onTestFinished } from 'vitest';
-import { openHost, QUICK, type Watched } from '../../../packages/sdk/test/host/support-lifetime.js';
+import { openHost, QUICK, type Watched } from '../../../packages/sdk/test/support/host-lifetime.js';
 import { Child } from '../../support/child.js';
 import type { Era } from '../near/near.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { onTestFinished } from 'vitest';
-import { until } from '../../../packages/sdk/test/host/support-lifetime.js';
+import { until } from '../../../packages/sdk/test/support/host-lifetime.js';
 import { type Child, ISTHMUS, startChild } from '../../support/child.js';
 import type { Era } from '../near/near.js';
 import { type Diary, diary, program } from './far.js';

@@ -8,7 +8,7 @@ import {
   openGateway,
 } from '../../../packages/gateway/test/gateway/support/open.js';
 import { commandUnit, type UnitMore } from '../../../packages/gateway/test/gateway/support/units.js';
-import { type Programmed, type Seen, see } from '../../../packages/sdk/test/host/support-lifetime.js';
+import { type Programmed, type Seen, see } from '../../../packages/sdk/test/support/host-lifetime.js';
 import { legacyHttp, modernHttp } from '../../bridge-load/near/http.js';
 import { call as callAs, type Json, type Near } from '../../bridge-load/near/near.js';
 import { program } from '../../bridge-load/support/far.js';

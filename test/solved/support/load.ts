@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Pool } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { Ask } from '../../../packages/sdk/test/transport/http-server/support.js';
+import type { Ask } from '../../../packages/sdk/test/support/http-server.js';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import { readAllStats } from '@isthmus/sdk/internal/process/proc-stat.js';
-import { type Answer, ask } from '../../../packages/sdk/test/transport/http-server/support.js';
+import { type Answer, ask } from '../../../packages/sdk/test/support/http-server.js';
 import { ISTHMUS } from '../../support/child.js';
 import { until } from '../../support/until.js';
 

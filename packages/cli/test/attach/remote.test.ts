@@ -9,7 +9,7 @@ import type { ClientKind } from '../../../../test/bridge-matrix/clients/session.
 import { startUpstream, UPSTREAMS } from '../../../../test/bridge-matrix/upstreams.js';
 import { call, initialize, legacyCall, textOf } from '../../../../test/support/messages.js';
 import { daemonPids, gone, host, shim, useDaemonHome } from '../../../gateway/test/daemon/support.js';
-import { DISCOVERED, FINE, faultServer } from '../../../sdk/test/transport/http-client/fault-server.js';
+import { DISCOVERED, FINE, faultServer } from '../../../sdk/test/support/fault-server.js';
 import { isthmus } from '../support/isthmus.js';
 
 const home = useDaemonHome();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ISTHMUS, startChild } from '../../../../test/support/child.js';
 import { call, initialize, legacyCall, request, textOf } from '../../../../test/support/messages.js';
-import { DISCOVERED, FINE, faultServer } from '../../../sdk/test/transport/http-client/fault-server.js';
+import { DISCOVERED, FINE, faultServer } from '../../../sdk/test/support/fault-server.js';
 import { demo, EVERYTHING, freeFolder, isthmus, node } from '../support/isthmus.js';
 import {
   childrenOf,

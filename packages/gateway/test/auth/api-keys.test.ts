@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask, legacyCall, modern, openSession } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, legacyCall, modern, openSession } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { bearer, guarded } from './support.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { within } from '../../../sdk/test/transport/http-server/support.js';
+import { within } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import { AUDIENCE, type Authority, bearer, callWho, guarded, openAuthority } from './support.js';
 

@@ -10,7 +10,7 @@ import {
   modernCall,
   type Place,
   serveHttp,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { type AuthOptions, createAuthenticate } from '../../src/auth/create-authenticate.js';
 
 /** A server that says who calls, behind `createAuthenticate`. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { DISCOVERED, faultServer } from '../../../sdk/test/transport/http-client/fault-server.js';
+import { DISCOVERED, faultServer } from '../../../sdk/test/support/fault-server.js';
 import { controlClient } from '../../src/control/index.js';
 import { type DaemonOptions, openDaemon } from '../../src/daemon/daemon.js';
 import { daemonPaths, openPaths } from '../../src/daemon/daemon-paths.js';

@@ -3,7 +3,7 @@ import { connect } from '@isthmus/sdk/client';
 import { unixSocket } from '@isthmus/sdk/socket';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { ask } from '../../../sdk/test/transport/http-server/support.js';
+import { ask } from '../../../sdk/test/support/http-server.js';
 import { client, ERAS } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { freshFolder, openGateway } from './support/open.js';

@@ -1,7 +1,7 @@
 import type { Server } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { legacyRequest, openSession } from '../../../sdk/test/transport/http-server/support.js';
+import { legacyRequest, openSession } from '../../../sdk/test/support/http-server.js';
 import { client, ERAS } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';

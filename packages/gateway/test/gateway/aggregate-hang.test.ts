@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { within } from '../../../sdk/test/transport/http-server/support.js';
+import { within } from '../../../sdk/test/support/http-server.js';
 import { client, ERAS } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';

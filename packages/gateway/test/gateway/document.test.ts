@@ -4,7 +4,7 @@ import { ensureBuilt } from '../../../../scripts/setup.js';
 import { ISTHMUS } from '../../../../test/support/child.js';
 import { eventually } from '../../../../test/support/until.js';
 import { isthmus } from '../../../cli/test/support/isthmus.js';
-import { ask, modern } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, modern } from '../../../sdk/test/support/http-server.js';
 import { serveFile } from './support/serve-file.js';
 
 const text = readFileSync(new URL('../../../../docs/gateway.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { jsonSchema } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
-import { ask, modern, modernCall } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { client, official } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';

@@ -1,7 +1,7 @@
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { programmed } from '../../../sdk/test/host/support-lifetime.js';
+import { programmed } from '../../../sdk/test/support/host-lifetime.js';
 import { client } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { type Opened, openGateway } from './support/open.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rawSocket } from '../../../sdk/test/transport/http-server/support.js';
+import { rawSocket } from '../../../sdk/test/support/http-server.js';
 import { client } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../../sdk/test/transport/http-server/support.js';
+import { ask } from '../../../sdk/test/support/http-server.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';
 import { socketUnit } from './support/units.js';

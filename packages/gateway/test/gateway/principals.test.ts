@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import {
-  ask,
-  legacyCall,
-  modern,
-  modernCall,
-  openSession,
-} from '../../../sdk/test/transport/http-server/support.js';
+import { ask, legacyCall, modern, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { withGatewayDefaults } from '../../src/server-definition.js';
 import { openFar } from './support/far.js';
 import { openGateway } from './support/open.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { legacyCall, openSession } from '../../../sdk/test/transport/http-server/support.js';
+import { legacyCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { client } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';

@@ -6,7 +6,7 @@ import {
   legacyRequest,
   modern,
   openSession,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { client, ERAS } from './support/clients.js';
 import { openFar, withTools } from './support/far.js';
 import { type Opened, openGateway } from './support/open.js';

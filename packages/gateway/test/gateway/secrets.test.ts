@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { ask, modern, modernCall } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { runGateway } from '../../src/run-gateway.js';
 import type { GatewayServerSpec } from '../../src/server-definition.js';
 import { createLog } from '../../src/telemetry/log.js';

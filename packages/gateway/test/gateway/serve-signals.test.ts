@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { fixture } from '../../../../test/support/child.js';
 import { eventually } from '../../../../test/support/until.js';
-import { ask, modern, modernCall, open } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, modern, modernCall, open } from '../../../sdk/test/support/http-server.js';
 import { echoEntry, serveFile } from './support/serve-file.js';
 
 const slow = { command: process.execPath, args: [fixture('server-with-slow-tool.mjs')] };

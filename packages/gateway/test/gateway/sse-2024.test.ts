@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientV1, connectV1 } from '../../../../test/support/official-v1.js';
-import { ask, legacy, open } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, legacy, open } from '../../../sdk/test/support/http-server.js';
 import { openFar, withTools } from './support/far.js';
 import { openGateway } from './support/open.js';
 

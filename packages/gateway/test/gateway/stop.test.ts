@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deaf, post } from '../../../../test/bridge-load/support/deaf-client.js';
 import { gate } from '../../../../test/support/sessions.js';
 import { eventually } from '../../../../test/support/until.js';
-import { childrenOf } from '../../../sdk/test/host/support-lifetime.js';
+import { childrenOf } from '../../../sdk/test/support/host-lifetime.js';
 import {
   ask,
   legacyCall,
@@ -12,7 +12,7 @@ import {
   openSession,
   SUBSCRIPTION_ID,
   within,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { client, ERAS } from './support/clients.js';
 import { openFar } from './support/far.js';
 import { openGateway } from './support/open.js';

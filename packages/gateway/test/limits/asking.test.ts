@@ -1,13 +1,7 @@
 import { type Context, createServer, inputRequired } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../test/support/messages.js';
-import {
-  ask,
-  legacyCall,
-  modernCall,
-  openSession,
-  until,
-} from '../../../sdk/test/transport/http-server/support.js';
+import { ask, legacyCall, modernCall, openSession, until } from '../../../sdk/test/support/http-server.js';
 import { as, createWorker, serveLimited, type Worker, work } from './support.js';
 
 const CAPABILITIES = { elicitation: { form: {} } };

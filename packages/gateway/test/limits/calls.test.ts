@@ -8,7 +8,7 @@ import {
   openSession,
   send,
   until,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { as, createWorker, serveLimited, work } from './support.js';
 
 const FULL = {

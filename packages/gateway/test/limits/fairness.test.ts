@@ -2,7 +2,7 @@ import { createServer, type Service } from '@isthmus/sdk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { until } from '../../../sdk/test/transport/http-server/support.js';
+import { until } from '../../../sdk/test/support/http-server.js';
 import type { LimitRefusal } from '../../src/limits/excess.js';
 import { limitService, loadOf } from '../../src/limits/limit-service.js';
 import { callOf } from './call-of.js';

@@ -1,7 +1,7 @@
 import { type Change, createServer, type Service } from '@isthmus/sdk';
 import type { OpenListen } from '@isthmus/sdk/internal/exchange/call.js';
 import { expect, it } from 'vitest';
-import { ask, modern, open, type Stream, until } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, modern, open, type Stream, until } from '../../../sdk/test/support/http-server.js';
 import { as, serveLimited } from './support.js';
 
 const listenTo = (name: string, notifications: object) =>

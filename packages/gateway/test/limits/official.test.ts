@@ -2,7 +2,7 @@ import { connect } from '@isthmus/sdk';
 import { http } from '@isthmus/sdk/http';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { until } from '../../../sdk/test/transport/http-server/support.js';
+import { until } from '../../../sdk/test/support/http-server.js';
 import { createRateLimit } from '../../src/limits/rate-limit.js';
 import { connectV1, connectV2 } from '../auth/official-clients.js';
 import { as, createWorker, serveLimited, work } from './support.js';

@@ -1,13 +1,7 @@
 import type { Peer } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import {
-  ask,
-  legacyCall,
-  modern,
-  modernCall,
-  openSession,
-} from '../../../sdk/test/transport/http-server/support.js';
+import { ask, legacyCall, modern, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { createRateLimit } from '../../src/limits/rate-limit.js';
 import { as, createWorker, serveLimited } from './support.js';
 

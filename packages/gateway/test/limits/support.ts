@@ -1,7 +1,7 @@
 import { createServer, jsonSchema, type ServeOptions, type Server, type Service, serve } from '@isthmus/sdk';
 import { type HttpListenOptions, http } from '@isthmus/sdk/http';
 import { onTestFinished } from 'vitest';
-import { ask, modernCall, until } from '../../../sdk/test/transport/http-server/support.js';
+import { ask, modernCall, until } from '../../../sdk/test/support/http-server.js';
 import type { LimitRefusal } from '../../src/limits/excess.js';
 import { type LimitOptions, limitService, loadOf } from '../../src/limits/limit-service.js';
 

@@ -13,7 +13,7 @@ import {
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { modernCall } from '../../../sdk/test/transport/http-server/support.js';
+import { modernCall } from '../../../sdk/test/support/http-server.js';
 import { controlClient, controlPath } from '../../src/control/index.js';
 import { freshFolder } from '../gateway/support/open.js';
 import { openHouse, tellsAll, textOf } from './support/house.js';

@@ -9,7 +9,7 @@ import {
   modern,
   modernCall,
   rawSocket,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { ALICE, EACH_ITS_OWN, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
 
 const { compared } = vi.hoisted(() => ({ compared: [] as [number, number][] }));

@@ -10,7 +10,7 @@ import {
   openSession,
   POST_HEADERS,
   plainServer,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { urlUnit } from '../gateway/support/units.js';
 import { openHouse, tellsAll, textOf } from './support/house.js';
 

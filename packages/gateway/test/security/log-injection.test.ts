@@ -1,7 +1,7 @@
 /** What others write must not move the cursor of a terminal, nor look like a line of ours. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { legacyCall, modernCall, openSession } from '../../../sdk/test/transport/http-server/support.js';
+import { legacyCall, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { controlClient } from '../../src/control/index.js';
 import { openHouse, tellsAll } from './support/house.js';
 

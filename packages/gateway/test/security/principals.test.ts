@@ -9,7 +9,7 @@ import {
   openSession,
   pause,
   type Stream,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { commandUnit } from '../gateway/support/units.js';
 import { ALICE, BOB, EACH_ITS_OWN, type House, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
 

@@ -7,7 +7,7 @@ import {
   modern,
   modernCall,
   rawSocket,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 import { openFar } from '../gateway/support/far.js';
 import { type HouseOptions, KEYS, openHouse } from './support/house.js';
 

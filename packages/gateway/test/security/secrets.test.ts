@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
-import { childrenOf } from '../../../sdk/test/host/support-lifetime.js';
-import { initialize, legacy, modern, modernCall } from '../../../sdk/test/transport/http-server/support.js';
+import { childrenOf } from '../../../sdk/test/support/host-lifetime.js';
+import { initialize, legacy, modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { controlClient } from '../../src/control/index.js';
 import { commandUnit, urlUnit } from '../gateway/support/units.js';
 import { ALICE, type House, type HouseOptions, KEYS, openHouse, tellsAll, textOf } from './support/house.js';

@@ -1,6 +1,6 @@
 import type { HostEvent, HostOccurrence } from '@isthmus/sdk/internal/host/host-event.js';
 import { describe, expect, it } from 'vitest';
-import { openHost, programmed } from '../../../sdk/test/host/support-lifetime.js';
+import { openHost, programmed } from '../../../sdk/test/support/host-lifetime.js';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.js';
 import { recordOf } from './support.js';
 

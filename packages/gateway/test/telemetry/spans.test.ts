@@ -13,9 +13,9 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FarServer } from '../../../sdk/test/bridge/support/far.js';
-import type { Era } from '../../../sdk/test/bridge/support/frames.js';
-import { NearLink } from '../../../sdk/test/bridge/support/near.js';
+import { FarServer } from '../../../sdk/test/support/bridge/far.js';
+import type { Era } from '../../../sdk/test/support/bridge/frames.js';
+import { NearLink } from '../../../sdk/test/support/bridge/near.js';
 import { createCallTracer } from '../../src/telemetry/call-tracer.js';
 import { observeService } from '../../src/telemetry/observe-service.js';
 import { callOf, serviceOf } from './support.js';

@@ -1,9 +1,9 @@
 import { readTraceParent } from '@isthmus/sdk/internal/transport/trace-headers.js';
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from '../../../sdk/test/bridge/support/between.js';
-import { bridgeToHttp } from '../../../sdk/test/bridge/support/between-http.js';
-import { answered, bridgeAt } from '../../../sdk/test/bridge/support/bridge-at-url.js';
-import { CAPABILITIES, CLIENT_INFO, type Era, VERSION } from '../../../sdk/test/bridge/support/frames.js';
+import { bridgeTo } from '../../../sdk/test/support/bridge/between.js';
+import { bridgeToHttp } from '../../../sdk/test/support/bridge/between-http.js';
+import { answered, bridgeAt } from '../../../sdk/test/support/bridge/bridge-at-url.js';
+import { CAPABILITIES, CLIENT_INFO, type Era, VERSION } from '../../../sdk/test/support/bridge/frames.js';
 import {
   ask,
   legacy,
@@ -11,7 +11,7 @@ import {
   modernCall,
   open,
   openSession,
-} from '../../../sdk/test/transport/http-server/support.js';
+} from '../../../sdk/test/support/http-server.js';
 
 const TRACE = {
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { CLIENT_INFO, SERVER_INFO, SUBSCRIPTION_ID, settle } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { CLIENT_INFO, SERVER_INFO, SUBSCRIPTION_ID, settle } from '../support/bridge/frames.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const LISTS = { tools: { listChanged: true } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeToHttp } from './support/between-http.js';
+import { bridgeToHttp } from '../support/bridge/between-http.js';
 
 const DONE = { content: [{ type: 'text', text: 'done' }] };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
+import { bridgeTo } from '../support/bridge/between.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const call = (id: number, name: string) => ({

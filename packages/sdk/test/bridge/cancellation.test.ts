@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { type Era, LOG_LEVEL, until } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { type Era, LOG_LEVEL, until } from '../support/bridge/frames.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const ROUND = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { settle } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { settle } from '../support/bridge/frames.js';
 
 const ABLE = { roots: {}, elicitation: {} };
 const DONE = { content: [] };

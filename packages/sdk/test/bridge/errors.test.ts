@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import type { NearClient } from './support/near.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 describe('row 19: errors of a modern server, for a legacy client', () => {
   async function refused(method: string, params: object, code: number, data?: unknown) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { settle, until } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { settle, until } from '../support/bridge/frames.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const ONE = { name: 'one', version: '1' };

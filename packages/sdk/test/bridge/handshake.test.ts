@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { upstreamAt } from '../../src/client/connect.js';
-import { bridgeTo } from './support/between.js';
-import { CAPABILITIES, CLIENT_INFO, SERVER_INFO, until, VERSION } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { CAPABILITIES, CLIENT_INFO, SERVER_INFO, until, VERSION } from '../support/bridge/frames.js';
 
 const FACTS = {
   capabilities: { tools: { listChanged: true }, logging: {}, experimental: { 'x/y': { z: 1 } } },

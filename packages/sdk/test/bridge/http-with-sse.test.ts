@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBridge } from '../../src/bridge/index.js';
 import { http, serve } from '../../src/index.js';
-import { Inbox, type Message } from './support/frames.js';
-import { nearProblems } from './support/judge-near.js';
-import { NearLink } from './support/near.js';
+import { Inbox, type Message } from '../support/bridge/frames.js';
+import { nearProblems } from '../support/bridge/judge-near.js';
+import { NearLink } from '../support/bridge/near.js';
 
 /** A server of 2024-11-05 at a URL: a stream that names an endpoint, and replies only on the stream. */
 async function oldServer() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import type { Era } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import type { Era } from '../support/bridge/frames.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const CELLS: [near: Era, far: Era][] = [

@@ -7,9 +7,9 @@ import {
   SERVER_INFO,
   SUBSCRIPTION_ID,
   VERSION,
-} from './support/frames.js';
-import { farProblems } from './support/judge-far.js';
-import { nearProblems } from './support/judge-near.js';
+} from '../support/bridge/frames.js';
+import { farProblems } from '../support/bridge/judge-far.js';
+import { nearProblems } from '../support/bridge/judge-near.js';
 
 const INFO = { name: 'n', version: '1' };
 const META = { [VERSION]: '2026-07-28', [CAPABILITIES]: {}, [CLIENT_INFO]: INFO };

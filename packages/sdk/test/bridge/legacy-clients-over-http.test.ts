@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { answered, bridgeAt } from '../support/bridge/bridge-at-url.js';
+import { type Message, SUBSCRIPTION_ID } from '../support/bridge/frames.js';
 import {
   ask,
   initialize,
@@ -8,9 +10,7 @@ import {
   open,
   openSession,
   until,
-} from '../transport/http-server/support.js';
-import { answered, bridgeAt } from './support/bridge-at-url.js';
-import { type Message, SUBSCRIPTION_ID } from './support/frames.js';
+} from '../support/http-server.js';
 
 const DONE = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { LOG_LEVEL } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { LOG_LEVEL } from '../support/bridge/frames.js';
 
 const LOGS = { tools: {}, logging: {} };
 const DONE = { resultType: 'complete', content: [] };

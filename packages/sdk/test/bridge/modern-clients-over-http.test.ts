@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpListenOptions } from '../../src/transport/http.js';
-import { ask, modern, modernCall } from '../transport/http-server/support.js';
-import { answered, bridgeAt } from './support/bridge-at-url.js';
-import { LOG_LEVEL, SUBSCRIPTION_ID, settle } from './support/frames.js';
+import { answered, bridgeAt } from '../support/bridge/bridge-at-url.js';
+import { LOG_LEVEL, SUBSCRIPTION_ID, settle } from '../support/bridge/frames.js';
+import { ask, modern, modernCall } from '../support/http-server.js';
 
 const DONE = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
 const FORM = { message: 'm', requestedSchema: { type: 'object', properties: {} } };

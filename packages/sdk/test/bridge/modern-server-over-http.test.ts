@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { bridgeToHttp } from './support/between-http.js';
-import type { Exchange } from './support/far-http.js';
-import { CAPABILITIES, SUBSCRIPTION_ID, until } from './support/frames.js';
+import { bridgeToHttp } from '../support/bridge/between-http.js';
+import type { Exchange } from '../support/bridge/far-http.js';
+import { CAPABILITIES, SUBSCRIPTION_ID, until } from '../support/bridge/frames.js';
 
 const DONE = { content: [{ type: 'text', text: 'done' }] };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type BetweenOptions, bridgeTo } from './support/between.js';
-import type { Message } from './support/frames.js';
-import type { ClientOptions } from './support/near.js';
+import { type BetweenOptions, bridgeTo } from '../support/bridge/between.js';
+import type { Message } from '../support/bridge/frames.js';
+import type { ClientOptions } from '../support/bridge/near.js';
 
 const ROOTS = { 'roots-1': { roots: [] } };
 const DONE = { content: [{ type: 'text', text: 'done' }] };

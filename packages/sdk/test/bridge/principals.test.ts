@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { upstreamAt } from '../../src/client/connect.js';
-import { bridgeTo } from './support/between.js';
-import type { FarConnection } from './support/far.js';
-import { until } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import type { FarConnection } from '../support/bridge/far.js';
+import { until } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const everybody: NonNullable<Parameters<typeof bridgeTo>[1]> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { CAPABILITIES, CLIENT_INFO, type Message, VERSION } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { CAPABILITIES, CLIENT_INFO, type Message, VERSION } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 const FORM = {
   method: 'elicitation/create',

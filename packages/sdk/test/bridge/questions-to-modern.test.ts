@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Between, type BetweenOptions, bridgeTo } from './support/between.js';
-import { CAPABILITIES, type Message, SERVER_INFO, settle } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { type Between, type BetweenOptions, bridgeTo } from '../support/bridge/between.js';
+import { CAPABILITIES, type Message, SERVER_INFO, settle } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 const FORM = {
   message: 'Where to?',

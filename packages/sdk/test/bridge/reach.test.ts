@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { SERVER_INFO, settle, until } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { SERVER_INFO, settle, until } from '../support/bridge/frames.js';
 
 describe('while the server is still starting', () => {
   it('row 28: server/discover is answered as soon as the server can be asked', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { SERVER_INFO } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { SERVER_INFO } from '../support/bridge/frames.js';
 
 const KEPT = {
   'com.example/trace': { id: 7 },

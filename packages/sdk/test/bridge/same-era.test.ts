@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { CAPABILITIES, CLIENT_INFO, SERVER_INFO, SUBSCRIPTION_ID, VERSION } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import {
+  CAPABILITIES,
+  CLIENT_INFO,
+  SERVER_INFO,
+  SUBSCRIPTION_ID,
+  VERSION,
+} from '../support/bridge/frames.js';
 
 const INFO = { name: 'client', version: '4', title: 'Client' };
 const FORM = { message: 'm', requestedSchema: { type: 'object', properties: {} } };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeToHost } from './support/between-host.js';
-import type { FarConnection, FarServer, Heard } from './support/far.js';
-import { CAPABILITIES, CLIENT_INFO, LOG_LEVEL, SUBSCRIPTION_ID } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { bridgeToHost } from '../support/bridge/between-host.js';
+import type { FarConnection, FarServer, Heard } from '../support/bridge/far.js';
+import { CAPABILITIES, CLIENT_INFO, LOG_LEVEL, SUBSCRIPTION_ID } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 const DONE = { resultType: 'complete', content: [] };
 const FORM = { message: 'm', requestedSchema: { type: 'object', properties: {} } };

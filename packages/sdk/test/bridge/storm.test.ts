@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import type { Heard } from './support/far.js';
-import { type Era, type Message, settle } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import type { Heard } from '../support/bridge/far.js';
+import { type Era, type Message, settle } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 /** The same sequence for the same seed, so that a failure can be repeated. */
 function createDice(seed: number): (sides: number) => number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { CAPABILITIES, CLIENT_INFO, SUBSCRIPTION_ID, VERSION } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { CAPABILITIES, CLIENT_INFO, SUBSCRIPTION_ID, VERSION } from '../support/bridge/frames.js';
 
 const ALL = {
   tools: { listChanged: true },

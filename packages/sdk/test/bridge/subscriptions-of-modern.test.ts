@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { SERVER_INFO, SUBSCRIPTION_ID } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { SERVER_INFO, SUBSCRIPTION_ID } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 const ALL = {
   tools: { listChanged: true },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import { type Era, RELATED_TASK, SERVER_INFO } from './support/frames.js';
-import type { NearClient } from './support/near.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import { type Era, RELATED_TASK, SERVER_INFO } from '../support/bridge/frames.js';
+import type { NearClient } from '../support/bridge/near.js';
 
 const CAN_TASKS = { tools: {}, tasks: { cancel: {}, requests: { tools: { call: {} } } } };
 const TOOL = { name: 'slow', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } };

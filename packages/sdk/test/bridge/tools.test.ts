@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import type { LegacyRevision } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import type { LegacyRevision } from '../support/bridge/frames.js';
 
 const INPUT = { type: 'object', properties: { n: { type: 'integer' } } };
 const TOOL = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bridgeTo } from './support/between.js';
-import type { Heard } from './support/far.js';
-import { settle } from './support/frames.js';
+import { bridgeTo } from '../support/bridge/between.js';
+import type { Heard } from '../support/bridge/far.js';
+import { settle } from '../support/bridge/frames.js';
 
 const PAGE = { mode: 'url', message: 'Sign in', url: 'https://a.example/sign-in?x=1' };
 const ABLE = { elicitation: { form: {}, url: {} } };

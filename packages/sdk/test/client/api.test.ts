@@ -9,7 +9,7 @@ import {
   meet,
   PlayedServer,
   settle,
-} from './support/played-server.js';
+} from '../support/client/played-server.js';
 
 const ERAS: readonly Era[] = ['modern', 'legacy'];
 

@@ -11,7 +11,7 @@ import {
   progress,
   settle,
   welcome,
-} from './support/played-server.js';
+} from '../support/client/played-server.js';
 
 const ERAS: readonly Era[] = ['modern', 'legacy'];
 

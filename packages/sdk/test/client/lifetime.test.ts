@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { type Client, createServer, memory, tcp } from '../../src/index.js';
-import { isAlive, killAtTheEnd } from '../process/support.js';
 import {
   command,
   failure,
@@ -15,8 +14,15 @@ import {
   settle,
   textOf,
   until,
-} from './support/open-client.js';
-import { legacyScript, methods, modernScript, type Script, scripted } from './support/scripted-server.js';
+} from '../support/client/open-client.js';
+import {
+  legacyScript,
+  methods,
+  modernScript,
+  type Script,
+  scripted,
+} from '../support/client/scripted-server.js';
+import { isAlive, killAtTheEnd } from '../support/process.js';
 
 /** Modern; the tool `never` is never answered. */
 const withNever: Script = (message, connection) => {

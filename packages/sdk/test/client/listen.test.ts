@@ -18,7 +18,7 @@ import {
   type Played,
   settle,
   welcome,
-} from './support/played-server.js';
+} from '../support/client/played-server.js';
 
 const ID = 'io.modelcontextprotocol/subscriptionId';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { type ConnectOptions, connect, createServer, memory, type Tool } from '../../src/index.js';
-import { failure, meet, type Played, settle, welcome } from './support/played-server.js';
+import { failure, meet, type Played, settle, welcome } from '../support/client/played-server.js';
 
 const ID = 'io.modelcontextprotocol/subscriptionId';
 const PUBLIC = { ttlMs: 1000, cacheScope: 'public' };

@@ -13,7 +13,15 @@ import {
   memory,
   ProtocolError,
 } from '../../src/index.js';
-import { FIRST, failure, META, meet, PlayedServer, settle, welcome } from './support/played-server.js';
+import {
+  FIRST,
+  failure,
+  META,
+  meet,
+  PlayedServer,
+  settle,
+  welcome,
+} from '../support/client/played-server.js';
 
 const ask = (message: string) => ({
   method: 'elicitation/create',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isAlive, killAtTheEnd } from '../process/support.js';
-import { command, failure, openClient, program, textOf, until } from './support/open-client.js';
+import { command, failure, openClient, program, textOf, until } from '../support/client/open-client.js';
+import { isAlive, killAtTheEnd } from '../support/process.js';
 
 const ERAS = ['legacy', 'modern'] as const;
 

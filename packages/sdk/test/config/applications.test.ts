@@ -2,7 +2,7 @@
 /** A file of each application, as that application would have it. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { read } from './support.js';
+import { read } from '../support/config.js';
 
 it('reads .mcp.json of Claude Code', async () => {
   const { folder, servers, problems } = await read(

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the references of configuration files look like that.
 /** What a server may look like, and what is said when it does not. */
 import { describe, expect, it } from 'vitest';
-import { read, readOne, server } from './support.js';
+import { read, readOne, server } from '../support/config.js';
 
 const COMMAND = { kind: 'command', name: 'x', command: 'c', args: [], env: {} };
 const URL_ENTRY = { kind: 'url', name: 'x', url: 'https://a.example/mcp', headers: {} };

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expand, resolverOf } from '../../src/config/expand.js';
-import { read, server } from './support.js';
+import { read, server } from '../support/config.js';
 
 function expanded(text: string, env: Record<string, string | undefined> = {}) {
   const inputs = new Map([['id', 'given']]);

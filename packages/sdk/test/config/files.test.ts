@@ -5,7 +5,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeProblem, knownFiles, readServers, requireServers } from '../../src/config/index.js';
-import { folderWith, read } from './support.js';
+import { folderWith, read } from '../support/config.js';
 
 describe('one bad server', () => {
   it('D-2: one bad server beside a good one: the good one is read, the bad one reported with reason', async () => {

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ReadOptions, readServers } from '../../src/config/index.js';
-import { folderWith } from './support.js';
+import { folderWith } from '../support/config.js';
 
 async function gateway(block: unknown, options: ReadOptions = {}, key = 'gateway') {
   const folder = folderWith({ 'a.json': JSON.stringify({ $schema: 's', mcpServers: {}, [key]: block }) });

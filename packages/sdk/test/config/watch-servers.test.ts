@@ -11,7 +11,7 @@ import {
   watchServers,
 } from '../../src/config/index.js';
 import { placesOf } from '../../src/config/watch-folders.js';
-import { folderWith } from './support.js';
+import { folderWith } from '../support/config.js';
 
 const one = (command: string) => `{ "mcpServers": { "x": { "command": "${command}" } } }`;
 

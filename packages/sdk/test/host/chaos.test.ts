@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { IsthmusError } from '../../src/errors.js';
-import { isAlive, onLinux, until } from '../process/support.js';
-import { type ChaosReport, faultOf, runChaos } from './support-chaos.js';
+import { type ChaosReport, faultOf, runChaos } from '../support/host-chaos.js';
+import { isAlive, onLinux, until } from '../support/process.js';
 
 /** Another one for each run; the one that found something can be given again. */
 const SEED = Number(process.env['ISTHMUS_CHAOS_SEED'] ?? Date.now() % 1_000_000);

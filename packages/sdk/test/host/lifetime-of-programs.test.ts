@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../../../../scripts/setup.js';
 import { fixture } from '../../../../test/support/child.js';
+import { childrenOf, until, zombiesOf } from '../support/host-lifetime.js';
 import {
   isAlive,
   killAtTheEnd,
@@ -12,8 +13,7 @@ import {
   membersOf,
   onLinux,
   temporaryFolder,
-} from '../process/support.js';
-import { childrenOf, until, zombiesOf } from './support-lifetime.js';
+} from '../support/process.js';
 
 beforeAll(() => ensureBuilt()); // The host is a program that uses the built package.
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../src/index.js';
-import { failure, hostOf, program, puppet, settle, tool } from './support-sharing.js';
+import { failure, hostOf, program, puppet, settle, tool } from '../support/host-sharing.js';
 
 type SharedHost = ReturnType<typeof hostOf>;
 

@@ -13,7 +13,7 @@ import {
   settle,
   tool,
   type Wire,
-} from './support-sharing.js';
+} from '../support/host-sharing.js';
 
 /** While a person thinks about a question of a shared legacy server, others run; every answer finds its call. */
 

@@ -13,7 +13,7 @@ import {
   settle,
   tool,
   type Wire,
-} from './support-sharing.js';
+} from '../support/host-sharing.js';
 
 /** A legacy server is one session for all conversations, and its questions name no call. The test plays it. */
 

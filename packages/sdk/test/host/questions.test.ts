@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Answers, ServerDefinition } from '../../src/index.js';
-import { hostOf, program, settle, tool } from './support-sharing.js';
+import { hostOf, program, settle, tool } from '../support/host-sharing.js';
 
 /** The questions of servers that others wrote, over one process, to several conversations. */
 

@@ -7,7 +7,7 @@ import { createHost } from '../../src/host/create-host.js';
 import { resolveDefinition } from '../../src/host/definition.js';
 import { upstreamOfSpec, upstreamOptionsOf } from '../../src/host/host-upstream.js';
 import { connectorOfSpec, httpOptionsOf } from '../../src/host/spec-connector.js';
-import { read, server } from '../config/support.js';
+import { read, server } from '../support/config.js';
 
 async function spec<Kind extends 'command' | 'url'>(
   value: object,

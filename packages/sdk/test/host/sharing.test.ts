@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Answers, ElicitResult, ProgressUpdate } from '../../src/index.js';
-import { isAlive } from '../process/support.js';
-import { elicitation, failure, gate, hostOf, program, puppet, tool } from './support-sharing.js';
+import { elicitation, failure, gate, hostOf, program, puppet, tool } from '../support/host-sharing.js';
+import { isAlive } from '../support/process.js';
 
 const SERVERS = [
   { name: 'the official SDK v1', file: 'server-asks-whoever-calls.mjs', era: 'legacy' },

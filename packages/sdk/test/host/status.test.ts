@@ -2,9 +2,9 @@ import diagnostics from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import type { HostEvent } from '../../src/host/host-event.js';
-import { failure, settle, textOf } from '../client/support/open-client.js';
-import { onLinux } from '../process/support.js';
-import { openHost, programmed, until } from './support-lifetime.js';
+import { failure, settle, textOf } from '../support/client/open-client.js';
+import { openHost, programmed, until } from '../support/host-lifetime.js';
+import { onLinux } from '../support/process.js';
 
 describe('the status', () => {
   it('of a server that was never used says so', async () => {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
-import { collect, failure, hostOf, program, puppet, type Stage, settle, tool } from './support-sharing.js';
+import {
+  collect,
+  failure,
+  hostOf,
+  program,
+  puppet,
+  type Stage,
+  settle,
+  tool,
+} from '../support/host-sharing.js';
 
 const MEMO = { uris: ['memo://1'] };
 const NEWS = { kind: 'resource', uri: 'memo://1' };

@@ -14,7 +14,7 @@ import {
   startStubborn,
   temporaryFolder,
   until,
-} from './support.js';
+} from '../support/process.js';
 
 /** What is /bin/sh somewhere, by that name: dash on Debian, bash on macOS. */
 const shells = ['/bin/sh', '/bin/bash', '/bin/busybox', '/bin/ksh', '/bin/zsh'].filter((path) =>

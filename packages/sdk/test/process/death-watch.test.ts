@@ -19,7 +19,7 @@ import {
   startFixture,
   startStubborn,
   until,
-} from './support.js';
+} from '../support/process.js';
 
 beforeAll(() => ensureBuilt()); // The host is a program that uses the built package.
 

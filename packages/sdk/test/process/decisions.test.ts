@@ -6,7 +6,7 @@ import { IsthmusError } from '../../src/errors.js';
 import { describeExit } from '../../src/process/describe-exit.js';
 import { childEnvironment } from '../../src/process/environment.js';
 import { createTreeEnd, isTreeGone } from '../../src/process/process-tree.js';
-import { firstLine, isAlive, killAtTheEnd, onPosix, until } from './support.js';
+import { firstLine, isAlive, killAtTheEnd, onPosix, until } from '../support/process.js';
 
 describe('the environment', () => {
   const ours = {

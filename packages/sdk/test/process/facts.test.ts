@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseAuxiliaryVector, parseStat, readStat, systemUnits } from '../../src/process/proc-stat.js';
 import { isStillRunning, parsePs, startTimeOf, treeFacts } from '../../src/process/process-facts.js';
-import { firstLine, isAlive, killGroupAtTheEnd, onLinux, onPosix, until } from './support.js';
+import { firstLine, isAlive, killGroupAtTheEnd, onLinux, onPosix, until } from '../support/process.js';
 
 describe.runIf(onLinux)('the facts about a group', () => {
   it('of a busy process: its time on a processor grows', async () => {

@@ -35,7 +35,7 @@ import {
   startStubborn,
   temporaryFolder,
   until,
-} from './support.js';
+} from '../support/process.js';
 
 beforeAll(() => ensureBuilt()); // The host is a program that uses the built package.
 

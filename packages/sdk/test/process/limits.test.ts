@@ -7,7 +7,7 @@ import { ensureBuilt } from '../../../../scripts/setup.js';
 import { fixture } from '../../../../test/support/child.js';
 import { describeExit } from '../../src/process/describe-exit.js';
 import { readAllStats } from '../../src/process/proc-stat.js';
-import { killAtTheEnd, killGroupAtTheEnd, onLinux, start } from './support.js';
+import { killAtTheEnd, killGroupAtTheEnd, onLinux, start } from '../support/process.js';
 
 beforeAll(() => ensureBuilt()); // The host is a program that uses the built package.
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../../../../scripts/setup.js';
 import { fixture } from '../../../../test/support/child.js';
 import { guardAgainstOrphaning } from '../../src/process/orphan-guard.js';
-import { firstLine, isAlive, killAtTheEnd, onPosix, startFixture, until } from './support.js';
+import { firstLine, isAlive, killAtTheEnd, onPosix, startFixture, until } from '../support/process.js';
 
 beforeAll(() => ensureBuilt()); // The host is a program that uses the built package.
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeExit } from '../../src/process/describe-exit.js';
-import { onPosix, readAll, start, startFixture, temporaryFolder } from './support.js';
+import { onPosix, readAll, start, startFixture, temporaryFolder } from '../support/process.js';
 
 describe('a command that cannot be started', () => {
   it('is a child that has exited with an error', async () => {

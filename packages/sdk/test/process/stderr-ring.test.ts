@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createByteRing, createStderrRing } from '../../src/process/stderr-ring.js';
-import { firstLine, readAll, startFixture } from './support.js';
+import { firstLine, readAll, startFixture } from '../support/process.js';
 
 describe('a child that logs', () => {
   it('is not blocked by 10 MB that are not read, and the last of it is kept', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fixture } from '../../../../test/support/child.js';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { describeExit } from '../../src/process/describe-exit.js';
-import { firstLine, isAlive, killAtTheEnd, onPosix, start, startFixture, until } from './support.js';
+import { firstLine, isAlive, killAtTheEnd, onPosix, start, startFixture, until } from '../support/process.js';
 
 const LONG = { closeMs: 60_000, termMs: 60_000, killMs: 60_000 };
 

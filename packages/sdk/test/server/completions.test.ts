@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Completer, createServer } from '../../src/index.js';
-import { connectTo, ERAS, payload, type RawPeer } from './support.js';
+import { connectTo, ERAS, payload, type RawPeer } from '../support/server.js';
 
 const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`);
 

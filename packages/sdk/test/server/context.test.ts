@@ -13,7 +13,7 @@ import {
   type Respond,
   settle,
   text,
-} from './support.js';
+} from '../support/server.js';
 
 /** One tool, one call; questions are answered by `respond`. */
 async function run(

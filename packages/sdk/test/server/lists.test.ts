@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, type Registration, type Server } from '../../src/index.js';
-import { connectTo, ERAS, type RawPeer, settle } from './support.js';
+import { connectTo, ERAS, type RawPeer, settle } from '../support/server.js';
 
 const KINDS = [
   { method: 'tools/list', key: 'tools', id: 'name', change: 'tools' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, type Middleware, ProtocolError } from '../../src/index.js';
-import { callTool, connectTo, ERAS, payload, text } from './support.js';
+import { callTool, connectTo, ERAS, payload, text } from '../support/server.js';
 
 function serverWith(...middlewares: unknown[]) {
   const server = createServer({ name: 'middleware', version: '1' });

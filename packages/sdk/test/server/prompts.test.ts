@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createServer, inputRequired, ProtocolError } from '../../src/index.js';
-import { connectTo, ERAS, payload } from './support.js';
+import { connectTo, ERAS, payload } from '../support/server.js';
 
 const said = (words: string) => ({ role: 'user', content: { type: 'text', text: words } });
 const ALL_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];

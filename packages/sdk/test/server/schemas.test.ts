@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ensureBuilt } from '../../../../scripts/setup.js';
 import { runProgram } from '../../../../test/package/run-program.js';
 import { type AnySchema, createServer, jsonSchema, withJsonSchema } from '../../src/index.js';
-import { callTool, connectTo, text } from './support.js';
+import { callTool, connectTo, text } from '../support/server.js';
 
 const ROOT = new URL('../../../../', import.meta.url).pathname;
 

@@ -17,7 +17,7 @@ import {
   unixSocket,
 } from '../../src/index.js';
 import { memoryPair } from '../../src/transport/memory.js';
-import { connectTo, ERAS, MODERN, openPeer, payload, settle, text } from './support.js';
+import { connectTo, ERAS, MODERN, openPeer, payload, settle, text } from '../support/server.js';
 
 const ROOT = new URL('../../../../', import.meta.url).pathname;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createServer, ErrorCode, inputRequired, jsonSchema, ProtocolError } from '../../src/index.js';
-import { callTool, connectTo, ERAS, payload, text, toolError } from './support.js';
+import { callTool, connectTo, ERAS, payload, text, toolError } from '../support/server.js';
 
 /** A tool that does what it is told, tried by a client of the given era. */
 async function outcomeOf(era: (typeof ERAS)[number], handler: () => unknown, revision?: string) {

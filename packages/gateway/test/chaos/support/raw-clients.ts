@@ -5,7 +5,7 @@ import {
   legacyCall,
   modernCall,
   parseEvents,
-} from '../../../../sdk/test/transport/http-server/support.js';
+} from '../../../../sdk/test/support/http-server.js';
 import { type StormClient, textOf } from './clients.js';
 
 /** Sees every byte: one request, one answer to it, and nothing behind that. */

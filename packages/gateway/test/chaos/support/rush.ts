@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { createRandom } from '../../../../sdk/test/host/support-chaos.js';
+import type { createRandom } from '../../../../sdk/test/support/host-chaos.js';
 import { type Connect, canAnswer, KINDS, type StormClient } from './clients.js';
 import { asking, type ServerName, type Shape } from './plan.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../../../test/support/until.js';
-import { createRandom } from '../../../../sdk/test/host/support-chaos.js';
+import { createRandom } from '../../../../sdk/test/support/host-chaos.js';
 import { controlClient } from '../../../src/control/index.js';
 import type { Gateway } from '../../../src/create-gateway.js';
 import { runGateway } from '../../../src/run-gateway.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, fixture, ISTHMUS, startChild } from '../../../../../test/support/child.js';
-import { ask, modern } from '../../../../sdk/test/transport/http-server/support.js';
+import { ask, modern } from '../../../../sdk/test/support/http-server.js';
 import type { GatewayStatus } from '../../../src/server-state.js';
 import { freshFolder } from './open.js';
 

@@ -1,6 +1,6 @@
 import type { CommandSpec, ServerSettings, ServerSpec } from '@isthmus/sdk/internal/config/server-spec.js';
 import { fixture, ISTHMUS } from '../../../../../test/support/child.js';
-import { QUICK } from '../../../../sdk/test/host/support-lifetime.js';
+import { QUICK } from '../../../../sdk/test/support/host-lifetime.js';
 
 export type UnitMore = Partial<CommandSpec>;
 

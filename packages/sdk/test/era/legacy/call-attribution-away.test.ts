@@ -14,7 +14,7 @@ import {
   ownerOf,
   pending,
   unclear,
-} from './support.js';
+} from '../../support/call-attribution.js';
 
 /** A person may think for minutes about a question. Others do not have to wait for that. */
 

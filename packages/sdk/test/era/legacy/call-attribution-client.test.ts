@@ -12,7 +12,7 @@ import {
   ownerOf,
   pending,
   unclear,
-} from './support.js';
+} from '../../support/call-attribution.js';
 
 /** What needs no time has happened. */
 async function settled(): Promise<void> {

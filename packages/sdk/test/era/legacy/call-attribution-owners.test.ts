@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { IsthmusError } from '../../../src/errors.js';
-import { A, ask, B, behalfOf, C, goesAway, openAttribution, ownerOf, unclear } from './support.js';
+import {
+  A,
+  ask,
+  B,
+  behalfOf,
+  C,
+  goesAway,
+  openAttribution,
+  ownerOf,
+  unclear,
+} from '../../support/call-attribution.js';
 
 /** Whose a call is, where an owner has several calls, or a caller makes calls for several owners. */
 

@@ -13,7 +13,7 @@ import {
   ownerOf,
   pending,
   unclear,
-} from './support.js';
+} from '../../support/call-attribution.js';
 
 /** A question that may be several owners' is held until it is clear whose it is, or two seconds have passed. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begin, declined, Person, session, settle, toolCall } from './session-support.js';
+import { begin, declined, Person, session, settle, toolCall } from '../../support/legacy-session.js';
 
 describe('a question about a call that is made on behalf of somebody', () => {
   it('is put to whom it is made for, and not to whoever makes it', async () => {

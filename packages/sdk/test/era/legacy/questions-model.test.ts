@@ -3,7 +3,7 @@ import type { QuestionPolicy, TenantCaller } from '../../../src/era/client-diale
 import type { OnBehalfOf } from '../../../src/exchange/call.js';
 import type { JsonObject, RequestId } from '../../../src/wire/json-rpc.js';
 import type { InputResponse } from '../../../src/wire/model.js';
-import { session, settle, toolCall } from './session-support.js';
+import { session, settle, toolCall } from '../../support/legacy-session.js';
 
 /**
  * Chance decides what happens next on a shared session: who calls what, who asks, answers, cancels or takes back.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begin, declined, Person, session, settle, toolCall } from './session-support.js';
+import { begin, declined, Person, session, settle, toolCall } from '../../support/legacy-session.js';
 
 /** Time of a call stands still while its owner is asked, and until the server can have the answer. */
 

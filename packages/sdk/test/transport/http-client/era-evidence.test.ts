@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../../test/support/until.js';
-import { DISCOVERED, type Fault, faultServer, INITIALIZED } from './fault-server.js';
-import { failure, open } from './support.js';
+import { DISCOVERED, type Fault, faultServer, INITIALIZED } from '../../support/fault-server.js';
+import { failure, open } from '../../support/http-client.js';
 
 /** What a server answers to the probe, and what is concluded (wire sheet §10). */
 

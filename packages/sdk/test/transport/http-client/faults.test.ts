@@ -4,8 +4,8 @@ import { FakeClock } from '../../../../../test/support/fake-clock.js';
 import { eventually } from '../../../../../test/support/until.js';
 import { http } from '../../../src/transport/http.js';
 import { requestMessage } from '../../../src/wire/json-rpc.js';
-import { type Fault, FINE, modernFaults } from './fault-server.js';
-import { failure, open, textOf } from './support.js';
+import { type Fault, FINE, modernFaults } from '../../support/fault-server.js';
+import { failure, open, textOf } from '../../support/http-client.js';
 
 /** A modern server that does badly, and what becomes of the call that met it, and of those after it. */
 

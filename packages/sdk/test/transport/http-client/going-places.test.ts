@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../../../../../test/support/until.js';
 import { http } from '../../../src/transport/http.js';
 import { classifyRedirect, retryAfterMs } from '../../../src/transport/http-client/retrying-http.js';
-import { DISCOVERED, FINE, faultServer, modernFaults } from './fault-server.js';
-import { failure, open, textOf } from './support.js';
+import { DISCOVERED, FINE, faultServer, modernFaults } from '../../support/fault-server.js';
+import { failure, open, textOf } from '../../support/http-client.js';
 
 /** Redirects, authorization, proxies and other ways to the server. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../../../test/support/until.js';
-import { FINE, faultServer, INITIALIZED, legacyFaults, type Seen } from './fault-server.js';
-import { failure, open, textOf, WatchedClock } from './support.js';
+import { FINE, faultServer, INITIALIZED, legacyFaults, type Seen } from '../../support/fault-server.js';
+import { failure, open, textOf, WatchedClock } from '../../support/http-client.js';
 
 /** Streamable HTTP of the legacy era. */
 

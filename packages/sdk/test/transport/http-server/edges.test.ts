@@ -17,7 +17,7 @@ import {
   serveHttp,
   until,
   within,
-} from './support.js';
+} from '../../support/http-server.js';
 
 describe('a client that is gone before it is let in', () => {
   function doorkeeper() {

@@ -28,7 +28,7 @@ import {
   plainServer,
   until,
   within,
-} from './support.js';
+} from '../../support/http-server.js';
 
 /** What we use of Express, which brings no types. */
 type Express = RequestListener & {

@@ -14,7 +14,7 @@ import {
   SUBSCRIPTION_ID,
   serveHttp,
   within,
-} from './support.js';
+} from '../../support/http-server.js';
 
 /** A tool that says when it runs and waits to be let go. */
 function slowServer() {
