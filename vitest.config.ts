@@ -6,9 +6,12 @@ import { defineConfig } from 'vitest/config';
  * is half of what they cost. They leave nothing behind in it. New folders come here when they have shown that.
  */
 const SHARED = [
-  ...['sdk/test', 'cli/test', 'gateway/test/{gateway,auth,control,limits,pipeline,telemetry,daemon}'].map(
-    inPackages,
-  ),
+  ...[
+    'sdk/test',
+    'cli/test',
+    'gateway/test/{aggregate,auth,control,daemon,http,limits,pipeline,telemetry}',
+  ].map(inPackages),
+  'packages/gateway/test/*.test.ts',
   ...['check/test/{suites,client,report,rules,shapes,through}'].map(inPackages),
   'test/{e2e,interop}/**/*.test.ts',
 ];

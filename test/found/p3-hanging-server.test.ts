@@ -6,10 +6,10 @@ import type { AggregateMember } from '@isthmus/gateway/internal/aggregate/member
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';
-import { client } from '../../packages/gateway/test/gateway/support/clients.js';
-import { freshFolder, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
-import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { callOf } from '../../packages/gateway/test/limits/call-of.js';
+import { callOf } from '../../packages/gateway/test/support/call-of.js';
+import { client } from '../../packages/gateway/test/support/clients.js';
+import { freshFolder, openGateway } from '../../packages/gateway/test/support/open-gateway.js';
+import { commandUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { ask, modern } from '../../packages/sdk/test/support/http-server.js';
 import { FakeClock } from '../support/fake-clock.js';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
 import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { type Child, fixture, ISTHMUS, startChild } from '../support/child.js';
 

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { askInputs } from 'isthmus/internal/serve/read-gateway-servers.js';
 import { createPrompter } from 'isthmus/internal/terminal/ask-form.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
 import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { fixture, ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
 import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { CAPABILITIES } from '../bridge-load/near/near.js';
 import { program } from '../bridge-load/support/far.js';

@@ -8,7 +8,7 @@ import {
   gone,
   shim,
   useDaemonHome,
-} from '../../packages/gateway/test/daemon/support.js';
+} from '../../packages/gateway/test/support/daemon-home.js';
 import { childrenOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { type Child, fixture, ISTHMUS, startChild, startDemo } from '../support/child.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
 import { ask, modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { type Child, ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';

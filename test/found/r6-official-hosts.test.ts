@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { useDaemonHome } from '../../packages/gateway/test/daemon/support.js';
+import { useDaemonHome } from '../../packages/gateway/test/support/daemon-home.js';
 import { fixture, ISTHMUS } from '../support/child.js';
 import { connectV1 } from '../support/official-v1.js';
 import { connectV2 } from '../support/official-v2.js';

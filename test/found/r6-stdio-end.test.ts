@@ -5,7 +5,7 @@ import {
   serverPids,
   shim,
   useDaemonHome,
-} from '../../packages/gateway/test/daemon/support.js';
+} from '../../packages/gateway/test/support/daemon-home.js';
 import { type Child, fixture, ISTHMUS, startChild, startDemo } from '../support/child.js';
 import { call } from '../support/messages.js';
 import { eventually } from '../support/until.js';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { command, shim, useDaemonHome } from '../../packages/gateway/test/daemon/support.js';
+import { command, shim, useDaemonHome } from '../../packages/gateway/test/support/daemon-home.js';
 import { call } from '../support/messages.js';
 import { eventually } from '../support/until.js';
 import { notesFile, staying } from './support-ends.js';

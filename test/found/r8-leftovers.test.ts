@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { sweepSockets } from '@isthmus/gateway/internal/control/index.js';
 import { fileEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { isLiving } from '../../packages/gateway/test/daemon/support.js';
+import { isLiving } from '../../packages/gateway/test/support/daemon-home.js';
 import { childrenOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { ISTHMUS, startChild } from '../support/child.js';
 import { eventually } from '../support/until.js';

@@ -5,7 +5,7 @@ import {
   resolveEndpoint,
 } from '@isthmus/sdk/internal/transport/http-server/options.js';
 import { describe, expect, it } from 'vitest';
-import { serveFile } from '../../packages/gateway/test/gateway/support/serve-file.js';
+import { serveFile } from '../../packages/gateway/test/support/serve-file.js';
 import { ask, modern } from '../../packages/sdk/test/support/http-server.js';
 
 /** What a request with these headers is told that came in at an address of the network. */

@@ -2,7 +2,7 @@ import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { controlClient, openControl } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
 
 const isRoot = process.getuid?.() === 0;
 

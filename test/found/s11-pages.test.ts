@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openFar, withTools } from '../../packages/gateway/test/gateway/support/far.js';
-import { ALICE, KEYS, openHouse } from '../../packages/gateway/test/security/support/house.js';
+import { ALICE, KEYS, openHouse } from '../../packages/gateway/test/support/secured-gateway.js';
+import { openFar, withTools } from '../../packages/gateway/test/support/upstream.js';
 import { open } from '../../packages/sdk/test/support/http-server.js';
 
 const authServer = { authorizationServers: ['https://login.example'], resource: 'https://gw.example' };

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bearer, guarded, openAuthority } from '../../packages/gateway/test/auth/support.js';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
+import { bearer, guarded, openAuthority } from '../../packages/gateway/test/support/auth.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
 import {
   ask,
   legacyRequest,

@@ -3,8 +3,8 @@ import { deriveService } from '@isthmus/gateway/internal/pipeline/derive-service
 import { jsonSchema, resourceNotFound, type Server } from '@isthmus/sdk';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
-import { openFar } from '../../packages/gateway/test/gateway/support/far.js';
-import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { type OpenOptions, openGateway } from '../../packages/gateway/test/support/open-gateway.js';
+import { openFar } from '../../packages/gateway/test/support/upstream.js';
 import { ask, modern, modernCall } from '../../packages/sdk/test/support/http-server.js';
 
 const endpoint = {

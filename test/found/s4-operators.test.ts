@@ -1,6 +1,5 @@
 import { controlClient } from '@isthmus/gateway/internal/control/index.js';
 import { describe, expect, it } from 'vitest';
-import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
 import {
   ALICE,
   BOB,
@@ -8,7 +7,8 @@ import {
   KEYS,
   openHouse,
   tellsAll,
-} from '../../packages/gateway/test/security/support/house.js';
+} from '../../packages/gateway/test/support/secured-gateway.js';
+import { commandUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { modernCall } from '../../packages/sdk/test/support/http-server.js';
 
 const get = (headers: Record<string, string> = {}) => ({ method: 'GET', headers });

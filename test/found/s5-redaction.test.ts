@@ -6,9 +6,9 @@ import { secretsOf, secretsOfAll } from '@isthmus/gateway/internal/secrets.js';
 import { createRedactor } from '@isthmus/gateway/internal/telemetry/redactor.js';
 import { createWordFinder } from '@isthmus/gateway/internal/telemetry/word-finder.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freshFolder } from '../../packages/gateway/test/gateway/support/open.js';
-import { commandUnit, urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
-import { openHouse, tellsAll } from '../../packages/gateway/test/security/support/house.js';
+import { freshFolder } from '../../packages/gateway/test/support/open-gateway.js';
+import { openHouse, tellsAll } from '../../packages/gateway/test/support/secured-gateway.js';
+import { commandUnit, urlUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { modernCall } from '../../packages/sdk/test/support/http-server.js';
 import { ISTHMUS } from '../support/child.js';
 

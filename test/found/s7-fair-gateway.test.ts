@@ -2,7 +2,7 @@ import { createRateLimit } from '@isthmus/gateway/internal/limits/rate-limit.js'
 import { createServer, type Service } from '@isthmus/sdk';
 import type { SessionKeeper } from '@isthmus/sdk/internal/exchange/call.js';
 import { describe, expect, it } from 'vitest';
-import { createWorker, serveLimited } from '../../packages/gateway/test/limits/support.js';
+import { createWorker, serveLimited } from '../../packages/gateway/test/support/limits.js';
 import {
   ask,
   initialize,

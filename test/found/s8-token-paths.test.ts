@@ -1,9 +1,9 @@
 import { createAuthenticate } from '@isthmus/gateway/internal/auth/create-authenticate.js';
 import { isMeantFor, kindProblem } from '@isthmus/gateway/internal/auth/jwt.js';
 import { describe, expect, it } from 'vitest';
-import { bearer, openAuthority } from '../../packages/gateway/test/auth/support.js';
-import { openFar, withTools } from '../../packages/gateway/test/gateway/support/far.js';
-import { type OpenOptions, openGateway } from '../../packages/gateway/test/gateway/support/open.js';
+import { bearer, openAuthority } from '../../packages/gateway/test/support/auth.js';
+import { type OpenOptions, openGateway } from '../../packages/gateway/test/support/open-gateway.js';
+import { openFar, withTools } from '../../packages/gateway/test/support/upstream.js';
 import { ask, modern } from '../../packages/sdk/test/support/http-server.js';
 
 const GATEWAY = 'https://gw.example';

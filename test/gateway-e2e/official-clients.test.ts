@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { official } from '../../packages/gateway/test/gateway/support/clients.js';
+import { official } from '../../packages/gateway/test/support/clients.js';
 import type { Session } from '../bridge-matrix/clients/session.js';
 import { withEverything } from '../bridge-matrix/features/everything.js';
 import { type Feature, textOf } from '../bridge-matrix/features/feature.js';

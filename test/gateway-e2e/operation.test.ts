@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { official } from '../../packages/gateway/test/gateway/support/clients.js';
+import { official } from '../../packages/gateway/test/support/clients.js';
 import { program } from '../bridge-load/support/far.js';
 import type { Session } from '../bridge-matrix/clients/session.js';
 import { textOf, told } from '../bridge-matrix/features/feature.js';

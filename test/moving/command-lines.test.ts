@@ -12,7 +12,7 @@ import { toOurOptions } from 'isthmus/internal/compat/to-our-options.js';
 import { createDemoServer } from 'isthmus/internal/demo/demo-server.js';
 import { splitAtDashes } from 'isthmus/internal/target.js';
 import { describe, expect, it } from 'vitest';
-import { useDaemonHome } from '../../packages/gateway/test/daemon/support.js';
+import { useDaemonHome } from '../../packages/gateway/test/support/daemon-home.js';
 import { moves } from './read-page.js';
 import { startLine } from './start-line.js';
 import { openWorkshop, type Workshop } from './workshop.js';

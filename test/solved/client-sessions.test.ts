@@ -2,7 +2,7 @@
 
 import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { expect, it } from 'vitest';
-import { client } from '../../packages/gateway/test/gateway/support/clients.js';
+import { client } from '../../packages/gateway/test/support/clients.js';
 import { childrenOf, until } from '../../packages/sdk/test/support/host-lifetime.js';
 import {
   ask,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { expect, it, onTestFinished } from 'vitest';
-import { commandUnit, fixtureUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { commandUnit, fixtureUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { programmed } from '../../packages/sdk/test/support/host-lifetime.js';
 import { modernHttp } from '../bridge-load/near/http.js';
 import { startHttpFar } from '../bridge-load/support/far.js';

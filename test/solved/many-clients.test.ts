@@ -3,8 +3,8 @@
 import type { HostEvent } from '@isthmus/sdk/internal/host/host-event.js';
 import { readStat } from '@isthmus/sdk/internal/process/proc-stat.js';
 import { expect, it } from 'vitest';
-import { openGateway } from '../../packages/gateway/test/gateway/support/open.js';
-import { commandUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { openGateway } from '../../packages/gateway/test/support/open-gateway.js';
+import { commandUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { childrenOf, until, zombiesOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { legacyHttp, modernHttp } from '../bridge-load/near/http.js';
 import { call as callAs, type Near, outcome } from '../bridge-load/near/near.js';

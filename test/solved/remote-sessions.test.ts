@@ -1,7 +1,7 @@
 /** Remote legacy servers: they want a session, never give one out, or have forgotten it. */
 import { expect, it } from 'vitest';
-import { official } from '../../packages/gateway/test/gateway/support/clients.js';
-import { urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { official } from '../../packages/gateway/test/support/clients.js';
+import { urlUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { legacyFaults } from '../../packages/sdk/test/support/fault-server.js';
 import { bothEras, call, openWatched, said } from './support/gateway.js';
 import { type LegacyHttp, openLegacyHttp } from './support/legacy-http.js';

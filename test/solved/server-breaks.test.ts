@@ -1,6 +1,6 @@
 /** The server behind the gateway exits, cannot be started, or is started again. */
 import { expect, it } from 'vitest';
-import { commandUnit, urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { commandUnit, urlUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { programmed } from '../../packages/sdk/test/support/host-lifetime.js';
 import { ask, initialize, legacy, modernCall, within } from '../../packages/sdk/test/support/http-server.js';
 import { startHttpFar } from '../bridge-load/support/far.js';

@@ -7,7 +7,7 @@ import {
   serverPids,
   shim,
   useDaemonHome,
-} from '../../packages/gateway/test/daemon/support.js';
+} from '../../packages/gateway/test/support/daemon-home.js';
 import { program } from '../bridge-load/support/far.js';
 import { call, initialize, legacyCall, textOf } from '../support/messages.js';
 

@@ -1,6 +1,6 @@
 /** A laptop that sleeps: everything stands still for a while, and what is remote may be gone when it wakes up. */
 import { expect, it, onTestFinished } from 'vitest';
-import { urlUnit } from '../../packages/gateway/test/gateway/support/units.js';
+import { urlUnit } from '../../packages/gateway/test/support/server-definitions.js';
 import { faultServer } from '../../packages/sdk/test/support/fault-server.js';
 import { childrenOf } from '../../packages/sdk/test/support/host-lifetime.js';
 import { legacyHttp, modernHttp } from '../bridge-load/near/http.js';

@@ -6,8 +6,8 @@ import {
   type Opened,
   type OpenOptions,
   openGateway,
-} from '../../../packages/gateway/test/gateway/support/open.js';
-import { commandUnit, type UnitMore } from '../../../packages/gateway/test/gateway/support/units.js';
+} from '../../../packages/gateway/test/support/open-gateway.js';
+import { commandUnit, type UnitMore } from '../../../packages/gateway/test/support/server-definitions.js';
 import { type Programmed, type Seen, see } from '../../../packages/sdk/test/support/host-lifetime.js';
 import { legacyHttp, modernHttp } from '../../bridge-load/near/http.js';
 import { call as callAs, type Json, type Near } from '../../bridge-load/near/near.js';

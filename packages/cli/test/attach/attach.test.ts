@@ -14,7 +14,7 @@ import {
   serverPids,
   shim as startShim,
   useDaemonHome,
-} from '../../../gateway/test/daemon/support.js';
+} from '../../../gateway/test/support/daemon-home.js';
 import { EVERYTHING } from '../support/isthmus.js';
 
 const home = useDaemonHome();

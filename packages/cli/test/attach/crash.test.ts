@@ -15,7 +15,7 @@ import {
   serverPids,
   shim,
   useDaemonHome,
-} from '../../../gateway/test/daemon/support.js';
+} from '../../../gateway/test/support/daemon-home.js';
 
 const home = useDaemonHome();
 const [v1, , v2modern] = CLIENTS as [ClientKind, ClientKind, ClientKind];

@@ -12,7 +12,7 @@ import {
   serverPids,
   shim,
   useDaemonHome,
-} from '../../../gateway/test/daemon/support.js';
+} from '../../../gateway/test/support/daemon-home.js';
 import { applyOptions, countedEnvironment, expandHeader } from '../../src/attach/attach-options.js';
 import { configFiles, findServer } from '../../src/attach/find-server.js';
 import { freeFolder, isthmus } from '../support/isthmus.js';

@@ -8,7 +8,7 @@ import { CLIENTS } from '../../../../test/bridge-matrix/clients/index.js';
 import type { ClientKind } from '../../../../test/bridge-matrix/clients/session.js';
 import { startUpstream, UPSTREAMS } from '../../../../test/bridge-matrix/upstreams.js';
 import { call, initialize, legacyCall, textOf } from '../../../../test/support/messages.js';
-import { daemonPids, gone, host, shim, useDaemonHome } from '../../../gateway/test/daemon/support.js';
+import { daemonPids, gone, host, shim, useDaemonHome } from '../../../gateway/test/support/daemon-home.js';
 import { DISCOVERED, FINE, faultServer } from '../../../sdk/test/support/fault-server.js';
 import { isthmus } from '../support/isthmus.js';
 

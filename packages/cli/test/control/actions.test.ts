@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
-import { line, unit } from '../../../gateway/test/control/support.js';
+import { line, unit } from '../../../gateway/test/support/control.js';
 import { runLogs } from '../../src/commands/gateway/logs.js';
 import { type Action, runAction } from '../../src/control/act.js';
 import { freePlace, openFake, work } from '../support/control.js';

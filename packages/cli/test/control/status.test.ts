@@ -1,7 +1,7 @@
 import type { GatewayStatus } from '@isthmus/gateway/internal/server-state.js';
 import type { ProcessStatus, ServerStatus } from '@isthmus/sdk/internal/host/status.js';
 import { describe, expect, it, vi } from 'vitest';
-import { unit } from '../../../gateway/test/control/support.js';
+import { unit } from '../../../gateway/test/support/control.js';
 import { runStatus } from '../../src/commands/gateway/status.js';
 import { describeBytes, describeDuration, whyOf } from '../../src/control/render-server.js';
 import { freePlace, openFake, work } from '../support/control.js';

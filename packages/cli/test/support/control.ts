@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { type ControlAddress, openControl } from '@isthmus/gateway/internal/control/index.js';
 import { onTestFinished } from 'vitest';
-import { type FakeGateway, type FakeOptions, fakeGateway } from '../../../gateway/test/control/support.js';
+import { type FakeGateway, type FakeOptions, fakeGateway } from '../../../gateway/test/support/control.js';
 import type { CliError } from '../../src/cli-error.js';
 import type { ControlContext } from '../../src/control/control-command.js';
 import { createStyle } from '../../src/terminal/terminal.js';

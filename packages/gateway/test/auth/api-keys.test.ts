@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, legacyCall, modern, openSession } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
-import { bearer, guarded } from './support.js';
+import { bearer, guarded } from '../support/auth.js';
 
 const ADA = 'ada-has-a-key-of-32-characters-00';
 const BOB = 'bob-has-a-key-of-32-characters-00';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
-import { bearer, guarded } from './support.js';
+import { bearer, guarded } from '../support/auth.js';
 
 const ADA = 'ada-token-0123456789abcdef';
 const BOB = 'bob-token-0123456789abcdef';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { within } from '../../../sdk/test/support/http-server.js';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
-import { AUDIENCE, type Authority, bearer, callWho, guarded, openAuthority } from './support.js';
+import { AUDIENCE, type Authority, bearer, callWho, guarded, openAuthority } from '../support/auth.js';
 
 /** A clock that can be moved, near enough to the one that the tokens are made by. */
 class MovedClock extends FakeClock {

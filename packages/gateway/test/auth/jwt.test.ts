@@ -3,7 +3,7 @@ import { exportSPKI, importJWK, type CryptoKey as JoseKey, SignJWT, UnsecuredJWT
 import { describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../src/auth/create-authenticate.js';
 import type { JwtOptions } from '../../src/auth/jwt.js';
-import { AUDIENCE, type Authority, bearer, guarded, ISSUER, openAuthority } from './support.js';
+import { AUDIENCE, type Authority, bearer, guarded, ISSUER, openAuthority } from '../support/auth.js';
 
 const jwtOf = ({ jwksUrl }: Authority): JwtOptions => ({ jwksUrl, audience: AUDIENCE, issuer: ISSUER });
 const NOW = Math.floor(Date.now() / 1000);

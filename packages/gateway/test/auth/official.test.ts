@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { connectV1, connectV2 } from './official-clients.js';
-import { AUDIENCE, bearer, guarded, openAuthority } from './support.js';
+import { AUDIENCE, bearer, guarded, openAuthority } from '../support/auth.js';
+import { connectV1, connectV2 } from '../support/official-clients.js';
 
 const KEY = 'ada-has-a-key-of-32-characters-00';
 

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.js';
 import { childrenOf } from '../../../sdk/test/support/host-lifetime.js';
 import { onLinux } from '../../../sdk/test/support/process.js';
-import { faultOf, tally } from './support/judge.js';
-import type { Runner } from './support/rush.js';
-import { weather } from './support/storm.js';
+import { faultOf, tally } from '../support/chaos/judge.js';
+import type { Runner } from '../support/chaos/rush.js';
+import { weather } from '../support/chaos/storm.js';
 
 const RUNNERS: readonly Runner[] = [
   { kind: 'our modern', at: 'all' },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { startChild } from '../../../../test/support/child.js';
-import { freshFolder } from '../gateway/support/open.js';
+import { freshFolder } from '../support/open-gateway.js';
 
 const PROGRAM = fileURLToPath(new URL('./programs/closes-while-clients-wait.mjs', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GatewayServerStatus, GatewayStatus } from '../../src/server-state.js';
-import { faultOf } from './support/judge.js';
-import type { Processes } from './support/processes.js';
+import { faultOf } from '../support/chaos/judge.js';
+import type { Processes } from '../support/chaos/processes.js';
 import {
   callLies,
   contradictionsWithin,
@@ -9,9 +9,9 @@ import {
   metricsLies,
   readyzLies,
   type Said,
-} from './support/referee.js';
-import type { Remote } from './support/remote.js';
-import { type Outcome, tellOf } from './support/rush.js';
+} from '../support/chaos/referee.js';
+import type { Remote } from '../support/chaos/remote.js';
+import { type Outcome, tellOf } from '../support/chaos/rush.js';
 
 /** Those who judge a storm: each of their rules is broken once. */
 

@@ -9,7 +9,7 @@ import {
   controlClient,
   openControl,
 } from '../../src/control/index.js';
-import { fakeGateway, http, later, rawClient, scratch } from './support.js';
+import { fakeGateway, http, later, rawClient, scratch } from '../support/control.js';
 
 async function opened(onAttach?: AttachHandler) {
   const gateway = fakeGateway();

@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.js';
 import { controlClient, type LogLine, openControl } from '../../src/control/index.js';
-import { type FakeOptions, fakeGateway, http, later, line, rawClient, STATUS, scratch } from './support.js';
+import {
+  type FakeOptions,
+  fakeGateway,
+  http,
+  later,
+  line,
+  rawClient,
+  STATUS,
+  scratch,
+} from '../support/control.js';
 
 async function opened(options: FakeOptions = {}) {
   const gateway = fakeGateway(options);

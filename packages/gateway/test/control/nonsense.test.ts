@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient, type OpenControlOptions, openControl } from '../../src/control/index.js';
-import { fakeGateway, http, later, rawClient, scratch } from './support.js';
+import { fakeGateway, http, later, rawClient, scratch } from '../support/control.js';
 
 async function opened(options: Omit<OpenControlOptions, 'path'> = {}) {
   const gateway = fakeGateway();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient, controlFolders, controlPath, openControl } from '../../src/control/index.js';
 import { folderProblem, listenPrivately, socketProblem } from '../../src/control/private-socket.js';
-import { fakeGateway, later, scratch } from './support.js';
+import { fakeGateway, later, scratch } from '../support/control.js';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { controlClient, listGateways, openControl, withPathLock } from '../../src/control/index.js';
-import { fakeGateway, later, scratch } from './support.js';
+import { fakeGateway, later, scratch } from '../support/control.js';
 
 /** Leaves a socket behind, as a process does that is killed. */
 async function leaveSocket(path: string): Promise<number> {

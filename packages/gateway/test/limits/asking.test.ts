@@ -2,7 +2,7 @@ import { type Context, createServer, inputRequired } from '@isthmus/sdk';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../test/support/messages.js';
 import { ask, legacyCall, modernCall, openSession, until } from '../../../sdk/test/support/http-server.js';
-import { as, createWorker, serveLimited, type Worker, work } from './support.js';
+import { as, createWorker, serveLimited, type Worker, work } from '../support/limits.js';
 
 const CAPABILITIES = { elicitation: { form: {} } };
 const QUESTION = { message: 'Sure?', schema: { type: 'object', properties: {} } } as const;

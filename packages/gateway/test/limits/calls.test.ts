@@ -9,7 +9,7 @@ import {
   send,
   until,
 } from '../../../sdk/test/support/http-server.js';
-import { as, createWorker, serveLimited, work } from './support.js';
+import { as, createWorker, serveLimited, work } from '../support/limits.js';
 
 const FULL = {
   status: 503,

@@ -5,8 +5,8 @@ import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { until } from '../../../sdk/test/support/http-server.js';
 import type { LimitRefusal } from '../../src/limits/excess.js';
 import { limitService, loadOf } from '../../src/limits/limit-service.js';
-import { callOf } from './call-of.js';
-import { createWorker, serveLimited, work } from './support.js';
+import { callOf } from '../support/call-of.js';
+import { createWorker, serveLimited, work } from '../support/limits.js';
 
 describe('whoever waits', () => {
   it('is served in turns: one who floods holds up nobody', async () => {

@@ -3,7 +3,7 @@ import type { OpenListen, ServedSession, SessionKeeper } from '@isthmus/sdk/inte
 import { expect, it } from 'vitest';
 import { limitService, loadOf } from '../../src/limits/limit-service.js';
 import { createRateLimit } from '../../src/limits/rate-limit.js';
-import { callOf } from './call-of.js';
+import { callOf } from '../support/call-of.js';
 
 const LIMITS = {
   maxConcurrent: 1,

@@ -2,7 +2,7 @@ import { type Change, createServer, type Service } from '@isthmus/sdk';
 import type { OpenListen } from '@isthmus/sdk/internal/exchange/call.js';
 import { expect, it } from 'vitest';
 import { ask, modern, open, type Stream, until } from '../../../sdk/test/support/http-server.js';
-import { as, serveLimited } from './support.js';
+import { as, serveLimited } from '../support/limits.js';
 
 const listenTo = (name: string, notifications: object) =>
   modern('listen', 'subscriptions/listen', { notifications }, { headers: as(name) });

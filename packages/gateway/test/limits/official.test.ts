@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { until } from '../../../sdk/test/support/http-server.js';
 import { createRateLimit } from '../../src/limits/rate-limit.js';
-import { connectV1, connectV2 } from '../auth/official-clients.js';
-import { as, createWorker, serveLimited, work } from './support.js';
+import { as, createWorker, serveLimited, work } from '../support/limits.js';
+import { connectV1, connectV2 } from '../support/official-clients.js';
 
 describe('the official v2 client (modern)', () => {
   it('is told with 429 and Retry-After when it calls too often', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/support/fake-clock.js';
 import { ask, legacyCall, modern, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { createRateLimit } from '../../src/limits/rate-limit.js';
-import { as, createWorker, serveLimited } from './support.js';
+import { as, createWorker, serveLimited } from '../support/limits.js';
 
 const peer = (principal: string | undefined, era: Peer['era'] = 'modern'): Peer => ({
   era,

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createRateLimit } from '../../src/limits/rate-limit.js';
 import { assembleServer, type PipelineInputs, STAGES } from '../../src/pipeline/server-pipeline.js';
 import { RemoteHealth } from '../../src/pipeline/track-health.js';
-import { callOf, serviceOf } from '../telemetry/support.js';
+import { callOf, serviceOf } from '../support/telemetry.js';
 
 /** A pipeline around a bridge that the test plays; `seen` has what its parts received, in order. */
 function pipeline(

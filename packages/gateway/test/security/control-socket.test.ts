@@ -15,8 +15,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { modernCall } from '../../../sdk/test/support/http-server.js';
 import { controlClient, controlPath } from '../../src/control/index.js';
-import { freshFolder } from '../gateway/support/open.js';
-import { openHouse, tellsAll, textOf } from './support/house.js';
+import { freshFolder } from '../support/open-gateway.js';
+import { openHouse, tellsAll, textOf } from '../support/secured-gateway.js';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const isRoot = process.getuid?.() === 0;

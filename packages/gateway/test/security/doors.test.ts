@@ -10,7 +10,7 @@ import {
   modernCall,
   rawSocket,
 } from '../../../sdk/test/support/http-server.js';
-import { ALICE, EACH_ITS_OWN, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
+import { ALICE, EACH_ITS_OWN, KEYS, openHouse, tellsAll, textOf } from '../support/secured-gateway.js';
 
 const { compared } = vi.hoisted(() => ({ compared: [] as [number, number][] }));
 vi.mock('node:crypto', async (original) => {

@@ -11,8 +11,8 @@ import {
   POST_HEADERS,
   plainServer,
 } from '../../../sdk/test/support/http-server.js';
-import { urlUnit } from '../gateway/support/units.js';
-import { openHouse, tellsAll, textOf } from './support/house.js';
+import { openHouse, tellsAll, textOf } from '../support/secured-gateway.js';
+import { urlUnit } from '../support/server-definitions.js';
 
 const HEADERS = {
   ...{ 'x-env-path': '/evil', 'x-env-node_options': '--import=evil', 'x-env-api_key': 'injected' },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/support/until.js';
 import { legacyCall, modernCall, openSession } from '../../../sdk/test/support/http-server.js';
 import { controlClient } from '../../src/control/index.js';
-import { openHouse, tellsAll } from './support/house.js';
+import { openHouse, tellsAll } from '../support/secured-gateway.js';
 
 /** Clears the screen, forges a line, changes the title, hides what follows, in 7 and 8 bits; and breaks lines. */
 const NASTY = [

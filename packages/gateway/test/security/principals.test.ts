@@ -10,8 +10,17 @@ import {
   pause,
   type Stream,
 } from '../../../sdk/test/support/http-server.js';
-import { commandUnit } from '../gateway/support/units.js';
-import { ALICE, BOB, EACH_ITS_OWN, type House, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
+import {
+  ALICE,
+  BOB,
+  EACH_ITS_OWN,
+  type House,
+  KEYS,
+  openHouse,
+  tellsAll,
+  textOf,
+} from '../support/secured-gateway.js';
+import { commandUnit } from '../support/server-definitions.js';
 
 type Headers = Record<string, string>;
 

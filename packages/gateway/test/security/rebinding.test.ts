@@ -8,8 +8,8 @@ import {
   modernCall,
   rawSocket,
 } from '../../../sdk/test/support/http-server.js';
-import { openFar } from '../gateway/support/far.js';
-import { type HouseOptions, KEYS, openHouse } from './support/house.js';
+import { type HouseOptions, KEYS, openHouse } from '../support/secured-gateway.js';
+import { openFar } from '../support/upstream.js';
 
 const GET: Ask = { method: 'GET', headers: { accept: 'text/event-stream' } };
 

@@ -5,8 +5,16 @@ import { eventually } from '../../../../test/support/until.js';
 import { childrenOf } from '../../../sdk/test/support/host-lifetime.js';
 import { initialize, legacy, modern, modernCall } from '../../../sdk/test/support/http-server.js';
 import { controlClient } from '../../src/control/index.js';
-import { commandUnit, urlUnit } from '../gateway/support/units.js';
-import { ALICE, type House, type HouseOptions, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
+import {
+  ALICE,
+  type House,
+  type HouseOptions,
+  KEYS,
+  openHouse,
+  tellsAll,
+  textOf,
+} from '../support/secured-gateway.js';
+import { commandUnit, urlUnit } from '../support/server-definitions.js';
 
 /** By its name, by its looks, in a header, in a URL, and the keys of callers. */
 const SECRETS = {

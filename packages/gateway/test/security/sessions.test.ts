@@ -9,8 +9,17 @@ import {
   openSession,
   type Stream,
 } from '../../../sdk/test/support/http-server.js';
-import { commandUnit } from '../gateway/support/units.js';
-import { ALICE, BOB, EACH_ITS_OWN, type House, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
+import {
+  ALICE,
+  BOB,
+  EACH_ITS_OWN,
+  type House,
+  KEYS,
+  openHouse,
+  tellsAll,
+  textOf,
+} from '../support/secured-gateway.js';
+import { commandUnit } from '../support/server-definitions.js';
 
 const PATHS = ['/mcp', '/mcp/a', '/servers/a/mcp'];
 const PING = { jsonrpc: '2.0', id: 9, method: 'ping' };

@@ -4,7 +4,14 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../../test/support/until.js';
 import { type Ask, modernCall, pause, rawSocket, within } from '../../../sdk/test/support/http-server.js';
-import { type House, type HouseOptions, KEYS, openHouse, tellsAll, textOf } from './support/house.js';
+import {
+  type House,
+  type HouseOptions,
+  KEYS,
+  openHouse,
+  tellsAll,
+  textOf,
+} from '../support/secured-gateway.js';
 
 const HASTY = { headersTimeoutMs: 300, requestTimeoutMs: 600, idleTimeoutMs: 300 };
 

@@ -3,7 +3,7 @@ import { createCallTracer } from '../../src/telemetry/call-tracer.js';
 import { createLog, logCall } from '../../src/telemetry/log.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { observeService } from '../../src/telemetry/observe-service.js';
-import { callOf, serviceOf } from './support.js';
+import { callOf, serviceOf } from '../support/telemetry.js';
 
 it('costs less than 2 µs a call: record, metrics, a log without debug, and a tracer that nobody listens to', async () => {
   const { onBegin, ...metrics } = createMetrics({ process: false });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLog, logCall } from '../../src/telemetry/log.js';
-import { recordOf } from './support.js';
+import { recordOf } from '../support/telemetry.js';
 
 function lines(level: 'debug' | 'info', ...records: ReturnType<typeof recordOf>[]) {
   const written: string[] = [];

@@ -2,7 +2,7 @@ import type { HostEvent, HostOccurrence } from '@isthmus/sdk/internal/host/host-
 import { describe, expect, it } from 'vitest';
 import { openHost, programmed } from '../../../sdk/test/support/host-lifetime.js';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.js';
-import { recordOf } from './support.js';
+import { recordOf } from '../support/telemetry.js';
 
 /** The samples of one metric; those of buckets only on demand. */
 async function samples(metrics: Metrics, name: string, collect?: Parameters<Metrics['render']>[0]) {

@@ -3,7 +3,7 @@ import type { Call, ServedSession, Service, SessionKeeper } from '@isthmus/sdk/i
 import { describe, expect, it } from 'vitest';
 import type { CallRecord, SessionRecord } from '../../src/telemetry/call-record.js';
 import { observeService } from '../../src/telemetry/observe-service.js';
-import { callOf, PEER, recordOf, serviceOf } from './support.js';
+import { callOf, PEER, recordOf, serviceOf } from '../support/telemetry.js';
 
 /** A service under observation, and a clock that moves by hand. */
 function observed(handle: Service['handle'], more: Partial<Parameters<typeof observeService>[1]> = {}) {

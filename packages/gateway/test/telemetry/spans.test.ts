@@ -18,7 +18,7 @@ import type { Era } from '../../../sdk/test/support/bridge/frames.js';
 import { NearLink } from '../../../sdk/test/support/bridge/near.js';
 import { createCallTracer } from '../../src/telemetry/call-tracer.js';
 import { observeService } from '../../src/telemetry/observe-service.js';
-import { callOf, serviceOf } from './support.js';
+import { callOf, serviceOf } from '../support/telemetry.js';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01`, tracestate: 'rojo=1', baggage: 'a=b' };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { unit } from '../../../../gateway/test/control/support.js';
+import { unit } from '../../../../gateway/test/support/control.js';
 import type { Diagnosis } from '../../../src/control/doctor/diagnosis.js';
 import { runDoctor } from '../../../src/control/doctor/run-doctor.js';
 import { freePlace, openFake, work } from '../../support/control.js';

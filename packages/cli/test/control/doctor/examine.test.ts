@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GatewayServerStatus } from '@isthmus/gateway/internal/server-state.js';
 import { describe, expect, it } from 'vitest';
-import { unit } from '../../../../gateway/test/control/support.js';
+import { unit } from '../../../../gateway/test/support/control.js';
 import { describeLookUp, lookUpCommand } from '../../../src/control/doctor/check-command.js';
 import { examineServer } from '../../../src/control/doctor/examine-server.js';
 import { interpretStderr, quotedLine } from '../../../src/control/doctor/interpret-stderr.js';
