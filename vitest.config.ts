@@ -12,20 +12,20 @@ const SHARED = [
     'gateway/test/{aggregate,auth,control,daemon,http,limits,pipeline,telemetry}',
   ].map(inPackages),
   'packages/gateway/test/*.test.ts',
-  ...['check/test/{suites,client,report,rules,shapes,through}'].map(inPackages),
+  ...['check/test/{client,report,rules,run,shapes,suites,through}'].map(inPackages),
   'test/{e2e,interop}/**/*.test.ts',
 ];
 
 /** Minutes of the same with more partners, or more of it: `npm run test:long`. */
 const LONG = [
-  'packages/check/test/client/command.test.ts',
   'packages/check/test/client/official.test.ts',
   'packages/check/test/client/real-clients.test.ts',
   'packages/check/test/load/busy-machine.test.ts',
-  'packages/check/test/suites/load.test.ts',
+  'packages/check/test/suites/resilience/load.test.ts',
   'packages/check/test/through/bridges.test.ts',
   'packages/cli/test/attach/crash.test.ts',
   'packages/cli/test/attach/remote.test.ts',
+  'packages/cli/test/check/check-client.test.ts',
   'packages/cli/test/check/run.test.ts',
   'packages/cli/test/serve/options.test.ts',
   'packages/gateway/test/chaos/chaos.test.ts',

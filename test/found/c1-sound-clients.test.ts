@@ -4,8 +4,8 @@ import { factsOf, judge, viewsOf } from '@isthmus/check/internal/client/run/judg
 import type { Player, ScriptedServer } from '@isthmus/check/internal/client/run/player.js';
 import { RULES } from '@isthmus/check/internal/rules/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fails, givesIn, hangs, looksFine } from '../../packages/check/test/client/support/break.js';
-import { ownClient } from '../../packages/check/test/client/support/own-client.js';
+import { fails, givesIn, hangs, looksFine } from '../../packages/check/test/support/client/break.js';
+import { ownClient } from '../../packages/check/test/support/client/own-client.js';
 import type { PeerAddress } from '../support/official.js';
 import { connectV1 } from '../support/official-v1.js';
 

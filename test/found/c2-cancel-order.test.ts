@@ -1,8 +1,8 @@
 import { checkServer, type Finding } from '@isthmus/check';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { describe, expect, it } from 'vitest';
-import type { Middle } from '../../packages/check/test/suites/support/mutant.js';
-import { middleTarget } from '../../packages/check/test/suites/support/stream-middle.js';
+import type { Middle } from '../../packages/check/test/support/suites/mutant.js';
+import { middleTarget } from '../../packages/check/test/support/suites/stream-middle.js';
 
 const CANCELLED = 'notifications/cancelled';
 

@@ -1,5 +1,5 @@
 import { missedMutants } from '../../packages/check/test/suites/mutants/missed.js';
-import { expectCaught, expectSound } from '../../packages/check/test/suites/support/expect-caught.js';
+import { expectCaught, expectSound } from '../../packages/check/test/support/suites/expect-caught.js';
 
 expectCaught('C5: faults that the referee missed are caught', missedMutants);
 expectSound('C5: the checks that catch them', [

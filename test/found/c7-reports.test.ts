@@ -12,8 +12,8 @@ import { excerptOf, KEPT } from '@isthmus/check/internal/wire/excerpt.js';
 import { renderCatalogue } from 'isthmus/internal/check/render-catalogue.js';
 import { createStyle } from 'isthmus/internal/terminal/terminal.js';
 import { describe, expect, it } from 'vitest';
-import { aFinding, aReport } from '../../packages/check/test/report/support/sample-report.js';
-import { aFrame, aServer, aStop, judged } from '../../packages/check/test/through/sample-facts.js';
+import { aFinding, aReport } from '../../packages/check/test/support/report/sample-report.js';
+import { aFrame, aServer, aStop, judged } from '../../packages/check/test/support/sample-facts.js';
 
 describe('C7: --through', () => {
   it('C7: shows an error as an error, not as members that are missing', () => {

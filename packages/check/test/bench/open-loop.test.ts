@@ -1,6 +1,6 @@
 /** With a rate: what is due is counted from when it was due, whatever the server does meanwhile. */
 import { describe, expect, it } from 'vitest';
-import { playTurn } from './support.js';
+import { playTurn } from '../support/bench.js';
 
 /** Answers in 2 ms, except that from the first to the second second of the run it does nothing. */
 const stalls = (atMs: number) => (atMs >= 1000 && atMs < 2000 ? 2000 - atMs + 2 : 2);

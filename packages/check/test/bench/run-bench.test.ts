@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { BenchSettings } from '../../src/bench/model.js';
 import { chooseRequests } from '../../src/bench/request.js';
 import { type BenchState, runBench } from '../../src/bench/run-bench.js';
-import { sideOf } from './support.js';
+import { sideOf } from '../support/bench.js';
 
 const short: BenchSettings = { load: { kind: 'closed', concurrency: 2 }, durationMs: 60, warmupMs: 20 };
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BenchFailure } from '../../src/bench/request.js';
 import { SilenceWatch } from '../../src/bench/tally.js';
-import { playTurn } from './support.js';
+import { playTurn } from '../support/bench.js';
 
 const refused: BenchFailure = { kind: 'error -32602', example: 'no', answered: true };
 const timedOut: BenchFailure = { kind: 'TIMED_OUT', example: 'late', answered: false };

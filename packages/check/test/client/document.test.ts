@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { CLIENT_CHECKS } from '../../src/client/catalogue.js';
 import { SCENARIOS } from '../../src/client/scenarios/index.js';
 import { levelInWords } from '../../src/rules/index.js';
-import { inDocument, markdown, writeToDocument } from './support/document.js';
+import { inDocument, markdown, writeToDocument } from '../support/client/document.js';
 
 // ISTHMUS_WRITE_DOCS=1 writes the tables instead of comparing them.
 const WRITES = process.env['ISTHMUS_WRITE_DOCS'] === '1';

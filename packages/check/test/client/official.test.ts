@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { ISTHMUS, startChild } from '../../../../test/support/child.js';
 import type { ClientReport } from '../../src/client/run/check-client.js';
-import { inDocument, markdown, writeToDocument } from './support/document.js';
+import { inDocument, markdown, writeToDocument } from '../support/client/document.js';
 
 // Minutes: every client in a process of its own, for every server. `npm run test:long`.
 const LONGEST_MS = 300_000;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/model.js';
 import { formatBaseline, parseBaseline } from '../../src/run/baseline.js';
 import { gradeOf } from '../../src/run/grade.js';
-import { aFinding } from './support/sample-report.js';
+import { aFinding } from '../support/report/sample-report.js';
 
 const page = await readFile(new URL('../../../../docs/check-ci.md', import.meta.url), 'utf8');
 

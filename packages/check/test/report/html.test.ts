@@ -6,10 +6,10 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model.js';
 import { toHtml } from '../../src/report/html/page.js';
-import { describeInBrowser, launchBrowser } from './support/browser.js';
-import { HOSTILE, hostileReport } from './support/hostile-report.js';
-import { LOW_CONTRAST, OBSTACLES, OPEN_ALL, SHOWN, TOO_WIDE } from './support/page-audit.js';
-import { aFinding, aReport, sampleFindings } from './support/sample-report.js';
+import { describeInBrowser, launchBrowser } from '../support/report/browser.js';
+import { HOSTILE, hostileReport } from '../support/report/hostile-report.js';
+import { LOW_CONTRAST, OBSTACLES, OPEN_ALL, SHOWN, TOO_WIDE } from '../support/report/page-audit.js';
+import { aFinding, aReport, sampleFindings } from '../support/report/sample-report.js';
 
 const FAILS = 'Answers a line that is not JSON with -32700';
 const report = aReport({ stale: ['a/b holds now: remove it from the baseline'] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toJson } from '../../src/report/json.js';
-import { hostileReport } from './support/hostile-report.js';
-import { aFinding, aReport } from './support/sample-report.js';
+import { hostileReport } from '../support/report/hostile-report.js';
+import { aFinding, aReport } from '../support/report/sample-report.js';
 
 describe('the JSON report', () => {
   it('is the report, its format and the verdict', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toJunit } from '../../src/report/junit.js';
-import { hostileReport } from './support/hostile-report.js';
-import { type Element, parseXml } from './support/parse-xml.js';
-import { aFinding, aReport } from './support/sample-report.js';
+import { hostileReport } from '../support/report/hostile-report.js';
+import { type Element, parseXml } from '../support/report/parse-xml.js';
+import { aFinding, aReport } from '../support/report/sample-report.js';
 
 describe('the JUnit report', () => {
   it('has a suite for each suite, and the counts of its cases', () => {

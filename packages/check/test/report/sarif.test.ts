@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toSarif } from '../../src/report/sarif.js';
-import { hostileReport } from './support/hostile-report.js';
-import { aReport } from './support/sample-report.js';
+import { hostileReport } from '../support/report/hostile-report.js';
+import { aReport } from '../support/report/sample-report.js';
 
 const RULES_IN_WORDS =
   'JRPC-014 (MUST NOT): A client never emits JSON-RPC responses on any transport. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports. STDIO-009 (MUST NOT): The client writes no JSON-RPC responses to stdin in the modern era. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REVISIONS, saidOf, saidOfBlock } from './support/said.js';
+import { REVISIONS, saidOf, saidOfBlock } from '../support/shapes/said.js';
 
 const text = { type: 'text', text: 'hello' };
 const image = { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' };

@@ -7,8 +7,8 @@ import {
   judgeServerRequest,
   type Revision,
 } from '../../src/shapes/index.js';
-import { type Heard, listenToDemo } from './support/demo-frames.js';
-import { REVISIONS, said } from './support/said.js';
+import { type Heard, listenToDemo } from '../support/shapes/demo-frames.js';
+import { REVISIONS, said } from '../support/shapes/said.js';
 
 function complaints({ message, asked }: Heard, revision: Revision): string[] {
   const envelope = judgeMessage(message, revision);

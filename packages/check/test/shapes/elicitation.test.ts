@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeResult, judgeServerRequest, type Revision } from '../../src/shapes/index.js';
-import { said } from './support/said.js';
+import { said } from '../support/shapes/said.js';
 
 const FORM = {
   message: 'Who are you?',

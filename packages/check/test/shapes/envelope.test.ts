@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeError, judgeMessage, type Revision } from '../../src/shapes/index.js';
-import { REVISIONS, said } from './support/said.js';
+import { REVISIONS, said } from '../support/shapes/said.js';
 
 describe('envelopes', () => {
   it.each([

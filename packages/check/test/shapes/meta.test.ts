@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Revision } from '../../src/shapes/index.js';
-import { saidOf } from './support/said.js';
+import { saidOf } from '../support/shapes/said.js';
 
 const withMeta = (_meta: unknown, revision?: Revision) =>
   saidOf('tools/call', { content: [], _meta }, revision);

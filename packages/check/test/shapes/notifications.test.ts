@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeNotification, type Revision } from '../../src/shapes/index.js';
-import { REVISIONS, said } from './support/said.js';
+import { REVISIONS, said } from '../support/shapes/said.js';
 
 const LEGACY = REVISIONS.slice(0, 4);
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';

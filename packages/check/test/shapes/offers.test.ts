@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Revision } from '../../src/shapes/index.js';
-import { REVISIONS, saidOf, saidOfTool } from './support/said.js';
+import { REVISIONS, saidOf, saidOfTool } from '../support/shapes/said.js';
 
 const tool = { name: 'echo', inputSchema: { type: 'object' } };
 

@@ -7,9 +7,9 @@ import {
   judgeResult,
   judgeServerRequest,
 } from '../../src/shapes/index.js';
-import { placesOf, put } from './support/mutate.js';
-import { CORE, V1 } from './support/official-verdict.js';
-import { NOTIFICATIONS, REQUESTS, RESULTS } from './support/rich-messages.js';
+import { placesOf, put } from '../support/shapes/mutate.js';
+import { CORE, V1 } from '../support/shapes/official-verdict.js';
+import { NOTIFICATIONS, REQUESTS, RESULTS } from '../support/shapes/rich-messages.js';
 
 interface Judged {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeResult, type Revision } from '../../src/shapes/index.js';
-import { REVISIONS, said, saidOf } from './support/said.js';
+import { REVISIONS, said, saidOf } from '../support/shapes/said.js';
 
 const LEGACY = REVISIONS.slice(0, 4);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeNotification, judgeResult } from '../../src/shapes/index.js';
-import { said, saidOf } from './support/said.js';
+import { said, saidOf } from '../support/shapes/said.js';
 
 const RELATED = 'io.modelcontextprotocol/related-task';
 const task = {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { checkServer } from '../../src/index.js';
-import { IN_A_HURRY } from './support/expect-caught.js';
-import type { Middle } from './support/mutant.js';
-import { middleTarget } from './support/stream-middle.js';
+import { IN_A_HURRY } from '../support/suites/expect-caught.js';
+import type { Middle } from '../support/suites/mutant.js';
+import { middleTarget } from '../support/suites/stream-middle.js';
 
 /** Does not understand CRLF any more once it has seen a line of HTTP, or never has. */
 function confused(isFromTheStart: boolean): () => Middle {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { CHECKS, SUITES } from '../../src/index.js';
 import { RULES } from '../../src/rules/index.js';
-import type { AnyMutant } from './support/mutant.js';
+import type { AnyMutant } from '../support/suites/mutant.js';
 
 describe('the catalogue of checks', () => {
   it('has at least 150, and some in every suite', () => {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../src/survey/facts.js';
 import { compare } from '../../src/through/compare.js';
 import type { Difference } from '../../src/through/differences.js';
-import { aFinding } from '../report/support/sample-report.js';
-import { aFrame, aServer, aStop, judged } from './sample-facts.js';
+import { aFinding } from '../support/report/sample-report.js';
+import { aFrame, aServer, aStop, judged } from '../support/sample-facts.js';
 
 describe('a server and the same behind a bridge', () => {
   it('have no difference when nothing is lost', () => {

@@ -7,8 +7,8 @@ import { createServer } from '@isthmus/sdk/internal/server/create-server.js';
 import { serve } from '@isthmus/sdk/internal/server/serve.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixture, ISTHMUS, startChild } from '../../../../test/support/child.js';
-import { demoHttpTarget, proxyTarget } from '../../../check/test/suites/support/http-proxy.js';
-import type { HttpBase, ProxyHooks } from '../../../check/test/suites/support/mutant.js';
+import { demoHttpTarget, proxyTarget } from '../../../check/test/support/suites/http-proxy.js';
+import type { HttpBase, ProxyHooks } from '../../../check/test/support/suites/mutant.js';
 import { demo, freeFolder, isthmus, node } from '../support/isthmus.js';
 
 describe('a sound server', () => {

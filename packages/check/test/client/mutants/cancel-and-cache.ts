@@ -8,8 +8,8 @@ import {
   paramsOf,
   saying,
   without,
-} from '../support/break.js';
-import type { Mutant } from '../support/mutant.js';
+} from '../../support/client/break.js';
+import type { Mutant } from '../../support/client/mutant.js';
 
 /** The second and every later list is left out. */
 const listsOnce: Breaking = (transcript) => {

@@ -10,8 +10,8 @@ import {
   saying,
   withHeader,
   without,
-} from '../support/break.js';
-import type { Mutant } from '../support/mutant.js';
+} from '../../support/client/break.js';
+import type { Mutant } from '../../support/client/mutant.js';
 
 /** Something that is no POST, right at the end. */
 const visiting =

@@ -1,4 +1,4 @@
-import type { Mutant } from '../support/mutant.js';
+import type { Mutant } from '../../support/client/mutant.js';
 import { CANCEL_AND_CACHE } from './cancel-and-cache.js';
 import { HTTP } from './http.js';
 import { MESSAGES } from './messages.js';

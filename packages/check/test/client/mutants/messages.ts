@@ -10,8 +10,8 @@ import {
   paramsOf,
   saying,
   sayingOf,
-} from '../support/break.js';
-import type { Mutant } from '../support/mutant.js';
+} from '../../support/client/break.js';
+import type { Mutant } from '../../support/client/mutant.js';
 
 const META = 'io.modelcontextprotocol/';
 const ANSWER = { jsonrpc: '2.0', id: 77, result: {} };

@@ -11,8 +11,8 @@ import {
   never,
   paramsOf,
   saying,
-} from '../support/break.js';
-import type { Mutant } from '../support/mutant.js';
+} from '../../support/client/break.js';
+import type { Mutant } from '../../support/client/mutant.js';
 
 const INITIALIZE = {
   jsonrpc: '2.0',

@@ -1,6 +1,14 @@
 import type { Entry } from '../../../src/client/model.js';
-import { type Breaking, ending, fails, hangs, looksFine, saying, without } from '../support/break.js';
-import type { Mutant } from '../support/mutant.js';
+import {
+  type Breaking,
+  ending,
+  fails,
+  hangs,
+  looksFine,
+  saying,
+  without,
+} from '../../support/client/break.js';
+import type { Mutant } from '../../support/client/mutant.js';
 
 /** A signal to the first server, so long after its input was closed. */
 const signalled =

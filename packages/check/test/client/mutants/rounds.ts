@@ -1,5 +1,5 @@
-import { fails, hangs, type Json, looksFine, saying } from '../support/break.js';
-import type { Mutant } from '../support/mutant.js';
+import { fails, hangs, type Json, looksFine, saying } from '../../support/client/break.js';
+import type { Mutant } from '../../support/client/mutant.js';
 
 const retrying = (change: (params: Json, message: Json) => Json) =>
   saying((message) => {

@@ -1,7 +1,7 @@
+import { expectCaught } from '../../support/suites/expect-caught.js';
 import { httpHeaderMutants } from '../mutants/http-headers.js';
 import { httpParamMutants } from '../mutants/http-params.js';
 import { httpStatusMutants } from '../mutants/http-status.js';
-import { expectCaught } from '../support/expect-caught.js';
 
 expectCaught('the checks of headers', httpHeaderMutants);
 expectCaught('the checks of parameters in headers', httpParamMutants);

@@ -1,6 +1,6 @@
-import { expectSoundAt } from '../support/expect-caught.js';
-import { small, smallAt, smallGuarded, smallModern, smallWithSse } from '../support/http-bases.js';
-import { demoHttpTarget } from '../support/http-proxy.js';
+import { expectSoundAt } from '../../support/suites/expect-caught.js';
+import { small, smallAt, smallGuarded, smallModern, smallWithSse } from '../../support/suites/http-bases.js';
+import { demoHttpTarget } from '../../support/suites/http-proxy.js';
 
 expectSoundAt('the checks of HTTP', ['http-*'], { 'the demo': demoHttpTarget });
 expectSoundAt('the checks of headers', ['http-params/*'], { 'a server that mirrors arguments': small });

@@ -1,4 +1,4 @@
-import type { AnyMutant } from '../support/mutant.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 import { deaf, dies, isJson, SOON } from './faults.js';
 
 /** Bytes that are no JSON, or hardly text, and lines in pieces. */

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { AnyMutant } from '../support/mutant.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 import { answersItself, deaf, dies, errorFor, isJson, metaIn, paramsIn, parse, resultFor } from './faults.js';
 
 /** JSON that is no message, or an odd one. */

@@ -1,6 +1,6 @@
-import { changing } from '../support/altered.js';
-import { HASTY, inEra, objectOf } from '../support/asking-faults.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { changing } from '../../support/suites/altered.js';
+import { HASTY, inEra, objectOf } from '../../support/suites/asking-faults.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const CANCELLED = 'notifications/cancelled';
 const MODERN = inEra('modern', []);

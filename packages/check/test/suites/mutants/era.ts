@@ -1,6 +1,6 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { AnyMutant, Middle, StreamMutant } from '../support/mutant.js';
+import type { AnyMutant, Middle, StreamMutant } from '../../support/suites/mutant.js';
 import { answersItself, errorFor, metaIn, paramsIn, resultFor, SOON } from './faults.js';
 
 const isModern = (message: JsonObject) => metaIn(message)[META.protocolVersion] !== undefined;

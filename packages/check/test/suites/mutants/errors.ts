@@ -1,7 +1,7 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answering, changing, changingResult } from '../support/altered.js';
-import type { AnyMutant } from '../support/mutant.js';
+import { answering, changing, changingResult } from '../../support/suites/altered.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 
 const MODERN = { eras: ['modern'] } as const;
 const LEGACY = { eras: ['legacy'] } as const;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckOptions } from '../../../src/index.js';
-import type { Middle, StreamMutant } from '../support/mutant.js';
+import type { Middle, StreamMutant } from '../../support/suites/mutant.js';
 
 /** For mutants that say nothing: nobody has to wait long for that. */
 export const SOON: CheckOptions = {

@@ -1,5 +1,5 @@
-import { small } from '../support/http-bases.js';
-import type { AnyMutant, ProxyRequest } from '../support/mutant.js';
+import { small } from '../../support/suites/http-bases.js';
+import type { AnyMutant, ProxyRequest } from '../../support/suites/mutant.js';
 import { answering, fallingOn, respond, when, withHeaders } from './http-faults.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;

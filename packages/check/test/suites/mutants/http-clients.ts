@@ -1,5 +1,5 @@
-import { small, smallGuarded, smallWithSse } from '../support/http-bases.js';
-import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
+import { small, smallGuarded, smallWithSse } from '../../support/suites/http-bases.js';
+import type { AnyMutant, ProxyHooks } from '../../support/suites/mutant.js';
 import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-faults.js';
 
 const modern = { base: small, options: { eras: ['modern'] } } as const;

@@ -1,6 +1,6 @@
 /** Words for what a proxy with a fault does to requests and answers. */
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import type { ProxyHooks, ProxyRequest, ProxyResponse, TcpHooks } from '../support/mutant.js';
+import type { ProxyHooks, ProxyRequest, ProxyResponse, TcpHooks } from '../../support/suites/mutant.js';
 
 type Changes = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
-import { small, smallModern } from '../support/http-bases.js';
-import type { AnyMutant } from '../support/mutant.js';
+import { small, smallModern } from '../../support/suites/http-bases.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 import { methodOf, nameIn, paramsIn, refuse, status, when, withHeaders, withJson } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['modern'] } } as const;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { small } from '../support/http-bases.js';
-import type { AnyMutant, ProxyHooks, ProxyRequest } from '../support/mutant.js';
+import { small } from '../../support/suites/http-bases.js';
+import type { AnyMutant, ProxyHooks, ProxyRequest } from '../../support/suites/mutant.js';
 import { argumentIn, nameIn, refuse, sentinel, when, withHeaders } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['modern'] } } as const;

@@ -1,5 +1,5 @@
-import { small } from '../support/http-bases.js';
-import type { AnyMutant, ProxyHooks } from '../support/mutant.js';
+import { small } from '../../support/suites/http-bases.js';
+import type { AnyMutant, ProxyHooks } from '../../support/suites/mutant.js';
 import { events, methodOf, refuse, respond, status, when, withHeaders } from './http-faults.js';
 
 const about = { base: small, options: { eras: ['legacy'] } } as const;

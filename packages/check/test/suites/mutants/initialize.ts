@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answering, changing, changingResult } from '../support/altered.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { answering, changing, changingResult } from '../../support/suites/altered.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const LEGACY = { eras: ['legacy'] } as const;
 

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckOptions } from '../../../src/index.js';
-import type { CommandMutant } from '../support/mutant.js';
+import type { CommandMutant } from '../../support/suites/mutant.js';
 
 /** Nobody waits long for what never ends, and one process is enough to look around. */
 const HASTE: CheckOptions = {

@@ -1,4 +1,4 @@
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 import { answersItself, dies, errorFor, isJson, paramsIn, SOON } from './faults.js';
 
 /** Not even a greeting is waited for. */

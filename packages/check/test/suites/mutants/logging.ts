@@ -1,7 +1,7 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answering, hiding } from '../support/altered.js';
-import { asking, inEra, objectOf, telling, withParams } from '../support/asking-faults.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { answering, hiding } from '../../support/suites/altered.js';
+import { asking, inEra, objectOf, telling, withParams } from '../../support/suites/asking-faults.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const MODERN = inEra('modern', ['test_tool_with_logging']);
 const LEGACY = inEra('legacy', ['test_tool_with_logging']);

@@ -1,5 +1,5 @@
-import { changing } from '../support/altered.js';
-import type { AnyMutant } from '../support/mutant.js';
+import { changing } from '../../support/suites/altered.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 
 const MODERN = { eras: ['modern'] } as const;
 const LEGACY = { eras: ['legacy'] } as const;

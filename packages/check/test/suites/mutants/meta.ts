@@ -1,7 +1,7 @@
 import { META } from '@isthmus/sdk/internal/era/meta-keys.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answering, changing, changingResult, type Passing } from '../support/altered.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { answering, changing, changingResult, type Passing } from '../../support/suites/altered.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const MODERN = { eras: ['modern'] } as const;
 

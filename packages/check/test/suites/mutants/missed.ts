@@ -1,8 +1,8 @@
 /** Faults that show only with calls in flight, two sessions at once, ids of every kind, or pieces of characters. */
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { changing } from '../support/altered.js';
-import { small } from '../support/http-bases.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { changing } from '../../support/suites/altered.js';
+import { small } from '../../support/suites/http-bases.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 import { SOON } from './faults.js';
 import { methodOf, paramsIn } from './http-faults.js';
 

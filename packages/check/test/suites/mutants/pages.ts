@@ -1,7 +1,7 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { changing, changingResult } from '../support/altered.js';
-import { inPages } from '../support/in-pages.js';
-import type { AnyMutant } from '../support/mutant.js';
+import { changing, changingResult } from '../../support/suites/altered.js';
+import { inPages } from '../../support/suites/in-pages.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 
 const MODERN = { eras: ['modern'] } as const;
 const LEGACY = { eras: ['legacy'] } as const;

@@ -1,4 +1,4 @@
-import type { AnyMutant } from '../support/mutant.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 
 export const pingMutants: readonly AnyMutant[] = [
   {

@@ -1,6 +1,6 @@
-import { changing } from '../support/altered.js';
-import { asking, inEra, objectOf, telling, withParams } from '../support/asking-faults.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { changing } from '../../support/suites/altered.js';
+import { asking, inEra, objectOf, telling, withParams } from '../../support/suites/asking-faults.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const PROGRESS = 'notifications/progress';
 const REPORTING = ['sleep', 'test_tool_with_progress'];

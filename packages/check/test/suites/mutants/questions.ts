@@ -1,4 +1,4 @@
-import { changing } from '../support/altered.js';
+import { changing } from '../../support/suites/altered.js';
 import {
   ASKING_LEGACY,
   ASKING_MODERN,
@@ -6,8 +6,8 @@ import {
   changingQuestions,
   HASTY,
   objectOf,
-} from '../support/asking-faults.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+} from '../../support/suites/asking-faults.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 interface Wording {
   readonly check: string;

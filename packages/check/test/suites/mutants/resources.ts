@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answering, changingResult } from '../support/altered.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { answering, changingResult } from '../../support/suites/altered.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const MODERN = { eras: ['modern'] } as const;
 const LEGACY = { eras: ['legacy'] } as const;

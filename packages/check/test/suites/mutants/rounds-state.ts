@@ -10,8 +10,8 @@ import {
   isRound,
   objectOf,
   REFUSED,
-} from '../support/asking-faults.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+} from '../../support/suites/asking-faults.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 /** Users who do not answer, and states that were tampered with. */
 export const roundsStateMutants: readonly AnyMutant[] = [

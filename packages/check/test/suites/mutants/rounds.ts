@@ -1,4 +1,4 @@
-import { changing, changingResult } from '../support/altered.js';
+import { changing, changingResult } from '../../support/suites/altered.js';
 import {
   ASKING_MODERN,
   answeringRetries,
@@ -9,8 +9,8 @@ import {
   isRound,
   objectOf,
   REFUSED,
-} from '../support/asking-faults.js';
-import type { AnyMutant } from '../support/mutant.js';
+} from '../../support/suites/asking-faults.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 
 /** Rounds that are not what they should be, and answers that lead nowhere. */
 export const roundsMutants: readonly AnyMutant[] = [

@@ -1,6 +1,6 @@
-import { answering, changing } from '../support/altered.js';
-import { HASTY, inEra, objectOf, telling } from '../support/asking-faults.js';
-import type { AnyMutant } from '../support/mutant.js';
+import { answering, changing } from '../../support/suites/altered.js';
+import { HASTY, inEra, objectOf, telling } from '../../support/suites/asking-faults.js';
+import type { AnyMutant } from '../../support/suites/mutant.js';
 
 const LEGACY = inEra('legacy', []);
 const NEWS = inEra('legacy', ['touch'], { allow: ['touch'], patience: HASTY });

@@ -1,6 +1,14 @@
-import { answering, changing, changingResult } from '../support/altered.js';
-import { asking, HASTY, inEra, objectOf, REFUSED, telling, withParams } from '../support/asking-faults.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { answering, changing, changingResult } from '../../support/suites/altered.js';
+import {
+  asking,
+  HASTY,
+  inEra,
+  objectOf,
+  REFUSED,
+  telling,
+  withParams,
+} from '../../support/suites/asking-faults.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 const LISTEN = 'subscriptions/listen';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answering, changing } from '../support/altered.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
-import { type TaskFault, withTasks } from '../support/with-tasks.js';
+import { answering, changing } from '../../support/suites/altered.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
+import { type TaskFault, withTasks } from '../../support/suites/with-tasks.js';
 
 const LEGACY = { eras: ['legacy'] } as const;
 const MODERN = { eras: ['modern'] } as const;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
-import { answerInstead, changeAnswer, changeResult } from '../support/change-answers.js';
-import type { AnyMutant, Middle } from '../support/mutant.js';
+import { answerInstead, changeAnswer, changeResult } from '../../support/suites/change-answers.js';
+import type { AnyMutant, Middle } from '../../support/suites/mutant.js';
 
 /** Changes one tool of the list. */
 function changeTool(name: string, change: (tool: JsonObject) => JsonObject): () => Middle {

@@ -1,6 +1,0 @@
-import { errorMutants, resultMutants } from '../mutants/errors.js';
-import { expectCaught, expectSound } from '../support/expect-caught.js';
-
-expectCaught('the checks of errors', errorMutants);
-expectCaught('the checks of results', resultMutants);
-expectSound('the checks of errors and results', ['errors/*', 'results/*']);

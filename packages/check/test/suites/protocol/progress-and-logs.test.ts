@@ -1,7 +1,0 @@
-import { loggingMutants } from '../mutants/logging.js';
-import { progressMutants } from '../mutants/progress.js';
-import { expectCaught, expectSound } from '../support/expect-caught.js';
-
-expectCaught('the checks of progress', progressMutants);
-expectCaught('the checks of logs', loggingMutants);
-expectSound('the checks of progress and logs', ['progress/*', 'logging/*']);

@@ -1,0 +1,75 @@
+import { http } from '@isthmus/sdk/http';
+import { connect } from '@isthmus/sdk/internal/client/connect.js';
+import type { ConnectOptions } from '@isthmus/sdk/internal/client/options.js';
+import type { Connector } from '@isthmus/sdk/internal/exchange/connection.js';
+import { createStreamConnection } from '@isthmus/sdk/internal/transport/stream-connection.js';
+import { DEFAULT_STEPS, type Player, type ScriptedServer } from '../../../src/client/run/player.js';
+import { acceptForm, doSteps, ROOTS, SAMPLED } from '../../client/clients/steps.mjs';
+
+/** Our own client in this process, as clients/isthmus.mjs has it in one of its own. */
+export function ownClient(options: ConnectOptions = {}, { steps = true } = {}): Player {
+  return async (given) => {
+    // Without, it does what every client should, and knows of nothing else.
+    const stage = steps ? given : { ...given, steps: DEFAULT_STEPS };
+    const work = useServer(stage, options).then(
+      () => ({ code: 0, stderr: steps ? 'mcp-steps: done\n' : '' }),
+      (error: unknown) => ({ code: 1, stderr: String(error) }),
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), stage.boundMs);
+    });
+    const end = await Promise.race([work, late]);
+    clearTimeout(timer);
+    return end ? { ...end, late: false } : { code: null, stderr: '', late: true };
+  };
+}
+
+async function useServer(stage: ScriptedServer, options: ConnectOptions): Promise<void> {
+  const connector = stage.url === undefined ? onPipes(stage) : http(stage.url);
+  const client = await connect(connector, {
+    cache: false,
+    // Nobody has to start here.
+    bootMs: 300,
+    silenceMs: 300,
+    answers: { elicit: acceptForm, sample: () => SAMPLED, roots: ROOTS },
+    ...options,
+  });
+  try {
+    await doSteps(
+      {
+        list: () => client.listTools(),
+        call: (name, args, signal) => client.callTool(name, args, signal ? { signal } : {}),
+        listen: () => client.listen({ tools: true }),
+        close: () => client.close(),
+      },
+      stage.steps,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+function onPipes({ start }: ScriptedServer): Connector {
+  return {
+    label: 'pipes',
+    identity: undefined,
+    connect() {
+      const { stdin, stdout, exited, kill } = start!();
+      return createStreamConnection({
+        label: 'pipes',
+        input: stdout,
+        output: stdin,
+        alwaysReads: true,
+        maxLineBytes: 64 * 1024 * 1024,
+        gone: exited.then(() => new Error('the server has exited')),
+        async release() {
+          stdin.end();
+          const timer = setTimeout(kill, 1500);
+          await exited;
+          clearTimeout(timer);
+        },
+      });
+    },
+  };
+}
