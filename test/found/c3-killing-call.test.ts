@@ -32,7 +32,7 @@ describe('C3: a tool that ends the server over HTTP', { timeout: 90_000 }, () =>
     });
     expect(report.grade.letter).toBe('D');
     expect(report.grade.why).toMatch(
-      /^The server was gone after tools\/call of reset, and only what was seen before counts/,
+      /^The server was gone after tools\/call of reset. Only what was seen before counts/,
     );
   });
 

@@ -107,7 +107,7 @@ describe('C6: the driver over HTTP', () => {
       (id) => body(`{"jsonrpc":"2.0","id":${id},"result":{"resultType":"input_required"}}`),
       {
         kind: 'input_required',
-        example: 'the tool asked for input, and a benchmark gives none',
+        example: 'the tool asked for input, which a benchmark does not provide',
         answered: true,
       },
     ],
