@@ -45,6 +45,28 @@ describe('the names of exported types', () => {
   });
 });
 
+describe('the grain of the sources', () => {
+  it('is at most 650 files, and at most 15 in a folder', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(sources.length).toBeLessThanOrEqual(650);
+    const folders = new Map<string, number>();
+    for (const { file } of sources) {
+      const folder = file.slice(0, file.lastIndexOf('/'));
+      folders.set(folder, (folders.get(folder) ?? 0) + 1);
+    }
+    expect([...folders].filter(([, count]) => count > 15)).toEqual([]);
+  });
+
+  it('has no base classes: only errors extend a class', () => {
+    const derived = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+)(?:<.*>)? extends (\w+)/gm)]
+        .filter(([, , base]) => !/Error$/.test(base!))
+        .map(([, name]) => `${file}: ${name}`),
+    );
+    expect(derived).toEqual([]);
+  });
+});
+
 async function readSources(name: string): Promise<{ file: string; text: string }[]> {
   const folder = join(root, 'packages', name, 'src');
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
