@@ -25,6 +25,7 @@ describe('C7: --through', () => {
         error: { code: -32603, message: 'broken pipe' },
         frame: aFrame('', {}),
         id: 1,
+        method: 'tools/call',
         notifications: [],
         ms: 1,
       },

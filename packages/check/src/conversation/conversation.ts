@@ -63,6 +63,8 @@ export type Reply = (
     }
 ) & {
   readonly id: RequestId;
+  /** The method of the request. */
+  readonly method: string;
   /** The answer on the wire. */
   readonly frame?: Frame;
   /** Notifications of this request. If they carry no id, all that came while it ran. */
@@ -84,10 +86,7 @@ export interface Pending {
 }
 
 /** The reply in a frame, even if the frame has other faults. */
-export function replyOf(
-  frame: Frame,
-  about: { readonly id: RequestId; readonly notifications: readonly Frame[]; readonly ms: number },
-): Reply {
+export function replyOf(frame: Frame, about: Pick<Reply, 'id' | 'method' | 'notifications' | 'ms'>): Reply {
   const { result, error } = membersOf(frame);
   if (isJsonObject(result)) return { kind: 'result', result, frame, ...about };
   if (isJsonObject(error)) {
@@ -112,8 +111,8 @@ export function replyOf(
 }
 
 /** The reply for a request that failed before any answer. */
-export function silenceOf(error: unknown, id: RequestId, ms: number): Reply {
-  return { kind: 'silence', why: messageOf(error), id, notifications: [], ms };
+export function silenceOf(error: unknown, about: Pick<Reply, 'id' | 'method' | 'ms'>): Reply {
+  return { kind: 'silence', why: messageOf(error), notifications: [], ...about };
 }
 
 /** The request that every server of the era must answer, without side effects. */

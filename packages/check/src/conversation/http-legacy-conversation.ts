@@ -79,14 +79,14 @@ export function createHttpLegacyConversation(
           // The response on the stream of a POST is its answer, whatever id it has.
           (await http.waitFor(isAnswer, rest)) ??
           (await fetchRest(http, isWanted, { peer, clock, headers, until: began + ms, onStream: keep }));
-        const about = { id, notifications: notifications(), ms: clock.now() - began, http };
+        const about = { id, method, notifications: notifications(), ms: clock.now() - began, http };
         if (frame) return { ...replyOf(frame, about), http };
         const why = http.isStream
           ? `HTTP ${http.status}, and the stream has no answer`
           : `HTTP ${http.status} without an answer`;
         return { kind: 'silence', why, ...about };
       },
-      (error): Reply => silenceOf(error, id, clock.now() - began),
+      (error): Reply => silenceOf(error, { id, method, ms: clock.now() - began }),
     );
     return {
       id,

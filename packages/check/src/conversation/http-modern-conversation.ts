@@ -56,7 +56,7 @@ export function createHttpModernConversation(options: HttpConversationOptions): 
       async (http): Promise<Reply> => {
         const frame = await http.waitFor((each) => isAnswer(each), Math.max(1, ms - (clock.now() - began)));
         own.push(...http.frames.filter(isOwn));
-        const about = { id, notifications: http.frames.filter(isOwn), ms: clock.now() - began, http };
+        const about = { id, method, notifications: http.frames.filter(isOwn), ms: clock.now() - began, http };
         if (frame) {
           const said = { ...replyOf(frame, about), http };
           learnTools(method, said, schemas);
@@ -65,7 +65,7 @@ export function createHttpModernConversation(options: HttpConversationOptions): 
         const why = isCancelled ? 'cancelled' : `HTTP ${http.status} without an answer`;
         return { kind: 'silence', why, ...about };
       },
-      (error): Reply => silenceOf(error, id, clock.now() - began),
+      (error): Reply => silenceOf(error, { id, method, ms: clock.now() - began }),
     );
     return {
       id,

@@ -72,7 +72,7 @@ async function openOnPeer(peer: StreamPeer, options: OpenConversationOptions): P
       peer.transcript.waitFor((each) => membersOf(each)['id'] === body.id, helloMs),
       ...(options.giveUp ? [options.giveUp.then(() => undefined)] : []),
     ]);
-    const about = { id: body.id, notifications: [], ms: helloMs };
+    const about = { id: body.id, method: body.method, notifications: [], ms: helloMs };
     const { why, exited } = await describeSilence(peer);
     const silence = { kind: 'silence', why: `${why}${lastStderrLine(peer)}`, exited, ...about } as const;
     const hello = accept(frame ? replyOf(frame, about) : silence, era);
@@ -131,13 +131,13 @@ const SSE_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
 
 async function greet(
   peer: HttpPeer,
-  body: { readonly id: number },
+  body: { readonly id: number; readonly method: string },
   headers: Readonly<Record<string, string>>,
   ms: number,
 ): Promise<{ readonly reply: Reply; readonly sessionId: string | undefined }> {
   const http = await peer.request({ body, headers, ms });
   const frame = await http.waitFor((each) => each.kind === 'result' || each.kind === 'error', ms);
-  const about = { id: body.id, notifications: [], ms };
+  const about = { id: body.id, method: body.method, notifications: [], ms };
   const why = `HTTP ${http.status}${http.text === '' ? '' : `: ${http.text.slice(0, 200)}`}`;
   const reply: Reply = frame ? replyOf(frame, about) : { kind: 'silence', why, ...about };
   const sessionId = http.headers['mcp-session-id'];

@@ -71,7 +71,7 @@ export function createStreamConversation(options: StreamConversationOptions): Ch
         return notifications();
       },
       reply: answered.then((frame): Reply => {
-        const about = { id, notifications: notifications(), ms: clock.now() - began };
+        const about = { id, method, notifications: notifications(), ms: clock.now() - began };
         if (frame) return replyOf(frame, about);
         const why = transcript.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`;
         return { kind: 'silence', why, ...about };

@@ -9,6 +9,7 @@ import type { HttpPeer } from '../wire/http-peer.js';
 import type { StreamPeer } from '../wire/stream-peer.js';
 import type { CheckTarget } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
+import type { FailureCause } from './failure-cause.js';
 
 /** What a check works with: the target, the facts about it, and the means to talk to it. */
 export interface CheckContext {
@@ -85,6 +86,7 @@ export class Failed extends Error {
   readonly expected: string;
   readonly wire: readonly WireLine[] | undefined;
   readonly input: string | undefined;
+  readonly failureCause: FailureCause | undefined;
 
   constructor(seen: string, expected: string, more: FailureDetails = {}) {
     super(`${seen}; expected: ${expected}`);
@@ -92,6 +94,7 @@ export class Failed extends Error {
     this.expected = expected;
     this.wire = more.wire;
     this.input = more.input;
+    this.failureCause = more.cause;
   }
 }
 
@@ -100,6 +103,8 @@ interface FailureDetails {
   readonly wire?: readonly WireLine[];
   /** The smallest input that fails. */
   readonly input?: string;
+  /** Findings are grouped by it, since one fault of a server may fail many checks. */
+  readonly cause?: FailureCause;
 }
 
 /** Thrown by a check that does not apply. */

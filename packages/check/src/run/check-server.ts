@@ -14,7 +14,7 @@ import { applyBaseline, type Baseline } from './baseline.js';
 import type { CheckPatience } from './check-context.js';
 import { createFairClock } from './fair-clock.js';
 import { countsOf, gradeOf } from './grade.js';
-import { groupFindings } from './group-findings.js';
+import { groupFindings, type JudgedCheck } from './group-findings.js';
 import { type CheckChoice, choose, type Planned, planRun } from './plan.js';
 import type { RunContext } from './prepare-context.js';
 import { findingOf, runCheck } from './run-check.js';
@@ -186,13 +186,17 @@ async function startRunBy(
 const PATIENCE: CheckPatience = { helloMs: 20_000, answerMs: 5000, quietMs: 300, checkMs: 30_000 };
 
 /** Runs the lanes `shared` and `abuse` in order for each era, `own` in parallel with them, and `after` at the end. */
-async function runAll(plan: readonly Planned[], run: RunContext, options: CheckOptions): Promise<Finding[]> {
-  const found = new Map<Planned, Finding>();
+async function runAll(
+  plan: readonly Planned[],
+  run: RunContext,
+  options: CheckOptions,
+): Promise<JudgedCheck[]> {
+  const found = new Map<Planned, JudgedCheck>();
   const judge = async (planned: Planned): Promise<void> => {
     if (options.signal?.aborted) return;
-    const finding = planned.obstacle === undefined ? await runWithRetry(planned, run) : notRun(planned);
-    found.set(planned, finding);
-    options.onFinding?.(finding, { done: found.size, of: plan.length });
+    const judged = planned.obstacle === undefined ? await runWithRetry(planned, run) : notRun(planned);
+    found.set(planned, judged);
+    options.onFinding?.(judged.finding, { done: found.size, of: plan.length });
   };
   const inLane = (lane: NonNullable<Check['lane']>) =>
     plan.filter(({ check }) => (check.lane ?? 'shared') === lane);
@@ -214,29 +218,31 @@ async function runAll(plan: readonly Planned[], run: RunContext, options: CheckO
 }
 
 /** A check that fails on a connection that got bad input from other checks runs again on a new connection. */
-async function runWithRetry({ check, era }: Planned, run: RunContext): Promise<Finding> {
+async function runWithRetry({ check, era }: Planned, run: RunContext): Promise<JudgedCheck> {
   const isGoneBefore = run.watch.goneAfter !== undefined;
-  const finding = await runCheck(check, era, run);
+  const judged = await runCheck(check, era, run);
+  const { finding } = judged;
+  const skipped = () => ({ finding: findingOf(check, era, 'skip', { seen: goneWhy(run), ms: finding.ms }) });
   const holds = finding.outcome === 'pass' || finding.outcome === 'skip';
-  if (isGoneBefore && finding.outcome === 'error')
-    return findingOf(check, era, 'skip', { seen: goneWhy(run), ms: finding.ms });
+  if (isGoneBefore && finding.outcome === 'error') return skipped();
   // Checks that only read transcripts do not need the server.
   if (!holds && !isGoneBefore && (await run.watch.look(`the check ${check.id}`))) {
     const isCulprit = run.watch.goneAfter === `the check ${check.id}`;
-    if (isCulprit) return { ...finding, seen: `${finding.seen}; the server was gone after this check` };
-    return findingOf(check, era, 'skip', { seen: goneWhy(run), ms: finding.ms });
+    if (!isCulprit) return skipped();
+    const seen = `${finding.seen}; the server was gone after this check`;
+    return { ...judged, finding: { ...finding, seen } };
   }
-  if (check.lane !== 'abuse' || holds || !(await run.renewAbuseConnection(era))) return finding;
+  if (check.lane !== 'abuse' || holds || !(await run.renewAbuseConnection(era))) return judged;
   const again = await runCheck(check, era, run);
-  return { ...again, ms: again.ms + finding.ms };
+  return { ...again, finding: { ...again.finding, ms: again.finding.ms + finding.ms } };
 }
 
 function goneWhy({ watch }: RunContext): string {
   return `the server was gone after ${watch.goneAfter}`;
 }
 
-function notRun({ check, era, obstacle = '' }: Planned): Finding {
-  return findingOf(check, era, 'skip', { seen: obstacle, ms: 0 });
+function notRun({ check, era, obstacle = '' }: Planned): JudgedCheck {
+  return { finding: findingOf(check, era, 'skip', { seen: obstacle, ms: 0 }) };
 }
 
 function speaksNothing(target: CheckTarget, verdicts: Awaited<ReturnType<typeof findEras>>): IsthmusError {

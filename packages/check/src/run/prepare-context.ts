@@ -12,6 +12,7 @@ import { type StreamPeer, streamPeerOn } from '../wire/stream-peer.js';
 import type { CheckTarget, Pipe } from '../wire/targets.js';
 import type { WireTranscript } from '../wire/transcript.js';
 import { type CheckContext, type CheckPatience, Failed, Skipped } from './check-context.js';
+import { causeIn } from './failure-cause.js';
 import type { ServerWatch } from './server-watch.js';
 
 /** What all checks of a run share. */
@@ -147,7 +148,7 @@ export function prepareContext(run: RunContext, era: Era): PreparedContext {
     needResult(reply, what) {
       if (reply.kind === 'result') return reply.result;
       const seen = reply.kind === 'silence' ? reply.why : `error ${reply.error.code}: ${reply.error.message}`;
-      return fail(`${what} had no result: ${seen}`, 'a result');
+      return fail(`${what} had no result: ${seen}`, 'a result', causeIn(reply));
     },
     // When this process was busy, timers fire late, and before the input that has arrived in the meantime.
     pause: (ms) =>

@@ -1,10 +1,11 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import type { Check, Era, Finding, Outcome } from '../model.js';
 import { Failed, Skipped } from './check-context.js';
+import type { JudgedCheck } from './group-findings.js';
 import { prepareContext, type RunContext } from './prepare-context.js';
 
-/** Runs one check in one era, with a time limit, and returns its finding. Never rejects. */
-export async function runCheck(check: Check, era: Era, run: RunContext): Promise<Finding> {
+/** Runs one check in one era, with a time limit, and returns its finding and the cause. Never rejects. */
+export async function runCheck(check: Check, era: Era, run: RunContext): Promise<JudgedCheck> {
   const { clock, patience } = run;
   const began = clock.now();
   const { context, excerpt, clear } = prepareContext(run, era);
@@ -19,15 +20,16 @@ export async function runCheck(check: Check, era: Era, run: RunContext): Promise
   work.catch(() => {});
   try {
     const seen = await Promise.race([work, late]);
-    return finding('pass', { seen: seen ?? 'as expected' });
+    return judged('pass', { seen: seen ?? 'as expected' });
   } catch (error) {
-    if (error instanceof Skipped) return finding('skip', { seen: error.message });
+    if (error instanceof Skipped) return judged('skip', { seen: error.message });
     if (error instanceof Failed) {
-      const { seen, expected, wire = excerpt(), input } = error;
+      const { seen, expected, wire = excerpt(), input, failureCause: cause } = error;
       const outcome = check.level === 'MUST' ? 'fail' : 'warn';
-      return finding(outcome, { seen, expected, wire, ...(input !== undefined && { input }) });
+      const found = { seen, expected, wire, ...(input !== undefined && { input }) };
+      return { ...judged(outcome, found), ...(cause && { cause }) };
     }
-    return finding('error', {
+    return judged('error', {
       seen: `could not be finished: ${messageOf(error)}`,
       expected: 'the check finishes',
       wire: excerpt(),
@@ -37,8 +39,8 @@ export async function runCheck(check: Check, era: Era, run: RunContext): Promise
     await clear();
   }
 
-  function finding(outcome: Outcome, found: Partial<Finding> & { readonly seen: string }): Finding {
-    return findingOf(check, era, outcome, { ms: clock.now() - began, ...found });
+  function judged(outcome: Outcome, found: Partial<Finding> & { readonly seen: string }): JudgedCheck {
+    return { finding: findingOf(check, era, outcome, { ms: clock.now() - began, ...found }) };
   }
 }
 

@@ -19,7 +19,7 @@ export interface Facts {
   readonly templates: readonly JsonObject[];
   readonly prompts: readonly JsonObject[];
   /** Announced lists that failed, with the answer of the server. */
-  readonly failedLists: readonly { readonly method: string; readonly said: string }[];
+  readonly failedLists: readonly FailedList[];
   /** An error lacked the id of its request. */
   readonly hasLooseErrors: boolean;
   /** Tools that may be called, with arguments to call them with. */
@@ -30,6 +30,14 @@ export interface Facts {
   readonly objections: readonly string[];
   /** The ordinary requests of the survey, with their replies. */
   readonly walkthrough: readonly WalkthroughStop[];
+}
+
+export interface FailedList {
+  readonly method: string;
+  /** The code of the error. Without it there was no answer. */
+  readonly code?: number;
+  /** For reports. */
+  readonly said: string;
 }
 
 export interface CallableTool {

@@ -3,7 +3,13 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { CheckConversation, KnownFaults, Reply, ServerAnswer } from '../conversation/conversation.js';
 import { type Frame, membersOf } from '../wire/transcript.js';
 import { type Consent, objectionTo, quickArguments, sampleArguments } from './callable-tools.js';
-import { type CallableTool, type Facts, hasCapability, type WalkthroughStop } from './facts.js';
+import {
+  type CallableTool,
+  type Facts,
+  type FailedList,
+  hasCapability,
+  type WalkthroughStop,
+} from './facts.js';
 
 export interface WalkthroughOptions extends Consent {
   /** Arguments by tool name, for tools whose schema is not enough. */
@@ -24,11 +30,15 @@ export async function walkThrough(
   options: WalkthroughOptions,
 ): Promise<Facts> {
   conversation.answerWith(answerPolitely);
-  const failedLists: { method: string; said: string }[] = [];
+  const failedLists: FailedList[] = [];
   const failed = (method: string, reply: Reply) => {
     if (reply.kind === 'silence' && conversation.isOpen)
       options.knownFaults.silent.add(`${conversation.era} ${method}`);
-    failedLists.push({ method, said: describe(reply) });
+    failedLists.push({
+      method,
+      ...(reply.kind === 'error' && { code: reply.error.code }),
+      said: describe(reply),
+    });
   };
   const tools = await listAll(conversation, 'tools', 'tools/list', 'tools', failed);
   const resources = await listAll(conversation, 'resources', 'resources/list', 'resources', failed);

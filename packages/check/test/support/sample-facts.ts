@@ -38,7 +38,15 @@ export function aStop(
     params: { name: 'forecast', arguments: {} },
     progressToken: 1001,
     questions,
-    reply: { kind: 'result', result, frame: aFrame('', {}), id: 1, notifications: heard, ms: 1 },
+    reply: {
+      kind: 'result',
+      result,
+      frame: aFrame('', {}),
+      id: 1,
+      method: 'tools/call',
+      notifications: heard,
+      ms: 1,
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { askAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { notAMessage } from '../../run/failure-cause.js';
 import { slowArguments } from '../../survey/callable-tools.js';
 import type { Facts } from '../../survey/facts.js';
 import { requestOf, requestWithLongAnswer } from '../resilience/bad-input.js';
@@ -75,6 +76,7 @@ export const endChecks: readonly Check[] = [
         if (complaint !== undefined)
           context.fail(`it wrote ${frame.text.slice(0, 200)} (${complaint})`, 'only messages', {
             wire,
+            ...notAMessage(frame),
           });
       }
       return `all of ${frames.length} lines are messages`;

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-r
 import type { Reply } from '../../conversation/conversation.js';
 import type { WireLine } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { causeIn } from '../../run/failure-cause.js';
 import type { Revision } from '../../shapes/index.js';
 import { type Frame, membersOf, paramsOf, type WireTranscript } from '../../wire/transcript.js';
 
@@ -25,7 +26,8 @@ export function needRefusal(
 ): string {
   const seen = `${what} was answered with ${inWords(reply)}`;
   if (reply.kind === 'error' && (codes.length === 0 || codes.includes(reply.error.code))) return seen;
-  return context.fail(seen, codes.length === 0 ? 'an error' : `error ${codes.join(' or ')}`);
+  const expected = codes.length === 0 ? 'an error' : `error ${codes.join(' or ')}`;
+  return context.fail(seen, expected, causeIn(reply));
 }
 
 export function short(text: string, most = 120): string {

@@ -41,7 +41,7 @@ export async function askFirst(
 }
 
 async function post(context: CheckContext, body: Body, version = context.revision): Promise<Reply> {
-  const about = { id: body.id, notifications: [], ms: 0 };
+  const about = { id: body.id, method: body.method, notifications: [], ms: 0 };
   const ms = context.patience.answerMs;
   try {
     const http = await context
@@ -62,7 +62,7 @@ async function say(
   body: Body,
   ms = context.patience.answerMs,
 ): Promise<Reply> {
-  const about = { id: body.id, notifications: [], ms: 0 };
+  const about = { id: body.id, method: body.method, notifications: [], ms: 0 };
   const { transcript } = peer;
   const from = transcript.frames.length;
   peer.send({ jsonrpc: '2.0', ...body });

@@ -3,6 +3,7 @@ import type { CheckConversation } from '../../conversation/conversation.js';
 import { legacyHeaders } from '../../conversation/http-legacy-conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { causeInFrame } from '../../run/failure-cause.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 import { answers, codeOf, harmless, inShort, line, newId, peerOf, sendAndExpectAlive } from './bad-input.js';
 
@@ -76,6 +77,7 @@ export const batchChecks: readonly Check[] = [
       return context.fail(
         `after it accepted 2025-03-26, ${missing.length} of 2 requests of a batch had no result${got}`,
         'a result for each request of the batch',
+        causeInFrame(error),
       );
     },
   },

@@ -1,5 +1,6 @@
 import { helloMessage } from '../../conversation/envelope.js';
 import type { Check } from '../../model.js';
+import { causeInFrame } from '../../run/failure-cause.js';
 import type { Frame } from '../../wire/transcript.js';
 import {
   answers,
@@ -35,7 +36,8 @@ export const byteChecks: readonly Check[] = [
         });
         const error = said.find(({ kind }) => kind === 'error');
         if (!error) context.fail(`the line ${text} was not answered`, 'an error -32700');
-        if (codeOf(error!) !== -32700) context.fail(`the line ${text} got ${inShort(error!)}`, 'code -32700');
+        if (codeOf(error!) !== -32700)
+          context.fail(`the line ${text} got ${inShort(error!)}`, 'code -32700', causeInFrame(error));
       }
       return 'each of three lines got -32700';
     },
@@ -147,7 +149,7 @@ export const byteChecks: readonly Check[] = [
         const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(id) });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          context.fail(`${badInput.what} ${got}`, 'the same answer as without it');
+          context.fail(`${badInput.what} ${got}`, 'the same answer as without it', causeInFrame(said[0]));
         }
       }
       return 'accepted CRLF, and white space before, after and inside';
@@ -177,7 +179,11 @@ export const byteChecks: readonly Check[] = [
         });
         if (!said.some((frame) => answers(id)(frame) && frame.kind === 'result')) {
           const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-          context.fail(`a request with ${what} ${got}`, 'the same answer as in plain JSON');
+          context.fail(
+            `a request with ${what} ${got}`,
+            'the same answer as in plain JSON',
+            causeInFrame(said[0]),
+          );
         }
       }
       return 'accepted both';
@@ -231,7 +237,11 @@ export const byteChecks: readonly Check[] = [
       );
       if (said.some(answers(id))) return `the id ${id} came back unchanged`;
       const got = said[0] ? `came back as ${inShort(said[0])}` : 'was not answered';
-      return context.fail(`a request with the id ${id} ${got}`, 'an answer with the same id');
+      return context.fail(
+        `a request with the id ${id} ${got}`,
+        'an answer with the same id',
+        causeInFrame(said[0]),
+      );
     },
   },
 ];

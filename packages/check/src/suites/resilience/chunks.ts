@@ -1,4 +1,5 @@
 import type { Check } from '../../model.js';
+import { causeInFrame } from '../../run/failure-cause.js';
 import {
   answers,
   collectAnswers,
@@ -38,7 +39,11 @@ export const chunkChecks: readonly Check[] = [
       };
       const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) return 'it was answered';
-      return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
+      return context.fail(
+        `it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
+        'a result',
+        causeInFrame(said[0]),
+      );
     },
   },
   {
@@ -59,12 +64,20 @@ export const chunkChecks: readonly Check[] = [
         .slice(from)
         .find(({ from: by, kind }) => by === 'server' && (kind === 'error' || kind === 'result'));
       if (early)
-        context.fail(`half a line was answered with ${inShort(early)}`, 'nothing before the newline');
+        context.fail(
+          `half a line was answered with ${inShort(early)}`,
+          'nothing before the newline',
+          causeInFrame(early),
+        );
       const badInput = { what: 'the other half', send: () => peer.sendBytes(text.slice(30)) };
       const said = await sendAndExpectAlive(context, conversation, badInput, { until: answers(id) });
       if (said.some((frame) => answers(id)(frame) && frame.kind === 'result'))
         return 'it was answered when it was whole';
-      return context.fail(`it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`, 'a result');
+      return context.fail(
+        `it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
+        'a result',
+        causeInFrame(said[0]),
+      );
     },
   },
   {
@@ -112,6 +125,7 @@ export const chunkChecks: readonly Check[] = [
       return context.fail(
         `a request with the id ${id} ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
         'an answer with the same id',
+        causeInFrame(said[0]),
       );
     },
   },
@@ -176,6 +190,7 @@ export const chunkChecks: readonly Check[] = [
       return context.fail(
         `it ${said[0] ? `got ${inShort(said[0])}` : 'was not answered'}`,
         'an answer with its id',
+        causeInFrame(said[0]),
       );
     },
   },

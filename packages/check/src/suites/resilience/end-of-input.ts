@@ -2,6 +2,7 @@ import { within } from '@isthmus/sdk/internal/async/clock.js';
 import { askAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { notAMessage } from '../../run/failure-cause.js';
 import { slowArguments } from '../../survey/callable-tools.js';
 import type { StreamPeer } from '../../wire/stream-peer.js';
 import { collectAnswers, describeEnd, harmless, peerOf } from './bad-input.js';
@@ -141,7 +142,8 @@ async function endsWell(context: CheckContext, cut: (text: string) => string): P
   }
   await within(context.clock, context.patience.answerMs, peer.ended);
   const nonsense = peer.transcript.frames.find(({ from, json }) => from === 'server' && json === undefined);
-  if (nonsense) context.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'only messages');
+  if (nonsense)
+    context.fail(`it wrote ${nonsense.text.slice(0, 160)}`, 'only messages', notAMessage(nonsense));
   const crash = await crashOf(context, peer);
   if (crash !== undefined) context.fail(`the process ended with ${crash}${describeEnd(peer)}`, 'exit code 0');
   const isAnswered = peer.transcript.frames.some(({ from, id }) => from === 'server' && id === 'unfinished');

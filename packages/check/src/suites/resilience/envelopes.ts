@@ -1,6 +1,7 @@
 import { aliveMethod } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { causeInFrame } from '../../run/failure-cause.js';
 import { type Frame, membersOf } from '../../wire/transcript.js';
 import {
   answers,
@@ -44,7 +45,8 @@ export const envelopeChecks: readonly Check[] = [
         });
         const error = said.find(({ kind }) => kind === 'error');
         if (!error) context.fail(`${what} was not answered: ${JSON.stringify(json)}`, 'an error -32600');
-        if (codeOf(error!) !== -32600) context.fail(`${what} got ${inShort(error!)}`, 'code -32600');
+        if (codeOf(error!) !== -32600)
+          context.fail(`${what} got ${inShort(error!)}`, 'code -32600', causeInFrame(error));
       }
       return 'each of five got -32600';
     },
@@ -71,7 +73,11 @@ export const envelopeChecks: readonly Check[] = [
       const error = said.find(({ kind }) => kind === 'error');
       if (!error) return context.skip('it does not answer a request whose method is a number');
       if (error.id === id) return `the error has the id ${id}`;
-      return context.fail(`a request with the id ${id} got ${inShort(error)}`, `an error with the id ${id}`);
+      return context.fail(
+        `a request with the id ${id} got ${inShort(error)}`,
+        `an error with the id ${id}`,
+        causeInFrame(error),
+      );
     },
   },
   {
@@ -145,7 +151,11 @@ export const envelopeChecks: readonly Check[] = [
         );
         if (said.some(isAnswer)) continue;
         const got = said[0] ? `was answered with ${inShort(said[0])}` : 'was not answered';
-        context.fail(`a request with the id ${JSON.stringify(id)} ${got}`, 'an answer with the same id');
+        context.fail(
+          `a request with the id ${JSON.stringify(id)} ${got}`,
+          'an answer with the same id',
+          causeInFrame(said[0]),
+        );
       }
       return 'eight ids came back unchanged';
     },
@@ -172,7 +182,11 @@ export const envelopeChecks: readonly Check[] = [
         );
         if (said.some((frame) => answers(id)(frame) && frame.kind === 'result')) continue;
         const got = said[0] ? `got ${inShort(said[0])}` : 'was not answered';
-        context.fail(`the ${time} request with the id ${id} ${got}`, 'a result each time');
+        context.fail(
+          `the ${time} request with the id ${id} ${got}`,
+          'a result each time',
+          causeInFrame(said[0]),
+        );
       }
       return 'the same id was served three times';
     },

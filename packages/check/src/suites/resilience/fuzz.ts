@@ -3,6 +3,7 @@ import type { Arbitrary } from 'fast-check';
 import { type CheckConversation, isAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
 import { type CheckContext, Failed } from '../../run/check-context.js';
+import { causeInFrame, type FailureCause, noResult } from '../../run/failure-cause.js';
 import type { Frame } from '../../wire/transcript.js';
 import {
   answers,
@@ -108,6 +109,7 @@ export const fuzzChecks: readonly Check[] = [
           return {
             ...line(method, JSON.stringify(requestOf(conversation, id, method, params as JsonObject))),
             id,
+            method,
           };
         },
         show: ([method, params], conversation) =>
@@ -150,10 +152,16 @@ function showBytes(bytes: Buffer): string {
 
 type FastCheck = typeof import('fast-check');
 
+/** Input with an `id` must be answered exactly once. */
+interface FuzzInput extends BadInput {
+  readonly id?: string;
+  /** The method, if the input is a valid request. */
+  readonly method?: string;
+}
+
 interface Fuzz<Input> {
   inputs(fc: FastCheck, conversation: CheckConversation): Arbitrary<Input>;
-  /** Input with an `id` must be answered exactly once. */
-  toBadInput(input: Input, conversation: CheckConversation): BadInput & { readonly id?: string };
+  toBadInput(input: Input, conversation: CheckConversation): FuzzInput;
   show(input: Input, conversation: CheckConversation): string;
 }
 
@@ -164,7 +172,7 @@ export async function fuzz<Input>(
 ): Promise<string> {
   const fc = await import('fast-check');
   let conversation = await context.openConversation();
-  let harm = '';
+  let harm: Harm = { seen: '' };
   let didHarm = false;
   let runs = 0;
   const tryOut = async (input: Input): Promise<boolean> => {
@@ -191,18 +199,23 @@ export async function fuzz<Input>(
   const input = show(outcome.counterexample[0], conversation);
   const note = outcome.interrupted ? '; time ran out before the smallest such input was found' : '';
   return context.fail(
-    `${harm} (seed ${context.seed}${note})`,
+    `${harm.seen} (seed ${context.seed}${note})`,
     'a server that continues, and sends only messages',
-    { input },
+    { input, ...(harm.cause && { cause: harm.cause }) },
   );
+}
+
+interface Harm {
+  readonly seen: string;
+  readonly cause?: FailureCause;
 }
 
 /** The harm that an input did; undefined if it did none. */
 async function harmOf(
   context: CheckContext,
   conversation: CheckConversation,
-  badInput: BadInput & { readonly id?: string },
-): Promise<string | undefined> {
+  badInput: FuzzInput,
+): Promise<Harm | undefined> {
   const { transcript } = peerOf(context, conversation);
   const from = transcript.frames.length;
   try {
@@ -217,14 +230,20 @@ async function harmOf(
     );
     const count = transcript.frames.filter(isAnswer).length;
     if (count === 1) return undefined;
-    return `${badInput.what} was answered ${count} times${describeEnd(peerOf(context, conversation))}`;
+    return {
+      seen: `${badInput.what} was answered ${count} times${describeEnd(peerOf(context, conversation))}`,
+      ...(count === 0 && badInput.method !== undefined && noResult(badInput.method, undefined)),
+    };
   } catch (error) {
-    if (error instanceof Failed) return error.seen;
+    if (error instanceof Failed)
+      return { seen: error.seen, ...(error.failureCause && { cause: error.failureCause }) };
     throw error;
   }
 }
 
-function complaintAbout(frame: Frame, conversation: CheckConversation): string | undefined {
+function complaintAbout(frame: Frame, conversation: CheckConversation): Harm | undefined {
   const complaint = complaintOf(frame, conversation.revision);
-  return complaint === undefined ? undefined : `it sent ${inShort(frame)} (${complaint})`;
+  return complaint === undefined
+    ? undefined
+    : { seen: `it sent ${inShort(frame)} (${complaint})`, ...causeInFrame(frame) };
 }

@@ -1,6 +1,7 @@
 import { treeFacts } from '@isthmus/sdk/internal/process/process-facts.js';
 import { aliveMethod, askAlive } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
+import { causeInFrame } from '../../run/failure-cause.js';
 import {
   collectAnswers,
   describeEnd,
@@ -86,7 +87,11 @@ export const floodChecks: readonly Check[] = [
             by === 'server' && (kind === 'error' || kind === 'result') && !own.has(String(id)),
         );
       if (other)
-        context.fail(`another message was also answered: ${inShort(other)}`, 'answers to requests only');
+        context.fail(
+          `another message was also answered: ${inShort(other)}`,
+          'answers to requests only',
+          causeInFrame(other),
+        );
       return '200 requests among 600 other messages were answered';
     },
   },

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { aliveMethod, type CheckConversation } from '../../conversation/conversation.js';
 import type { Check } from '../../model.js';
+import { causeIn, causeInFrame } from '../../run/failure-cause.js';
 import type { Frame } from '../../wire/transcript.js';
 import {
   answers,
@@ -62,7 +63,11 @@ export const memberChecks: readonly Check[] = [
       const reply = await conversation.request(method, { unheardOf: { nested: [1, 2] }, anotherOne: null });
       if (reply.kind === 'result') return `${method} with two unknown params had a result`;
       const seen = reply.kind === 'error' ? `error ${reply.error.code}: ${reply.error.message}` : reply.why;
-      return context.fail(`${method} with unknown params had no result: ${seen}`, 'the usual result');
+      return context.fail(
+        `${method} with unknown params had no result: ${seen}`,
+        'the usual result',
+        causeIn(reply),
+      );
     },
   },
   {
@@ -106,9 +111,10 @@ export const memberChecks: readonly Check[] = [
           context.fail(
             `${what} ${answer ? `got ${inShort(answer)}` : 'was not answered'}`,
             'an error -32601',
+            causeInFrame(answer),
           );
         if (![-32601, -32600, -32602].includes(Number(codeOf(answer!))))
-          context.fail(`${what} got ${inShort(answer!)}`, 'an error -32601');
+          context.fail(`${what} got ${inShort(answer!)}`, 'an error -32601', causeInFrame(answer));
       }
       const names = ['__proto__', 'constructor', 'toString'].filter(
         (name) => !context.facts.tools.some((tool) => tool['name'] === name),
@@ -120,7 +126,11 @@ export const memberChecks: readonly Check[] = [
         const code = reply.kind === 'error' ? reply.error.code : undefined;
         if (!refused || code === -32603) {
           const seen = reply.frame ? inShort(reply.frame) : 'no answer';
-          context.fail(`a call of the tool ${name}, which does not exist, got ${seen}`, 'an error -32602');
+          context.fail(
+            `a call of the tool ${name}, which does not exist, got ${seen}`,
+            'an error -32602',
+            causeInFrame(reply.frame),
+          );
         }
       }
       return 'all were treated as unknown';

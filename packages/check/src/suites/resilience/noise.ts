@@ -1,5 +1,6 @@
 import type { JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { Check } from '../../model.js';
+import { causeInFrame } from '../../run/failure-cause.js';
 import { inShort, line, newId, sendAndExpectAlive } from './bad-input.js';
 
 const common = {
@@ -41,7 +42,11 @@ export const noiseChecks: readonly Check[] = [
       };
       const said = await sendAndExpectAlive(context, conversation, badInput, { listens: true });
       if (said[0])
-        context.fail(`a notification was answered: ${inShort(said[0])}`, 'no answer to any of them');
+        context.fail(
+          `a notification was answered: ${inShort(said[0])}`,
+          'no answer to any of them',
+          causeInFrame(said[0]),
+        );
       return `${all.length} notifications had no answer`;
     },
   },
@@ -65,7 +70,8 @@ export const noiseChecks: readonly Check[] = [
         const said = await sendAndExpectAlive(context, conversation, line(what, JSON.stringify(json)), {
           listens: json === inputs.at(-1)![1],
         });
-        if (said[0]) context.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer');
+        if (said[0])
+          context.fail(`${what} was answered: ${inShort(said[0])}`, 'no answer', causeInFrame(said[0]));
       }
       return 'four unexpected responses were ignored';
     },

@@ -1,5 +1,6 @@
 import type { Check } from '../../model.js';
 import type { CheckContext } from '../../run/check-context.js';
+import { notAMessage } from '../../run/failure-cause.js';
 import { complaintText, judgeMessage } from '../../shapes/index.js';
 import type { Frame, WireTranscript } from '../../wire/transcript.js';
 import { line, sendAndExpectAlive } from './bad-input.js';
@@ -63,6 +64,7 @@ function judgeLines(context: CheckContext, transcripts: readonly WireTranscript[
       const { from, atMs, text } = frame;
       context.fail(`it wrote ${text.slice(0, 200)} (${complaint})`, 'only messages, one per line', {
         wire: [{ from, atMs, text: text.slice(0, 2000) }],
+        ...notAMessage(frame),
       });
     }
   }

@@ -1,11 +1,14 @@
 import { messageOf } from '@isthmus/sdk/internal/errors.js';
 import { isJsonObject, type JsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import type { CheckContext } from '../../../run/check-context.js';
+import { noResult } from '../../../run/failure-cause.js';
 import type { HttpPeer, PeerHttpAnswer, PeerHttpRequest } from '../../../wire/http-peer.js';
 import { type Frame, membersOf } from '../../../wire/transcript.js';
 
 /** The answer to one request, or the reason why there is none. */
 export interface Answer {
+  /** The method of the JSON-RPC request, if the body was one. */
+  readonly method: string | undefined;
   /** 0 if there is no answer. */
   readonly status: number;
   readonly http: PeerHttpAnswer | undefined;
@@ -25,11 +28,13 @@ export async function ask(
   request: Omit<PeerHttpRequest, 'ms'> & { readonly ms?: number },
 ): Promise<Answer> {
   const ms = request.ms ?? context.patience.answerMs;
+  const method = methodIn(request.body);
   let http: PeerHttpAnswer;
   try {
     http = await peer.request({ ...request, ms });
   } catch (error) {
     return {
+      method,
       status: 0,
       http: undefined,
       response: undefined,
@@ -43,15 +48,16 @@ export async function ask(
     return context.undecided(
       'the server timed out on a complete request (HTTP 408); the machine may be busy',
     );
-  return readAnswer(http, ms);
+  return readAnswer(http, ms, method);
 }
 
 /** Reads an answer up to its response or its end. */
-export async function readAnswer(http: PeerHttpAnswer, ms: number): Promise<Answer> {
+export async function readAnswer(http: PeerHttpAnswer, ms: number, method?: string): Promise<Answer> {
   const response = await http.waitFor(isResponse, ms);
   const { result, error } = response ? membersOf(response) : {};
   const code = isJsonObject(error) && typeof error['code'] === 'number' ? error['code'] : undefined;
   return {
+    method,
     status: http.status,
     http,
     response,
@@ -86,12 +92,25 @@ export function needRefusal(
     (codes.length === 0 || (answer.code !== undefined && codes.includes(answer.code)));
   if (isRight) return;
   const wanted = `HTTP ${status.join(' or ')}${codes.length > 0 ? ` with error ${codes.join(' or ')}` : ''}`;
-  context.fail(`${what} was answered with ${answer.said}`, wanted);
+  context.fail(`${what} was answered with ${answer.said}`, wanted, causeInAnswer(answer));
 }
 
 export function needServed(context: CheckContext, answer: Answer, what: string): JsonObject {
   if (isServed(answer)) return answer.result!;
-  return context.fail(`${what} was answered with ${answer.said}`, 'HTTP 200 with a result');
+  return context.fail(
+    `${what} was answered with ${answer.said}`,
+    'HTTP 200 with a result',
+    causeInAnswer(answer),
+  );
+}
+
+/** The cause in an answer that is not a result. */
+export function causeInAnswer({ method, result, code }: Answer): ReturnType<typeof noResult> {
+  return method === undefined || result ? {} : noResult(method, code);
+}
+
+function methodIn(body: unknown): string | undefined {
+  return isJsonObject(body) && typeof body['method'] === 'string' ? body['method'] : undefined;
 }
 
 function describeBody(http: PeerHttpAnswer, response: Frame | undefined): string {

@@ -1,6 +1,7 @@
 import type { Check } from '../../../model.js';
 import type { PeerHttpAnswer } from '../../../wire/http-peer.js';
 import { paramsOf } from '../../../wire/transcript.js';
+import { causeInAnswer } from '../client/answer.js';
 import { longestCall, reportingCall } from '../client/requests.js';
 import { openNamedSession, openSession, type RawSession } from '../client/session.js';
 
@@ -116,6 +117,7 @@ export const sessionChecks: readonly Check[] = [
           context.fail(
             `with id ${id} in two sessions, ${list}/list was answered with ${JSON.stringify(listed.result)?.slice(0, 80) ?? listed.said} and ping with ${JSON.stringify(pinged.result)?.slice(0, 80) ?? pinged.said}`,
             'the right answer for each',
+            causeInAnswer(listed),
           );
         }
       }

@@ -2,6 +2,7 @@ import type { JsonObject, RequestId } from '@isthmus/sdk/internal/wire/json-rpc.
 import type { CheckConversation, Pending } from '../../../conversation/conversation.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
+import { causeInFrame } from '../../../run/failure-cause.js';
 import { type Frame, membersOf } from '../../../wire/transcript.js';
 import { evidence, harmless } from '../answers.js';
 import { listsOf } from '../features/lists.js';
@@ -71,7 +72,7 @@ export const idChecks: readonly Check[] = [
           context.fail(
             `${method} with the id ${JSON.stringify(id)} was answered under ${JSON.stringify(echoed) ?? 'no id'}`,
             `the id ${JSON.stringify(id)}`,
-            evidence(frame),
+            { ...evidence(frame), ...causeInFrame(frame) },
           );
         }
       }
@@ -109,7 +110,11 @@ async function judgeEcho(context: CheckContext, id: RequestId): Promise<string> 
   }
   const echoed = membersOf(frame)['id'];
   if (echoed !== id) {
-    context.fail(`${asked} was answered under ${JSON.stringify(echoed) ?? 'no id'}`, `${JSON.stringify(id)}`);
+    context.fail(
+      `${asked} was answered under ${JSON.stringify(echoed) ?? 'no id'}`,
+      `${JSON.stringify(id)}`,
+      causeInFrame(frame),
+    );
   }
   context.needResult(await pending.reply, asked);
   return `${asked} was answered with the same id`;

@@ -1,4 +1,5 @@
 import type { Check } from '../../../model.js';
+import { causeInFrame } from '../../../run/failure-cause.js';
 import { complaintText, judgeMessage } from '../../../shapes/index.js';
 import { type Frame, membersOf, type WireTranscript } from '../../../wire/transcript.js';
 import { answersIn, evidence, harmless, inWords, knownRevision, saidByServer, several } from '../answers.js';
@@ -92,11 +93,10 @@ export const messageChecks: readonly Check[] = [
             isAnswer(frame) && !asked.includes(frame.id) && !isIdless(frame, conversation.peer === undefined),
         );
       if (stray)
-        context.fail(
-          `a notification was answered: ${stray.text.slice(0, 200)}`,
-          'no answer',
-          evidence(stray),
-        );
+        context.fail(`a notification was answered: ${stray.text.slice(0, 200)}`, 'no answer', {
+          ...evidence(stray),
+          ...causeInFrame(stray),
+        });
       return 'two notifications, one of them unknown, had no answer';
     },
   },

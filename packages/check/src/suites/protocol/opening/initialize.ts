@@ -5,6 +5,7 @@ import { legacyHeaders } from '../../../conversation/http-legacy-conversation.js
 import { NoHello } from '../../../conversation/open-conversation.js';
 import type { Check } from '../../../model.js';
 import type { CheckContext } from '../../../run/check-context.js';
+import { causeIn } from '../../../run/failure-cause.js';
 import type { Facts } from '../../../survey/facts.js';
 import type { StreamPeer } from '../../../wire/stream-peer.js';
 import { membersOf } from '../../../wire/transcript.js';
@@ -130,7 +131,12 @@ export const initializeChecks: readonly Check[] = [
       });
       const { reply } = greeting;
       if (reply.kind !== 'result')
-        context.fail(`initialize after tools/list was answered with ${inWords(reply)}`, 'a result');
+        context.fail(
+          `initialize after tools/list was answered with ${inWords(reply)}`,
+          'a result',
+          // A server that is still busy with tools/list cannot answer.
+          causeIn(reply, 'tools/list'),
+        );
       return 'initialize was answered after a request that came too early';
     },
   },
@@ -205,29 +211,31 @@ export async function greet(context: CheckContext, before?: (peer: StreamPeer) =
   if (context.target.transport === 'http') return greetByPost(context, initialize);
   const peer = await context.openStream();
   before?.(peer);
-  const ask = async (id: string, message: unknown, ms: number) => {
-    peer.send(message);
-    const frame = await peer.transcript.waitFor((each) => membersOf(each)['id'] === id, ms);
+  const ask = async (message: Request, ms: number) => {
+    peer.send({ jsonrpc: '2.0', ...message });
+    const frame = await peer.transcript.waitFor((each) => membersOf(each)['id'] === message.id, ms);
     const why = peer.hasEnded ? 'the connection ended' : `no answer within ${ms} ms`;
-    return frame ? replyOf(frame, about(id)) : ({ kind: 'silence', why, ...about(id) } satisfies Reply);
+    return frame
+      ? replyOf(frame, about(message))
+      : ({ kind: 'silence', why, ...about(message) } satisfies Reply);
   };
   return {
-    reply: await ask('hello', initialize, context.patience.helloMs),
-    ask: (method) => ask(method, { jsonrpc: '2.0', id: method, method }, context.patience.answerMs),
+    reply: await ask(initialize, context.patience.helloMs),
+    ask: (method) => ask({ id: method, method }, context.patience.answerMs),
     peer,
   };
 }
 
-async function greetByPost(context: CheckContext, initialize: { readonly id: string }): Promise<Greeting> {
+async function greetByPost(context: CheckContext, initialize: Request): Promise<Greeting> {
   const http = context.openHttp();
-  const ask = async (body: { readonly id: string }, headers: Record<string, string>) => {
+  const ask = async (body: Request, headers: Record<string, string>) => {
     const answer = await http.request({ body, headers, ms: context.patience.helloMs });
     const frame = await answer.waitFor(
       (each) => each.kind === 'result' || each.kind === 'error',
       context.patience.answerMs,
     );
     const why = `HTTP ${answer.status} without an answer`;
-    const reply: Reply = frame ? replyOf(frame, about(body.id)) : { kind: 'silence', why, ...about(body.id) };
+    const reply: Reply = frame ? replyOf(frame, about(body)) : { kind: 'silence', why, ...about(body) };
     return { reply, answer };
   };
   const { reply, answer } = await ask(initialize, legacyHeaders(undefined, undefined));
@@ -243,6 +251,11 @@ async function greetByPost(context: CheckContext, initialize: { readonly id: str
   };
 }
 
-function about(id: string) {
-  return { id, notifications: [], ms: 0 };
+interface Request {
+  readonly id: string;
+  readonly method: string;
+}
+
+function about({ id, method }: Request) {
+  return { id, method, notifications: [], ms: 0 };
 }
