@@ -1,4 +1,6 @@
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
+import { isFolderFault } from '@isthmus/sdk/internal/process/describe-exit.js';
+import { reachObstacleOf } from '@isthmus/sdk/internal/transport/http-client/failures.js';
 import { ErrorCode } from '@isthmus/sdk/internal/wire/error-codes.js';
 import { isJsonObject } from '@isthmus/sdk/internal/wire/json-rpc.js';
 import { CliError, EXIT } from './cli-error.js';
@@ -105,7 +107,7 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
         ? 'The log of the server may have the reason'
         : 'Is that the URL of an MCP server? Its path is often /mcp or /sse';
     case 'CANNOT_START':
-      return error.message.includes('working directory')
+      return isFolderFault(error)
         ? 'Check the folder of --cwd'
         : 'Check the spelling, or give the full path; --cwd sets the folder that the command runs in';
     case 'CHILD_EXITED':
@@ -136,24 +138,17 @@ function failureHint(error: IsthmusError, { connected, target, mode }: FailureCo
 /** A hint for failures of proxies, certificates and host names; undefined for other failures. */
 export function reachHint(error: unknown): string | undefined {
   if (!(error instanceof IsthmusError)) return undefined;
-  const { message, code, status } = error;
-  if (code === 'ADDRESS_UNAVAILABLE') return proxyHint(message) ?? certificateHint(message);
+  const { message, status } = error;
+  const obstacle = reachObstacleOf(error);
+  if (obstacle?.kind === 'proxy')
+    return `Is the proxy running? Without ${obstacle.variable}, or with the host in NO_PROXY, the connection is direct`;
+  if (obstacle?.kind === 'certificate')
+    return 'The server answers, but its certificate is not trusted: set NODE_EXTRA_CA_CERTS=FILE.pem to trust its authority, or use the host name of the certificate';
+  // A server states the reason of a 403 only in its text.
   const host = status === 403 ? refusedHost(message) : undefined;
   if (host === undefined) return undefined;
   const name = host === '' ? 'HOST' : host;
   return `The server does not accept this host name. If it is isthmus serve, start it with --allow-host ${name}; if it has a proxy in front, let the proxy send the Host that the server expects`;
-}
-
-function proxyHint(message: string): string | undefined {
-  const variable = / through the proxy .*?\((\w+)\): /.exec(message.slice(0, MAX_MESSAGE))?.[1];
-  return variable === undefined
-    ? undefined
-    : `Is the proxy running? Without ${variable}, or with the host in NO_PROXY, the connection is direct`;
-}
-
-function certificateHint(message: string): string | undefined {
-  if (!message.includes('its certificate is not trusted')) return undefined;
-  return 'The server answers, but its certificate is not trusted: set NODE_EXTRA_CA_CERTS=FILE.pem to trust its authority, or use the host name of the certificate';
 }
 
 /** The host in the errors of isthmus and of the official SDKs (`Invalid Host: x`, `Invalid Host header: x`); may be empty. */

@@ -32,8 +32,7 @@ function aboutStart({ opened, seen, verdict }: ProbeFacts): Oddity[] {
   if (opened > 1) {
     found.push(odd('exits-on-probe', 'The server exits on server/discover and had to be started again'));
   }
-  const silent = verdict.evidence.find((line) => line.includes('was not answered within'));
-  if (silent) {
+  if (verdict.discovery.some(({ kind }) => kind === 'silence')) {
     const late = seen.some((message) => message.kind === 'error' || isDiscovery(message));
     found.push(
       odd(
@@ -64,8 +63,8 @@ function aboutMessage(message: DecodedMessage, { verdict }: ProbeFacts): Oddity[
       ];
     }
     if (code === ErrorCode.UnsupportedProtocolVersion) return aboutVersionError(data);
-    const refusal = `server/discover was answered with ${code} `;
-    if (code !== ErrorCode.MethodNotFound && verdict.evidence.some((line) => line.startsWith(refusal))) {
+    const isRefusal = verdict.discovery.some((each) => each.kind === 'error' && each.code === code);
+    if (code !== ErrorCode.MethodNotFound && isRefusal) {
       return [
         odd(
           'odd-refusal',

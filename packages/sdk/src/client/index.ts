@@ -16,6 +16,6 @@ export {
   fileEraCache,
   memoryEraCache,
 } from './negotiation/era-cache.js';
-export type { EraVerdict } from './negotiation/negotiated-connection.js';
+export type { DiscoveryOutcome, EraVerdict } from './negotiation/negotiated-connection.js';
 export type { ConnectOptions, Mode } from './options.js';
 export type { Changes, Wanted } from './subscriptions.js';

@@ -3,7 +3,7 @@
 export type { CallOptions } from '../client/call-options.js';
 export type { Client } from '../client/client.js';
 export { type EraCache, fileEraCache, memoryEraCache } from '../client/negotiation/era-cache.js';
-export type { EraVerdict } from '../client/negotiation/negotiated-connection.js';
+export type { DiscoveryOutcome, EraVerdict } from '../client/negotiation/negotiated-connection.js';
 export type { Changes, Wanted } from '../client/subscriptions.js';
 export {
   type CommandSpec,

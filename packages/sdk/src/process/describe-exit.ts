@@ -26,6 +26,11 @@ function whyNot(error: NodeJS.ErrnoException): string {
   return remedy === undefined ? messageOf(error) : `${remedy} (${code})`;
 }
 
+/** Whether a process could not be started because of its working directory, not of its command. */
+export function isFolderFault({ code, cause }: IsthmusError): boolean {
+  return code === 'CANNOT_START' && (cause as NodeJS.ErrnoException | undefined)?.syscall === 'chdir';
+}
+
 /** Failures that are not caused by the command: what ran out, and what to do. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EAGAIN', 'no more processes are allowed; end some of this user, or raise the limit (ulimit -u)'],

@@ -6,6 +6,7 @@ import type { Mode } from '@isthmus/sdk/internal/client/options.js';
 import type { ServerEntry } from '@isthmus/sdk/internal/config/index.js';
 import { revisionLabel } from '@isthmus/sdk/internal/era/revisions.js';
 import { IsthmusError } from '@isthmus/sdk/internal/errors.js';
+import { isFolderFault } from '@isthmus/sdk/internal/process/describe-exit.js';
 import { childEnvironment } from '@isthmus/sdk/internal/process/environment.js';
 import { VERSION } from '@isthmus/sdk/internal/version.js';
 import { reachHint } from '../../describe-failure.js';
@@ -162,7 +163,7 @@ function codeOf(error: unknown, kind: StartContext['target']['kind']): ProblemCo
   if (!(error instanceof IsthmusError)) return 'other';
   switch (error.code) {
     case 'CANNOT_START':
-      return /working directory/.test(error.message) ? 'folder-missing' : 'command-not-found';
+      return isFolderFault(error) ? 'folder-missing' : 'command-not-found';
     case 'CHILD_EXITED':
     case 'CRASH_LOOP':
       return 'exits';

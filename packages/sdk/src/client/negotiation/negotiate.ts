@@ -31,7 +31,7 @@ import {
   type RefusedInitialize,
   refusalText,
 } from './initialize.js';
-import type { EraVerdict, NegotiatedConnection } from './negotiated-connection.js';
+import type { DiscoveryOutcome, EraVerdict, NegotiatedConnection } from './negotiated-connection.js';
 
 /** A connection whose era is known. */
 export interface NegotiationResult {
@@ -67,6 +67,7 @@ class Negotiation {
   /** The server may be a modern one without `server/discover`. */
   #lacksDiscover = false;
   #supported: readonly string[] | undefined;
+  readonly #discovery: DiscoveryOutcome[] = [];
 
   constructor(attempt: ConnectionAttempt, settings: ConnectSettings) {
     this.#attempt = attempt;
@@ -210,6 +211,10 @@ class Negotiation {
     const { outcome: first, late } = await discover(await this.#attempt.open(), this.#settings, revision);
     const outcome = first.kind === 'silence' && isModern ? ((await late) ?? first) : first;
     this.#attempt.evidence.push(describeOutcome(outcome));
+    this.#discovery.push({
+      kind: outcome.kind,
+      ...(outcome.kind === 'error' && { code: outcome.error.code }),
+    });
     this.#supported = supportedIn(outcome) ?? this.#supported;
     if (outcome.kind === 'silence') void this.#heedLateAnswer(late);
     return outcome;
@@ -281,6 +286,7 @@ class Negotiation {
       revision,
       why,
       evidence: this.#attempt.evidence,
+      discovery: this.#discovery,
       supported: this.#supported,
       warnings: this.#warnings,
       ms: clock.now() - this.#attempt.startedAt,

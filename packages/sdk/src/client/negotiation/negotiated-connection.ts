@@ -22,6 +22,8 @@ export interface EraVerdict {
   readonly why: string;
   /** What each step brought, in order. */
   readonly evidence: readonly string[];
+  /** The outcome of each `server/discover`, in order; for programs, where `evidence` is for people. */
+  readonly discovery: readonly DiscoveryOutcome[];
   /** How long connecting took. */
   readonly ms: number;
   /** The revisions that the server named, where it did. */
@@ -30,6 +32,13 @@ export interface EraVerdict {
   readonly warnings: readonly string[] | undefined;
   /** `cache`: the era was remembered from an earlier run, and was right. */
   readonly source: 'probe' | 'cache' | 'mode';
+}
+
+export interface DiscoveryOutcome {
+  /** `status`: an HTTP status; `idless`: an error without id; `gone`: the server ended. */
+  readonly kind: 'result' | 'error' | 'status' | 'idless' | 'unreadable' | 'silence' | 'gone';
+  /** The code of the error. */
+  readonly code?: number;
 }
 
 /**

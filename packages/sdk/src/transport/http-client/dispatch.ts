@@ -71,7 +71,8 @@ async function viaProxy<T>(url: URL, proxy: NamedProxy | undefined, send: () => 
   try {
     return await send();
   } catch (error) {
-    throw proxyFailure(error, url.origin, proxyLabel(proxy)) ?? error;
+    const { variable } = proxy;
+    throw proxyFailure(error, url.origin, { label: proxyLabel(proxy), variable }) ?? error;
   }
 }
 

@@ -23,7 +23,7 @@ export function networkFailure(error: unknown, label: string): IsthmusError {
 }
 
 /** The error when the proxy could not be reached or refused the tunnel; undefined for failures behind the proxy. */
-export function proxyFailure(error: unknown, target: string, proxy: string): IsthmusError | undefined {
+export function proxyFailure(error: unknown, target: string, proxy: ProxyNames): IsthmusError | undefined {
   const cause = rootOf(error);
   const { code = '', syscall } = cause as NodeJS.ErrnoException;
   const refusesTunnel = code === 'UND_ERR_ABORTED' && messageOf(cause).startsWith('Proxy response');
@@ -31,8 +31,41 @@ export function proxyFailure(error: unknown, target: string, proxy: string): Ist
   const isUnreachable = UNREACHABLE.test(code) || syscall === 'connect' || syscall === 'getaddrinfo';
   if (!refusesTunnel && !isUnreachable && !isBadAddress) return undefined;
   const why = code === 'ECONNREFUSED' ? 'the proxy refused the connection' : messageOf(cause);
-  const message = `Cannot connect to ${target} through the proxy ${proxy}: ${why}`;
-  return new IsthmusError('ADDRESS_UNAVAILABLE', message, { cause: error, sent: 'no' });
+  const message = `Cannot connect to ${target} through the proxy ${proxy.label}: ${why}`;
+  const inProxy = new ProxyError(messageOf(cause), proxy.variable, error);
+  return new IsthmusError('ADDRESS_UNAVAILABLE', message, { cause: inProxy, sent: 'no' });
+}
+
+interface ProxyNames {
+  /** Its address and its variable, for messages. */
+  readonly label: string;
+  /** The environment variable that names it. */
+  readonly variable: string;
+}
+
+/** The cause of an error that a proxy is to blame for. */
+class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+  readonly variable: string;
+
+  constructor(message: string, variable: string, cause: unknown) {
+    super(message, { cause });
+    this.variable = variable;
+  }
+}
+
+/** Why a URL cannot be reached, where a user can change something other than the URL. */
+export type ReachObstacle =
+  | { readonly kind: 'proxy'; readonly variable: string }
+  | { readonly kind: 'certificate' };
+
+export function reachObstacleOf({ code, cause }: IsthmusError): ReachObstacle | undefined {
+  if (code !== 'ADDRESS_UNAVAILABLE') return undefined;
+  for (let each = cause; each instanceof Error; each = each.cause) {
+    if (each instanceof ProxyError) return { kind: 'proxy', variable: each.variable };
+  }
+  const { code: system = '' } = Object(rootOf(cause)) as NodeJS.ErrnoException;
+  return UNTRUSTED.test(system) ? { kind: 'certificate' } : undefined;
 }
 
 export function lost(message: string, cause?: unknown): IsthmusError {
