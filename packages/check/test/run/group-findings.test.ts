@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/model.js';
 import type { FailureCause } from '../../src/run/failure-cause.js';
 import { groupFindings, type JudgedCheck } from '../../src/run/group-findings.js';
-import { aFinding } from '../report/support/sample-report.js';
-import { aServer } from '../through/sample-facts.js';
+import { aFinding } from '../support/report/sample-report.js';
+import { aServer } from '../support/sample-facts.js';
 
 describe('groupFindings', () => {
   it('groups the failures of one list method with the finding about the list', () => {
