@@ -4,7 +4,7 @@ import { fixture, ISTHMUS, startChild } from '../../../test/support/child.js';
 import { demo, isthmus, node, type Ran } from './support/isthmus.js';
 import { freeSocket, startDemoAt } from './support/serve.js';
 
-describe('a command line that makes no sense ends with 2', () => {
+describe('an invalid command line ends with 2', () => {
   it.each<{ args: string[]; says: string }>([
     { args: ['probe'], says: 'No server given' },
     { args: ['probe', 'wss://example.com/mcp'], says: 'is not a kind of address that is known here' },
@@ -89,7 +89,7 @@ describe('a server that cannot be reached ends with 3', () => {
     isForPeople(ran);
   });
 
-  it('the last words of a command that died are shown', async () => {
+  it('the last stderr lines of a command that died are shown', async () => {
     const program =
       'console.error("reading config"); console.error("fatal: no API key"); process.exitCode = 3;';
     const ran = await isthmus('list', ...node('-e', program));

@@ -18,7 +18,7 @@ const BAD = {
   'an impossible limit': { ...echoEntry(), isthmus: { maxProcesses: 0 } },
 };
 
-describe('an entry that makes no sense', () => {
+describe('an invalid entry', () => {
   it('costs its own server and no other, from the beginning', async () => {
     const served = await serveFile({ mcpServers: { ...BAD, good: echoEntry() } });
     await eventually(async () => expect(await served.tools('/mcp/good')).toEqual(['echo']));

@@ -45,7 +45,7 @@ describe('a file that is served and edited', () => {
     expect(await pidOf(served, 'a')).toBe(a);
   });
 
-  it('keeps everything while it is broken; the status says why, until it is mended', async () => {
+  it('keeps everything while it is broken; the status says why, until it is fixed', async () => {
     const config = { mcpServers: { a: echoEntry(), b: echoEntry() } };
     const served = await serveFile(config);
     await ready(served);

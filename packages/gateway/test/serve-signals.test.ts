@@ -41,7 +41,7 @@ it('a second SIGTERM does not wait, and no server is left', async () => {
   });
 });
 
-it('SIGHUP reads the file again, where nobody watches it', async () => {
+it('SIGHUP reads the file again, where it is not watched', async () => {
   const served = await serveFile({ mcpServers: { a: echoEntry() } }, '--no-watch');
   await eventually(async () => expect(await served.tools('/mcp')).toEqual(['echo']));
   served.write({ mcpServers: { a: echoEntry(), b: echoEntry() } });

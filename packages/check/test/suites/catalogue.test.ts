@@ -27,7 +27,7 @@ describe('the catalogue of checks', () => {
     );
   });
 
-  it('fails nobody with a MUST that no MUST of the book asks for', () => {
+  it('fails no server with a MUST that is not a MUST in the rule book', () => {
     const invented = CHECKS.filter(
       ({ level, rules }) =>
         level === 'MUST' && !rules.some((rule) => /^MUST/.test(RULES.get(rule)?.level ?? '')),
@@ -35,7 +35,7 @@ describe('the catalogue of checks', () => {
     expect(invented.map(({ id }) => id)).toEqual([]);
   });
 
-  it('says how to mend what is broken', () => {
+  it('says how to fix what is broken', () => {
     expect(
       CHECKS.filter(({ hint, title }) => hint.length < 10 || title.length < 10).map(({ id }) => id),
     ).toEqual([]);

@@ -34,7 +34,7 @@ describe('assertSound', () => {
     expect(report.version).toMatch(/^\d+\.\d+\.\d+/);
   });
 
-  it('throws what a person needs to mend it, and tells both eras at once', async () => {
+  it('throws what a person needs to fix it, and tells both eras at once', async () => {
     const error = await rejection(assertSound({ server: small() }, { checks, seed: 7 }));
     expect(error).toBeInstanceOf(NotSound);
     expect((error as NotSound).report.counts).toMatchObject({ fail: 2, warn: 2 });

@@ -87,7 +87,7 @@ describe('a bridge with a port', () => {
     expect(target.transport === 'http' && target.url.pathname).toBe('/bridge');
   });
 
-  it('that exits before it listens is shown with its last words', async () => {
+  it('that exits before it listens is shown with its last stderr lines', async () => {
     await expect(start("console.error('no such option'); process.exit(3)")).rejects.toMatchObject({
       code: 'CANNOT_START',
       message: expect.stringMatching(/^The bridge ".*" exited with code 3 before it listened$/),

@@ -170,7 +170,7 @@ describe('a stubborn server never runs twice:', () => {
 });
 
 describe('what cannot be started is told to the host', () => {
-  test('D-7: a server that dies at its start, with the last words of its stderr', async () => {
+  test('D-7: a server that dies at its start, with the last lines of its stderr', async () => {
     const child = shim(home, ...command(home, fixture('child-that-dies-at-start.mjs')));
     const began = Date.now();
     child.send(initialize(1));

@@ -111,7 +111,7 @@ describe('isthmus attach --url', () => {
     expect(textOf(await child.answer(3))).toBe('fine');
   });
 
-  test('an address where nobody is is told to the host, which may try again', async () => {
+  test('an address that refuses connections is reported to the host, which may try again', async () => {
     const child = shim(home, '--url', 'http://127.0.0.1:9/mcp', '--grace', '0');
     child.send(initialize(1));
     expect((await child.answer(1)).error).toMatchObject({ code: -32603, data: { sent: 'no' } });

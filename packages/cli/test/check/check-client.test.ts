@@ -115,7 +115,7 @@ describe('isthmus check-client', () => {
     expect(code).toBe(1);
   });
 
-  it('refuses what makes no sense', async () => {
+  it('refuses invalid options', async () => {
     const run = async (...words: string[]) => {
       const { stderr, code } = await isthmus('check-client', ...words);
       return { stderr, code };

@@ -87,7 +87,7 @@ describe('a server that breaks a rule', () => {
 });
 
 describe('the baseline', () => {
-  it('takes in what fails, keeps what the run is not about, and turns red when it is mended', async () => {
+  it('takes in what fails, keeps what the run is not about, and turns red when it is fixed', async () => {
     const file = join(freeFolder(), 'baseline.json');
     const other = { check: 'tools/names-usable', note: 'renamed in v2' };
     writeFileSync(file, JSON.stringify({ version: 1, accepted: [other] }));
@@ -147,7 +147,7 @@ describe('--through', () => {
     expect(report.differences.map(({ about }: { about: string }) => about)).toContain('server');
   });
 
-  it('one that dies is shown with its last words', async () => {
+  it('one that dies is shown with its last stderr lines', async () => {
     const bridge = `${process.execPath} ${fixture('child-that-dies-at-start.mjs')} {port}`;
     const { code, stderr } = await isthmus('check', '--through', bridge, ...target);
     expect(code).toBe(3);

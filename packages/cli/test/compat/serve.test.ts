@@ -44,7 +44,7 @@ it('variables serve, ask who comes, and give way to what is typed', async () => 
   expect((await fetch(new URL('/up', url))).status).toBe(200);
 });
 
-it('a variable that makes no sense is named, and keys are not shown', async () => {
+it('an invalid variable is named, and keys are not shown', async () => {
   vi.stubEnv('ISTHMUS_PORT', 'many');
   vi.stubEnv('ISTHMUS_API_KEY', 's3cret');
   const { code, stderr } = await isthmus('serve');

@@ -250,7 +250,7 @@ describe('values are left alone', () => {
     expect(await ours('attach', 'x', '--passEnvironment')).toEqual(['x', '--pass-environment']);
   });
 
-  it('an option that nobody knows stays as it was typed, for whoever tells of it', async () => {
+  it('an unknown option stays as it was typed, for the error message', async () => {
     expect(await ours('serve', '--quiteUnheardOf')).toEqual(['--quiteUnheardOf']);
     expect(await refusal('serve', '--outputTransprt', 'sse')).toBe(
       'There is no option --outputTransprt | Did you mean --output-transport?',

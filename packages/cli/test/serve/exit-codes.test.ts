@@ -6,7 +6,7 @@ import { initialize, request } from '../../../../test/support/messages.js';
 import { demo, freeFolder, isthmus, node } from '../support/isthmus.js';
 import { freeSocket, HTTP, speaksBothEras, startDemoAt, startServe } from '../support/serve.js';
 
-describe('a command line that makes no sense ends with 2', () => {
+describe('an invalid command line ends with 2', () => {
   it.each<{ args: string[]; says: string }>([
     { args: ['--bogus'], says: "unknown option '--bogus'" },
     { args: ['--listen'], says: "'-l, --listen <address>' argument missing" },

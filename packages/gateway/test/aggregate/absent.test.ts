@@ -47,7 +47,7 @@ describe.each(ERAS)('one bad server among others, to a %s client', (era) => {
     expect(refused).toMatchObject({ code: -32603, message: expect.stringContaining('ENOENT') });
   });
 
-  it('that ends at once is named, with its last words', async () => {
+  it('that ends at once is named, with its last stderr lines', async () => {
     const good = await openFar(withTools('one'));
     const { url, gateway } = await openGateway([commandUnit('bad', EXITS), good.unit('good')]);
     await gateway

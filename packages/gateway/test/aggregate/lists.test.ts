@@ -85,7 +85,7 @@ describe.each(['v1', 'v2-modern', 'v2-auto', 'v2-legacy'] as const)('an official
   });
 });
 
-it('a name that nobody has is an error of the caller', async () => {
+it('an unknown name is an error of the caller', async () => {
   const { url } = await three();
   const all = await client(url);
   for (const name of ['nobody__common', 'common', 'z_common', '__common', 'z__', '', 'Z__common']) {

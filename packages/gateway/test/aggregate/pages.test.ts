@@ -61,7 +61,7 @@ describe.each(ERAS)('pages of several servers, to a %s client', (era) => {
     expect(new Set(tools.map(({ name }) => name)).size).toBe(26);
   });
 
-  it('are refused with -32602 for a cursor that nobody gave out', async () => {
+  it('are refused with -32602 for an unknown cursor', async () => {
     const { url } = await paged();
     const all = await client(url, era);
     const forged = (text: string) => Buffer.from(text).toString('base64url');

@@ -7,7 +7,7 @@ const ADA = 'ada-has-a-key-of-32-characters-00';
 const BOB = 'bob-has-a-key-of-32-characters-00';
 
 describe('API keys', () => {
-  it('let in whoever has one, by either header', async () => {
+  it('admit a caller that has one, by either header', async () => {
     const { who, warnings } = await guarded({ apiKeys: [{ name: 'ada', key: ADA }, { key: BOB }] });
     expect(await who({ 'x-api-key': ADA })).toBe('key:ada');
     expect(await who(bearer(ADA))).toBe('key:ada');

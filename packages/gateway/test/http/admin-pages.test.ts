@@ -17,7 +17,7 @@ async function opened(options = {}) {
   return gateway;
 }
 
-describe('the pages for whoever runs it', () => {
+describe('the pages for operators', () => {
   it('are read with GET, are always fresh, and say what they are', async () => {
     const { get } = await opened();
     for (const path of PAGES) {

@@ -104,7 +104,7 @@ describe('past the limit of a server', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('whoever hangs up leaves the queue at once, and is never begun', async () => {
+  it('a call whose client hangs up leaves the queue at once, and never begins', async () => {
     const { server, begun, end } = createWorker();
     const { url, load } = await serveLimited(server, { limits: { maxConcurrent: 1, maxQueue: 1 } });
     const first = work(url, 'ada', 'a1');

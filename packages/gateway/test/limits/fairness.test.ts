@@ -8,8 +8,8 @@ import { limitService, loadOf } from '../../src/limits/limit-service.js';
 import { callOf } from '../support/call-of.js';
 import { createWorker, serveLimited, work } from '../support/limits.js';
 
-describe('whoever waits', () => {
-  it('is served in turns: one who floods holds up nobody', async () => {
+describe('a waiting caller', () => {
+  it('is served in turns: a caller that floods does not hold up others', async () => {
     const { server, begun, end } = createWorker();
     const { url, load } = await serveLimited(server, { limits: { maxConcurrent: 1 } });
     const calls: Promise<unknown>[] = [];
@@ -27,7 +27,7 @@ describe('whoever waits', () => {
     expect(begun).toEqual(order);
   });
 
-  it('cannot fill the queue for others: the latest of whoever has most has to go', async () => {
+  it('cannot fill the queue for others: the latest call of the caller with most calls is dropped', async () => {
     const { server, end } = createWorker();
     const { url, load, refusals } = await serveLimited(server, { limits: { maxConcurrent: 1, maxQueue: 3 } });
     const first = work(url, 'ada', 'a1');

@@ -84,7 +84,7 @@ describe('without the right key', () => {
     expect(Object.values(servers).flatMap(({ processes }) => processes!.processes)).toEqual([]);
   });
 
-  it('a key in the address is no key', async () => {
+  it('a key in the address is not accepted', async () => {
     const house = await opened();
     for (const query of [`?key=${key}`, `?api_key=${key}`, `?access_token=${key}`, `?x-api-key=${key}`]) {
       expect((await house.ask(`/mcp${query}`, modernCall(1, 'pid'))).status).toBe(401);

@@ -106,7 +106,7 @@ describe.each(['json', 'pretty'] as const)('secrets that servers blurt out (%s)'
   });
 });
 
-it('clients that may read the last words of a process read them without secrets', async () => {
+it('clients that may read the last stderr lines of a process read them without secrets', async () => {
   const house = await opened('json', { tellsStderr: true, keys: undefined, endpoint: {} } as HouseOptions);
   const said = await blurt(house);
   expect(said.join()).toContain('last stderr');

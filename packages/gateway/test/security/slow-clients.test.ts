@@ -122,7 +122,7 @@ describe('too slow', () => {
   });
 });
 
-describe('answers that nobody reads', () => {
+describe('answers that are not read', () => {
   it('are kept within a bound, and cost their readers the connection, and nobody else', async () => {
     const house = await opened({ maxUnreadBytes: 8 * 1024 * 1024 });
     const before = process.memoryUsage().rss;

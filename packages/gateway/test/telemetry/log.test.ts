@@ -98,7 +98,7 @@ describe('a log for people', () => {
 });
 
 describe('a log without a destination', () => {
-  it('goes to stderr at once, so that last words are not lost, and nothing to stdout', async () => {
+  it('goes to stderr at once, so that the last lines are not lost, and nothing to stdout', async () => {
     const program = `
       import { createLog } from ${JSON.stringify(new URL('../../dist/telemetry/log.js', import.meta.url).href)};
       createLog({ level: 'info', format: 'pretty' }).info({ server: 'weather' }, 'last words');

@@ -40,7 +40,7 @@ describe('a legacy server at a URL, for modern clients', () => {
     }
   });
 
-  it('row 5: asks on the standing stream while nobody calls: it is answered here', async () => {
+  it('row 5: asks on the standing stream while no call runs: it is answered here', async () => {
     const { near, far } = await bridgeToHttp('legacy');
     const client = near.modern({ capabilities: ABLE });
     client.request(1, 'tools/list');

@@ -77,7 +77,7 @@ describe.each(CELLS)('row 15: progress for a %s client before a %s server', (nea
     expect((await client.rest()).map(({ id }) => id)).toEqual([1]);
   });
 
-  it('of a token nobody gave leads nowhere (PROG-007)', async () => {
+  it('of an unknown token is dropped (PROG-007)', async () => {
     const { client, far: server } = await connected();
     client.call(1, 'a', {}, { progressToken: 't' });
     const call = await server.next();

@@ -293,7 +293,7 @@ describe('row 7: a modern client that does not answer a legacy server', () => {
   });
 });
 
-describe('row 5: what a legacy server asks when nobody calls', () => {
+describe('row 5: what a legacy server asks while no call runs', () => {
   it('is answered here: a modern client cannot be asked', async () => {
     const { near, far } = await bridgeTo('legacy');
     const client = near.modern({ capabilities: ABLE });

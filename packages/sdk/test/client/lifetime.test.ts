@@ -345,7 +345,7 @@ describe('errors', () => {
     });
   });
 
-  test('of arguments that are no JSON say that nothing was sent', async () => {
+  test('of arguments that are not JSON say that nothing was sent', async () => {
     const server = scripted(modernScript);
     const client = await openClient(server);
     expect(await failure(client.callTool('a', { big: 10n }))).toMatchObject({

@@ -145,7 +145,7 @@ describe('a file that cannot be parsed', () => {
     expect(servers['x']).toMatchObject({ args: ['a'], source: { line: 3 } });
   });
 
-  it('is no text', async () => {
+  it('is not text', async () => {
     expect((await read(new Uint8Array([0x7b, 0xff, 0x7d]))).problems).toEqual([
       'error 0:0 : the file cannot be read: it is not UTF-8 text',
     ]);

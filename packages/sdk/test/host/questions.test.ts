@@ -44,7 +44,7 @@ describe.each([
   { name: 'v1', definition: V1 },
   { name: 'v2', definition: V2 },
 ])('the official SDK $name', ({ definition }) => {
-  it.each(KINDS)('has $kind answered by whoever called, one after the other', async ({ kind, says }) => {
+  it.each(KINDS)('has $kind answered by the caller, one after the other', async ({ kind, says }) => {
     const host = hostOf(definition());
     for (const who of ['ada', 'bob', 'cyd']) {
       const { answers, asked } = allBy(who);
@@ -134,7 +134,7 @@ describe('the official SDK v1, asked by two conversations at once', () => {
 });
 
 describe('the official SDK v2, asked by twenty conversations at once', () => {
-  it.each(KINDS)('has $kind answered by whoever called (MRTR-022)', async ({ kind, says }) => {
+  it.each(KINDS)('has $kind answered by the caller (MRTR-022)', async ({ kind, says }) => {
     const host = hostOf(V2());
     const names = Array.from({ length: 20 }, (_, at) => `person-${at}.`);
     const said = await Promise.all(

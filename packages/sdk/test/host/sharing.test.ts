@@ -315,7 +315,7 @@ describe('what a modern server allows to keep', () => {
     }
   });
 
-  it('is kept for nobody when it is private and nobody knows whose it is', async () => {
+  it('is not kept when it is private and its owner is unknown', async () => {
     const { definition, stage } = await puppet('modern');
     const host = hostOf(definition);
     const a = host.conversation('it');

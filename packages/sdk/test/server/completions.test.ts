@@ -82,7 +82,7 @@ describe.each(ERAS)('completions, %s era', (era) => {
     expect(await complete(peer, PROMPT)).toMatchObject({ values: ['undefined'] });
   });
 
-  it('arguments chosen so far that are no strings never reach the completer as strings', async () => {
+  it('arguments chosen so far that are not strings never reach the completer as strings', async () => {
     await using peer = await connectTo(
       serverWith((_value, others) => [typeof others['plain']]),
       era,

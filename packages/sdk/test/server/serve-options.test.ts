@@ -63,7 +63,7 @@ function workshop() {
   return { server, state, release };
 }
 
-describe('options that make no sense are refused by name', () => {
+describe('invalid options are refused by name', () => {
   const { server } = workshop();
   const NUMBERS = [
     'graceMs',
@@ -118,7 +118,7 @@ describe('options that make no sense are refused by name', () => {
     });
   });
 
-  it('a grace at close that makes no sense', async () => {
+  it('an invalid grace at close', async () => {
     const served = await serve(server, memory());
     await expect(async () => served.close({ graceMs: Number.NaN })).rejects.toMatchObject({
       code: 'INVALID_OPTION',

@@ -263,7 +263,7 @@ describe('an output schema', () => {
     expect(await outcome(() => data, output)).toMatchObject({ structuredContent: data });
   });
 
-  it('may have a root that is no object in modern; legacy clients do not see it (TOOL-007, TOOL-008)', async () => {
+  it('may have a root that is not an object in modern; legacy clients do not see it (TOOL-007, TOOL-008)', async () => {
     const server = serverWith(() => [1, 2], z.array(z.number()));
     await using modern = await connectTo(server, 'modern');
     const { tools } = (await modern.result('tools/list')) as { tools: [{ outputSchema?: object }] };

@@ -73,7 +73,7 @@ describe('closing the host', () => {
 });
 
 describe('a host whose servers are not all sound', () => {
-  it('starts none of them when one definition makes no sense', async () => {
+  it('starts none of them when one definition is invalid', async () => {
     const server = programmed();
     const before = childrenOf(process.pid);
     expect(() =>

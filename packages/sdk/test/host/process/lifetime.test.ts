@@ -188,7 +188,7 @@ describe('an explicit restart', () => {
     expect((await host.status()).servers['a']!.processes[0]).toMatchObject({ state: 'ready', generation: 3 });
   });
 
-  it('of a server that nobody has used starts it', async () => {
+  it('of a server that was never used starts it', async () => {
     const server = programmed();
     const { host } = openHost({ servers: { a: server.definition() } });
     await host.restart('a');
@@ -367,7 +367,7 @@ describe('another configuration', () => {
     expect(() => host.conversation('gone')).toThrow('There is no server "gone"; there are same, added');
   });
 
-  it('that makes no sense changes nothing, not even what does make sense in it', async () => {
+  it('that is invalid changes nothing, not even its valid parts', async () => {
     const server = programmed();
     const { host, seen } = openHost({ servers: { a: server.definition() } });
     await host.start('a');
@@ -663,7 +663,7 @@ describe('a server that cannot be started', () => {
     expect(servers['dies']!.lastExit!.reason).toContain('code 3');
   });
 
-  it('because it dies at its start is told within a second, with its last words (D-7)', async () => {
+  it('because it dies at its start is told within a second, with its last stderr lines (D-7)', async () => {
     const server = programmed({ die: 3, say: 'missing API key' });
     const { host } = openHost({ servers: { a: server.definition() } });
     const began = Date.now();

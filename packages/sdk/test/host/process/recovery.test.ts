@@ -59,7 +59,7 @@ describe('a process that crashes', () => {
     ]);
   });
 
-  it('is named, with its end and its last words, to a call whose time is up before there is another', async () => {
+  it('is named, with its end and its last stderr lines, to a call whose time is up before there is another', async () => {
     const server = programmed({ say: 'disk is full' });
     const { seen, clock, chat } = await meet(server);
     process.kill(server.starts()[0]!, 'SIGKILL');
@@ -75,7 +75,7 @@ describe('a process that crashes', () => {
     expect((error as IsthmusError).stderrTail).toContain('disk is full');
   });
 
-  it('fails what is in flight at once, with its generation, its end and its last words', async () => {
+  it('fails what is in flight at once, with its generation, its end and its last stderr lines', async () => {
     const server = programmed({ say: 'disk is full' });
     const { chat } = await meet(server);
     const held = [failure(chat.callTool('hold')), failure(chat.callTool('hold'))];
@@ -93,7 +93,7 @@ describe('a process that crashes', () => {
     }
   });
 
-  it('is told in the status with its reason, phase and last words', async () => {
+  it('is told in the status with its reason, phase and last stderr lines', async () => {
     const server = programmed({ say: 'disk is full' });
     const { host, seen, clock, chat } = await meet(server);
     await failure(chat.callTool('die', { code: 7 }));
@@ -349,7 +349,7 @@ describe.each(['legacy', 'modern'] as const)('after a restart, a %s process', (e
     resources.close();
   });
 
-  it('that has not changed is no news', async () => {
+  it('that has not changed is not reported', async () => {
     const server = programmed({ eras, resources: true });
     const watched = await meet(server);
     const { seen, chat } = watched;

@@ -311,7 +311,7 @@ describe('what a POST must look like', () => {
   });
 });
 
-describe('options that make no sense', () => {
+describe('invalid options', () => {
   it.each([
     [{ port: 65_536 }, /port/],
     [{ port: -1 }, /port/],

@@ -236,7 +236,7 @@ describe('a body that is meant to hurt', () => {
     expect((await ask(url, modern(1, 'server/discover'))).status).toBe(200);
   });
 
-  it('bytes that are no UTF-8 are a parse error', async () => {
+  it('bytes that are not UTF-8 are a parse error', async () => {
     const { url } = await serveHttp(plainServer());
     const body = Buffer.concat([
       Buffer.from('{"jsonrpc":"2.0","id":1,"method":"'),
@@ -257,7 +257,7 @@ describe('a body that is meant to hurt', () => {
     expect((await session.post(legacyRequest(1, 'ping'))).json.result).toEqual({});
   });
 
-  it('names from the prototype of objects are no sessions and no headers', async () => {
+  it('names from the prototype of objects are not sessions and not headers', async () => {
     const { url } = await serveHttp(plainServer(), { sse: true });
     for (const id of ['__proto__', 'constructor', 'toString']) {
       expect((await ask(url, legacy(legacyRequest(1, 'ping'), { 'mcp-session-id': id }))).status).toBe(404);

@@ -150,7 +150,7 @@ describe('the version header of a session', () => {
     },
   );
 
-  it('that makes no sense is refused with 400 on GET and DELETE (LHTTP-026)', async () => {
+  it('that is invalid is refused with 400 on GET and DELETE (LHTTP-026)', async () => {
     const { url } = await serveHttp(plainServer());
     const session = await openSession(url);
     const headers = { ...session.headers, 'mcp-protocol-version': '1900-01-01', accept: 'text/event-stream' };
