@@ -2,7 +2,7 @@ import type { GatewayServerSpec } from './server-definition.js';
 import { isSecretName } from './telemetry/secret-patterns.js';
 
 /**
- * What a definition holds that nobody may read in logs, in the status or in errors: every value of `env` and `headers`
+ * What a definition holds that must not appear in logs, in the status or in errors: every value of `env` and `headers`
  * that is long enough to be a secret, unless its name says that it is none.
  */
 export function secretsOf(spec: GatewayServerSpec): string[] {

@@ -20,7 +20,7 @@ export function addressesOf(
   }
   const name = host ?? '127.0.0.1';
   if (/[/?#@\s]/.test(name))
-    throw usageError(`"${name}" is no host`, 'Write --host 127.0.0.1 or --host localhost');
+    throw usageError(`"${name}" is not a host`, 'Write --host 127.0.0.1 or --host localhost');
   const authority = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   return [...(listen ?? []), `http://${authority}:${port ?? 8080}${path ?? '/mcp'}`];
 }

@@ -26,10 +26,7 @@ export function filesOf(
     );
     if (found.length > 0) return found.map(({ path }) => path);
     const known = [...new Set(knownFiles().map(({ application }) => idOf(application)))];
-    throw usageError(
-      `"${name}" is no application that is known here`,
-      `Write all, or one of ${known.join(', ')}`,
-    );
+    throw usageError(`"${name}" is not a known application`, `Write all, or one of ${known.join(', ')}`);
   });
   return { files: [...imported, ...(config ?? [])], skipMissing: imported.length > 0 };
 }
@@ -54,7 +51,7 @@ export function toGatewayServers(
 ): ReadServers {
   const { servers } = change;
   const warnings = servers.problems.filter(({ server }) => server !== undefined || change.kind === 'read');
-  // What only needs a value is no fault of the file, and whoever runs it can give that value.
+  // A value that is only missing is not an error of the file: the user can give it.
   const lines = warnings.map((problem) =>
     problem.missing !== undefined && problem.hint !== undefined
       ? `${describeProblem(problem)}; ${problem.hint}`
@@ -149,7 +146,7 @@ export async function askInputs(
     const choice = options ? ` (${options.map(oneLine).join(', ')})` : '';
     const prompt = `${oneLine(description ?? id)}${choice} [--input ${oneLine(id)}]: `;
     const typed = await prompter!.ask(prompt, signal, { hidden: password });
-    // The end of the input: nobody answers the rest either.
+    // The input has ended, so the other questions are not answered either.
     if (typed === undefined) break;
     if (typed !== '') inputs[id] = typed;
   }

@@ -177,7 +177,11 @@ function addWho(command: Command): void {
     )
     .addOption(env('--jwt-issuer <url>', 'and comes from this issuer', 'JWT_ISSUER'))
     .option('--jwt-scope <scope>', 'and has this scope; repeatable', collect)
-    .option('--auth-server <url>', 'who gives out tokens, told to clients (RFC 9728); repeatable', collect)
+    .option(
+      '--auth-server <url>',
+      'authorization server that clients get tokens from (RFC 9728); repeatable',
+      collect,
+    )
     .option('--resource <url>', 'this server as its clients know it, where it stands behind a proxy')
     .addOption(
       env(

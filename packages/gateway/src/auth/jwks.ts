@@ -36,7 +36,9 @@ export function createKeySource(options: KeySourceOptions): () => Promise<JWTVer
     );
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    warn(`${url.origin} is asked for keys without TLS: whoever is on the way can let anybody in; use https`);
+    warn(
+      `${url.origin} is asked for keys without TLS: anyone on the network path can forge tokens; use https`,
+    );
   }
   const fetchKeys = carefully(options.fetch ?? fetch, `${url.origin}${url.pathname}`, clock, warn);
   let source: Promise<JWTVerifyGetKey> | undefined;
@@ -73,7 +75,7 @@ function carefully(
   let isDown = false;
   const fail = (why: string): never => {
     failedAt = clock.now();
-    if (!isDown) warn(`${label} gives no keys (${why}): nobody is let in with a token that needs them`);
+    if (!isDown) warn(`${label} gives no keys (${why}): tokens that need them are refused`);
     isDown = true;
     throw new KeysUnavailable(PAUSE_MS);
   };
@@ -89,7 +91,7 @@ function carefully(
       if (error instanceof KeysUnavailable) throw error;
       return fail(messageOf((error as Error).cause ?? error));
     }
-    if (!Array.isArray((keys as { keys?: unknown } | null)?.keys)) return fail('what came is no key set');
+    if (!Array.isArray((keys as { keys?: unknown } | null)?.keys)) return fail('the answer is not a key set');
     if (isDown) warn(`${label} gives keys again`);
     failedAt = undefined;
     isDown = false;

@@ -49,7 +49,10 @@ export function createJwtCheck(
   }
   const badScope = requiredScopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope));
   if (badScope !== undefined) {
-    throw new IsthmusError('INVALID_OPTION', `jwt.requiredScopes: ${JSON.stringify(badScope)} is no scope`);
+    throw new IsthmusError(
+      'INVALID_OPTION',
+      `jwt.requiredScopes: ${JSON.stringify(badScope)} is not a scope`,
+    );
   }
   const keys = createKeySource({ ...options, clock, warn });
   const issuer = options.issuer === undefined ? undefined : listOf(options.issuer);

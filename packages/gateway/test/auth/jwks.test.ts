@@ -46,7 +46,7 @@ describe('keys that cannot be fetched', () => {
       clock.advance(5000);
       expect(await who(bearer(token))).toBe('jwt:https://login.example.com|ada');
       expect(warnings).toEqual([
-        expect.stringMatching(/\/keys gives no keys \(.*\): nobody is let in with a token that needs them$/),
+        expect.stringMatching(/\/keys gives no keys \(.*\): tokens that need them are refused$/),
         expect.stringMatching(/\/keys gives keys again$/),
       ]);
     },
@@ -112,9 +112,9 @@ it('each time that keys stop coming is worth a warning', async () => {
   }
   expect(statuses).toEqual([503, 503, 401, 401, 503]);
   expect(warnings).toEqual([
-    'https://keys.example.com/jwks gives no keys (HTTP 502): nobody is let in with a token that needs them',
+    'https://keys.example.com/jwks gives no keys (HTTP 502): tokens that need them are refused',
     'https://keys.example.com/jwks gives keys again',
-    'https://keys.example.com/jwks gives no keys (HTTP 502): nobody is let in with a token that needs them',
+    'https://keys.example.com/jwks gives no keys (HTTP 502): tokens that need them are refused',
   ]);
 });
 
@@ -150,6 +150,6 @@ it('keys that come without TLS are worth a warning, unless they come from this m
     createAuthenticate({ jwt: { jwksUrl, audience: 'a' }, onWarning });
   }
   expect(warnings).toEqual([
-    'http://keys.example.com is asked for keys without TLS: whoever is on the way can let anybody in; use https',
+    'http://keys.example.com is asked for keys without TLS: anyone on the network path can forge tokens; use https',
   ]);
 });

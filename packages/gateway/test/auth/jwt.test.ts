@@ -172,7 +172,7 @@ it.each([
   ],
   [
     { jwksUrl: 'https://a/keys', audience: 'a', requiredScopes: ['two words'] },
-    'jwt.requiredScopes: "two words" is no scope',
+    'jwt.requiredScopes: "two words" is not a scope',
   ],
 ])('options that make no sense are refused at once: %j', (jwt, message) => {
   expect(() => createAuthenticate({ jwt })).toThrow(

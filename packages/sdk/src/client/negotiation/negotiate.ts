@@ -193,7 +193,7 @@ class Negotiation {
 
   async #forward(refusal: RefusedInitialize): Promise<NegotiationResult> {
     const outcome = await this.#discover(LATEST_MODERN, namedVersions(refusal).some(isModernRevision));
-    // The exit of a process is no evidence of its era. The next attempt may succeed.
+    // The exit of a process does not show its era. The next attempt may succeed.
     if (outcome.kind === 'gone' && outcome.error !== undefined) throw outcome.error;
     const verdict = classifyProbe(outcome, [LATEST_MODERN]);
     if (verdict.kind !== 'modern') throw this.#refusedInitialize(refusal);
