@@ -91,7 +91,7 @@ it('questions of one process per principal reach the client that called', async 
 const refusal = {
   code: -32603,
   message:
-    'far has one process for everybody and serves another principal already: ' +
+    'far has one process for all clients, and it serves another principal: ' +
     'give each principal its own process, or declare the server stateless',
   data: { reason: 'INVALID_OPTION', sent: 'no' },
 };

@@ -14,7 +14,7 @@ const lines = { args: [program('legacy-lines.mjs')] };
 
 const busy = (seats: number) => ({
   code: -32603,
-  message: `far is busy: ${seats} clients have a session there; try again later`,
+  message: `far is busy: ${seats} sessions are open, which is the limit; try again later`,
   data: { reason: 'BUSY', sent: 'no' },
 });
 

@@ -2,7 +2,7 @@ import { Questions } from '@isthmus/gateway/internal/daemon/shim/questions.js';
 import { type Follower, followLines, type LogLine } from '@isthmus/gateway/internal/log-tail.js';
 import { BoundedNames } from '@isthmus/gateway/internal/telemetry/durations.js';
 import { StderrLines } from '@isthmus/gateway/internal/telemetry/host-log.js';
-import { knowsElicitation, noteElicitation } from '@isthmus/sdk/internal/bridge/session-news.js';
+import { knowsElicitation, noteElicitation } from '@isthmus/sdk/internal/bridge/session-changes.js';
 import { memoryEraCache } from '@isthmus/sdk/internal/client/negotiation/era-cache.js';
 import { describe, expect, it } from 'vitest';
 

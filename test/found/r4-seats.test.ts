@@ -71,7 +71,9 @@ it('R4: conversations that a client invents make room for another client, and th
     clock.advance(10);
   }
   const refused = await ask(url, echo(MALLORY, 'm5'));
-  expect(refused.json.error?.message).toBe('memory is busy: 4 clients have a session there; try again later');
+  expect(refused.json.error?.message).toBe(
+    'memory is busy: 4 sessions are open, which is the limit; try again later',
+  );
   expect((await ask(url, echo(BOB, 'b1'))).status).toBe(200);
   expect((await ask(url, echo(BOB, 'b2'))).status).toBe(200);
   clock.advance(1000);

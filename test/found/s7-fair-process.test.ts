@@ -43,7 +43,7 @@ describe('S7: the calls in flight of one process', () => {
     const mallory = [1, 2, 3].map(() => budget.take(undefined, of('mallory')));
     const bob = budget.take(undefined, of('bob'));
     await expect(mallory[2]).rejects.toThrow(
-      'far is busy: all 1 places are taken and 2 wait; try again later',
+      'far is busy: all 1 slots are taken and 2 wait; try again later',
     );
     budget.release(of('mallory'));
     await mallory[0];

@@ -1,4 +1,4 @@
-import { NOBODY } from '@isthmus/sdk/internal/host/host-upstream.js';
+import { NO_PRINCIPAL } from '@isthmus/sdk/internal/host/host-upstream.js';
 import { describeUnread, UNREAD_IS_UNREADY_MS } from '@isthmus/sdk/internal/host/process/health.js';
 import { type ServerStatus, summarize } from '@isthmus/sdk/internal/host/status.js';
 
@@ -75,7 +75,7 @@ export function statusFor(
   }
   // The host does not record which principal the process of a conversation belongs to.
   if (!viewer || status.model === 'per-conversation') return undefined;
-  const owner = viewer.principal ?? NOBODY;
+  const owner = viewer.principal ?? NO_PRINCIPAL;
   const processes = status.processes.filter((each) => each.owner === owner);
   const [only] = processes;
   if (!only) return undefined;

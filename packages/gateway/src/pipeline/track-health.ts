@@ -1,5 +1,5 @@
 import { type Clock, within } from '@isthmus/sdk/internal/async/clock.js';
-import { toWayError } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
+import { toConnectionError } from '@isthmus/sdk/internal/bridge/upstream-errors.js';
 import type { Upstream } from '@isthmus/sdk/internal/client/connect.js';
 import { IsthmusError, messageOf, ProtocolError } from '@isthmus/sdk/internal/errors.js';
 import type { Service } from '@isthmus/sdk/internal/exchange/call.js';
@@ -127,7 +127,7 @@ export function trackHealth(
     async handle(call) {
       if (health.isOff) {
         const message = `${health.label} is switched off; start it to use it`;
-        throw toWayError(new IsthmusError('DISABLED', message, { sent: 'no' }));
+        throw toConnectionError(new IsthmusError('DISABLED', message, { sent: 'no' }));
       }
       try {
         const result = await inner.handle(call);

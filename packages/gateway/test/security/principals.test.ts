@@ -58,10 +58,10 @@ describe('the process of a server', () => {
       textOf(await house.ask(path, modernCall(1, 'pid', {}, { headers })));
     expect(await pid('/mcp/stateless', ALICE)).toBe(await pid('/mcp/stateless', BOB));
     expect(await pid('/mcp/shared', ALICE)).toMatch(/^\d+$/);
-    expect(await pid('/mcp/shared', BOB)).toMatch(/^error -32603: shared has one process for everybody/);
+    expect(await pid('/mcp/shared', BOB)).toMatch(/^error -32603: shared has one process for all clients/);
     // Nor by way of the address of all.
     const among = await house.ask('/mcp', modernCall(1, 'shared__pid', {}, { headers: BOB }));
-    expect(textOf(among)).toMatch(/^error -32603: shared has one process for everybody/);
+    expect(textOf(among)).toMatch(/^error -32603: shared has one process for all clients/);
   });
 });
 

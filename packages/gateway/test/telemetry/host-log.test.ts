@@ -70,7 +70,7 @@ describe('what happens to a process', () => {
       { level: 'error', ...PROCESS, phase: 'run', msg: 'weather stopped with code 1 after 5 ms' },
     ],
     [
-      { kind: 'exit', ...PROCESS, phase: 'run', expected: true, reason: 'it was told to end' },
+      { kind: 'exit', ...PROCESS, phase: 'run', expected: true, reason: 'the host ended it' },
       { level: 'info', ...PROCESS, phase: 'run', msg: 'exited (requested)' },
     ],
     [

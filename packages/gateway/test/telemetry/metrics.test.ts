@@ -112,7 +112,7 @@ describe('the lives of processes', () => {
   });
 
   it.each([
-    ['told', exit('it was told to end', true)],
+    ['told', exit('the host ended it', true)],
     [
       'exit_error',
       exit('weather stopped with code 1 after 212 ms; last stderr: "it was ended by SIGKILL after 1 s"'),

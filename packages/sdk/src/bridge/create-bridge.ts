@@ -22,25 +22,25 @@ import type { CacheHints, Implementation, ServerCapabilities, SubscriptionFilter
 import type { BridgeOptions } from './bridge-options.js';
 import { type ForwardContext, forward } from './forward.js';
 import { carriedCapabilities } from './forwarded-call.js';
-import { keepSession, listenThere } from './keep-session.js';
+import { keepSession, listenUpstream } from './keep-session.js';
 import { PendingFirstSession, peerOf } from './pending-first-session.js';
-import { cleaned, toClientError, toWayError } from './upstream-errors.js';
+import { cleaned, toClientError, toConnectionError } from './upstream-errors.js';
 import { toUpstreamFacts, type UpstreamFacts, UpstreamTools } from './upstream-facts.js';
-import { EVERYTHING, toldKey, toldOf, UpstreamSessions } from './upstream-sessions.js';
+import { declaredCapabilities, EVERYTHING, sessionKey, UpstreamSessions } from './upstream-sessions.js';
 
-/** One server, for clients of both eras: serve it as you would serve one of your own. */
+/** One upstream, for clients of both eras. Serve it like a server of your own. */
 export interface Bridge extends Service, AsyncDisposable {
-  /** What the server is. Undefined until it has been spoken to. */
+  /** What the server is. Undefined before the first connection. */
   readonly far: UpstreamFacts | undefined;
   /** Settles when the first connection to the server has succeeded. */
   readonly known: Promise<UpstreamFacts>;
-  /** Sessions that are open to the server, or will be with the next call. */
+  /** How many sessions with the server there are, including those that connect with their next call. */
   readonly seats: number;
-  /** Settles when the server has answered; rejects with why it could not be reached. */
+  /** Settles when the server has answered. Rejects with the reason when the connection fails. */
   start(): Promise<void>;
-  /** Asks the server anew what it is: its definition is another than before. */
+  /** Connects again to learn what the server is, after its definition has changed. */
   refresh(): Promise<void>;
-  /** Ends all sessions with the server. A host that it came from is not closed. */
+  /** Ends all sessions with the server. Does not close the host of the server. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface Bridge extends Service, AsyncDisposable {
  * await serve(bridge, stdio());
  * ```
  *
- * To keep the process of a stdio server, take it from a host: `createBridge(host.upstream('weather'))`.
+ * For a stdio server whose process is kept alive, use a host: `createBridge(host.upstream('weather'))`.
  */
 export function createBridge(
   upstream: Upstream | Connector,
@@ -72,43 +72,43 @@ export function createBridge(
     if (value === undefined || value > 0) continue;
     throw new IsthmusError('INVALID_OPTION', `${name} must be a positive number, got ${value}`);
   }
-  const there =
+  const resolved =
     'open' in upstream ? upstream : upstreamAt(upstream, { ...rest, timeoutMs: settings.timeoutMs });
-  return new BridgeService(there, settings);
+  return new BridgeService(resolved, settings);
 }
 
 type BridgeSettings = Required<Omit<BridgeOptions, 'maxSeats'>> & {
   readonly maxSeats: number | undefined;
 };
 
-/** A service whose handler is a caller. */
+/** A service that forwards every call. */
 class BridgeService implements Bridge {
   readonly discoveryCache: CacheHints | undefined = undefined;
   readonly #upstream: Upstream;
   readonly #settings: BridgeSettings;
-  readonly #seats: UpstreamSessions;
+  readonly #sessions: UpstreamSessions;
   readonly #tools = new UpstreamTools();
   readonly #known = createDeferred<UpstreamFacts>();
-  #far: UpstreamFacts | undefined;
+  #facts: UpstreamFacts | undefined;
   #context: ForwardContext | undefined;
-  /** Who is finding out what the server is; where each principal has its own process, one of each. */
+  /** Attempts to learn what the server is: one, or one for each principal if each has its own process. */
   readonly #learning = new Map<string | undefined, Promise<void>>();
-  /** The sessions in which it is found out what the server is. */
-  readonly #asking = new Set<ReconnectingCaller>();
+  /** The callers of these attempts. */
+  readonly #learningCallers = new Set<ReconnectingCaller>();
   #closed = false;
 
   constructor(upstream: Upstream, settings: BridgeSettings) {
     this.#upstream = upstream;
     this.#settings = settings;
-    this.#seats = new UpstreamSessions({
+    this.#sessions = new UpstreamSessions({
       upstream,
       ...settings,
-      onReopened: (session) => this.#learn(session),
+      onReopened: (caller) => this.#learn(caller),
     });
   }
 
   get far(): UpstreamFacts | undefined {
-    return this.#far;
+    return this.#facts;
   }
 
   get known(): Promise<UpstreamFacts> {
@@ -116,34 +116,34 @@ class BridgeService implements Bridge {
   }
 
   get seats(): number {
-    return this.#seats.size;
+    return this.#sessions.size;
   }
 
   get info(): Implementation {
-    return this.#far?.info ?? UNKNOWN;
+    return this.#facts?.info ?? UNKNOWN;
   }
 
   get instructions(): string | undefined {
-    return this.#far?.instructions;
+    return this.#facts?.instructions;
   }
 
   capabilities(): ServerCapabilities {
-    return this.#far?.capabilities ?? {};
+    return this.#facts?.capabilities ?? {};
   }
 
   headerParams(tool: string, principal?: string): readonly HeaderParam[] {
     return this.#tools.headerParams(tool, principal);
   }
 
-  /** Clients get changes only when they ask for them: see `listen` and `session`. */
+  /** Changes go to clients through `listen` and `session` only. */
   watch(): () => void {
     return () => {};
   }
 
   ready(opening: EarlyMessage, principal: string | undefined): Promise<void> | undefined {
-    return this.#far
+    return this.#facts
       ? undefined
-      : this.#start(peerOf(opening, principal), principal).catch(this.#failOnTheWay);
+      : this.#start(peerOf(opening, principal), principal).catch(this.#throwConnectionError);
   }
 
   start(): Promise<void> {
@@ -151,38 +151,41 @@ class BridgeService implements Bridge {
   }
 
   async refresh(): Promise<void> {
-    if (this.#far) await this.#ask(undefined, undefined);
+    if (this.#facts) await this.#connect(undefined, undefined);
     else await this.#start(undefined, undefined);
   }
 
   handle(call: Call): Promise<JsonObject> {
     const context = this.#context!;
-    return forward(call, this.#seats, context);
+    return forward(call, this.#sessions, context);
   }
 
   listen(peer: Peer, wanted: SubscriptionFilter, onChange: (change: Change) => void): Promise<OpenListen> {
     return this.#listen(peer, wanted, onChange).catch((error) => {
-      throw cleaned(toClientError(error, { peer, params: {} }, this.#far!.era), this.#settings.clean);
+      throw cleaned(toClientError(error, { peer, params: {} }, this.#facts!.era), this.#settings.clean);
     });
   }
 
-  session(near: ServedSession): SessionKeeper {
+  session(client: ServedSession): SessionKeeper {
     const { clock } = this.#settings;
     try {
-      return keepSession(near, {
-        seats: this.#seats,
+      return keepSession(client, {
+        sessions: this.#sessions,
         clock,
         capabilities: () => this.capabilities(),
-        far: () => this.#far!.era,
+        upstreamEra: () => this.#facts!.era,
       });
     } catch (error) {
-      throw cleaned(toWayError(error), this.#settings.clean);
+      throw cleaned(toConnectionError(error), this.#settings.clean);
     }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...[...this.#asking].map((session) => session.close()), this.#seats.close()]);
+    await Promise.all([
+      ...[...this.#learningCallers].map((caller) => caller.close()),
+      this.#sessions.close(),
+    ]);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -194,70 +197,76 @@ class BridgeService implements Bridge {
     wanted: SubscriptionFilter,
     onChange: (change: Change) => void,
   ): Promise<OpenListen> {
-    const { session } = this.#seats.ofPeer(peer, this.#far!.era);
+    const { caller } = this.#sessions.ofPeer(peer, this.#facts!.era);
     const { info } = peer;
     const capabilities = carriedCapabilities(peer.capabilities);
-    return listenThere(session, wanted, onChange, { info, capabilities });
+    return listenUpstream(caller, wanted, onChange, { info, capabilities });
   }
 
-  async #start(first: Peer | undefined, asker: string | undefined): Promise<void> {
-    if (this.#far) return;
-    const principal = this.#upstream.serves === 'everybody' ? undefined : asker;
+  async #start(first: Peer | undefined, clientPrincipal: string | undefined): Promise<void> {
+    if (this.#facts) return;
+    const principal = this.#upstream.serves === 'everybody' ? undefined : clientPrincipal;
     const learning =
       this.#learning.get(principal) ??
-      this.#ask(first, principal)
+      this.#connect(first, principal)
         .catch((error: unknown) => {
           if (!this.#closed) tell('onStartFailed', this.#settings.onStartFailed, error);
           throw error;
         })
         .finally(() => this.#learning.delete(principal));
     this.#learning.set(principal, learning);
-    // What a process of another principal has answered meanwhile is as good.
+    // The answer of another principal's process is as good.
     await Promise.race([learning, this.#known.promise]);
   }
 
-  /** Speaks to the server for the first time; for its first client, where each has its own. */
-  async #ask(first: Peer | undefined, principal: string | undefined): Promise<void> {
+  /** Connects to learn what the server is. If each client has its own session, the first client gets this one. */
+  async #connect(first: Peer | undefined, principal: string | undefined): Promise<void> {
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
-    const own = this.#seats.areOwn ? first : undefined;
-    const capabilities = own ? toldOf(own) : EVERYTHING;
-    const seat = new PendingFirstSession(this.#settings.clock, capabilities);
-    const session: ReconnectingCaller = this.#upstream.open({
+    const own = this.#sessions.areOwn ? first : undefined;
+    const capabilities = own ? declaredCapabilities(own) : EVERYTHING;
+    const pending = new PendingFirstSession(this.#settings.clock, capabilities);
+    const caller: ReconnectingCaller = this.#upstream.open({
       name: own?.info?.name ?? 'bridge',
-      // Where each principal has a process, it is the process of the first principal.
+      // With a process per principal this is the process of the first one.
       principal: this.#upstream.serves === 'principal' ? principal : own?.principal,
       info: own?.era === 'legacy' ? own.info : undefined,
       capabilities,
       // A modern client cannot be asked outside of a call.
-      answers: own?.era === 'legacy' ? seat.answers : {},
-      onLog: own?.era === 'legacy' ? seat.onLog : undefined,
-      onElicited: own?.era === 'legacy' ? seat.onElicited : undefined,
-      onReopened: () => this.#learn(session),
+      answers: own?.era === 'legacy' ? pending.answers : {},
+      onLog: own?.era === 'legacy' ? pending.onLog : undefined,
+      onElicited: own?.era === 'legacy' ? pending.onElicited : undefined,
+      onReopened: () => this.#learn(caller),
     });
-    this.#asking.add(session);
+    this.#learningCallers.add(caller);
     let isOffered = false;
     try {
-      await session.connected();
-      this.#learn(session);
-      if (own) this.#seats.offer({ session, seat, told: toldKey(own, capabilities) });
+      await caller.connected();
+      this.#learn(caller);
+      if (own) this.#sessions.offer({ caller, pending, key: sessionKey(own, capabilities) });
       isOffered = own !== undefined;
     } finally {
-      this.#asking.delete(session);
-      if (!isOffered) await session.close();
+      this.#learningCallers.delete(caller);
+      if (!isOffered) await caller.close();
     }
   }
 
-  readonly #failOnTheWay = (error: unknown): never => {
-    throw cleaned(toWayError(error), this.#settings.clean);
+  readonly #throwConnectionError = (error: unknown): never => {
+    throw cleaned(toConnectionError(error), this.#settings.clean);
   };
 
-  #learn(session: ReconnectingCaller): void {
-    const { era, revision } = session.verdict;
-    const far = toUpstreamFacts(this.#upstream.label, era, revision, session.server);
+  #learn(caller: ReconnectingCaller): void {
+    const { era, revision } = caller.verdict;
+    const facts = toUpstreamFacts(this.#upstream.label, era, revision, caller.server);
     const { timeoutMs, maxTimeoutMs } = this.#settings;
-    this.#far = far;
-    this.#known.resolve(far);
-    this.#context = { far, tools: this.#tools, timeoutMs, maxTimeoutMs, clean: this.#settings.clean };
+    this.#facts = facts;
+    this.#known.resolve(facts);
+    this.#context = {
+      upstream: facts,
+      tools: this.#tools,
+      timeoutMs,
+      maxTimeoutMs,
+      clean: this.#settings.clean,
+    };
   }
 }
 

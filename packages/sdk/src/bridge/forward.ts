@@ -7,13 +7,13 @@ import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import { deriveText } from '../wire/result-text.js';
 import { carriedPage, carriedParams, ForwardedCall } from './forwarded-call.js';
 import { refusedFor, runAsTask, serverAnswerIn, wantsTask } from './run-as-task.js';
-import { noteRefusal } from './session-news.js';
+import { noteRefusal } from './session-changes.js';
 import { cleaned, toClientError } from './upstream-errors.js';
 import { asksForPages, type UpstreamFacts, type UpstreamTools, visitPages } from './upstream-facts.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
 
 export interface ForwardContext {
-  readonly far: UpstreamFacts;
+  readonly upstream: UpstreamFacts;
   readonly tools: UpstreamTools;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
@@ -21,95 +21,96 @@ export interface ForwardContext {
   readonly clean: (text: string) => string;
 }
 
-/** Makes a call of the near side on the far side, and hands back what comes of it. */
+/** Makes a call of a client to the upstream, and returns its result in the form for this client. */
 export async function forward(
   call: Call,
-  seats: UpstreamSessions,
+  sessions: UpstreamSessions,
   context: ForwardContext,
 ): Promise<JsonObject> {
-  let seat: UpstreamSession | undefined;
-  let far = context.far.era;
+  let session: UpstreamSession | undefined;
+  let upstreamEra = context.upstream.era;
   try {
-    seat = seats.of(call, context.far.era);
-    seat.uses += 1;
-    // Which era it is may be another than the last time; so it is connected to before anything is decided.
-    const link = seat.session.ready ?? (await seat.session.connected({ signal: call.cancellation }));
-    const { era } = link.caller;
-    far = era;
+    session = sessions.of(call, context.upstream.era);
+    session.uses += 1;
+    // The era may have changed since the last connection, so connect before anything depends on it.
+    const connection =
+      session.caller.ready ?? (await session.caller.connected({ signal: call.cancellation }));
+    const { era } = connection.caller;
+    upstreamEra = era;
     const params = carriedParams(call, era);
     if (era === 'modern') continueRound(call, params);
     else refuseLegacy(call);
-    if (era === 'legacy' && isTask(call, context)) return await callAsTask(call, seat, context, params);
-    const out = forwarded(call, seat, context, era, params);
-    const began = seat.session.now();
+    if (era === 'legacy' && isTask(call, context)) return await callAsTask(call, session, context, params);
+    const out = forwarded(call, session, context, params);
+    const began = session.caller.now();
     let result: JsonObject;
     try {
-      // Not by way of functions that wait for each other: each promise is a part of the price of a small call.
-      result = await link.caller.call(out);
+      // Inlined on purpose: every further promise is a measurable part of the cost of a small call.
+      result = await connection.caller.call(out);
       if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
     } catch (error) {
       if (out.refusal) throw refusedFor(out.refusal, error);
-      const said = era === 'modern' && call.peer.era === 'legacy' ? serverAnswerIn(error) : undefined;
-      if (said instanceof ProtocolError) throw said;
-      if (said) result = said;
+      const answer = era === 'modern' && call.peer.era === 'legacy' ? serverAnswerIn(error) : undefined;
+      if (answer instanceof ProtocolError) throw answer;
+      if (answer) result = answer;
       else if (era === 'legacy' && error instanceof ProtocolError)
-        result = await callDifferently(error, call, seat, context, params);
-      else result = await seat.session.again(error, out, link, began);
+        result = await callDifferently(error, call, session, context, params);
+      else result = await session.caller.again(error, out, connection, began);
     }
     return carried(result, call, era, context.tools);
   } catch (error) {
-    noteRefusal(seat?.owner, error);
-    throw cleaned(toClientError(error, call, far), context.clean);
+    noteRefusal(session?.owner, error);
+    throw cleaned(toClientError(error, call, upstreamEra), context.clean);
   } finally {
-    if (seat) seat.uses -= 1;
+    if (session) session.uses -= 1;
   }
 }
 
 /**
- * A round of a modern server passes through: its questions are put by the near dialect, its state comes back
- * exactly (MRTR-020), and nothing is kept here in between.
+ * A round of a modern server passes through: the client's dialect puts its questions, its state is returned unchanged
+ * (MRTR-020), and the bridge keeps nothing between the requests.
  */
 function continueRound(call: Call, params: JsonObject): void {
-  // A round may have had a state and no questions: then there is nothing to answer.
+  // A round with a state and without questions has no answers.
   const { answers } = call;
   if (answers && Object.keys(answers).length > 0) params['inputResponses'] = answers;
   if (call.state !== undefined) params['requestState'] = call.state;
 }
 
 /**
- * The questions of a legacy server come while a call runs, and the near call is put to sleep over them. The state
- * of such a round wakes it up, and never gets here: this one would run the call again. Answers without a state
- * belong to no round; they are surplus (MRTR-026).
+ * A legacy server asks while a call runs, and the client's call is parked meanwhile. The state of such a round resumes the
+ * parked call and never gets here; a state that does get here would run the call a second time. Answers without a state
+ * belong to no round and are ignored (MRTR-026).
  */
 function refuseLegacy(call: Call): void {
   if (call.method.startsWith('tasks/')) {
-    // The tasks of 2025-11-25 and those of the modern extension have little but the name in common.
+    // The tasks of 2025-11-25 and those of the modern extension are different protocols.
     throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${call.method}`);
   }
   if (call.state === undefined) return;
-  const message = `${call.method} was answered without asking: the call that asked is gone`;
+  const message = `The call of ${call.method} that asked has ended; send the request again without requestState`;
   throw new ProtocolError(ErrorCode.InvalidParams, message);
 }
 
-function carried(result: JsonObject, call: Call, far: Era, tools: UpstreamTools): JsonObject {
+function carried(result: JsonObject, call: Call, upstreamEra: Era, tools: UpstreamTools): JsonObject {
   if (result['resultType'] !== undefined) {
-    // In the legacy era it means nothing.
-    if (far === 'legacy') return carried(withoutType(result), call, far, tools);
+    // `resultType` has no meaning in the legacy era.
+    if (upstreamEra === 'legacy') return carried(withoutType(result), call, upstreamEra, tools);
     if (result['resultType'] === 'input_required') {
       const { requestState, ...round } = result;
       return requestState === undefined ? round : { ...round, state: requestState };
     }
   }
-  const told = call.method === 'tools/list' ? tools.learn(result, call.peer.principal) : result;
-  if (call.peer.era === 'modern' || far === 'legacy') return told;
-  return withoutEnvelope(carriedPage(told));
+  const learned = call.method === 'tools/list' ? tools.learn(result, call.peer.principal) : result;
+  if (call.peer.era === 'modern' || upstreamEra === 'legacy') return learned;
+  return withoutEnvelope(carriedPage(learned));
 }
 
 function withoutType({ resultType, inputRequests, requestState, ...result }: JsonObject): JsonObject {
   return result;
 }
 
-/** What belongs to the modern hop, and not to a legacy client. */
+/** Removes the fields that only the modern era has. */
 function withoutEnvelope(result: JsonObject): JsonObject {
   const { resultType, ttlMs, cacheScope, _meta, ...rest } = result;
   const { [META.serverInfo]: _info, ...own } = isJsonObject(_meta) ? _meta : {};
@@ -120,23 +121,23 @@ function withoutEnvelope(result: JsonObject): JsonObject {
   return carried;
 }
 
-/** A legacy server has not run the call, and says what it wants first. */
+/** A legacy server has refused the call, and its error says how to make it: as a task, or after a visit to some pages. */
 async function callDifferently(
   refusal: ProtocolError,
   call: Call,
-  seat: UpstreamSession,
+  session: UpstreamSession,
   context: ForwardContext,
   params: JsonObject,
 ): Promise<JsonObject> {
-  const mayBeTask = call.method === 'tools/call' && context.far.hasToolTasks;
-  if (mayBeTask && wantsTask(refusal)) return callAsTask(call, seat, context, params);
+  const mayBeTask = call.method === 'tools/call' && context.upstream.hasToolTasks;
+  if (mayBeTask && wantsTask(refusal)) return callAsTask(call, session, context, params);
   let error: unknown = refusal;
   for (let visits = 0; visits < MAX_VISITS; visits += 1) {
     if (call.peer.era === 'legacy' || !asksForPages(error)) break;
     if (!(await visitPages(call, error))) break;
-    const out = forwarded(call, seat, context, 'legacy', params);
+    const out = forwarded(call, session, context, params);
     try {
-      const result = await seat.session.call(out);
+      const result = await session.caller.call(out);
       if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
       return result;
     } catch (again) {
@@ -146,23 +147,23 @@ async function callDifferently(
   throw error;
 }
 
-function isTask({ method, params, peer }: Call, { far, tools }: ForwardContext): boolean {
-  return far.hasToolTasks && method === 'tools/call' && tools.onlyAsTask(params['name'], peer.principal);
+function isTask({ method, params, peer }: Call, { upstream, tools }: ForwardContext): boolean {
+  return upstream.hasToolTasks && method === 'tools/call' && tools.onlyAsTask(params['name'], peer.principal);
 }
 
 function callAsTask(
   call: Call,
-  seat: UpstreamSession,
+  session: UpstreamSession,
   context: ForwardContext,
   params: JsonObject,
 ): Promise<JsonObject> {
-  // PROG-011: a task reports under the token that it was started with.
+  // PROG-011: a task reports progress with the token that it was started with.
   const progressToken = call.wantsProgress ? randomUUID() : undefined;
   return runAsTask(
     {
       make: async (method, ofTask) => {
-        const out = forwarded(call, seat, context, 'legacy', ofTask, { method, progressToken });
-        const result = await seat.session.call(out).catch((error: unknown) => {
+        const out = forwarded(call, session, context, ofTask, { method, progressToken });
+        const result = await session.caller.call(out).catch((error: unknown) => {
           throw out.refusal ? refusedFor(out.refusal, error) : error;
         });
         if (out.refusal && result['isError'] === true) throw refusedFor(out.refusal, result);
@@ -170,7 +171,7 @@ function callAsTask(
       },
       cancel: (method, ofTask) => {
         const { timeoutMs } = context;
-        return seat.session.call({ method, params: ofTask, timeoutMs, maxTimeoutMs: timeoutMs });
+        return session.caller.call({ method, params: ofTask, timeoutMs, maxTimeoutMs: timeoutMs });
       },
     },
     params,
@@ -181,16 +182,15 @@ function callAsTask(
 function forwarded(
   call: Call,
   { owner }: UpstreamSession,
-  { far, timeoutMs, maxTimeoutMs }: ForwardContext,
-  era: Era,
+  { upstream, timeoutMs, maxTimeoutMs }: ForwardContext,
   params: JsonObject,
   ofTask?: { readonly method: string; readonly progressToken: string | undefined },
 ): ForwardedCall {
-  const logs = far.capabilities.logging !== undefined;
+  const logs = upstream.capabilities.logging !== undefined;
   const progressToken = ofTask?.progressToken;
-  const forwarding = { params, far: era, owner, timeoutMs, maxTimeoutMs, logs, progressToken };
+  const forwarding = { params, owner, timeoutMs, maxTimeoutMs, logs, progressToken };
   return new ForwardedCall(call, forwarding, ofTask?.method);
 }
 
-/** How often the user is sent to pages for one call. */
+/** How often the user may be sent to pages for one call. */
 const MAX_VISITS = 8;

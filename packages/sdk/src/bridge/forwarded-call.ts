@@ -15,27 +15,26 @@ import type {
   ProgressUpdate,
 } from '../wire/model.js';
 import { RELATED_TASK } from './run-as-task.js';
-import { noteElicitation } from './session-news.js';
-import { asOwn } from './upstream-errors.js';
+import { noteElicitation } from './session-changes.js';
+import { markForClient } from './upstream-errors.js';
 import { TASKS } from './upstream-facts.js';
 
-/** How a call is to be made on the far side. */
+/** How a call is made to the upstream. */
 export interface Forwarding {
   readonly params: JsonObject;
-  readonly far: Era;
-  /** Whose questions it answers: those of the call, or of the whole session that it belongs to. */
+  /** The session whose questions go to the client. Undefined: only the questions of the call itself do. */
   readonly owner: object | undefined;
   readonly timeoutMs: number;
   readonly maxTimeoutMs: number;
-  /** Whether the far side logs at all. */
+  /** Whether the upstream declares logging. */
   readonly logs: boolean;
-  /** The token of several requests that are one call. */
+  /** One token for several requests that are one call. */
   readonly progressToken?: string | undefined;
 }
 
 /** A call of a client, made to the upstream on its behalf. */
 export class ForwardedCall implements OutgoingCall, OnBehalfOf {
-  // All members of an `OutgoingCall` are its own, so that copies have them, too.
+  // The members of `OutgoingCall` are own properties, so that a spread copies them.
   readonly method: string;
   readonly params: JsonObject;
   readonly timeoutMs: number;
@@ -101,15 +100,15 @@ export class ForwardedCall implements OutgoingCall, OnBehalfOf {
 
   async answer(request: InputRequest, signal: AbortSignal): Promise<InputResponse> {
     const { peer } = this.#call;
-    // A client without roots has none. Servers that share their work by folders ask for them, and do without.
+    // A client without the roots capability has no roots. Servers that ask for them can work with an empty list.
     if (request.method === 'roots/list' && !peer.capabilities.roots) return { roots: [] };
     noteElicitation(this.#owner, (request.params as JsonObject | undefined)?.['elicitationId']);
     try {
-      return await this.#call.ask(nearQuestion(request, peer.era), signal);
+      return await this.#call.ask(questionForClient(request, peer.era), signal);
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MissingClientCapability) throw error;
-      // Whether the call needs it is for the server to say: many go on without.
-      this.refusal = asOwn(error);
+      // The server decides whether the call fails without the answer: many servers go on.
+      this.refusal = markForClient(error);
       throw new IsthmusError('CAPABILITY_MISSING', error.message, { cause: error });
     }
   }
@@ -125,19 +124,19 @@ export function carriedCapabilities(capabilities: ClientCapabilities): ClientCap
   return carried;
 }
 
-/** A token is valid for one hop only, clients of the bridge do not know of tasks, and the modern era has no `elicitationId` (ELIC-007). */
-export function nearQuestion(request: InputRequest, near: Era): InputRequest {
+/** Removes what the client must not see: the progress token of the upstream, tasks, and in the modern era `elicitationId` (ELIC-007). */
+export function questionForClient(request: InputRequest, clientEra: Era): InputRequest {
   const params = request.params as JsonObject | undefined;
   if (params === undefined) return request;
   const { _meta, ...rest } = params;
   const { progressToken, [RELATED_TASK]: _task, ...meta } = (_meta ?? {}) as JsonObject;
   const kept: JsonObject = Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest;
-  if (near === 'modern') delete kept['elicitationId'];
+  if (clientEra === 'modern') delete kept['elicitationId'];
   if (request.method === 'roots/list' && Object.keys(kept).length === 0) return { method: 'roots/list' };
   return { method: request.method, params: kept } as InputRequest;
 }
 
-/** They change nothing: they may be made again when a connection was lost. */
+/** Methods without side effects: they may be repeated when a connection was lost. */
 const SAFE: ReadonlySet<string> = new Set([
   'tools/list',
   'resources/list',
@@ -151,24 +150,25 @@ const SAFE: ReadonlySet<string> = new Set([
 /** The `_meta` key by which a modern client names one of several conversations that it has with the same server. */
 export const CONVERSATION = 'isthmus/conversation';
 
-/** The params of a call without what belongs to the near hop alone. */
-export function carriedParams({ params, peer }: Call, far: Era): JsonObject {
+/** The params of a call without what is only between the client and the bridge. */
+export function carriedParams({ params, peer }: Call, upstreamEra: Era): JsonObject {
   const carried: JsonObject = {};
   for (const key in params) {
-    if (!OF_THE_HOP.has(key)) carried[key] = params[key];
+    if (!HOP_PARAMS.has(key)) carried[key] = params[key];
   }
   const meta = carriedMeta(params['_meta']);
   if (meta) carried['_meta'] = meta;
-  if (carried['cursor'] === EMPTY_CURSOR && peer.era === 'legacy' && far === 'modern') carried['cursor'] = '';
+  if (carried['cursor'] === EMPTY_CURSOR && peer.era === 'legacy' && upstreamEra === 'modern')
+    carried['cursor'] = '';
   return carried;
 }
 
-/** PAGE-004: an empty string is a cursor in the modern era; legacy clients take it for the end. */
+/** PAGE-004: an empty string is a cursor in the modern era; legacy clients take it as the end. */
 export function carriedPage(result: JsonObject): JsonObject {
   return result['nextCursor'] === '' ? { ...result, nextCursor: EMPTY_CURSOR } : result;
 }
 
-/** Which of its conversations a modern client means, if it says so. */
+/** The conversation that a modern client names, if it does. */
 export function conversationOf({ params }: Call): string | undefined {
   const meta = params['_meta'];
   const name = isJsonObject(meta) ? meta[CONVERSATION] : undefined;
@@ -187,7 +187,7 @@ function carriedMeta(meta: unknown): JsonObject | undefined {
 }
 
 /** The bridge declares no tasks to clients, so what a client sends about them is ignored (TASK-004). */
-const OF_THE_HOP: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState', 'task']);
+const HOP_PARAMS: ReadonlySet<string> = new Set(['_meta', 'inputResponses', 'requestState', 'task']);
 
 const ENVELOPE: ReadonlySet<string> = new Set([
   ...[META.protocolVersion, META.clientInfo, META.clientCapabilities, META.logLevel],

@@ -1,4 +1,4 @@
-/** Any server, for clients of both eras: `isthmus/bridge`. Serve it with `serve` of `isthmus/server`. */
+/** Serves any server to clients of both eras: `isthmus/bridge`. Use it with `serve` of `isthmus/server`. */
 
 export {
   type Upstream,

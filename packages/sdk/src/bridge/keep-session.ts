@@ -19,64 +19,64 @@ import type {
   ServerCapabilities,
   SubscriptionFilter,
 } from '../wire/model.js';
-import { nearQuestion } from './forwarded-call.js';
-import { knowsElicitation, nextTurn, SessionNews } from './session-news.js';
+import { questionForClient } from './forwarded-call.js';
+import { knowsElicitation, nextTurn, SessionChanges } from './session-changes.js';
 import { toClientError } from './upstream-errors.js';
 import type { UpstreamSession, UpstreamSessions } from './upstream-sessions.js';
 
 export interface KeeperContext {
-  readonly seats: UpstreamSessions;
+  readonly sessions: UpstreamSessions;
   readonly clock: Clock;
   capabilities(): ServerCapabilities;
-  far(): Era;
+  upstreamEra(): Era;
 }
 
-/** What a bridge does for a legacy session of the near side, beyond its calls: a seat on the far side of its own. */
+/** What a bridge does for a legacy session of a client, beyond its calls. The session has its own session with the upstream. */
 export function keepSession(
-  near: ServedSession,
-  { seats, clock, capabilities, far }: KeeperContext,
+  client: ServedSession,
+  { sessions, clock, capabilities, upstreamEra }: KeeperContext,
 ): SessionKeeper {
-  const seat: UpstreamSession = seats.take(near.peer, {
-    answers: answersBy(near.peer.capabilities, (request, signal) =>
-      near.ask(nearQuestion(request, 'legacy'), signal),
+  const session: UpstreamSession = sessions.take(client.peer, {
+    answers: answersBy(client.peer.capabilities, (request, signal) =>
+      client.ask(questionForClient(request, 'legacy'), signal),
     ),
-    onLog: (entry) => near.log(entry),
+    onLog: (entry) => client.log(entry),
     onElicited(id) {
-      if (seats.areOwn || knowsElicitation(near.peer, id)) near.elicited(id);
+      if (sessions.areOwn || knowsElicitation(client.peer, id)) client.elicited(id);
     },
   });
-  const { session } = seat;
-  const news = new SessionNews(session, clock, capabilities, near.changed);
+  const { caller } = session;
+  const changes = new SessionChanges(caller, clock, capabilities, client.changed);
   let ended = false;
   const fail = (error: unknown, uri: string | undefined): never => {
-    throw toClientError(error, { peer: near.peer, params: { uri } }, far());
+    throw toClientError(error, { peer: client.peer, params: { uri } }, upstreamEra());
   };
   return {
     begin() {
-      news.begin();
-      // Servers ask for roots as soon as they are connected to.
-      if (near.peer.capabilities.roots) session.connected().catch(() => {});
+      changes.begin();
+      // Servers ask for roots as soon as a client connects.
+      if (client.peer.capabilities.roots) caller.connected().catch(() => {});
     },
     async setLogLevel(level) {
-      if (ended) throw new IsthmusError('CANCELLED', 'The session is over');
-      await session.setLogLevel(level).catch((error) => fail(error, undefined));
+      if (ended) throw new IsthmusError('CANCELLED', 'The session has ended');
+      await caller.setLogLevel(level).catch((error) => fail(error, undefined));
     },
-    subscribe: (uri) => news.subscribe(uri).catch((error) => fail(error, uri)),
-    unsubscribe: (uri) => news.unsubscribe(uri).catch((error) => fail(error, uri)),
+    subscribe: (uri) => changes.subscribe(uri).catch((error) => fail(error, uri)),
+    unsubscribe: (uri) => changes.unsubscribe(uri).catch((error) => fail(error, uri)),
     rootsChanged() {
-      // A client that shares a process was not declared as one that sends this.
-      if (seats.areOwn) session.rootsChanged();
+      // For a shared process `roots.listChanged` was not declared.
+      if (sessions.areOwn) caller.rootsChanged();
     },
     end() {
       if (ended) return;
       ended = true;
-      news.end();
-      seats.leave(near.peer);
+      changes.end();
+      sessions.leave(client.peer);
     },
   };
 }
 
-/** Answers to what belongs to no call, by asking a client what it has declared to answer. */
+/** Handlers for questions that belong to no call: they ask the client, if it declared the capability. */
 export function answersBy(
   { elicitation, sampling, roots }: ClientCapabilities,
   ask: (request: InputRequest, signal: AbortSignal) => Promise<InputResponse>,
@@ -100,20 +100,20 @@ export function answersBy(
   };
 }
 
-/** A subscription on the far side, for one on the near side. It goes on when the connection between is replaced. */
-export async function listenThere(
-  session: ReconnectingCaller,
+/** A subscription at the upstream, for one of a client. It goes on when the connection to the upstream is replaced. */
+export async function listenUpstream(
+  caller: ReconnectingCaller,
   wanted: SubscriptionFilter,
   onChange: (change: Change) => void,
   as: CallerIdentity,
 ): Promise<OpenListen> {
-  const there: Wanted = {
+  const filter: Wanted = {
     tools: wanted.toolsListChanged ?? false,
     prompts: wanted.promptsListChanged ?? false,
     resources: wanted.resourcesListChanged ?? false,
     uris: wanted.resourceSubscriptions ?? [],
   };
-  const changes = await session.listen(there, as);
+  const changes = await caller.listen(filter, as);
   const follow = async (): Promise<ListenEnd> => {
     try {
       for await (const change of changes) {

@@ -9,7 +9,7 @@ import type { EarlyMessage, Peer } from '../exchange/call.js';
 import type { ClientCapabilities, LogEntry } from '../wire/model.js';
 import { answersBy } from './keep-session.js';
 
-/** Who sends a request, before it has been looked at; undefined when it does not say so properly. */
+/** The sender of a request that no dialect has read yet. Undefined: the request is not valid. */
 export function peerOf({ method, params }: EarlyMessage, principal: string | undefined): Peer | undefined {
   if (method !== 'initialize') {
     const envelope = readEnvelope(params, principal);
@@ -23,9 +23,9 @@ export function peerOf({ method, params }: EarlyMessage, principal: string | und
 }
 
 /**
- * The session in which it is found out what the server is. Where each client has a process or a session of its
- * own, it is that of the first client: nothing is started only to be looked at. What the server asks or says before
- * that client has taken its seat waits for it.
+ * The tenant of the session in which a bridge learns what its upstream is. Where each client has its own process or
+ * session, the first client takes this session over, so that no process is started only for that. Until then, questions,
+ * logs and notifications of the server wait for the client.
  */
 export class PendingFirstSession {
   readonly answers: Answers;
@@ -35,32 +35,32 @@ export class PendingFirstSession {
 
   constructor(clock: Clock, capabilities: ClientCapabilities) {
     this.answers = answersBy(capabilities, async (request, signal) => {
-      await within(clock, PATIENCE_MS, this.#taken.promise);
-      const { answers } = await Promise.race([this.#taken.promise, NOBODY]);
+      await within(clock, CLIENT_WAIT_MS, this.#taken.promise);
+      const { answers } = await Promise.race([this.#taken.promise, NO_CLIENT]);
       return answerQuestion(answers, request, signal);
     });
     this.onElicited = (id) => void this.#taken.promise.then(({ onElicited }) => onElicited?.(id));
     this.onLog = (entry) => void this.#taken.promise.then(({ onLog }) => onLog?.(entry));
   }
 
-  take(given: UpstreamTenant): void {
-    this.#taken.resolve(given);
+  take(client: UpstreamTenant): void {
+    this.#taken.resolve(client);
   }
 }
 
-/** A session that waits for its client. */
+/** An open session that waits for its client. */
 export interface OfferedSession {
-  readonly session: ReconnectingCaller;
-  readonly seat: PendingFirstSession;
-  /** What it was opened with. */
-  readonly told: string;
+  readonly caller: ReconnectingCaller;
+  readonly pending: PendingFirstSession;
+  /** The `sessionKey` that it was opened with. */
+  readonly key: string;
 }
 
-/** No client has come. */
-const NOBODY: Promise<UpstreamTenant> = Promise.resolve({
+/** Used when no client has taken the session. */
+const NO_CLIENT: Promise<UpstreamTenant> = Promise.resolve({
   answers: {},
   onLog: undefined,
   onElicited: undefined,
 });
 /** How long a question waits for the client. */
-const PATIENCE_MS = 2000;
+const CLIENT_WAIT_MS = 2000;

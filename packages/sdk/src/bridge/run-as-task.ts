@@ -2,19 +2,19 @@ import type { Cancellation } from '../async/abort.js';
 import { ProtocolError } from '../errors.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
-import { asOwn } from './upstream-errors.js';
+import { markForClient } from './upstream-errors.js';
 
-/** Makes calls on the far side. */
+/** Makes calls to the upstream. */
 export interface TaskCaller {
-  /** For the client that called the tool, as long as it waits. */
+  /** On behalf of the client that called the tool, while it waits. */
   make(method: string, params: JsonObject): Promise<JsonObject>;
-  /** When no client waits any more. */
+  /** After the client has stopped waiting. */
   cancel(method: string, params: JsonObject): Promise<JsonObject>;
 }
 
 /**
- * A tool of a 2025-11-25 server that can only be called as a task, called by a client that knows of none: the
- * task is started, waited for, and its result is the result of the call.
+ * Calls a tool that a 2025-11-25 server only runs as a task, for a client without tasks: starts the task, waits for it,
+ * and returns its result as the result of the call.
  */
 export async function runAsTask(
   { make, cancel }: TaskCaller,
@@ -24,7 +24,7 @@ export async function runAsTask(
   const created = await make('tools/call', { ...params, task: { ttl: TASK_TTL_MS } });
   const task = created['task'];
   const taskId = isJsonObject(task) ? task['taskId'] : undefined;
-  // It answered at once after all.
+  // The server answered with a result instead of a task.
   if (typeof taskId !== 'string') return created;
   const onAbort = () => void cancel('tasks/cancel', { taskId }).catch(() => {});
   signal.addEventListener('abort', onAbort, { once: true });
@@ -35,7 +35,7 @@ export async function runAsTask(
   }
 }
 
-/** A client that does not know of tasks has no use for the id of the task. */
+/** Removes the id of the task, which the client does not know. */
 function withoutTask(result: JsonObject): JsonObject {
   const { _meta, ...rest } = result;
   if (!isJsonObject(_meta)) return result;
@@ -43,7 +43,7 @@ function withoutTask(result: JsonObject): JsonObject {
   return Object.keys(own).length > 0 ? { ...rest, _meta: own } : rest;
 }
 
-/** The refusal of a server whose tool wants to be called as a task. */
+/** Whether the error means that the tool must be called as a task. */
 export function wantsTask(error: unknown): boolean {
   return error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound;
 }
@@ -52,21 +52,21 @@ export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const TASK_TTL_MS = 3_600_000;
 
 /**
- * A legacy server has failed a call since the client could not be asked. A modern client is told what it lacks (META-008),
- * and in `data.serverAnswer` what the server answered: a bridge in front of this one may speak for a legacy client, for
- * which that answer is the right one.
+ * The error when a legacy server failed a call because the client could not be asked. It names the missing capability
+ * (META-008), and has the answer of the server in `data.serverAnswer`: a bridge in front of this one may serve a legacy
+ * client, which has to get that answer.
  */
-export function refusedFor(refusal: ProtocolError, said: unknown): ProtocolError {
-  if (said instanceof ProtocolError && withAnswers.has(said)) return said;
-  const serverAnswer = answerOf(said);
+export function refusedFor(refusal: ProtocolError, answer: unknown): ProtocolError {
+  if (answer instanceof ProtocolError && withAnswers.has(answer)) return answer;
+  const serverAnswer = answerOf(answer);
   if (!serverAnswer || JSON.stringify(serverAnswer).length > MAX_ANSWER) return refusal;
   const data = isJsonObject(refusal.data) ? refusal.data : {};
-  const told = asOwn(new ProtocolError(refusal.code, refusal.message, { ...data, serverAnswer }));
-  withAnswers.add(told);
-  return told;
+  const error = markForClient(new ProtocolError(refusal.code, refusal.message, { ...data, serverAnswer }));
+  withAnswers.add(error);
+  return error;
 }
 
-/** What the server at the end of a chain of bridges answered, where the bridge that was asked has told it. */
+/** The answer of the server at the end of a chain of bridges, if the error contains it. */
 export function serverAnswerIn(error: unknown): JsonObject | ProtocolError | undefined {
   if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MissingClientCapability) return undefined;
   const answer = isJsonObject(error.data) ? error.data['serverAnswer'] : undefined;
@@ -79,16 +79,16 @@ export function serverAnswerIn(error: unknown): JsonObject | ProtocolError | und
   return new ProtocolError(code as number, message, data);
 }
 
-function answerOf(said: unknown): JsonObject | undefined {
-  if (said instanceof ProtocolError) {
-    const { code, message, data } = said;
+function answerOf(answer: unknown): JsonObject | undefined {
+  if (answer instanceof ProtocolError) {
+    const { code, message, data } = answer;
     return { error: data === undefined ? { code, message } : { code, message, data } };
   }
-  return isJsonObject(said) ? { result: said } : undefined;
+  return isJsonObject(answer) ? { result: answer } : undefined;
 }
 
-/** These have the answer already. */
+/** Errors that already contain the answer. */
 const withAnswers = new WeakSet<ProtocolError>();
 
-/** Characters of JSON. Clients read only so much of an HTTP error. */
+/** In characters of JSON. Clients read a limited part of an HTTP error. */
 const MAX_ANSWER = 65_536;

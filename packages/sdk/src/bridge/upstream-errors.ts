@@ -4,29 +4,33 @@ import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject } from '../wire/json-rpc.js';
 
 /**
- * A failure of the far side as the near side may see it. Codes that mean something else in the other era (a
- * dual-era client would misread them) become -32603, with what was said in `data`; so do failures on the way,
- * with whether the call may have run.
+ * An error of the upstream in the form for a client. A code with another meaning in the other era, which a client of both
+ * eras would misread, becomes -32603 with the original in `data`. A failed connection becomes -32603 with `sent`: whether
+ * the call may have run.
  */
-export function toClientError(error: unknown, call: Pick<Call, 'peer' | 'params'>, far: Era): unknown {
-  if (!(error instanceof ProtocolError)) return toWayError(error);
-  return ownWords.has(error) ? error : refit(error, call, far);
+export function toClientError(
+  error: unknown,
+  call: Pick<Call, 'peer' | 'params'>,
+  upstreamEra: Era,
+): unknown {
+  if (!(error instanceof ProtocolError)) return toConnectionError(error);
+  return forClient.has(error) ? error : refit(error, call, upstreamEra);
 }
 
-/** Says that an error is not the far side's word, but that of the near dialect: it is right as it is. */
-export function asOwn<T>(error: T): T {
-  if (error instanceof ProtocolError) ownWords.add(error);
+/** Marks an error that the bridge or the client's dialect made: it already has the form for the client. */
+export function markForClient<T>(error: T): T {
+  if (error instanceof ProtocolError) forClient.add(error);
   return error;
 }
 
-const ownWords = new WeakSet<ProtocolError>();
+const forClient = new WeakSet<ProtocolError>();
 
-/** A failure before the far side had a say. */
-export function toWayError(error: unknown): unknown {
-  return error instanceof IsthmusError ? onTheWay(error) : error;
+/** A failure of the connection, before the upstream answered. */
+export function toConnectionError(error: unknown): unknown {
+  return error instanceof IsthmusError ? connectionError(error) : error;
 }
 
-function refit(error: ProtocolError, call: Pick<Call, 'peer' | 'params'>, far: Era): ProtocolError {
+function refit(error: ProtocolError, call: Pick<Call, 'peer' | 'params'>, upstreamEra: Era): ProtocolError {
   const { code, message, data } = error;
   if (call.peer.era === 'legacy') return ONLY_MODERN.has(code) ? wrapped(error) : error;
   if (code === ErrorCode.LegacyResourceNotFound) {
@@ -36,7 +40,7 @@ function refit(error: ProtocolError, call: Pick<Call, 'peer' | 'params'>, far: E
   }
   const isReserved = code <= -32000 && code >= -32768;
   const isUnderstood =
-    HAVE_ONE_MEANING.has(code) || (code === ErrorCode.MissingClientCapability && far === 'modern');
+    HAVE_ONE_MEANING.has(code) || (code === ErrorCode.MissingClientCapability && upstreamEra === 'modern');
   return isReserved && !isUnderstood ? wrapped(error) : error;
 }
 
@@ -45,7 +49,7 @@ function wrapped({ code, message, data }: ProtocolError): ProtocolError {
   return new ProtocolError(ErrorCode.InternalError, message, { original });
 }
 
-function onTheWay(error: IsthmusError): ProtocolError {
+function connectionError(error: IsthmusError): ProtocolError {
   const { code, message, sent, generation, status } = error;
   return new ProtocolError(ErrorCode.InternalError, withoutStderr(message), {
     reason: code,
@@ -55,7 +59,7 @@ function onTheWay(error: IsthmusError): ProtocolError {
   });
 }
 
-/** Removes secrets from errors of the connection. Errors that the server answered stay as they are. */
+/** Removes secrets from errors of the connection. Errors of the server itself stay as they are. */
 export function cleaned(error: unknown, clean: (text: string) => string): unknown {
   if (!(error instanceof ProtocolError && isJsonObject(error.data) && 'reason' in error.data)) return error;
   const message = clean(error.message);
@@ -68,14 +72,14 @@ export function withoutStderr(message: string): string {
   return at < 0 ? message : message.slice(0, at);
 }
 
-/** A legacy client would take them for something of the server's own. */
+/** A legacy client would take these for codes that the server defined. */
 const ONLY_MODERN: ReadonlySet<number> = new Set([
   ErrorCode.HeaderMismatch,
   ErrorCode.MissingClientCapability,
   ErrorCode.UnsupportedProtocolVersion,
 ]);
 
-/** In the range that JSON-RPC reserves, these say the same in all revisions. */
+/** These reserved codes of JSON-RPC have the same meaning in all revisions. */
 const HAVE_ONE_MEANING: ReadonlySet<number> = new Set([
   ErrorCode.ParseError,
   ErrorCode.InvalidRequest,

@@ -6,17 +6,17 @@ import type { Call, Era, HeaderParam, ServerFacts } from '../exchange/call.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { isJsonObject, type JsonObject } from '../wire/json-rpc.js';
 import type { Implementation, ServerCapabilities } from '../wire/model.js';
-import { asOwn } from './upstream-errors.js';
+import { markForClient } from './upstream-errors.js';
 
-/** What the upstream is, as its clients see it. */
+/** What the upstream is, in the form for clients. */
 export interface UpstreamFacts {
   readonly era: Era;
   readonly revision: string;
   readonly info: Implementation;
   readonly instructions: string | undefined;
-  /** Only what can really be carried. */
+  /** Only the capabilities that the bridge can forward. */
   readonly capabilities: ServerCapabilities;
-  /** Tools may be called as tasks there, and some perhaps only so. */
+  /** The upstream runs tools as tasks, some perhaps only so. */
   readonly hasToolTasks: boolean;
 }
 
@@ -38,13 +38,13 @@ export function toUpstreamFacts(
   };
 }
 
-/** Tasks of either era are not handed on; the rest is, also what is not known here. */
+/** All capabilities except tasks, unknown ones included. */
 function carried(capabilities: ServerCapabilities, era: Era, revision: string): ServerCapabilities {
   const { tasks, extensions, ...rest } = capabilities;
   const { [TASKS]: _tasks, ...others } = extensions ?? {};
   const kept: ServerCapabilities = rest;
   if (Object.keys(others).length > 0) kept.extensions = others;
-  // The first revision had completion without a way to declare it; a server without it answers with an error.
+  // The first revision had completion but no capability for it. A server without completion answers with an error.
   const mayComplete = era === 'legacy' && !isAtLeast(revision, '2025-03-26');
   if (mayComplete && (rest.prompts || rest.resources)) kept.completions ??= {};
   return kept;
@@ -52,11 +52,11 @@ function carried(capabilities: ServerCapabilities, era: Era, revision: string): 
 
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** What the lists of tools contained, for each principal: a server may show other tools to each of them. */
+/** What the bridge remembers of tool lists, by principal: a server may have different tools for each. */
 export class UpstreamTools {
   readonly #tools = new ByPrincipal(() => new Map<string, ToolFacts>());
 
-  /** The list without what only concerns the far hop: whether a tool wants to be called as a task (wire sheet §14). */
+  /** Remembers the tools, and returns the list without `execution`: the client does not use tasks (wire sheet §14). */
   learn(result: JsonObject, principal: string | undefined): JsonObject {
     const { tools } = result;
     if (!Array.isArray(tools)) return result;
@@ -85,7 +85,7 @@ export class UpstreamTools {
     return this.#tools.get(principal)?.get(tool as string)?.onlyAsTask ?? false;
   }
 
-  /** Most tools have nothing that is worth a note. */
+  /** Most tools have nothing to remember. */
   #note(principal: string | undefined, name: string, facts: ToolFacts): void {
     if (facts.headers.length === 0 && !facts.onlyAsTask) {
       this.#tools.get(principal)?.delete(name);
@@ -103,13 +103,13 @@ interface ToolFacts {
   readonly onlyAsTask: boolean;
 }
 
-/** Of one principal; a call of a tool beyond them is made as if its list had not been seen. */
+/** For one principal. A tool beyond this limit is called as if its list had not been read. */
 const MAX_TOOLS = 2000;
 
 /**
- * A legacy server may refuse a call with -32042 until the user has been to some pages. A modern client has no
- * such error: it is asked to send the user there, and the call, which has not run, is made again (wire sheet §14).
- * False when the user did not go; then the refusal stands.
+ * A legacy server may refuse a call with -32042 until the user has visited some pages. The modern era has no such error, so
+ * the client is asked to send the user there, and then the call, which has not run, is made again (wire sheet §14).
+ * False: the user did not accept, and the error stands.
  */
 export async function visitPages(call: Call, refusal: ProtocolError): Promise<boolean> {
   const pages = pagesOf(refusal);
@@ -117,7 +117,7 @@ export async function visitPages(call: Call, refusal: ProtocolError): Promise<bo
   const answers = await Promise.all(
     pages.map((params) => call.ask({ method: 'elicitation/create', params: { mode: 'url', ...params } })),
   ).catch((error) => {
-    throw asOwn(error);
+    throw markForClient(error);
   });
   return answers.every((answer) => 'action' in answer && answer.action === 'accept');
 }

@@ -9,10 +9,10 @@ import type { ClientCapabilities } from '../wire/model.js';
 import { conversationOf } from './forwarded-call.js';
 import type { OfferedSession } from './pending-first-session.js';
 
-/** A place at the far side, for one client or for all of a principal. */
+/** A session with the upstream, for one client or for all clients of a principal. */
 export interface UpstreamSession {
-  readonly session: ReconnectingCaller;
-  /** Set where the seat is one client's, which can be asked whatever call it is about. */
+  readonly caller: ReconnectingCaller;
+  /** The client, if the session is for one client: it gets all questions of the session. */
   readonly owner: object | undefined;
   /** Calls in flight. */
   uses: number;
@@ -21,24 +21,25 @@ export interface UpstreamSession {
 export interface UpstreamSessionsOptions {
   readonly upstream: Upstream;
   readonly clock: Clock;
-  /** The server keeps nothing for anybody: principals may share it. */
+  /** The server keeps nothing for its clients: principals may share it. */
   readonly stateless: boolean;
-  /** Of both kinds. Undefined: as many as there are sessions, and a bound for what modern callers make up. */
+  /** The limit of all sessions. Undefined: legacy sessions are unlimited here, and those that modern clients name are bounded. */
   readonly maxSeats: number | undefined;
   readonly idleMs: number;
-  readonly onReopened: (session: ReconnectingCaller) => void;
+  readonly onReopened: (caller: ReconnectingCaller) => void;
 }
 
 /**
- * Who is served by which session of the far side. A legacy session has a seat of its own; calls that stand for
- * themselves are told apart by their principal, and by the conversation that they name. Never by a guess.
+ * Which session with the upstream serves which client. A legacy session of a client has its own. Modern requests are
+ * told apart by their principal and by the conversation that they name, never by a guess.
  */
 export class UpstreamSessions {
   readonly #options: UpstreamSessionsOptions;
-  readonly #ofSessions = new Map<Peer, UpstreamSession>();
-  readonly #shared = new Map<string, SharedSeat>();
-  readonly #shares = new FairShare<SharedSeat>();
-  /** Whose process it is, where there is one for everybody. */
+  /** The key is the peer of a legacy session. */
+  readonly #own = new Map<Peer, UpstreamSession>();
+  readonly #shared = new Map<string, SharedSession>();
+  readonly #shares = new FairShare<SharedSession>();
+  /** The first principal, where all clients share one process. */
   #only: { readonly principal: string | undefined } | undefined;
   #sweeping: (() => void) | undefined;
   #offered: OfferedSession | undefined;
@@ -49,94 +50,99 @@ export class UpstreamSessions {
   }
 
   get size(): number {
-    return this.#ofSessions.size + this.#shared.size;
+    return this.#own.size + this.#shared.size;
   }
 
-  /** Whether each seat is a process or a session of its own. */
+  /** Whether each session has its own process or connection. */
   get areOwn(): boolean {
     return this.#options.upstream.serves === 'one';
   }
 
-  /** The seat that a call is made from. */
-  of(call: Call, far: Era): UpstreamSession {
-    return this.#ofSessions.get(call.peer) ?? this.#sharedSeat(call.peer, conversationOf(call), far);
+  /** The session for a call. */
+  of(call: Call, upstreamEra: Era): UpstreamSession {
+    return this.#own.get(call.peer) ?? this.#sharedSession(call.peer, conversationOf(call), upstreamEra);
   }
 
-  /** The session of the client that listens. */
-  ofPeer(peer: Peer, far: Era): UpstreamSession {
-    return this.#ofSessions.get(peer) ?? this.#sharedSeat(peer, undefined, far);
+  /** The session for a subscription of a client. */
+  ofPeer(peer: Peer, upstreamEra: Era): UpstreamSession {
+    return this.#own.get(peer) ?? this.#sharedSession(peer, undefined, upstreamEra);
   }
 
-  /** The session of the first client, which has yet to take its seat. */
+  /** Keeps the session that was opened for the first client, until that client takes it. */
   offer(offered: OfferedSession): void {
     this.#offered = offered;
     this.#options.clock.after(OFFER_MS, () => this.#withdraw(offered), { background: true });
   }
 
-  /** A seat of its own, for a legacy session. */
+  /** Opens a session for a legacy session of a client. */
   take(peer: Peer, given: UpstreamTenant): UpstreamSession {
     this.#admit(peer.principal);
     const { maxSeats } = this.#options;
-    // Sessions are bounded where they are opened, fairly. A seat of one costs little until it is used.
+    // The listener already limits legacy sessions fairly, and a session here costs little until it is used.
     this.#checkRoom(maxSeats, this.size, peer);
     const own = this.areOwn;
-    const seat: UpstreamSession = {
-      session: this.#open(peer, own ? toldOf(peer) : EVERYTHING, given, own ? peer.info : undefined),
+    const session: UpstreamSession = {
+      caller: this.#open(
+        peer,
+        own ? declaredCapabilities(peer) : EVERYTHING,
+        given,
+        own ? peer.info : undefined,
+      ),
       owner: peer,
       uses: 0,
     };
-    this.#ofSessions.set(peer, seat);
-    return seat;
+    this.#own.set(peer, session);
+    return session;
   }
 
   leave(peer: Peer): void {
-    const seat = this.#ofSessions.get(peer);
-    this.#ofSessions.delete(peer);
-    void seat?.session.close();
+    const session = this.#own.get(peer);
+    this.#own.delete(peer);
+    void session?.caller.close();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#sweeping?.();
-    const seats = [...this.#shared.values()];
-    const all: Pick<UpstreamSession, 'session'>[] = [...this.#ofSessions.values(), ...this.#shared.values()];
+    const sessions = [...this.#shared.values()];
+    const all: Pick<UpstreamSession, 'caller'>[] = [...this.#own.values(), ...this.#shared.values()];
     if (this.#offered) all.push(this.#offered);
     this.#offered = undefined;
-    this.#ofSessions.clear();
+    this.#own.clear();
     this.#shared.clear();
-    for (const seat of seats) this.#shares.delete(seat.who, seat);
-    await Promise.all(all.map(({ session }) => session.close()));
+    for (const session of sessions) this.#shares.delete(session.who, session);
+    await Promise.all(all.map(({ caller }) => caller.close()));
   }
 
-  #sharedSeat(peer: Peer, conversation: string | undefined, far: Era): UpstreamSession {
+  #sharedSession(peer: Peer, conversation: string | undefined, upstreamEra: Era): UpstreamSession {
     const { clock } = this.#options;
-    // A legacy server is told once, when the session is opened, what its client can do.
-    const exact = this.areOwn && far === 'legacy';
-    const capabilities = this.areOwn ? toldOf(peer) : EVERYTHING;
+    // A legacy server learns the capabilities of its client only once, when the session is opened.
+    const exact = this.areOwn && upstreamEra === 'legacy';
+    const capabilities = this.areOwn ? declaredCapabilities(peer) : EVERYTHING;
     const key =
       exact || conversation !== undefined || peer.principal !== undefined
         ? JSON.stringify([peer.principal, conversation, exact ? capabilities : 0])
         : '';
-    let seat = this.#shared.get(key);
-    if (!seat) {
+    let session = this.#shared.get(key);
+    if (!session) {
       this.#admit(peer.principal);
       const { maxSeats } = this.#options;
       if (maxSeats === undefined) {
         this.#checkRoom(this.areOwn ? MAX_OWN : MAX_SHARED, this.#shared.size, peer);
       } else this.#checkRoom(maxSeats, this.size, peer);
-      const session = this.#open(
+      const caller = this.#open(
         peer,
         capabilities,
         { answers: {}, onLog: undefined, onElicited: undefined },
         undefined,
       );
-      seat = { session, owner: undefined, uses: 0, usedAt: 0, key, who: clientKey(peer) };
-      this.#shared.set(key, seat);
-      this.#shares.set(seat.who, seat);
+      session = { caller, owner: undefined, uses: 0, usedAt: 0, key, who: clientKey(peer) };
+      this.#shared.set(key, session);
+      this.#shares.set(session.who, session);
       this.#sweeping ??= this.#sweepLater();
     }
-    seat.usedAt = clock.now();
-    return seat;
+    session.usedAt = clock.now();
+    return session;
   }
 
   #open(
@@ -146,12 +152,12 @@ export class UpstreamSessions {
     info: UpstreamSessionOptions['info'],
   ): ReconnectingCaller {
     const { upstream, onReopened } = this.#options;
-    const offered = this.#accept(toldKey(peer, capabilities));
+    const offered = this.#accept(sessionKey(peer, capabilities));
     if (offered) {
-      offered.seat.take(given);
-      return offered.session;
+      offered.pending.take(given);
+      return offered.caller;
     }
-    const session: ReconnectingCaller = upstream.open({
+    const caller: ReconnectingCaller = upstream.open({
       name: peer.principal ?? peer.info?.name ?? 'a client',
       principal: peer.principal,
       info,
@@ -159,14 +165,14 @@ export class UpstreamSessions {
       answers: given.answers,
       onLog: given.onLog,
       onElicited: given.onElicited,
-      onReopened: () => onReopened(session),
+      onReopened: () => onReopened(caller),
     });
-    return session;
+    return caller;
   }
 
-  #accept(told: string): OfferedSession | undefined {
+  #accept(key: string): OfferedSession | undefined {
     const offered = this.#offered;
-    if (offered?.told !== told) return undefined;
+    if (offered?.key !== key) return undefined;
     this.#offered = undefined;
     return offered;
   }
@@ -174,10 +180,10 @@ export class UpstreamSessions {
   #withdraw(offered: OfferedSession): void {
     if (this.#offered !== offered) return;
     this.#offered = undefined;
-    void offered.session.close();
+    void offered.caller.close();
   }
 
-  /** Two principals never share a process or a session, unless the server is declared to keep nothing. */
+  /** Two principals never share a process or a session, unless the server is declared stateless. */
   #admit(principal: string | undefined): void {
     const { upstream, stateless } = this.#options;
     if (stateless || upstream.serves !== 'everybody') return;
@@ -185,13 +191,13 @@ export class UpstreamSessions {
     if (this.#only.principal === principal) return;
     throw new IsthmusError(
       'INVALID_OPTION',
-      `${upstream.label} has one process for everybody and serves another principal already: ` +
+      `${upstream.label} has one process for all clients, and it serves another principal: ` +
         'give each principal its own process, or declare the server stateless',
       { sent: 'no' },
     );
   }
 
-  /** Makes room if there is none, or throws. */
+  /** Throws if the limit is reached and no session can be closed for the newcomer. */
   #checkRoom(max: number | undefined, taken: number, peer: Peer): void {
     const { upstream, maxSeats } = this.#options;
     if (this.#closed) throw new IsthmusError('CONNECTION_CLOSED', 'The bridge is closed', { sent: 'no' });
@@ -199,31 +205,31 @@ export class UpstreamSessions {
     const who = clientKey(peer);
     const displaced = this.#displacedBy(who);
     if (displaced) return this.#release(displaced);
-    // Another client has all of them in use: a client that has none gets one all the same.
+    // All sessions are in use. A client without a session may exceed the limit, up to twice.
     if (maxSeats === undefined && this.#shares.heldBy(who) === 0 && taken < 2 * max) return;
-    const message = `${upstream.label} is busy: ${max} clients have a session there; try again later`;
+    const message = `${upstream.label} is busy: ${max} sessions are open, which is the limit; try again later`;
     throw new IsthmusError('BUSY', message, { sent: 'no' });
   }
 
-  /** The seat that was not used for longest, of the client that has most. */
-  #displacedBy(who: string): SharedSeat | undefined {
+  /** The session of the client with the most sessions that was not used for longest. */
+  #displacedBy(who: string): SharedSession | undefined {
     const displacement = this.#shares.displacedBy(who);
     const isFair = displacement.kind === 'from';
     const before = this.#options.clock.now() - (isFair ? 0 : MIN_IDLE_MS);
-    let found: SharedSeat | undefined;
+    let found: SharedSession | undefined;
     for (const each of isFair ? [displacement.who] : displacement.of) {
-      for (const seat of this.#shares.itemsOf(each)) {
-        if (!isIdle(seat) || seat.usedAt > before) continue;
-        if (!found || seat.usedAt < found.usedAt) found = seat;
+      for (const session of this.#shares.itemsOf(each)) {
+        if (!isIdle(session) || session.usedAt > before) continue;
+        if (!found || session.usedAt < found.usedAt) found = session;
       }
     }
     return found;
   }
 
-  #release(seat: SharedSeat): void {
-    this.#shared.delete(seat.key);
-    this.#shares.delete(seat.who, seat);
-    void seat.session.close();
+  #release(session: SharedSession): void {
+    this.#shared.delete(session.key);
+    this.#shares.delete(session.who, session);
+    void session.caller.close();
   }
 
   #sweepLater(): () => void {
@@ -231,55 +237,55 @@ export class UpstreamSessions {
     return clock.after(idleMs, () => this.#sweep(), { background: true });
   }
 
-  /** No call has used it for a while, and no subscription is open: the next call opens another one. */
+  /** Closes sessions without recent calls and without subscriptions. The next call opens a new one. */
   #sweep(): void {
     const { clock, idleMs } = this.#options;
-    for (const seat of this.#shared.values()) {
-      if (isIdle(seat) && clock.now() - seat.usedAt >= idleMs) this.#release(seat);
+    for (const session of this.#shared.values()) {
+      if (isIdle(session) && clock.now() - session.usedAt >= idleMs) this.#release(session);
     }
     this.#sweeping = this.#shared.size > 0 ? this.#sweepLater() : undefined;
   }
 }
 
-/** Of callers that stand for themselves. */
-interface SharedSeat extends UpstreamSession {
+/** The session of modern clients. */
+interface SharedSession extends UpstreamSession {
   readonly key: string;
-  /** Whom limits count it for: the client that it was opened for. */
+  /** The client that it was opened for. Limits count it for this client. */
   readonly who: string;
   usedAt: number;
 }
 
-function isIdle({ uses, session }: SharedSeat): boolean {
-  return uses === 0 && !session.isListening;
+function isIdle({ uses, caller }: SharedSession): boolean {
+  return uses === 0 && !caller.isListening;
 }
 
-/** Declared to a server that serves all clients. When it asks a client that cannot answer, the call fails (META-008). */
+/** Declared to an upstream that all clients share. When it asks a client that cannot answer, the call fails (META-008). */
 export const EVERYTHING: ClientCapabilities = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
   roots: {},
 };
 
-/** What the one client can answer that a server is opened for. */
-export function toldOf({ capabilities, era }: Peer): ClientCapabilities {
+/** The capabilities that are declared to an upstream for its one client. */
+export function declaredCapabilities({ capabilities, era }: Peer): ClientCapabilities {
   const { elicitation, sampling, roots, experimental } = capabilities;
-  const told: ClientCapabilities = {};
-  if (elicitation) told.elicitation = elicitation;
-  if (sampling) told.sampling = sampling;
-  if (roots) told.roots = era === 'legacy' ? roots : {};
-  if (experimental) told.experimental = experimental;
-  return told;
+  const declared: ClientCapabilities = {};
+  if (elicitation) declared.elicitation = elicitation;
+  if (sampling) declared.sampling = sampling;
+  if (roots) declared.roots = era === 'legacy' ? roots : {};
+  if (experimental) declared.experimental = experimental;
+  return declared;
 }
 
-/** What tells seats apart that were opened for one client. */
-export function toldKey({ principal, era, info }: Peer, capabilities: ClientCapabilities): string {
+/** Equal keys: a session that was opened for one client can serve the other. */
+export function sessionKey({ principal, era, info }: Peer, capabilities: ClientCapabilities): string {
   return JSON.stringify([principal, era === 'legacy' ? (info ?? '') : 0, capabilities]);
 }
 
-/** Seats that modern callers make by naming conversations: in one process that is shared, and with a process each. */
+/** Limits of the sessions that modern clients open by naming conversations: in one shared process, and with a process each. */
 const MAX_SHARED = 10_000;
 const MAX_OWN = 1000;
-/** A seat that was used just now is not taken for an equal that comes now. */
+/** A session that was used within this time is not closed for a client with as many sessions. */
 const MIN_IDLE_MS = 1000;
-/** How long the session of the first client waits for it. */
+/** How long the session of the first client is kept for it. */
 const OFFER_MS = 10_000;

@@ -77,15 +77,15 @@ export function ownConnection(connector: Connector, settings: ConnectSettings): 
   return {
     label: connector.label,
     async open({ remembered, signal }) {
-      const { line, dialect, verdict } = await negotiate(connector, settings, { remembered, signal });
+      const { connection, dialect, verdict } = await negotiate(connector, settings, { remembered, signal });
       return {
         caller: dialect.join(tenant),
         verdict,
         get isUsable() {
-          return line.isUsable;
+          return connection.isUsable;
         },
-        ended: line.ended,
-        close: () => line.close(),
+        ended: connection.ended,
+        close: () => connection.close(),
       };
     },
   };

@@ -82,18 +82,18 @@ export interface Tenant {
 
 /** Makes the calls of one tenant, in one era, over one connection. */
 export interface TenantCaller extends Caller {
-  /** `rests` is told while the server does not work on the call. */
-  call(call: OutgoingCall, rests?: Rests): Promise<JsonObject>;
+  /** Tells `suspender` while the server does not work on the call. */
+  call(call: OutgoingCall, suspender?: CallSuspender): Promise<JsonObject>;
   /** Whether the owner of this call is being asked a question: then the call must not wait for other calls. */
   isAsked(call: OutgoingCall): boolean;
   /** Ends the calls, questions and subscriptions of the tenant. The connection goes on for the others. */
   leave(why: string): void;
 }
 
-/** Told of calls that the server does not work on at the moment: they wait for a user, or for their turn. */
-export interface Rests {
+/** Frees the slot of a call while the server does not work on it: the call waits for a user, or for its turn. */
+export interface CallSuspender {
   /** `end` ends the call; given if the call waits for a user. */
-  rest(call: OutgoingCall, end?: (error: IsthmusError) => void): void;
+  suspend(call: OutgoingCall, end?: (error: IsthmusError) => void): void;
   /** The server works on the call again. */
   resume(call: OutgoingCall): void;
 }

@@ -8,19 +8,19 @@ import type { Tenant } from '../era/client-dialect-context.js';
 import type { Change } from '../exchange/call.js';
 import type { ClientCapabilities, Implementation, LogEntry } from '../wire/model.js';
 
-/** Who speaks in a conversation, and how it answers. */
+/** The client of a conversation, and how it answers questions. */
 export interface ConversationOptions {
-  /** What this conversation does when the server asks. */
+  /** Handlers for questions of the server. */
   readonly answers?: Answers;
-  /** Whose conversation it is, where that is known and proven. Never taken from the server's side. */
+  /** The authenticated principal of the conversation. Never set from what a server sends. */
   readonly principal?: string;
-  /** Named in status, logs and errors. Default: the server's name and a number. */
+  /** The name in status, logs and errors. Default: the server's name and a number. */
   readonly name?: string;
   /** The client that a modern server sees. Default: the host. */
   readonly info?: Implementation;
-  /** Its logs that belong to no call. */
+  /** Called for logs of the conversation that belong to no call. */
   readonly onLog?: (entry: LogEntry) => void;
-  /** Time for one call, unless the call says otherwise. Default: that of the server. */
+  /** Timeout of a call that sets none. Default: that of the server. */
   readonly timeoutMs?: number;
 }
 
@@ -29,18 +29,18 @@ export interface OwnedConversationOptions extends ConversationOptions {
   /** The capabilities that are declared to the server. Default: those of the answers. */
   readonly capabilities?: ClientCapabilities;
   readonly onElicited?: ((elicitationId: string) => void) | undefined;
-  /** A process that was lost was replaced. */
+  /** Called when a new process has replaced one that was lost. */
   readonly onReopened?: () => void;
 }
 
-/** A conversation as the host keeps it: the client that the user has, and what the host does with it. */
+/** A conversation as the host keeps it: the client of the application, and what the host needs of it. */
 export interface Conversation {
-  readonly member: Participant;
+  readonly participant: Participant;
   readonly client: Client;
-  readonly session: ReconnectingCaller;
-  /** Something changed on the server. */
+  readonly caller: ReconnectingCaller;
+  /** The server reported a change. */
   changed(change: Change): void;
-  /** Something changed that the server did not tell of itself. */
+  /** Announces a change that the host found by itself. */
   announce(change: Change): void;
   close(): Promise<void>;
 }
@@ -50,9 +50,8 @@ export interface ConversationContext {
   readonly info: Implementation;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** The ways to the server, for this member. */
-  links(member: Participant): ConnectionSource;
-  /** The conversation has ended. */
+  /** Where this participant gets its connections from. */
+  connections(participant: Participant): ConnectionSource;
   onClosed(): void;
 }
 
@@ -63,14 +62,14 @@ export function openConversation(
   const { answers = {}, principal, info = context.info, onLog, timeoutMs = context.timeoutMs } = options;
   const { clock, label } = context;
   const memory = new ClientMemory(clock, principal);
-  const member: Participant = {
+  const participant: Participant = {
     label,
     principal,
-    voice: { info, answers, principal, onLog, onElicited: options.onElicited },
+    tenant: { info, answers, principal, onLog, onElicited: options.onElicited },
     capabilities: options.capabilities ?? capabilitiesOf(answers),
-    links: new Set(),
+    connections: new Set(),
   };
-  const session = new ReconnectingCaller(context.links(member), {
+  const caller = new ReconnectingCaller(context.connections(participant), {
     clock,
     timeoutMs,
     reconnect: true,
@@ -79,20 +78,20 @@ export function openConversation(
       options.onReopened?.();
     },
   });
-  void session.closed.then(() => {
-    for (const link of [...member.links]) void link.close();
+  void caller.closed.then(() => {
+    for (const connection of [...participant.connections]) void connection.close();
     context.onClosed();
   });
   return {
-    member,
-    client: new Client(session, memory),
-    session,
+    participant,
+    client: new Client(caller, memory),
+    caller,
     changed: memory.onChange,
     announce(change) {
       memory.onChange(change);
-      session.announce(change);
+      caller.announce(change);
     },
-    close: () => session.close(),
+    close: () => caller.close(),
   };
 }
 
@@ -100,9 +99,9 @@ export function openConversation(
 export interface Participant {
   readonly label: string;
   readonly principal: string | undefined;
-  readonly voice: Tenant;
+  readonly tenant: Tenant;
   /** What it can answer. */
   readonly capabilities: ClientCapabilities;
-  /** Its shares in processes, of which there are several in a pool and while one is being replaced. */
-  readonly links: Set<ActiveConnection>;
+  /** Its connections to processes: several in a pool, and while a process is being replaced. */
+  readonly connections: Set<ActiveConnection>;
 }

@@ -14,8 +14,9 @@ import type { Implementation } from '../wire/model.js';
 import type { ConversationOptions } from './conversation.js';
 import { resolveDefinition, type ServerDefinition } from './definition.js';
 import type { HostEvent, HostOccurrence } from './host-event.js';
-import { type HostCommons, HostedServer } from './hosted-server.js';
+import { HostedServer } from './hosted-server.js';
 import { CallSemaphore } from './process/call-semaphore.js';
+import type { HostContext } from './process/process-factory.js';
 import type { HostStatus, ServerStatus } from './status.js';
 
 /** By name. */
@@ -28,44 +29,44 @@ export interface HostOptions {
   readonly maxProcesses?: number;
   /** The client that the servers see. */
   readonly info?: Implementation;
-  /** Where verdicts about servers are kept between runs: a cache of your own, or `false` for none. */
+  /** Where the eras of servers are kept between runs. Default: a file of the user. `false`: nowhere. */
   readonly cache?: EraCache | false;
   /**
-   * Where the processes are noted down, for the next host to end should this one and its death watch be killed;
-   * `false`: nowhere. Default: the place that the system has for state.
+   * The folder in which the host records its processes. If this host and its death watch are killed, the next host ends
+   * them. `false`: no record. Default: the state folder of the user.
    */
   readonly ledger?: string | false;
   readonly clock?: Clock;
-  /** Between 0 and 1, for the jitter of restarts. */
+  /** Returns a number between 0 and 1, for the jitter of restarts. */
   readonly random?: () => number;
 }
 
-/** Owns the server processes of an application: shared by all conversations, kept alive, and ended with the host. */
+/** Owns the server processes of an application: conversations share them, the host restarts them and ends them. */
 export interface Host extends AsyncDisposable {
-  /** A client of the named server. The process starts with its first call; closing the client does not end it. */
+  /** A client of the named server. Its first call starts the process. Closing the client does not end the process. */
   conversation(server: string, options?: ConversationOptions): Client;
-  /** The named server, for a bridge that speaks for others. Which process serves whom is in its definition. */
+  /** The named server as the upstream of a bridge. Its definition says which clients share a process. */
   upstream(server: string): Upstream;
-  /** Starts a server now. Rejects with what is wrong when it cannot be. */
+  /** Starts a server now. Rejects with the reason when that fails. */
   start(server: string): Promise<void>;
-  /** Lets calls in flight end, ends the processes, and starts fresh ones. Also out of a crash loop. */
+  /** Ends the processes when their calls in flight are done, and starts new ones. Also ends a crash loop. */
   restart(server: string): Promise<void>;
-  /** Lets calls in flight end, and ends the processes. Conversations stay; until `enable` their calls are refused. */
+  /** Ends the processes when their calls in flight are done. Conversations stay open; their calls fail until `enable`. */
   disable(server: string): Promise<void>;
   enable(server: string): Promise<void>;
   /**
-   * The servers are these from now on. New ones are added, missing ones closed, changed ones replaced when what
-   * is in flight is done; those that did not change are not touched.
+   * Replaces the list of servers. New servers are added and missing ones closed. The processes of changed servers are
+   * replaced when their calls in flight are done. Servers that did not change are not touched.
    */
   configure(servers: HostServers): Promise<void>;
   status(): Promise<HostStatus>;
-  /** The same of one server. Undefined: there is none. */
+  /** The status of one server. Undefined: there is no such server. */
   statusOf(server: string): Promise<ServerStatus | undefined>;
-  /** The status of one server as it is at this very moment; without `facts`, which the system has to be asked for. Undefined: there is none. */
+  /** The current status of one server, at once, without `facts`. Undefined: there is no such server. */
   snapshot(server: string): ServerStatus | undefined;
-  /** Calls back on everything that happens to the processes, until the returned function is called. */
+  /** Calls `onEvent` for everything that happens to the processes, until the returned function is called. */
   watch(onEvent: (event: HostEvent) => void): () => void;
-  /** Ends everything; with `drainMs`, calls in flight may take that long. Twice is harmless. */
+  /** Ends all processes. With `drainMs`, calls in flight may take that long. A second call is harmless. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
@@ -99,20 +100,20 @@ export function createHost(options: HostOptions = {}): Host {
   const reaping = (async () => {
     for (const { pid, gone } of (await ledger?.reap()) ?? []) emit('', { kind: 'reaped', pid, gone });
   })().catch(() => {});
-  const commons: HostCommons = {
+  const context: HostContext = {
     clock,
     random: options.random ?? Math.random,
     info: options.info ?? { name: 'isthmus', version: VERSION },
     cache: options.cache === false ? undefined : (options.cache ?? fileEraCache()),
     watchers: ledger ? [deathWatch, ledger] : [deathWatch],
-    budget: new CallSemaphore('The host', maxProcesses, Number.POSITIVE_INFINITY),
+    processSlots: new CallSemaphore('The host', maxProcesses, Number.POSITIVE_INFINITY),
     prepared: within(systemClock, PREPARE_MS, reaping),
   };
   const servers = new Map<string, HostedServer>();
-  /** No longer configured, with calls still in flight. */
+  /** Servers that are no longer configured and still have calls in flight. */
   const leaving = new Set<HostedServer>();
   const add = (name: string, definition: ServerDefinition) => {
-    servers.set(name, new HostedServer(name, definition, commons, (occurrence) => emit(name, occurrence)));
+    servers.set(name, new HostedServer(name, definition, context, (occurrence) => emit(name, occurrence)));
   };
   const get = (name: string): HostedServer => {
     const server = servers.get(name);
@@ -121,10 +122,10 @@ export function createHost(options: HostOptions = {}): Host {
     throw new IsthmusError('INVALID_OPTION', `There is no server ${JSON.stringify(name)}; ${known}`);
   };
   let closing: Promise<void> | undefined;
-  const open = () => {
+  const checkOpen = () => {
     if (closing) throw new IsthmusError('CONNECTION_CLOSED', 'The host is closed', { sent: 'no' });
   };
-  // All of them are checked before the first is started.
+  // All definitions are checked before the first server starts.
   const first = commandsIn(options.servers ?? {});
 
   const close = async (drainMs: number): Promise<void> => {
@@ -135,31 +136,31 @@ export function createHost(options: HostOptions = {}): Host {
   for (const [name, definition] of first) add(name, definition);
   const host: Host = {
     conversation(name, conversation = {}) {
-      open();
+      checkOpen();
       return get(name).conversation(conversation);
     },
     upstream(name) {
-      open();
+      checkOpen();
       return get(name).upstream();
     },
     async start(name) {
-      open();
+      checkOpen();
       await get(name).start();
     },
     async restart(name) {
-      open();
+      checkOpen();
       await get(name).restart();
     },
     async disable(name) {
-      open();
+      checkOpen();
       await get(name).disable();
     },
     async enable(name) {
-      open();
+      checkOpen();
       await get(name).enable();
     },
     async configure(given) {
-      open();
+      checkOpen();
       const definitions = commandsIn(given);
       const names = new Set(definitions.map(([name]) => name));
       const changes: Promise<void>[] = [];
@@ -181,7 +182,7 @@ export function createHost(options: HostOptions = {}): Host {
       const all = await Promise.all(
         [...servers].map(async ([name, server]) => [name, await server.status()] as const),
       );
-      return { servers: Object.fromEntries(all), processes: commons.budget.taken, maxProcesses };
+      return { servers: Object.fromEntries(all), processes: context.processSlots.taken, maxProcesses };
     },
     statusOf: async (name) => servers.get(name)?.status(),
     snapshot: (name) => servers.get(name)?.snapshot(),
@@ -198,12 +199,12 @@ export function createHost(options: HostOptions = {}): Host {
   return host;
 }
 
-/** Refuses a definition that cannot be used, and a server that is not a command. */
+/** Throws for an invalid definition, and for a server that is not a command. */
 function commandsIn(servers: HostServers): [string, ServerDefinition][] {
   return Object.entries(servers).map(([name, definition]) => {
     if (definition.kind === 'url' || definition.kind === 'socket') {
       const address = definition.kind === 'url' ? 'a URL' : 'an address';
-      const message = `Server ${name}: a host starts commands, and this server is at ${address}; leave it out of the host and use connect() for it`;
+      const message = `Server ${name}: a host starts commands, but this server is at ${address}; remove it from the host and use connect()`;
       throw new IsthmusError('INVALID_OPTION', message);
     }
     resolveDefinition(name, definition);
@@ -211,7 +212,7 @@ function commandsIn(servers: HostServers): [string, ServerDefinition][] {
   });
 }
 
-/** How long servers wait for leftovers of earlier hosts to be gone. */
+/** How long servers wait until processes of earlier hosts are gone. */
 const PREPARE_MS = 5000;
-/** How long calls may take whose server is no longer configured. */
+/** How long calls of a server may take that is no longer configured. */
 const DRAIN_MS = 30_000;

@@ -9,21 +9,21 @@ import { DEFAULT_HEALTH, type HealthCheck } from './process/health.js';
 import { DEFAULT_RESTART, type RestartPolicy } from './process/process-state.js';
 
 /**
- * A command of a host, as programs write it: a `CommandSpec` needs nothing but its command here. The name is the key
- * under which the host has it.
+ * A server of a host, as programs write it. Only `command` is required; every field of a `CommandSpec` is allowed. The
+ * name of the server is its key in the options of the host.
  */
 export interface ServerDefinition
   extends ServerSettings,
     Pick<CommandOptions, 'command' | 'args' | 'env' | 'cwd'>,
     Partial<Pick<CommandSpec, 'kind' | 'name' | 'source' | 'overrides'>> {
   readonly mode?: Mode;
-  /** Answers to questions that belong to no conversation, such as the roots a server asks for at its start. */
+  /** Handlers for questions that belong to no conversation, such as the roots that a server asks for at its start. */
   readonly answers?: Answers;
-  /** Declared to a legacy server besides what the conversations can answer when it starts. */
+  /** Declared to a legacy server in addition to the capabilities of the conversations that are open at its start. */
   readonly capabilities?: ClientCapabilities;
 }
 
-/** What a host uses of a definition, with every default filled in. Equal settings mean the same process. */
+/** A definition with all defaults filled in. Equal settings mean that a process need not be replaced. */
 export interface HostedServerSettings
   extends Required<
     Pick<
@@ -73,7 +73,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): H
   }
   for (const option of COUNTS) {
     const value = definition[option];
-    // A queue may have no places at all.
+    // A queue may be switched off.
     if (value !== undefined && !isCount(value) && !(option === 'maxQueue' && value === 0)) {
       throw fail(`${option} must be a positive whole number, got ${String(value)}`);
     }
@@ -123,7 +123,7 @@ export function resolveDefinition(name: string, definition: ServerDefinition): H
   }
   for (const value of [...Object.values(settings.restart ?? {}), ...Object.values(settings.health ?? {})]) {
     if (!(Number.isFinite(value) && value >= 0))
-      throw fail(`times and counts must not be negative, got ${value}`);
+      throw fail(`times and counts of restart and health must be 0 or more, got ${value}`);
   }
   return settings;
 }
@@ -156,7 +156,6 @@ function defaultCap(processes: ProcessModel, overlap: boolean): number {
   return typeof processes === 'object' ? processes.pool + extra : 16;
 }
 
-/** What it takes to start the process. */
 export function commandOptionsOf(definition: ServerDefinition): CommandOptions {
   const { command, args, env, cwd, inheritEnv, shutdown, stderrBytes, maxLineBytes } = definition;
   return { command, ...given({ args, env, cwd, inheritEnv, shutdown, stderrBytes, maxLineBytes }) };

@@ -1,7 +1,7 @@
 import type { LogEntry } from '../wire/model.js';
 import type { Receipt } from './status.js';
 
-/** Something that happened to a process of the host. For watching, never for steering. */
+/** Something that happened to a process of the host. Only for observation. */
 export type HostEvent = HostOccurrence & {
   readonly server: string;
   /** Milliseconds since 1970. */
@@ -15,7 +15,7 @@ export type HostOccurrence =
       readonly generation: number;
       readonly why: 'use' | 'eager' | 'restart' | 'crash' | 'age';
     }
-  /** It has answered; calls go to it. */
+  /** The process has answered. Calls go to it. */
   | {
       readonly kind: 'ready';
       readonly generation: number;
@@ -23,9 +23,9 @@ export type HostOccurrence =
       readonly era: string;
       readonly ms: number;
     }
-  /** It has answered its first list, too. */
+  /** The process has answered its first list, or failed to. */
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
-  /** It ended by itself, or because the host ended it (`expected`). */
+  /** The process exited by itself, or because the host ended it (`expected`). */
   | {
       readonly kind: 'exit';
       readonly generation: number;
@@ -34,11 +34,11 @@ export type HostOccurrence =
       readonly expected: boolean;
       readonly reason: string;
     }
-  /** Another one will be started. */
+  /** A new process will be started after `delayMs`. */
   | { readonly kind: 'restart'; readonly attempt: number; readonly delayMs: number }
-  /** It ended too often in a row. */
+  /** Processes exited too often in a row. */
   | { readonly kind: 'crash-loop'; readonly attempts: number; readonly reason: string }
-  /** It takes no new calls. */
+  /** The process accepts no new calls. */
   | {
       readonly kind: 'drain';
       readonly generation: number;
@@ -46,20 +46,20 @@ export type HostOccurrence =
       readonly why: string;
       readonly inFlight: number;
     }
-  /** Calls wait, or have to be refused. */
+  /** A call waits, or was refused because too many wait. */
   | { readonly kind: 'queue'; readonly queued: number; readonly refused: boolean }
-  /** So many calls wait for a person that the oldest of the client with most of them is ended for each new one. */
+  /** `maxParked` calls wait for a person. For each further one the oldest call of the client with the most is ended. */
   | { readonly kind: 'parked'; readonly generation: number; readonly parked: number }
-  /** It had to be killed. */
+  /** The host kills the process. */
   | {
       readonly kind: 'kill';
       readonly generation: number;
       readonly pid: number | undefined;
       readonly why: string;
     }
-  /** Tools, prompts or resources are not what they were before the restart. */
+  /** Tools, prompts or resources differ from those before the restart. */
   | { readonly kind: 'changed'; readonly generation: number; readonly what: readonly string[] }
-  /** A log line of the server; `conversation` where it is known whose it is. */
+  /** A log entry of the server. `conversation` is set if the entry is known to belong to one. */
   | {
       readonly kind: 'log';
       readonly generation: number;
@@ -67,12 +67,12 @@ export type HostOccurrence =
       readonly conversation: string | undefined;
       readonly entry: LogEntry;
     }
-  /** What it wrote to stderr. */
+  /** The process wrote to stderr. */
   | {
       readonly kind: 'stderr';
       readonly generation: number;
       readonly pid: number | undefined;
       readonly text: string;
     }
-  /** Leftovers of a host that was killed have been ended. */
+  /** A process that a killed host left behind was ended. */
   | { readonly kind: 'reaped'; readonly pid: number; readonly gone: boolean };

@@ -11,7 +11,7 @@ import {
 import type { OwnedConversationOptions } from './conversation.js';
 import { connectorOfSpec } from './spec-connector.js';
 
-/** A server of a host, for a bridge: conversations on behalf of others. */
+/** A server of a host as the upstream of a bridge. */
 export function hostUpstream(
   label: string,
   model: () => ProcessModel,
@@ -25,10 +25,10 @@ export function hostUpstream(
       return processes === 'per-principal' ? 'principal' : 'everybody';
     },
     open({ name, principal, info, capabilities, answers, onLog, onElicited, onReopened }) {
-      const nobody = model() === 'per-principal' ? { principal: NOBODY } : {};
+      const anonymous = model() === 'per-principal' ? { principal: NO_PRINCIPAL } : {};
       return converse({
         ...{ name, capabilities, answers, onElicited, onReopened },
-        ...(principal === undefined ? nobody : { principal }),
+        ...(principal === undefined ? anonymous : { principal }),
         ...(info && { info }),
         ...(onLog && { onLog }),
       });
@@ -36,10 +36,10 @@ export function hostUpstream(
   };
 }
 
-/** Callers without a principal share one process. The NUL keeps the name apart from principals: no header can hold it. */
-export const NOBODY = '\u0000nobody';
+/** Clients without a principal share one process. A NUL never occurs in a real principal: a header cannot contain it. */
+export const NO_PRINCIPAL = '\u0000nobody';
 
-/** The server at a URL or a socket, for a bridge. It is called by its name: its address may contain a secret. */
+/** The server at a URL or a socket as the upstream of a bridge. Its label is the name: the address may contain a secret. */
 export function upstreamOfSpec(spec: UrlSpec | SocketSpec, cache?: EraCache | false): Upstream {
   const options = { ...upstreamOptionsOf(spec), ...given({ cache }) };
   return upstreamAt(connectorOfSpec(spec, { label: spec.name }), options);

@@ -1,14 +1,8 @@
 import { orAborted } from '../async/abort.js';
-import type { Clock } from '../async/clock.js';
 import type { ActiveConnection, ConnectionSource } from '../client/active-connection.js';
 import type { Client } from '../client/client.js';
 import type { Upstream } from '../client/connect.js';
-import type { EraCache } from '../client/negotiation/era-cache.js';
-import { capabilitiesOf, unionOf } from '../era/answers.js';
 import { IsthmusError } from '../errors.js';
-import type { Change, Era } from '../exchange/call.js';
-import type { ChildWatcher } from '../process/child.js';
-import type { Implementation } from '../wire/model.js';
 import {
   type Conversation,
   type ConversationOptions,
@@ -20,61 +14,56 @@ import { type HostedServerSettings, resolveDefinition, type ServerDefinition } f
 import type { HostOccurrence } from './host-event.js';
 import { hostUpstream } from './host-upstream.js';
 import { CallSemaphore } from './process/call-semaphore.js';
-import { changedLists, type FirstLists } from './process/first-lists.js';
-import { openProcessInstance } from './process/open-process-instance.js';
-import type { ProcessInstance } from './process/process-instance.js';
-import { ProcessSet, type SupervisorFactory } from './process/process-set.js';
-import type { Supervisor } from './process/supervisor.js';
+import { type HostContext, ProcessFactory } from './process/process-factory.js';
+import { ProcessSet } from './process/process-set.js';
 import { type ProcessStatus, type ServerStatus, summarize } from './status.js';
-
-/** What all servers of a host have in common. */
-export interface HostCommons {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly info: Implementation;
-  readonly cache: EraCache | undefined;
-  readonly watchers: readonly ChildWatcher[];
-  /** Places for processes of all servers. */
-  readonly budget: CallSemaphore;
-  /** Settles when leftovers of earlier hosts are gone: a server that can run only once must find its place free. */
-  readonly prepared: Promise<unknown>;
-}
 
 /** One server of a host: its definition, its processes, its conversations. */
 export class HostedServer {
   readonly name: string;
-  readonly #commons: HostCommons;
+  readonly #host: HostContext;
   readonly #emit: (occurrence: HostOccurrence) => void;
   readonly #conversations = new Set<Conversation>();
-  readonly #budget: CallSemaphore;
+  readonly #processSlots: CallSemaphore;
+  readonly #processes: ProcessFactory;
   #settings: HostedServerSettings;
   #processSet: ProcessSet;
-  /** Of earlier definitions, with calls still in flight. */
+  /** Process sets of earlier definitions that still have calls in flight. */
   readonly #retired = new Set<ProcessSet>();
   #enabled: boolean;
   #closed = false;
-  /** The change of processes that is under way. Calls that need a process wait for it. */
+  /** The current change of processes. Calls that need a process wait for it. */
   #changing: Promise<void> = Promise.resolve();
   /** Calls that wait for a process. */
   #waiting = 0;
-  #number = 0;
-  #named = 0;
-  #era: Era | undefined;
-  #lists: FirstLists | undefined;
+  #conversationCount = 0;
 
   constructor(
     name: string,
     definition: ServerDefinition,
-    commons: HostCommons,
+    host: HostContext,
     emit: (occurrence: HostOccurrence) => void,
   ) {
     this.name = name;
-    this.#commons = commons;
+    this.#host = host;
     this.#emit = emit;
     this.#settings = resolveDefinition(name, definition);
     this.#enabled = !this.#settings.disabled;
     const { maxProcesses, maxQueue } = this.#settings;
-    this.#budget = new CallSemaphore(name, maxProcesses, maxQueue, this.#onQueue);
+    this.#processSlots = new CallSemaphore(name, maxProcesses, maxQueue, this.#onQueue);
+    this.#processes = new ProcessFactory({
+      label: name,
+      host,
+      processSlots: this.#processSlots,
+      emit,
+      onQueue: this.#onQueue,
+      onChange: (change) => {
+        for (const conversation of this.#conversations) conversation.changed(change);
+      },
+      onListsChanged: (change) => {
+        for (const conversation of this.#conversations) conversation.announce(change);
+      },
+    });
     this.#processSet = this.#newProcessSet();
     this.#startIfEager();
   }
@@ -84,7 +73,7 @@ export class HostedServer {
   }
 
   conversation(options: ConversationOptions): Client {
-    return this.#converse(options).client;
+    return this.#openConversation(options).client;
   }
 
   upstream(): Upstream {
@@ -92,44 +81,44 @@ export class HostedServer {
     return hostUpstream(
       name,
       () => this.#settings.processes,
-      (options) => this.#converse(options).session,
+      (options) => this.#openConversation(options).caller,
     );
   }
 
-  #converse(options: OwnedConversationOptions): Conversation {
+  #openConversation(options: OwnedConversationOptions): Conversation {
     if (this.#closed) throw this.#closedError();
     if (this.#settings.processes === 'per-principal' && options.principal === undefined) {
       const message = `${this.name} has a process per principal: open its conversations with a principal`;
       throw new IsthmusError('INVALID_OPTION', message, { sent: 'no' });
     }
-    this.#named += 1;
+    this.#conversationCount += 1;
     const conversation = openConversation(options, {
-      label: options.name ?? `${this.name}#${this.#named}`,
-      info: this.#commons.info,
-      clock: this.#commons.clock,
+      label: options.name ?? `${this.name}#${this.#conversationCount}`,
+      info: this.#host.info,
+      clock: this.#host.clock,
       timeoutMs: this.#settings.timeoutMs,
-      links: (member) => {
-        this.#processSet.join(member);
-        return this.#links(member);
+      connections: (participant) => {
+        this.#processSet.join(participant);
+        return this.#connections(participant);
       },
       onClosed: () => {
         this.#conversations.delete(conversation);
-        this.#processSet.leave(conversation.member);
+        this.#processSet.leave(conversation.participant);
       },
     });
     this.#conversations.add(conversation);
     return conversation;
   }
 
-  /** Settles when its processes have answered. */
+  /** Starts the processes. Settles when they have answered. */
   async start(why: 'use' | 'eager' = 'use'): Promise<void> {
     await this.#changing;
     this.#checkAvailable();
-    await this.#commons.prepared;
+    await this.#host.prepared;
     await this.#processSet.start(why);
   }
 
-  /** Ends its processes when what is in flight is done, and starts fresh ones. */
+  /** Ends the processes when their calls in flight are done, and starts new ones. */
   restart(): Promise<void> {
     return this.#change(async () => {
       this.#checkAvailable();
@@ -137,7 +126,7 @@ export class HostedServer {
     });
   }
 
-  /** Ends its processes when what is in flight is done. Conversations stay; their calls are refused. */
+  /** Ends the processes when their calls in flight are done. Conversations stay open; their calls are refused. */
   disable(): Promise<void> {
     this.#enabled = false;
     return this.#change(() => this.#processSet.stop(this.#settings.drainMs, 'is switched off'));
@@ -145,13 +134,13 @@ export class HostedServer {
 
   async enable(): Promise<void> {
     if (this.#enabled || this.#closed) return;
-    // At once, so that the last word holds, in whatever order the changes get done.
+    // Set at once, so that the last request wins, in whatever order the changes are done.
     this.#enabled = true;
     await this.#change(async () => this.#replaceProcessSet());
     this.#startIfEager();
   }
 
-  /** From now on it is defined otherwise; processes of the old definition end when what is in flight is done. */
+  /** Replaces the definition. Processes of the old one end when their calls in flight are done. */
   async configure(definition: ServerDefinition): Promise<void> {
     const settings = resolveDefinition(this.name, definition);
     this.#enabled = !settings.disabled;
@@ -159,9 +148,8 @@ export class HostedServer {
       const old = this.#processSet;
       const { overlap, drainMs } = this.#settings;
       this.#settings = settings;
-      this.#budget.resize(settings.maxProcesses, settings.maxQueue);
-      // Another command may be of another era.
-      this.#era = undefined;
+      this.#processSlots.resize(settings.maxProcesses, settings.maxQueue);
+      this.#processes.forgetEra();
       this.#replaceProcessSet();
       const ended = this.#retire(old, drainMs);
       if (!overlap) await ended;
@@ -201,28 +189,29 @@ export class HostedServer {
     this.#emit({ kind: 'queue', queued, refused });
   };
 
-  #links(member: Participant): ConnectionSource {
+  #connections(participant: Participant): ConnectionSource {
     return {
       label: this.name,
-      open: ({ signal }) => orAborted(this.#open(member), signal, (link) => void link.close()),
+      open: ({ signal }) =>
+        orAborted(this.#open(participant), signal, (connection) => void connection.close()),
       supervisor: {
         lastExit: () => this.#processSet.lastExit,
-        waitForConnection: () => this.#waitInLine(),
-        // Without restarts only a use starts a process; what the host itself has ended it replaces in any case.
+        waitForConnection: () => this.#countWaiting(),
+        // Without restarts only a call starts a process. A process that the host itself ended is replaced in any case.
         reopensAfterEnd: (error) => this.#settings.restart !== undefined || error.sent === 'no',
-        reopensAfterFailure: () => this.#enabled && !this.#closed && this.#processSet.isRecovering(member),
+        reopensAfterFailure: () =>
+          this.#enabled && !this.#closed && this.#processSet.isRecovering(participant),
         isSafe: ({ method, params }) =>
           this.#settings.trustHints &&
           method === 'tools/call' &&
-          (this.#lists?.harmless.has(String(params['name'])) ?? false),
+          this.#processes.isHarmless(String(params['name'])),
       },
     };
   }
 
-  #waitInLine(): () => void {
-    // The first call starts the process and waits for it, even when the queue has no places.
-    const places = Math.max(1, this.#settings.maxQueue);
-    if (this.#waiting >= places) {
+  #countWaiting(): () => void {
+    // The first call starts the process and waits for it, even with a queue of length 0.
+    if (this.#waiting >= Math.max(1, this.#settings.maxQueue)) {
       this.#onQueue(this.#waiting, true);
       const message = `${this.name} is busy: ${this.#waiting} calls wait for a process; try again later`;
       throw new IsthmusError('BUSY', message, { sent: 'no' });
@@ -233,10 +222,10 @@ export class HostedServer {
     };
   }
 
-  async #open(member: Participant): Promise<ActiveConnection> {
+  async #open(participant: Participant): Promise<ActiveConnection> {
     this.#checkAvailable();
-    await this.#commons.prepared;
-    // One change of processes may follow the other.
+    await this.#host.prepared;
+    // A change of processes may follow another.
     let change: Promise<void> | undefined;
     while (change !== this.#changing) {
       change = this.#changing;
@@ -245,22 +234,22 @@ export class HostedServer {
     this.#checkAvailable();
     const processSet = this.#processSet;
     try {
-      return await processSet.open(member);
+      return await processSet.open(participant);
     } catch (error) {
-      // While it waited, the server was switched off, or is defined otherwise now.
+      // While the call waited, the server may have been switched off or have got a new definition.
       this.#checkAvailable();
-      if (processSet !== this.#processSet) return this.#open(member);
+      if (processSet !== this.#processSet) return this.#open(participant);
       throw error;
     }
   }
 
   #newProcessSet(): ProcessSet {
-    return new ProcessSet(this.#settings, (owner, members) => this.#supervision(owner, members));
+    return new ProcessSet(this.#settings, this.#processes.contextsFor(this.#settings));
   }
 
   #replaceProcessSet(): void {
     this.#processSet = this.#newProcessSet();
-    for (const conversation of this.#conversations) this.#processSet.join(conversation.member);
+    for (const conversation of this.#conversations) this.#processSet.join(conversation.participant);
   }
 
   async #retire(processSet: ProcessSet, drainMs: number): Promise<void> {
@@ -269,85 +258,7 @@ export class HostedServer {
     this.#retired.delete(processSet);
   }
 
-  #supervision(
-    owner: string | undefined,
-    members: () => readonly Participant[],
-  ): ReturnType<SupervisorFactory> {
-    const { clock, random, budget } = this.#commons;
-    const settings = this.#settings;
-    let supervisor: Supervisor | undefined;
-    return {
-      label: this.name,
-      settings,
-      clock,
-      random,
-      owner,
-      budgets: [this.#budget, budget],
-      isWanted: () => settings.start === 'eager' || members().length > 0,
-      nextNumber: () => {
-        this.#number += 1;
-        return this.#number;
-      },
-      adopt: (self) => {
-        supervisor = self;
-      },
-      open: async (number, signal) => {
-        const generation: ProcessInstance = await openProcessInstance(
-          {
-            label: this.name,
-            number,
-            settings,
-            clock,
-            info: this.#commons.info,
-            capabilities: unionOf([
-              settings.capabilities,
-              capabilitiesOf(settings.answers),
-              ...members().map((each) => each.capabilities),
-            ]),
-            remembered: this.#era,
-            cache: this.#commons.cache,
-            watchers: this.#commons.watchers,
-            onQueue: this.#onQueue,
-            onParkedFull: (parked) => this.#emit({ kind: 'parked', generation: number, parked }),
-            onStarted: (pid) => supervisor?.started(number, pid),
-            onRest: () => supervisor?.rested(generation),
-            onLog: (entry, pid) =>
-              this.#emit({ kind: 'log', generation: number, pid, conversation: undefined, entry }),
-            onMemberLog: ({ label }, entry) => {
-              const { pid } = generation;
-              this.#emit({ kind: 'log', generation: number, pid, conversation: label, entry });
-            },
-            onStderr: (text, pid) => {
-              if (settings.logStderr) this.#emit({ kind: 'stderr', generation: number, pid, text });
-            },
-            onChange: (change) => this.#changed(change),
-          },
-          signal,
-        );
-        this.#era = generation.verdict.era;
-        return generation;
-      },
-      onLists: (generation, lists) => this.#onLists(generation, lists),
-      emit: this.#emit,
-    };
-  }
-
-  #changed(change: Change): void {
-    for (const conversation of this.#conversations) conversation.changed(change);
-  }
-
-  /** Announces what has changed since the previous process to the conversations that listen. */
-  #onLists(generation: ProcessInstance, lists: FirstLists): void {
-    const changed = this.#lists ? changedLists(this.#lists.prints, lists.prints) : [];
-    this.#lists = { ...lists, prints: { ...this.#lists?.prints, ...lists.prints } };
-    if (changed.length === 0) return;
-    this.#emit({ kind: 'changed', generation: generation.number, what: changed });
-    for (const conversation of this.#conversations) {
-      for (const kind of changed) conversation.announce({ kind });
-    }
-  }
-
-  /** One change after the other. A change that failed does not keep the next one away. */
+  /** Changes run one after the other. The next one runs even if one fails. */
   #change(action: () => Promise<void>): Promise<void> {
     const changing = this.#changing.then(action);
     this.#changing = changing.catch(() => {});
@@ -356,7 +267,7 @@ export class HostedServer {
 
   #startIfEager(): void {
     if (this.#settings.start !== 'eager' || !this.#enabled) return;
-    // The status has the reason, and so has the error of the next call.
+    // The status and the error of the next call have the reason.
     this.start('eager').catch(() => {});
   }
 

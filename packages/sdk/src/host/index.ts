@@ -1,4 +1,4 @@
-/** Keeping server processes for an application: `isthmus/host`. */
+/** Keeps server processes for an application: `isthmus/host`. */
 
 export type { CallOptions } from '../client/call-options.js';
 export type { Client } from '../client/client.js';

@@ -11,7 +11,7 @@ export interface SpecConnectorOptions extends Pick<HttpConnectOptions, 'onWarnin
   readonly label?: string;
 }
 
-/** Opens connections to a server. A command is started anew for each connection. */
+/** Opens connections to a server. Each connection to a command starts a new process. */
 export function connectorOfSpec(spec: ServerSpec, options: SpecConnectorOptions = {}): Connector {
   const { label, onWarning } = options;
   if (spec.kind === 'command')
@@ -23,7 +23,7 @@ export function connectorOfSpec(spec: ServerSpec, options: SpecConnectorOptions 
   return label === undefined ? connector : { ...connector, label };
 }
 
-/** Limits have the same names for a URL as for a process, and other names where requests are made. */
+/** A spec names its limits as for a process; the HTTP client has other names for them. */
 export function httpOptionsOf({
   headers,
   transport,

@@ -2,6 +2,7 @@ import type { EraVerdict } from '../client/negotiation/negotiated-connection.js'
 import type { ProcessModel } from '../config/server-spec.js';
 import type { TreeFacts } from '../process/process-facts.js';
 import { UNREAD_IS_UNREADY_MS, type Unread } from './process/health.js';
+import type { ProcessInstance } from './process/process-instance.js';
 import type { ProcessState } from './process/process-state.js';
 
 export interface HostStatus {
@@ -14,17 +15,17 @@ export interface HostStatus {
 export interface ServerStatus {
   readonly name: string;
   readonly enabled: boolean;
-  /** Of the process that is best off. */
+  /** The best state of all its processes. */
   readonly state: ProcessState;
-  /** Whether a process of the current generation has answered, with its first list, and still reads. */
+  /** Whether a process is ready, has answered its first list, and reads its stdin. */
   readonly ready: boolean;
   readonly model: ProcessModel;
   readonly conversations: number;
-  /** Calls that have begun, those that wait for a person included. */
+  /** Calls that have begun, including those that wait for a person. */
   readonly inFlight: number;
   /** Calls that wait for a person to answer a question. */
   readonly parked: number;
-  /** How many of them there may be in one process. */
+  /** The limit of `parked` in one process. */
   readonly maxParked: number;
   readonly queued: number;
   readonly restarts: number;
@@ -34,10 +35,10 @@ export interface ServerStatus {
 
 export interface ProcessStatus {
   readonly state: ProcessState;
-  /** Counts the lives of the server's processes, from 1. */
+  /** The number of this start among all starts of the server's processes, from 1. */
   readonly generation: number;
   readonly pid: number | undefined;
-  /** Whose it is, where processes are not shared: a principal or a conversation. */
+  /** The principal or conversation that the process is for. Undefined: processes are shared. */
   readonly owner: string | undefined;
   readonly era: 'legacy' | 'modern' | undefined;
   readonly verdict: EraVerdict | undefined;
@@ -47,26 +48,26 @@ export interface ProcessStatus {
   readonly parked: number;
   readonly queued: number;
   readonly receipt: Receipt | undefined;
-  /** What was sent to it and it has yet to read; for how long it has read nothing. */
+  /** What was sent and not read yet, and for how long the process has read nothing. */
   readonly unread: Unread | undefined;
   readonly lastExit: LastExit | undefined;
-  /** Whether the last attempt to start it failed; false again when it has answered or was restarted by hand. */
+  /** Whether the last start failed. False again after an answer or a requested restart. */
   readonly startFailed: boolean;
-  /** When the next attempt is made, while backing off. */
+  /** When the next start is due, while backing off. */
   readonly nextAttemptAt: number | undefined;
-  /** What the system says about it, where it tells. */
+  /** What the operating system reports about the process, if it does. */
   readonly facts: TreeFacts | undefined;
 }
 
-/** The proof that this very process has answered. */
+/** The proof that this process, and not an earlier one, has answered. */
 export interface Receipt {
   readonly generation: number;
   readonly pid: number | undefined;
   readonly handshake: 'server/discover' | 'initialize';
   readonly handshakeAt: number;
-  /** The first list, once it has come; a server without any needs none. */
+  /** The first list. Undefined before it came, and for a server without lists. */
   readonly list: { readonly method: string; readonly items: number; readonly at: number } | undefined;
-  /** Why the first list did not come. */
+  /** Why the first list failed. */
   readonly listError: string | undefined;
   readonly complete: boolean;
 }
@@ -74,13 +75,42 @@ export interface Receipt {
 export interface LastExit {
   readonly at: number;
   readonly generation: number;
-  /** Whether it ended while it was being started, or later. */
+  /** Whether it exited while it was being started, or later. */
   readonly phase: 'start' | 'run';
   readonly reason: string;
   readonly stderrTail: string;
 }
 
-/** The state of a server, from those of its processes. */
+/** The status of a process, and of its current instance if there is one. Without `facts`: they take time to read. */
+export function describeProcess(
+  instance: ProcessInstance | undefined,
+  about: Pick<
+    ProcessStatus,
+    'state' | 'generation' | 'pid' | 'owner' | 'restarts' | 'lastExit' | 'startFailed' | 'nextAttemptAt'
+  >,
+): ProcessStatus {
+  return {
+    state: about.state,
+    generation: instance?.number ?? about.generation,
+    pid: instance?.pid ?? about.pid,
+    owner: about.owner,
+    era: instance?.verdict.era,
+    verdict: instance?.verdict,
+    uptimeMs: instance && instance.clock.now() - instance.startedAt,
+    restarts: about.restarts,
+    inFlight: instance?.inFlight ?? 0,
+    parked: instance?.suspended.parked ?? 0,
+    queued: instance?.calls.queued ?? 0,
+    receipt: instance?.receipt,
+    unread: instance?.unread(),
+    lastExit: about.lastExit,
+    startFailed: about.startFailed,
+    nextAttemptAt: about.nextAttemptAt,
+    facts: undefined,
+  };
+}
+
+/** The status of a server, from those of its processes. */
 export function summarize(
   processes: readonly ProcessStatus[],
   about: Pick<ServerStatus, 'name' | 'enabled' | 'model' | 'conversations' | 'lastExit' | 'maxParked'> & {

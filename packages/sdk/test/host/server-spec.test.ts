@@ -113,6 +113,6 @@ it('a host takes the commands that readServers() returns, and refuses a URL with
   await host.close();
   const { servers: remote } = await read(server({ url: 'https://a.example/mcp' }));
   expect(() => createHost({ servers: remote, ledger: false })).toThrow(
-    'Server x: a host starts commands, and this server is at a URL; leave it out of the host and use connect() for it',
+    'Server x: a host starts commands, but this server is at a URL; remove it from the host and use connect()',
   );
 });

@@ -13,7 +13,7 @@ export class ConnectionAttempt {
   readonly #connector: Connector;
   readonly #settings: ConnectSettings;
   readonly #signal: AbortSignal | undefined;
-  #line: NegotiatedConnection | undefined;
+  #connection: NegotiatedConnection | undefined;
   #hasRestarted = false;
   /** The server answered `server/discover` after it was taken for a legacy one. */
   #answeredLate = false;
@@ -27,27 +27,27 @@ export class ConnectionAttempt {
   }
 
   /** The open connection. */
-  get line(): NegotiatedConnection {
-    return this.#line!;
+  get connection(): NegotiatedConnection {
+    return this.#connection!;
   }
 
   /** Opens the connection, unless there is one. */
   async open(): Promise<NegotiatedConnection> {
     this.#throwIfCancelled();
     const { clock, onNoise } = this.#settings;
-    this.#line ??= new NegotiatedConnection(await this.#connect(), clock, onNoise);
+    this.#connection ??= new NegotiatedConnection(await this.#connect(), clock, onNoise);
     this.#throwIfCancelled();
-    return this.#line;
+    return this.#connection;
   }
 
   async close(): Promise<void> {
-    await this.#line?.close();
+    await this.#connection?.close();
   }
 
   /** Closes the connection. The next `open` makes another one. */
   async discard(): Promise<void> {
-    await this.#line?.close();
-    this.#line = undefined;
+    await this.#connection?.close();
+    this.#connection = undefined;
   }
 
   /** Starts the server once more, after the first process has ended. There is no third start. */

@@ -14,29 +14,31 @@ export interface Discovery {
 
 /** Sends `server/discover` on a connection whose era is not known. */
 export async function discover(
-  line: NegotiatedConnection,
+  connection: NegotiatedConnection,
   settings: ConnectSettings,
   revision: ModernRevision,
 ): Promise<Discovery> {
   const { clock, connectTimeoutMs } = settings;
   const began = clock.now();
-  const answer = line.requests
+  const answer = connection.requests
     .request({
       what: 'server/discover',
       timeoutMs: connectTimeoutMs,
       send: (id) =>
-        line.connection.send(requestMessage(id, 'server/discover', { _meta: envelope(settings, revision) })),
+        connection.connection.send(
+          requestMessage(id, 'server/discover', { _meta: envelope(settings, revision) }),
+        ),
       giveUp: () => {},
     })
     .then(
       (result): ProbeOutcome => ({ kind: 'result', result }),
-      (error) => (line.connection.answersAll ? failedOverHttp(error) : failedProbe(error)),
+      (error) => (connection.connection.answersAll ? failedOverHttp(error) : failedProbe(error)),
     );
   const idless = new Promise<ProbeOutcome>((resolve) => {
-    line.onIdlessError = (error) => resolve({ kind: 'idless', error });
+    connection.onIdlessError = (error) => resolve({ kind: 'idless', error });
   });
   // Where every request is answered or fails, silence is not evidence.
-  const waiting = line.connection.answersAll ? noSilence() : waitForSilence(line, settings);
+  const waiting = connection.connection.answersAll ? noSilence() : waitForSilence(connection, settings);
   const silence = waiting.passed.then(
     (): ProbeOutcome => ({ kind: 'silence', afterMs: clock.now() - began }),
   );
@@ -44,7 +46,7 @@ export async function discover(
     const outcome = await Promise.race([answer, idless, silence]);
     return { outcome, late: answer.catch(() => undefined) };
   } finally {
-    line.onIdlessError = undefined;
+    connection.onIdlessError = undefined;
     waiting.cancelTimer();
   }
 }
@@ -56,14 +58,14 @@ function noSilence(): { readonly passed: Promise<never>; cancelTimer(): void } {
 
 /** Measures from the first sign of life, so that a slow start is not taken for the legacy era. */
 function waitForSilence(
-  line: NegotiatedConnection,
+  connection: NegotiatedConnection,
   { clock, bootMs, silenceMs }: ConnectSettings,
 ): { readonly passed: Promise<void>; cancelTimer(): void } {
   let cancelTimer = () => {};
   let over = false;
   const passed = new Promise<void>((resolve) => {
     cancelTimer = clock.after(bootMs, resolve, { background: true });
-    void line.connection.life.then(() => {
+    void connection.connection.life.then(() => {
       if (over) return;
       cancelTimer();
       cancelTimer = clock.after(silenceMs, resolve, { background: true });

@@ -18,19 +18,19 @@ export interface Handshaken {
  * specifications), the newest common one is offered, once. Rejects with the server's own error.
  */
 export async function initialize(
-  line: NegotiatedConnection,
+  connection: NegotiatedConnection,
   settings: ConnectSettings,
   offered: LegacyRevision,
   timeoutMs: number,
 ): Promise<Handshaken> {
   let result: JsonObject;
   try {
-    result = await request(line, settings, offered, timeoutMs);
+    result = await request(connection, settings, offered, timeoutMs);
   } catch (error) {
     const named = namedVersions(error);
     const other = newestSession(named);
     if (!other || other === offered || settings.mode === offered) throw error;
-    result = await request(line, settings, other, timeoutMs);
+    result = await request(connection, settings, other, timeoutMs);
   }
   const { protocolVersion, capabilities, serverInfo, instructions } = result;
   if (!isLegacyRevision(protocolVersion)) {
@@ -39,7 +39,7 @@ export async function initialize(
       `speak; it offered ${offered}. It speaks ${REVISION_TABLE}`;
     throw new IsthmusError('INVALID_RESULT', message, { sent: 'no' });
   }
-  line.connection.send(notificationMessage('notifications/initialized'));
+  connection.connection.send(notificationMessage('notifications/initialized'));
   return {
     revision: protocolVersion,
     server: {
@@ -64,16 +64,16 @@ export function describeRefusal(error: ProtocolError): string {
 }
 
 function request(
-  line: NegotiatedConnection,
+  connection: NegotiatedConnection,
   { info, capabilities }: ConnectSettings,
   protocolVersion: LegacyRevision,
   timeoutMs: number,
 ): Promise<JsonObject> {
   const params = { protocolVersion, capabilities, clientInfo: info };
-  return line.requests.request({
+  return connection.requests.request({
     what: 'initialize',
     timeoutMs,
-    send: (id) => line.connection.send(requestMessage(id, 'initialize', params)),
+    send: (id) => connection.connection.send(requestMessage(id, 'initialize', params)),
     giveUp: () => {}, // INIT-014: initialize is never cancelled
   });
 }

@@ -35,7 +35,7 @@ import type { DiscoveryOutcome, EraVerdict, NegotiatedConnection } from './negot
 
 /** A connection whose era is known. */
 export interface NegotiationResult {
-  readonly line: NegotiatedConnection;
+  readonly connection: NegotiatedConnection;
   readonly dialect: ClientDialect;
   readonly verdict: EraVerdict;
 }
@@ -235,10 +235,10 @@ class Negotiation {
     pinned?: LegacyRevision,
   ): Promise<NegotiationResult> {
     if (gone) await this.#attempt.restart(why);
-    const line = await this.#attempt.open();
+    const connection = await this.#attempt.open();
     const { clock, connectTimeoutMs } = this.#settings;
     const left = Math.max(1, connectTimeoutMs - (clock.now() - this.#attempt.startedAt));
-    const { revision, server } = await initialize(line, this.#settings, offered, left).catch(
+    const { revision, server } = await initialize(connection, this.#settings, offered, left).catch(
       (error: unknown) => {
         const isInvalid = error instanceof IsthmusError && error.code === 'INVALID_RESULT';
         throw isInvalid ? this.#attempt.noCommonRevision(error.message, error) : error;
@@ -252,8 +252,13 @@ class Negotiation {
     if (isInterimRevision(revision)) {
       this.#warnings = [`${revision} is an interim draft, spoken here in the shapes of ${LATEST_LEGACY}`];
     }
-    const dialect = new LegacyClientDialect(this.#dialectContext(line), line.requests, revision, server);
-    return this.#result(line, dialect, why, source);
+    const dialect = new LegacyClientDialect(
+      this.#dialectContext(connection),
+      connection.requests,
+      revision,
+      server,
+    );
+    return this.#result(connection, dialect, why, source);
   }
 
   #refusedInitialize(error: RefusedInitialize): IsthmusError {
@@ -264,20 +269,25 @@ class Negotiation {
   }
 
   #modern(revision: ModernRevision, server: ServerFacts, why: string, source: Source): NegotiationResult {
-    const { line } = this.#attempt;
-    const dialect = new ModernClientDialect(this.#dialectContext(line), line.requests, revision, server);
-    return this.#result(line, dialect, why, source);
+    const { connection } = this.#attempt;
+    const dialect = new ModernClientDialect(
+      this.#dialectContext(connection),
+      connection.requests,
+      revision,
+      server,
+    );
+    return this.#result(connection, dialect, why, source);
   }
 
   #result(
-    line: NegotiatedConnection,
+    connection: NegotiatedConnection,
     dialect: ClientDialect,
     why: string,
     source: Source,
   ): NegotiationResult {
     const { clock } = this.#settings;
     const { era, revision } = dialect;
-    line.use(dialect);
+    connection.use(dialect);
     // Remembers only what a probe found. What the caller insisted on says nothing about the next caller, and a verdict
     // that its own use renews would never be questioned again.
     if (source === 'probe' && this.#settings.mode === 'auto') this.#attempt.remember(era, revision);
@@ -292,11 +302,19 @@ class Negotiation {
       ms: clock.now() - this.#attempt.startedAt,
       source,
     };
-    return { line, dialect, verdict };
+    return { connection, dialect, verdict };
   }
 
-  #dialectContext(line: NegotiatedConnection): ClientDialectContext {
+  #dialectContext(connection: NegotiatedConnection): ClientDialectContext {
     const { clock, fallbackAnswers, questions, maxRounds, onLog, onChange } = this.#settings;
-    return { connection: line.connection, clock, fallbackAnswers, questions, maxRounds, onLog, onChange };
+    return {
+      connection: connection.connection,
+      clock,
+      fallbackAnswers,
+      questions,
+      maxRounds,
+      onLog,
+      onChange,
+    };
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../async/clock.js';
 import type { Slotted } from '../../async/live-set.js';
 import type { OnBehalfOf, OutgoingCall } from '../../exchange/call.js';
 import type { RequestId } from '../../wire/json-rpc.js';
-import type { Rests } from '../client-dialect-context.js';
+import type { CallSuspender } from '../client-dialect-context.js';
 
 /** A running call that may lead to a question of the server. */
 export interface AttributableCall extends Slotted {
@@ -18,7 +18,7 @@ export interface AttributableCall extends Slotted {
   id: RequestId | undefined;
   /** The call as the tenant made it, and the observer that is told while it waits for a user. */
   outgoing: OutgoingCall | undefined;
-  rests: Rests | undefined;
+  suspender: CallSuspender | undefined;
   /** When it began, calls of this key were known or suspected to ask. */
   readonly expected: boolean;
   /** It may ask now: other calls that are known to ask wait for it. Other calls never wait. */

@@ -366,7 +366,7 @@ export class CallAttribution {
       key,
       id: undefined,
       outgoing: undefined,
-      rests: undefined,
+      suspender: undefined,
       expected: alone,
       alone,
       asked: 0,

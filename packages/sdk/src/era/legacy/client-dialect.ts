@@ -89,8 +89,11 @@ export class LegacyClientDialect implements ClientDialect, SharedLegacySession {
     this.isShared = side.questions !== undefined;
     this.attribution = new CallAttribution(side.questions ?? 'refuse', side.clock, {
       onRest: (call) =>
-        call.rests?.rest(call.outgoing!, (error) => call.id !== undefined && requests.giveUp(call.id, error)),
-      onResume: (call) => call.rests?.resume(call.outgoing!),
+        call.suspender?.suspend(
+          call.outgoing!,
+          (error) => call.id !== undefined && requests.giveUp(call.id, error),
+        ),
+      onResume: (call) => call.suspender?.resume(call.outgoing!),
     });
     this.scopes = new Scopes(side.clock);
     this.#questions = new LegacyQuestions(side, requests, this, this.#callers);

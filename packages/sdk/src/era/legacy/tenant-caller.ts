@@ -2,7 +2,13 @@ import { IsthmusError } from '../../errors.js';
 import type { Change, OpenListen, OutgoingCall, ServerFacts } from '../../exchange/call.js';
 import { isJsonObject, type JsonObject, type RequestId } from '../../wire/json-rpc.js';
 import type { LoggingLevel, SubscriptionFilter } from '../../wire/model.js';
-import { mayExtend, type Rests, type Tenant, type TenantCaller, tell } from '../client-dialect-context.js';
+import {
+  type CallSuspender,
+  mayExtend,
+  type Tenant,
+  type TenantCaller,
+  tell,
+} from '../client-dialect-context.js';
 import { methodFacts } from '../methods.js';
 import { reaches, toLog, toProgress } from '../reports.js';
 import type { LegacyRevision } from '../revisions.js';
@@ -40,24 +46,24 @@ export class LegacyTenantCaller implements TenantCaller {
     return this.#session.attribution.isAnswering(behalf?.owner ?? this);
   }
 
-  call(call: OutgoingCall, rests?: Rests): Promise<JsonObject> {
+  call(call: OutgoingCall, suspender?: CallSuspender): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
     const { behalf, logLevel } = call;
     if (behalf && logLevel !== undefined && !this.#session.logsFrom(logLevel)) {
-      return this.#sendWithLevel(call, rests);
+      return this.#sendWithLevel(call, suspender);
     }
-    return this.#call(call, rests);
+    return this.#call(call, suspender);
   }
 
-  #call(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
+  #call(call: OutgoingCall, suspender: CallSuspender | undefined): Promise<JsonObject> {
     // With one tenant the owner of a question is clear.
     if (!this.#session.isShared || !mayBeAskedAbout(call.method)) return this.#send(call, undefined);
     const { attribution } = this.#session;
     const key = `${call.method} ${String(call.params['name'] ?? call.params['uri'])}`;
     const attributable = attribution.enter(this, key, call.behalf);
-    if (!attributable) return this.#sendInTurn(call, key, rests);
+    if (!attributable) return this.#sendInTurn(call, key, suspender);
     attributable.outgoing = call;
-    attributable.rests = rests;
+    attributable.suspender = suspender;
     return this.#send(call, attributable);
   }
 
@@ -112,19 +118,23 @@ export class LegacyTenantCaller implements TenantCaller {
   }
 
   /** Lowers the log level first. If the server refuses that, the call is sent all the same. */
-  async #sendWithLevel(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
+  async #sendWithLevel(call: OutgoingCall, suspender: CallSuspender | undefined): Promise<JsonObject> {
     await this.#session.raiseLogLevel(this, call.logLevel!, call.timeoutMs);
-    return this.#call(call, rests);
+    return this.#call(call, suspender);
   }
 
-  async #sendInTurn(call: OutgoingCall, key: string, rests: Rests | undefined): Promise<JsonObject> {
+  async #sendInTurn(
+    call: OutgoingCall,
+    key: string,
+    suspender: CallSuspender | undefined,
+  ): Promise<JsonObject> {
     const { attribution, clock } = this.#session;
     const began = clock.now();
-    rests?.rest(call);
+    suspender?.suspend(call);
     const attributable = await attribution.wait(this, key, call, call.behalf);
-    rests?.resume(call);
+    suspender?.resume(call);
     attributable.outgoing = call;
-    attributable.rests = rests;
+    attributable.suspender = suspender;
     if (this.#left) {
       attribution.leave(attributable);
       throw this.#left;

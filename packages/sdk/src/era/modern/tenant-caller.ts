@@ -11,7 +11,13 @@ import type {
   SubscriptionFilter,
 } from '../../wire/model.js';
 import { answerQuestion, capabilitiesOf } from '../answers.js';
-import { mayExtend, type Rests, type Tenant, type TenantCaller, tell } from '../client-dialect-context.js';
+import {
+  type CallSuspender,
+  mayExtend,
+  type Tenant,
+  type TenantCaller,
+  tell,
+} from '../client-dialect-context.js';
 import { roundProblem } from '../input-rounds.js';
 import { META } from '../meta-keys.js';
 import { methodFacts } from '../methods.js';
@@ -53,14 +59,14 @@ export class ModernTenantCaller implements TenantCaller {
     return this.#answering.size > 0;
   }
 
-  call(call: OutgoingCall, rests?: Rests): Promise<JsonObject> {
+  call(call: OutgoingCall, suspender?: CallSuspender): Promise<JsonObject> {
     if (this.#left) return Promise.reject(this.#left);
-    return call.manual ? this.#send(call, call.params) : this.#callInRounds(call, rests);
+    return call.manual ? this.#send(call, call.params) : this.#callInRounds(call, suspender);
   }
 
-  async #callInRounds(call: OutgoingCall, rests: Rests | undefined): Promise<JsonObject> {
+  async #callInRounds(call: OutgoingCall, suspender: CallSuspender | undefined): Promise<JsonObject> {
     const result = await this.#send(call, call.params);
-    return result['resultType'] === 'input_required' ? this.#answerRounds(call, result, rests) : result;
+    return result['resultType'] === 'input_required' ? this.#answerRounds(call, result, suspender) : result;
   }
 
   listen(
@@ -185,12 +191,16 @@ export class ModernTenantCaller implements TenantCaller {
   }
 
   /** MRTR-016 … MRTR-024: answers in parallel, returns the state unchanged, and never sends an older one. */
-  async #answerRounds(call: OutgoingCall, first: JsonObject, rests: Rests | undefined): Promise<JsonObject> {
+  async #answerRounds(
+    call: OutgoingCall,
+    first: JsonObject,
+    suspender: CallSuspender | undefined,
+  ): Promise<JsonObject> {
     call.onRound?.();
     let round = first;
     for (let count = 0; count < this.#shared.maxRounds; count += 1) {
       const { inputRequests, requestState } = round;
-      const inputResponses = await this.#answer(call, inputRequests, rests);
+      const inputResponses = await this.#answer(call, inputRequests, suspender);
       const result = await this.#send(call, {
         ...call.params,
         ...(inputRequests !== undefined && { inputResponses }),
@@ -206,7 +216,11 @@ export class ModernTenantCaller implements TenantCaller {
     );
   }
 
-  async #answer(call: OutgoingCall, requests: unknown, rests: Rests | undefined): Promise<InputResponses> {
+  async #answer(
+    call: OutgoingCall,
+    requests: unknown,
+    suspender: CallSuspender | undefined,
+  ): Promise<InputResponses> {
     const questions = Object.entries(isJsonObject(requests) ? (requests as InputRequests) : {});
     const over = new AbortController();
     this.#answering.add(over);
@@ -219,13 +233,13 @@ export class ModernTenantCaller implements TenantCaller {
       );
     if (call.signal?.aborted) abort();
     call.signal?.addEventListener('abort', abort, { once: true });
-    rests?.rest(call, (error) => over.abort(error));
+    suspender?.suspend(call, (error) => over.abort(error));
     try {
       const answered = questions.map(async ([key, request]) => {
         return [key, await answerQuestion(this.#tenant.answers, request, over.signal)] as const;
       });
       const entries = await Promise.race([Promise.all(answered), rejectOnAbort(over.signal)]);
-      rests?.resume(call);
+      suspender?.resume(call);
       return Object.fromEntries(entries);
     } catch (error) {
       // The other questions are not needed any more.

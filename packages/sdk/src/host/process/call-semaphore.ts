@@ -3,73 +3,69 @@ import type { Origin } from '../../exchange/client-key.js';
 import { FairSlots } from '../../exchange/fair-slots.js';
 
 /**
- * A number of places, for processes or calls, and a bounded queue of takers that wait for one. Places that are taken for
- * no client are given out in order. Places for clients are shared: no client has all places, the client with the fewest is
- * next, and in a full queue the client with the most gives way.
+ * A number of slots, for processes or calls, and a bounded queue of takers that wait for one. Takers without a client get
+ * slots in order. Slots for clients are shared fairly: no client gets all of them, the client with the fewest is next, and
+ * in a full queue the client with the most loses its latest request.
  */
 export class CallSemaphore {
   readonly #what: string;
   readonly #onQueue: (queued: number, refused: boolean) => void;
-  readonly #places: FairSlots;
+  readonly #slots: FairSlots;
   #maxQueue: number;
   readonly #waiting: Waiting[] = [];
-  /** When each client had its last turn, while there is a queue. */
+  /** The order in which clients got their last slot, while there is a queue. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
 
-  /** `what` ends the sentence "… is busy: all 4 places are taken and 16 wait" in errors. */
+  /** `what` is the subject of the error "… is busy: all 4 slots are taken and 16 wait". */
   constructor(
     what: string,
-    places: number,
+    slots: number,
     maxQueue: number,
     onQueue: (queued: number, refused: boolean) => void = () => {},
   ) {
     this.#what = what;
-    this.#places = new FairSlots(places);
+    this.#slots = new FairSlots(slots);
     this.#maxQueue = maxQueue;
     this.#onQueue = onQueue;
   }
 
   get taken(): number {
-    return this.#places.taken;
-  }
-
-  get places(): number {
-    return this.#places.max;
+    return this.#slots.taken;
   }
 
   get queued(): number {
     return this.#waiting.length;
   }
 
-  /** For what is taken for no client. What waits while a place is free waits for the share of its own client. */
+  /** For takers without a client. A client may have to wait even while a slot is free: its share is used up. */
   get hasRoom(): boolean {
-    return this.#places.taken < this.#places.max;
+    return this.#slots.taken < this.#slots.max;
   }
 
-  /** At once, or not at all. */
-  tryTake(origin: Origin = NOBODY): boolean {
-    // A client that waits while a place is free waits because of its share, and holds up no other client.
-    if (origin !== NOBODY) return typeof this.#places.take(origin) === 'object';
+  /** Takes a slot if it is free at once. */
+  tryTake(origin: Origin = NO_CLIENT): boolean {
+    // A client that waits while a slot is free waits because of its share, and does not block other clients.
+    if (origin !== NO_CLIENT) return typeof this.#slots.take(origin) === 'object';
     if (!this.hasRoom) return false;
-    this.#places.takeAnyway(origin);
+    this.#slots.takeAnyway(origin);
     return true;
   }
 
-  /** For a call that others wait for: as many more places as there are. */
-  tryOverdraw(origin: Origin = NOBODY): boolean {
-    if (this.#places.taken >= this.#places.max * 2) return false;
-    this.#places.takeAnyway(origin);
+  /** For a call that others wait for. Up to twice the number of slots may be taken in this way. */
+  tryOverdraw(origin: Origin = NO_CLIENT): boolean {
+    if (this.#slots.taken >= this.#slots.max * 2) return false;
+    this.#slots.takeAnyway(origin);
     return true;
   }
 
-  /** For a call that had a place, and gave it back for a while. */
-  takeAnyway(origin: Origin = NOBODY): void {
-    this.#places.takeAnyway(origin);
+  /** For a call that had a slot and released it for a while. Ignores the limit. */
+  takeAnyway(origin: Origin = NO_CLIENT): void {
+    this.#slots.takeAnyway(origin);
   }
 
-  /** Rejects with `BUSY` when too many wait already; with the signal's reason when it is aborted. */
-  take(signal?: AbortSignal, origin: Origin = NOBODY): Promise<void> {
+  /** Rejects with `BUSY` when the queue is full, and with the reason of the signal when it is aborted. */
+  take(signal?: AbortSignal, origin: Origin = NO_CLIENT): Promise<void> {
     if (this.tryTake(origin)) return Promise.resolve();
     if (this.#waiting.length >= this.#maxQueue) {
       this.#onQueue(this.#waiting.length, true);
@@ -102,13 +98,13 @@ export class CallSemaphore {
     });
   }
 
-  release(origin: Origin = NOBODY): void {
-    this.#places.releaseOf(origin);
+  release(origin: Origin = NO_CLIENT): void {
+    this.#slots.releaseOf(origin);
     if (this.#waiting.length > 0) this.#admit();
   }
 
-  resize(places: number, maxQueue: number): void {
-    this.#places.resize(places);
+  resize(slots: number, maxQueue: number): void {
+    this.#slots.resize(slots);
     this.#maxQueue = maxQueue;
     this.#admit();
   }
@@ -122,7 +118,7 @@ export class CallSemaphore {
     while (this.#waiting.length > 0 && this.hasRoom) {
       const next = this.#next();
       if (!next) break;
-      this.#places.takeAnyway(next.origin);
+      this.#slots.takeAnyway(next.origin);
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
       this.#hadTurn(next.origin.who);
       next.go();
@@ -131,19 +127,19 @@ export class CallSemaphore {
   }
 
   /**
-   * The first of the client that has least, or whose turn is longest ago; and of its session that has least. Those
-   * whose share is used up are passed over: what is free is not for them.
+   * The first taker of the client with the fewest slots, or with the oldest turn; and of the session of this client with
+   * the fewest slots. Clients whose share is used up are skipped.
    */
   #next(): Waiting | undefined {
     let next: Waiting | undefined;
     for (const each of this.#waiting) {
       if (next && !this.#isBefore(each, next)) continue;
-      if (each.origin === NOBODY || this.#places.hasRoomFor(each.origin)) next = each;
+      if (each.origin === NO_CLIENT || this.#slots.hasRoomFor(each.origin)) next = each;
     }
     return next;
   }
 
-  /** The latest turn is the last entry. Clients whose turn was long ago are forgotten, as if they had had none. */
+  /** The latest turn is the last entry. The oldest entries are dropped, and count as if there had been no turn. */
   #hadTurn(who: string): void {
     this.#turn += 1;
     this.#turns.delete(who);
@@ -155,12 +151,12 @@ export class CallSemaphore {
 
   #isBefore({ origin: a }: Waiting, { origin: b }: Waiting): boolean {
     if (a === b) return false;
-    if (a.who === b.who) return this.#places.heldByPart(a) < this.#places.heldByPart(b);
-    const more = this.#places.heldBy(a.who) - this.#places.heldBy(b.who);
+    if (a.who === b.who) return this.#slots.heldByPart(a) < this.#slots.heldByPart(b);
+    const more = this.#slots.heldBy(a.who) - this.#slots.heldBy(b.who);
     return more < 0 || (more === 0 && (this.#turns.get(a.who) ?? 0) < (this.#turns.get(b.who) ?? 0));
   }
 
-  /** The latest call of the client that has most of them waiting, if that is more than the newcomer will have. */
+  /** The latest taker of the client with the most in the queue, if the newcomer would still have fewer there. */
   #displacedBy(newcomer: Origin): Waiting | undefined {
     const counts = new Map<string, number>();
     for (const { origin } of this.#waiting) counts.set(origin.who, (counts.get(origin.who) ?? 0) + 1);
@@ -171,7 +167,7 @@ export class CallSemaphore {
   }
 
   #busy(): IsthmusError {
-    const message = `${this.#what} is busy: all ${this.places} places are taken and ${this.#waiting.length} wait; try again later`;
+    const message = `${this.#what} is busy: all ${this.#slots.max} slots are taken and ${this.#waiting.length} wait; try again later`;
     return new IsthmusError('BUSY', message, { sent: 'no' });
   }
 }
@@ -182,8 +178,8 @@ interface Waiting {
   refuse(error: IsthmusError): void;
 }
 
-/** Taken for no client: nothing is shared. */
-const NOBODY: Origin = { who: '', part: undefined };
+/** The slot is not taken for a client. */
+const NO_CLIENT: Origin = { who: '', part: undefined };
 
 /** Clients whose last turn is remembered. */
 const MAX_TURNS = 1024;

@@ -1,5 +1,5 @@
 import { EvictingSlots } from '../../async/evicting-slots.js';
-import type { Rests, TenantCaller } from '../../era/client-dialect-context.js';
+import type { CallSuspender, TenantCaller } from '../../era/client-dialect-context.js';
 import { IsthmusError } from '../../errors.js';
 import type {
   Caller,
@@ -16,62 +16,62 @@ import type { LogEntry, LoggingLevel, SubscriptionFilter } from '../../wire/mode
 import type { CallSemaphore } from './call-semaphore.js';
 import type { ProcessInstance } from './process-instance.js';
 
-/** A conversation's voice in one life of a process, with its calls counted and its failures attributed. */
+/** The caller of a conversation in one process: it limits and counts calls, and adds the instance number to errors. */
 export class CountedCaller implements Caller {
-  readonly #generation: ProcessInstance;
-  readonly #speaker: TenantCaller;
+  readonly #instance: ProcessInstance;
+  readonly #caller: TenantCaller;
   readonly #onLog: (entry: LogEntry) => void;
-  /** Calls that wait for room. */
+  /** Calls that wait for a slot. */
   readonly #waiting = new Set<AbortController>();
-  /** One for all calls: a call that waits for a person gives its place back. */
-  readonly #rests: Rests;
+  /** One for all calls. */
+  readonly #suspender: CallSuspender;
 
-  /** `client` is the name under which fair limits count its calls, unless they are made for another client. */
+  /** `client` is the key under which fair limits count its calls, unless a call is made on behalf of another client. */
   constructor(
-    generation: ProcessInstance,
-    speaker: TenantCaller,
+    instance: ProcessInstance,
+    caller: TenantCaller,
     client: string,
     onLog: (entry: LogEntry) => void,
   ) {
-    this.#generation = generation;
-    this.#speaker = speaker;
+    this.#instance = instance;
+    this.#caller = caller;
     this.#onLog = onLog;
-    const { resting } = generation;
-    this.#rests = {
-      rest: (call, end) => resting.rest(call.behalf?.client ?? client, call, originOf(call), end),
-      resume: (call) => resting.resume(call, originOf(call)),
+    const { suspended } = instance;
+    this.#suspender = {
+      suspend: (call, end) => suspended.suspend(call.behalf?.client ?? client, call, originOf(call), end),
+      resume: (call) => suspended.resume(call, originOf(call)),
     };
   }
 
   get era(): Era {
-    return this.#speaker.era;
+    return this.#caller.era;
   }
 
   get revision(): string {
-    return this.#speaker.revision;
+    return this.#caller.revision;
   }
 
   get server(): ServerFacts {
-    return this.#speaker.server;
+    return this.#caller.server;
   }
 
   call(call: OutgoingCall): Promise<JsonObject> {
-    const generation = this.#generation;
-    if (generation.isRetired) return Promise.reject(this.#retired());
+    const instance = this.#instance;
+    if (instance.isRetired) return Promise.reject(this.#retired());
     const origin = originOf(call);
-    if (generation.calls.tryTake(origin)) return this.#now(call, origin);
-    // The server may do nothing else before it has the answer to a question, and the answer may need this call.
-    if (!this.#speaker.isAsked(call) || !generation.calls.tryOverdraw(origin)) {
+    if (instance.calls.tryTake(origin)) return this.#now(call, origin);
+    // A server that asked a question may wait for the answer, and the answer may need this call.
+    if (!this.#caller.isAsked(call) || !instance.calls.tryOverdraw(origin)) {
       return this.#later(call, origin);
     }
     return this.#now(call, origin);
   }
 
-  /** The conversation has ended: what waits for room is not made any more. */
+  /** The conversation has ended: calls that wait for a slot are cancelled. */
   leave(why: string): void {
     const error = new IsthmusError('CANCELLED', why, { sent: 'no' });
     for (const over of this.#waiting) over.abort(error);
-    this.#speaker.leave(why);
+    this.#caller.leave(why);
   }
 
   async listen(
@@ -80,10 +80,10 @@ export class CountedCaller implements Caller {
     timeoutMs: number,
     as?: CallerIdentity,
   ): Promise<OpenListen> {
-    if (this.#generation.isRetired) throw this.#retired();
-    const release = this.#generation.holdListen();
+    if (this.#instance.isRetired) throw this.#retired();
+    const release = this.#instance.holdSubscription();
     try {
-      const open = await this.#speaker.listen(wanted, onChange, timeoutMs, as);
+      const open = await this.#caller.listen(wanted, onChange, timeoutMs, as);
       void open.ended.then(release);
       return open;
     } catch (error) {
@@ -93,32 +93,32 @@ export class CountedCaller implements Caller {
   }
 
   async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
-    if (this.#generation.isRetired) throw this.#retired();
-    return this.#speaker.setLogLevel(level, timeoutMs);
+    if (this.#instance.isRetired) throw this.#retired();
+    return this.#caller.setLogLevel(level, timeoutMs);
   }
 
   rootsChanged(): void {
-    this.#speaker.rootsChanged?.();
+    this.#caller.rootsChanged?.();
   }
 
   #now(call: OutgoingCall, origin: Origin | undefined): Promise<JsonObject> {
-    const generation = this.#generation;
-    const made = call.onLog ? this.#overheard(call) : call;
-    return this.#speaker.call(made, this.#rests).then(
+    const instance = this.#instance;
+    const made = call.onLog ? this.#withHostLog(call) : call;
+    return this.#caller.call(made, this.#suspender).then(
       (result) => {
-        generation.served += 1;
-        generation.settled(made, origin);
+        instance.served += 1;
+        instance.callEnded(made, origin);
         return result;
       },
       (error) => {
-        generation.settled(made, origin);
-        throw error instanceof IsthmusError ? generation.blame(error) : error;
+        instance.callEnded(made, origin);
+        throw error instanceof IsthmusError ? instance.attribute(error) : error;
       },
     );
   }
 
-  /** The host hears the logs of a call, too. */
-  #overheard(call: OutgoingCall): OutgoingCall {
+  /** The host gets the logs of a call, too. */
+  #withHostLog(call: OutgoingCall): OutgoingCall {
     return {
       ...call,
       onLog: (entry) => {
@@ -128,13 +128,13 @@ export class CountedCaller implements Caller {
     };
   }
 
-  /** Waits for room in the process; the wait counts against the call's own time. */
+  /** Waits for a slot. The wait counts against the timeout of the call. */
   async #later(call: OutgoingCall, origin: Origin | undefined): Promise<JsonObject> {
-    const { clock, calls } = this.#generation;
+    const { clock, calls } = this.#instance;
     const began = clock.now();
     const over = new AbortController();
-    const callOff = clock.after(call.timeoutMs, () => {
-      const message = `${call.method} waited ${call.timeoutMs} ms for room: ${calls.taken} calls are in flight`;
+    const cancelTimeout = clock.after(call.timeoutMs, () => {
+      const message = `${call.method} waited ${call.timeoutMs} ms for a free slot: ${calls.taken} calls are in flight`;
       over.abort(new IsthmusError('TIMED_OUT', message, { sent: 'no' }));
     });
     const onAbort = () => {
@@ -148,7 +148,7 @@ export class CountedCaller implements Caller {
       await calls.take(over.signal, origin);
     } finally {
       this.#waiting.delete(over);
-      callOff();
+      cancelTimeout();
       call.signal?.removeEventListener('abort', onAbort);
     }
     const waited = clock.now() - began;
@@ -160,30 +160,30 @@ export class CountedCaller implements Caller {
   }
 
   #retired(): IsthmusError {
-    const message = 'The process takes no more calls';
+    const message = 'The process is being replaced or ended, and accepts no new calls';
     return new IsthmusError('CONNECTION_CLOSED', message, {
       sent: 'no',
-      generation: this.#generation.number,
+      generation: this.#instance.number,
     });
   }
 }
 
-/** Whom the process works for, where it is for a client of ours: undefined for calls that an application makes itself. */
+/** The client that a bridge makes the call for. Undefined for calls that an application makes itself. */
 function originOf({ behalf }: OutgoingCall): Origin | undefined {
   return behalf?.client === undefined ? undefined : { who: behalf.client, part: behalf.session };
 }
 
 /**
- * Calls that a process has nothing to do for: their clients are being asked, or they wait for their turn. They hold
- * no place among the calls in flight. Those that wait for a person have places of their own, fair between clients.
+ * Calls that the process does not work on: their clients are being asked a question, or they wait for their turn. They
+ * hold no slot. Calls that wait for a person are parked: they have their own limit, which is fair between clients.
  */
-export class RestingCalls {
+export class SuspendedCalls {
   readonly #label: string;
   readonly #calls: CallSemaphore;
   readonly #parked: EvictingSlots<OutgoingCall>;
   readonly #onFull: (parked: number) => void;
-  /** How each of them can be ended; undefined where it only waits for its turn. */
-  readonly #resting = new Map<OutgoingCall, ((error: IsthmusError) => void) | undefined>();
+  /** Ends the call with an error. Undefined: the call only waits for its turn. */
+  readonly #suspended = new Map<OutgoingCall, ((error: IsthmusError) => void) | undefined>();
   #isFull = false;
 
   constructor(label: string, calls: CallSemaphore, maxParked: number, onFull: (parked: number) => void) {
@@ -194,34 +194,34 @@ export class RestingCalls {
   }
 
   get size(): number {
-    return this.#resting.size;
+    return this.#suspended.size;
   }
 
-  /** Those that wait for a person. */
+  /** Calls that wait for a person. */
   get parked(): number {
     return this.#parked.size;
   }
 
-  rest(
+  suspend(
     client: string,
     call: OutgoingCall,
     origin: Origin | undefined,
     end?: (error: IsthmusError) => void,
   ): void {
-    if (this.#resting.has(call)) return;
-    this.#resting.set(call, end);
+    if (this.#suspended.has(call)) return;
+    this.#suspended.set(call, end);
     this.#calls.release(origin);
     if (end) this.#park(client, call);
   }
 
-  /** It goes on at once, above the limit if need be: it has begun, and others may wait for what it holds there. */
+  /** The call goes on at once, above the limit if necessary: other calls may wait for what it holds in the server. */
   resume(call: OutgoingCall, origin: Origin | undefined): void {
-    if (this.settled(call)) this.#calls.takeAnyway(origin);
+    if (this.callEnded(call)) this.#calls.takeAnyway(origin);
   }
 
-  /** The call is over. True when it was resting, so that it has no place to give back. */
-  settled(call: OutgoingCall): boolean {
-    if (this.#resting.size === 0 || !this.#resting.delete(call)) return false;
+  /** Returns whether the call was suspended: then it has no slot to release. */
+  callEnded(call: OutgoingCall): boolean {
+    if (this.#suspended.size === 0 || !this.#suspended.delete(call)) return false;
     this.#parked.delete(call);
     if (this.#parked.size < this.#parked.max * LOW_WATER) this.#isFull = false;
     return true;
@@ -235,10 +235,10 @@ export class RestingCalls {
       this.#onFull(this.#parked.size);
     }
     const { max } = this.#parked;
-    const message = `${this.#label}: ${max} calls wait for an answer to a question, which is the limit. This was the oldest call of the client that has most of them. Answer its questions, or cancel its calls, then call again`;
-    this.#resting.get(loser)?.(new IsthmusError('BUSY', message, { sent: 'maybe' }));
+    const message = `${this.#label}: ${max} calls wait for an answer to a question, which is the limit. This was the oldest call of the client with the most. Answer its questions or cancel its calls, then call again`;
+    this.#suspended.get(loser)?.(new IsthmusError('BUSY', message, { sent: 'maybe' }));
   }
 }
 
-/** Below this share of its places it is not full any more. The next time that it is full is reported again. */
+/** Below this share of its limit it counts as not full, so that the next time it is full is reported again. */
 const LOW_WATER = 0.9;

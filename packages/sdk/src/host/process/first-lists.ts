@@ -5,19 +5,19 @@ import { isJsonObject, type JsonObject } from '../../wire/json-rpc.js';
 
 export type FirstListKind = 'tools' | 'prompts' | 'resources';
 
-/** What a process has listed right after its start. */
+/** What a process listed right after its start. */
 export interface FirstLists {
   /** The first list that came; undefined for a server without any. */
   readonly first: { readonly method: string; readonly items: number } | undefined;
   /** Why the first list did not come. */
   readonly error: string | undefined;
-  /** A fingerprint of each list that came whole. */
+  /** A fingerprint of each complete list. */
   readonly prints: Readonly<Partial<Record<FirstListKind, string>>>;
-  /** Tools that call themselves read-only or idempotent. */
+  /** Tools with the read-only or idempotent hint. */
   readonly harmless: ReadonlySet<string>;
 }
 
-/** Reads the lists that the server declares: proof that it answers, and what a later process is compared with. */
+/** Reads the lists that the server declares. They prove that it answers, and a later process is compared with them. */
 export async function readFirstLists(caller: Caller, timeoutMs: number): Promise<FirstLists> {
   const { capabilities } = caller.server;
   const kinds = (['tools', 'prompts', 'resources'] as const).filter((kind) => capabilities[kind]);

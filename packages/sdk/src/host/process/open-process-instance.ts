@@ -19,18 +19,18 @@ export interface OpeningOptions
   readonly info: Implementation;
   /** The capabilities that are declared to the server. */
   readonly capabilities: ClientCapabilities;
-  /** The era of the life before. */
+  /** The era of the previous instance. */
   readonly remembered: Era | undefined;
   readonly cache: EraCache | undefined;
   readonly watchers: readonly ChildWatcher[];
-  /** There is a process, though it has yet to answer. */
+  /** The process exists, and has not answered yet. */
   readonly onStarted: (pid: number | undefined) => void;
   readonly onLog: (entry: LogEntry, pid: number | undefined) => void;
   readonly onStderr: (text: string, pid: number | undefined) => void;
   readonly onChange: (change: Change) => void;
 }
 
-/** Starts a process, finds out its era, and shakes hands. Nothing is left of it when that fails. */
+/** Starts a process and negotiates with it. When that fails, nothing is left of the process. */
 export async function openProcessInstance(
   options: OpeningOptions,
   signal: AbortSignal,
@@ -53,14 +53,19 @@ export async function openProcessInstance(
     },
   };
   try {
-    const link = await negotiate(
+    const negotiated = await negotiate(
       connector,
       connectSettings(options, () => child?.pid),
       { remembered, signal },
     );
     const { maxInFlight, maxQueue, maxParked } = settings;
-    const house: Tenant = { info, answers: {}, onLog: undefined };
-    return new ProcessInstance({ ...options, clock, maxInFlight, maxQueue, maxParked }, link, child!, house);
+    const host: Tenant = { info, answers: {}, onLog: undefined };
+    return new ProcessInstance(
+      { ...options, clock, maxInFlight, maxQueue, maxParked },
+      negotiated,
+      child!,
+      host,
+    );
   } catch (error) {
     const stderrTail = child?.stderr.tail();
     if (!(error instanceof IsthmusError) || error.stderrTail !== undefined || !stderrTail) throw error;
@@ -81,7 +86,7 @@ function connectSettings(options: OpeningOptions, pid: () => number | undefined)
   };
 }
 
-/** What the era of this server is remembered by; the same as that of a client with this command. */
+/** The key of this server in the era cache. A client with the same command has the same key. */
 function identityOf({
   command,
   args = [],

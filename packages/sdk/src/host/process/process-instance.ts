@@ -1,18 +1,18 @@
 import { type Clock, within } from '../../async/clock.js';
 import { createDeferred, type Deferred } from '../../async/deferred.js';
 import type { ActiveConnection } from '../../client/active-connection.js';
-import type { NegotiationResult as Negotiated } from '../../client/negotiation/negotiate.js';
+import type { NegotiationResult } from '../../client/negotiation/negotiate.js';
 import type { EraVerdict } from '../../client/negotiation/negotiated-connection.js';
 import type { Tenant, TenantCaller } from '../../era/client-dialect-context.js';
 import { IsthmusError } from '../../errors.js';
-import type { Caller, OutgoingCall } from '../../exchange/call.js';
+import type { OutgoingCall } from '../../exchange/call.js';
 import { clientKey, type Origin } from '../../exchange/client-key.js';
 import type { Child } from '../../process/child.js';
 import type { LogEntry } from '../../wire/model.js';
 import type { Participant } from '../conversation.js';
 import type { Receipt } from '../status.js';
 import { CallSemaphore } from './call-semaphore.js';
-import { CountedCaller, RestingCalls } from './counted-caller.js';
+import { CountedCaller, SuspendedCalls } from './counted-caller.js';
 import { type FirstLists, readFirstLists } from './first-lists.js';
 import type { Unread } from './health.js';
 
@@ -26,72 +26,78 @@ export interface ProcessInstanceOptions {
   /** How many calls may wait for a person. */
   readonly maxParked: number;
   readonly onQueue: (queued: number, refused: boolean) => void;
-  /** Told when so many calls wait for a person that the oldest of the client with most of them is ended. */
+  /** Called when `maxParked` calls wait for a person, and the oldest call of the client with the most is ended. */
   readonly onParkedFull: (parked: number) => void;
-  /** Told of logs that are known to belong to a conversation. */
-  readonly onMemberLog: (member: Participant, entry: LogEntry) => void;
-  /** Told whenever the last call or subscription has ended. */
-  readonly onRest: () => void;
+  /** Called for logs that are known to belong to a conversation. */
+  readonly onParticipantLog: (participant: Participant, entry: LogEntry) => void;
+  /** Called when the last call or subscription has ended. */
+  readonly onIdle: () => void;
 }
 
-/** One life of a process: from its first answer to its end. Conversations take their links from it. */
+/** One start of a process, from its first answer to its end. Conversations get their connections from it. */
 export class ProcessInstance {
   readonly number: number;
   readonly clock: Clock;
   readonly startedAt: number;
-  /** Settles when the process is gone, or is not to be used any more, with the reason. */
+  /** Settles with the reason when the process accepts no new calls, at the latest when it is gone. */
   readonly ended: Promise<IsthmusError>;
-  /** Settles when the process cannot be spoken to any more. */
+  /** Settles with the reason when the connection to the process has ended. */
   readonly gone: Promise<IsthmusError>;
   /** Settles when nothing of the process is left. */
   readonly closed: Promise<unknown>;
   readonly calls: CallSemaphore;
-  readonly resting: RestingCalls;
-  /** How many calls it has answered. */
+  readonly suspended: SuspendedCalls;
+  /** How many calls the process has answered. */
   served = 0;
   readonly #options: ProcessInstanceOptions;
-  readonly #link: Negotiated;
+  readonly #negotiated: NegotiationResult;
   readonly #child: Child;
   readonly #end = createDeferred<IsthmusError>();
-  /** Each has an end of its own: what hangs on a promise of the process stays for as long as the process does. */
-  readonly #shares = new Map<
+  /**
+   * Each connection has its own `end`. With the promise of the process, reactions of closed conversations would stay in
+   * memory for as long as the process runs.
+   */
+  readonly #connections = new Map<
     Participant,
-    { readonly link: ActiveConnection; readonly end: Deferred<IsthmusError> }
+    { readonly connection: ActiveConnection; readonly end: Deferred<IsthmusError> }
   >();
-  readonly #house: TenantCaller;
-  #listens = 0;
-  #onIdle: (() => void)[] = [];
+  /** For requests of the host itself. */
+  readonly #hostCaller: TenantCaller;
+  #subscriptions = 0;
+  /** Called when no call is in flight. */
+  #drained: (() => void)[] = [];
   #retired: IsthmusError | undefined;
   #isClosing = false;
-  #diedOf: IsthmusError | undefined;
+  #crash: IsthmusError | undefined;
   #receipt: Receipt;
-  /** What was seen of its reading, and when it was seen first. */
+  /** How much the process had read when it was last looked at, and since when it has read no more. */
   #reading: { readonly progress: number; readonly since: number } | undefined;
 
-  constructor(options: ProcessInstanceOptions, link: Negotiated, child: Child, house: Tenant) {
+  constructor(options: ProcessInstanceOptions, negotiated: NegotiationResult, child: Child, host: Tenant) {
     const { clock, label, number, maxInFlight, maxQueue, maxParked, onQueue, onParkedFull } = options;
     this.#options = options;
     this.number = number;
     this.clock = clock;
-    this.#link = link;
+    this.#negotiated = negotiated;
     this.#child = child;
     this.startedAt = clock.now();
     this.calls = new CallSemaphore(label, maxInFlight, maxQueue, onQueue);
-    this.resting = new RestingCalls(label, this.calls, maxParked, onParkedFull);
+    this.suspended = new SuspendedCalls(label, this.calls, maxParked, onParkedFull);
     this.ended = this.#end.promise;
-    this.gone = link.line.ended.then((error) => this.blame(error));
-    this.closed = link.line.connection.closed;
+    const { connection, dialect, verdict } = negotiated;
+    this.gone = connection.ended.then((error) => this.attribute(error));
+    this.closed = connection.connection.closed;
     void this.gone.then((error) => {
-      if (!this.#isClosing) this.#diedOf = error;
+      if (!this.#isClosing) this.#crash = error;
       this.#retire(error);
-      for (const [member, { link: share }] of this.#shares) member.links.delete(share);
-      this.#shares.clear();
+      for (const [participant, { connection: its }] of this.#connections) participant.connections.delete(its);
+      this.#connections.clear();
     });
-    this.#house = link.dialect.join(house, true);
+    this.#hostCaller = dialect.join(host, true);
     this.#receipt = {
       generation: number,
       pid: child.pid,
-      handshake: link.verdict.era === 'modern' ? 'server/discover' : 'initialize',
+      handshake: verdict.era === 'modern' ? 'server/discover' : 'initialize',
       handshakeAt: this.startedAt,
       list: undefined,
       listError: undefined,
@@ -104,16 +110,16 @@ export class ProcessInstance {
   }
 
   get verdict(): EraVerdict {
-    return this.#link.verdict;
+    return this.#negotiated.verdict;
   }
 
   get receipt(): Receipt {
     return this.#receipt;
   }
 
-  /** Calls that have begun, those that rest included. */
+  /** Calls that have begun, suspended calls included. */
   get inFlight(): number {
-    return this.calls.taken + this.resting.size;
+    return this.calls.taken + this.suspended.size;
   }
 
   /** Calls that the process works on. */
@@ -122,85 +128,81 @@ export class ProcessInstance {
   }
 
   get isIdle(): boolean {
-    return this.inFlight === 0 && this.calls.queued === 0 && this.#listens === 0;
+    return this.inFlight === 0 && this.calls.queued === 0 && this.#subscriptions === 0;
   }
 
   get isRetired(): boolean {
     return this.#retired !== undefined;
   }
 
-  /** For what the host itself asks of the server. */
-  get house(): Caller {
-    return this.#house;
-  }
-
-  /** A share in this process; the same one for the same member. */
-  link(member: Participant): ActiveConnection {
-    const known = this.#shares.get(member);
-    if (known) return known.link;
+  /** The connection of a participant to this process. Always the same one. */
+  connectionFor(participant: Participant): ActiveConnection {
+    const known = this.#connections.get(participant);
+    if (known) return known.connection;
     const end = createDeferred<IsthmusError>();
     if (this.#retired) end.resolve(this.#retired);
-    const onLog = (entry: LogEntry) => this.#options.onMemberLog(member, entry);
-    const voice: Tenant = {
-      ...member.voice,
+    const onLog = (entry: LogEntry) => this.#options.onParticipantLog(participant, entry);
+    const tenant: Tenant = {
+      ...participant.tenant,
       onLog(entry) {
         onLog(entry);
-        member.voice.onLog?.(entry);
+        participant.tenant.onLog?.(entry);
       },
     };
-    const { principal, label } = member;
+    const { principal, label } = participant;
     const client = principal === undefined ? `conversation ${label}` : clientKey({ principal });
-    const caller = new CountedCaller(this, this.#link.dialect.join(voice), client, onLog);
-    const link: ActiveConnection = {
+    const caller = new CountedCaller(this, this.#negotiated.dialect.join(tenant), client, onLog);
+    const connection: ActiveConnection = {
       caller,
       verdict: this.verdict,
       ended: end.promise,
       close: async () => {
-        this.#shares.delete(member);
-        member.links.delete(link);
+        this.#connections.delete(participant);
+        participant.connections.delete(connection);
         caller.leave('The conversation has ended');
       },
     };
-    this.#shares.set(member, { link, end });
-    member.links.add(link);
-    return link;
+    this.#connections.set(participant, { connection, end });
+    participant.connections.add(connection);
+    return connection;
   }
 
   /** A subscription counts as use; the returned function ends it. */
-  holdListen(): () => void {
-    this.#listens += 1;
+  holdSubscription(): () => void {
+    this.#subscriptions += 1;
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      this.#listens -= 1;
-      this.rest();
+      this.#subscriptions -= 1;
+      this.checkIdle();
     };
   }
 
-  /** A call has ended. */
-  settled(call: OutgoingCall, origin: Origin | undefined): void {
-    if (!this.resting.settled(call)) this.calls.release(origin);
-    if (this.inFlight === 0) this.rest();
+  /** Releases the slot of a call. */
+  callEnded(call: OutgoingCall, origin: Origin | undefined): void {
+    if (!this.suspended.callEnded(call)) this.calls.release(origin);
+    if (this.inFlight === 0) this.checkIdle();
   }
 
-  /** Something has ended: perhaps it was the last. */
-  rest(): void {
-    if (this.#onIdle.length > 0 && this.inFlight === 0) for (const notify of this.#onIdle.splice(0)) notify();
-    if (this.isIdle) this.#options.onRest();
+  /** Reports that the process is idle, if a call or subscription that has just ended was the last one. */
+  checkIdle(): void {
+    if (this.#drained.length > 0 && this.inFlight === 0)
+      for (const notify of this.#drained.splice(0)) notify();
+    if (this.isIdle) this.#options.onIdle();
   }
 
-  /** A failure, with what is known of the process that it happened in. */
-  blame(error: unknown): IsthmusError {
+  /** Adds the number of this instance to an error. */
+  attribute(error: unknown): IsthmusError {
     if (error instanceof IsthmusError) {
       return error.generation === undefined ? error.with({ generation: this.number }) : error;
     }
     return new IsthmusError('CONNECTION_CLOSED', String(error), { cause: error, generation: this.number });
   }
 
-  /** The first lists: the rest of the receipt. */
-  async prove(timeoutMs: number): Promise<FirstLists> {
-    const lists = await readFirstLists(this.#house, timeoutMs);
+  /** Reads the first lists, and completes the receipt with them. */
+  async completeReceipt(timeoutMs: number): Promise<FirstLists> {
+    const lists = await readFirstLists(this.#hostCaller, timeoutMs);
     const { first, error } = lists;
     this.#receipt = {
       ...this.#receipt,
@@ -211,14 +213,14 @@ export class ProcessInstance {
     return lists;
   }
 
-  /** Its process has ended. Some of its output may not have been read yet. */
+  /** The process has exited. Some of its output may not have been read yet. */
   get isGone(): boolean {
     return this.#child.isGone;
   }
 
-  /** What the process has yet to read, and since when it has read nothing, as far as anybody has looked. */
+  /** How much the process has not read yet, and for how long it has read nothing. The time counts from the first call that saw it. */
   unread(): Unread | undefined {
-    const { unread: bytes = 0, progress = 0 } = this.#link.line.connection;
+    const { unread: bytes = 0, progress = 0 } = this.#negotiated.connection.connection;
     if (bytes === 0) {
       this.#reading = undefined;
       return undefined;
@@ -229,20 +231,20 @@ export class ProcessInstance {
   }
 
   /** How many messages have come from the process. */
-  get heard(): number {
-    return this.#link.line.heard;
+  get received(): number {
+    return this.#negotiated.connection.heard;
   }
 
-  /** Asks something that every server answers, and waits for whatever comes. False when there is nothing to ask. */
-  async knock(timeoutMs: number): Promise<boolean> {
-    const { era, server } = this.#house;
+  /** Sends a request that every server answers, and waits for any response. False: the server offers no such request. */
+  async probe(timeoutMs: number): Promise<boolean> {
+    const { era, server } = this.#hostCaller;
     const kind = (['tools', 'prompts', 'resources'] as const).find((each) => server.capabilities[each]);
     const method = era === 'modern' ? 'server/discover' : kind && `${kind}/list`;
     if (method === undefined) return false;
-    await this.#house
+    await this.#hostCaller
       .call({ method, params: {}, timeoutMs, maxTimeoutMs: timeoutMs })
-      // An error is as good a sign of life as a result; and silence is what the caller judges. A process that does not
-      // read is asked nothing, and silent for as long.
+      // An error is a sign of life, too; the health check judges silence. BUSY means that the process does not read and
+      // the request was not sent. It counts as silence for the whole timeout.
       .catch((error) => {
         if (!(error instanceof IsthmusError) || error.code !== 'BUSY') return;
         return new Promise<void>((resolve) => this.clock.after(timeoutMs, resolve, { background: true }));
@@ -250,37 +252,37 @@ export class ProcessInstance {
     return true;
   }
 
-  /** Takes no new calls; those that wait go elsewhere, those in flight may end. */
+  /** Refuses new calls and queued calls, which may go to another process. Calls in flight may end. */
   retire(why: string): void {
     const message = `${this.#options.label} ${why}`;
     this.#retire(new IsthmusError('CONNECTION_CLOSED', message, { sent: 'no', generation: this.number }));
   }
 
-  /** Waits for what is in flight, but no longer than `ms`, and ends the process. Says whether all was done in time. */
+  /** Waits at most `ms` for the calls in flight, then ends the process. Returns whether they ended in time. */
   async drain(ms: number): Promise<boolean> {
     const done =
       this.inFlight === 0 ||
       (await within(
         this.#options.clock,
         ms,
-        Promise.race([new Promise<void>((resolve) => this.#onIdle.push(resolve)), this.gone]),
+        Promise.race([new Promise<void>((resolve) => this.#drained.push(resolve)), this.gone]),
       ));
     await this.close();
     return done;
   }
 
   /** Why it ended, when its end was not requested. */
-  get diedOf(): IsthmusError | undefined {
-    return this.#diedOf;
+  get crash(): IsthmusError | undefined {
+    return this.#crash;
   }
 
-  /** Ends the process in good order; what is in flight fails at once. */
+  /** Shuts the process down gracefully. Calls in flight fail at once. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#link.line.close();
+    await this.#negotiated.connection.close();
   }
 
-  /** Ends the process without asking. */
+  /** Ends the process with a signal that it cannot ignore. */
   async kill(): Promise<void> {
     await this.#child.kill();
   }
@@ -289,7 +291,7 @@ export class ProcessInstance {
     if (this.#retired) return;
     this.#retired = error;
     this.calls.refuseAll(error.with({ sent: 'no' }));
-    for (const { end } of this.#shares.values()) end.resolve(error);
+    for (const { end } of this.#connections.values()) end.resolve(error);
     this.#end.resolve(error);
   }
 }

@@ -19,15 +19,15 @@ import type { StartReason, SupervisorContext } from './supervisor-context.js';
 
 export type SupervisorFactory = (
   owner: string | undefined,
-  members: () => readonly Participant[],
+  participants: () => readonly Participant[],
 ) => Omit<SupervisorContext, 'onIdle'>;
 
-/** The processes of one server, and who uses which. */
+/** The processes of one server, and which conversation uses which. */
 export class ProcessSet {
   readonly #settings: HostedServerSettings;
   readonly #create: SupervisorFactory;
-  readonly #members = new Set<Participant>();
-  /** By whom they are for: a conversation, a principal, or a place in the pool (0 where all share one). */
+  readonly #participants = new Set<Participant>();
+  /** The key is a conversation, a principal, or an index in the pool (0 for one shared process). */
   readonly #supervisors = new Map<Participant | string | number, Supervisor>();
   readonly #ending = new Set<Promise<void>>();
 
@@ -40,7 +40,7 @@ export class ProcessSet {
     return [...this.#supervisors.values()];
   }
 
-  /** All processes that are there before anybody comes. */
+  /** Starts the processes that do not depend on a conversation, or those that exist. */
   async start(why: StartReason): Promise<void> {
     const { processes } = this.#settings;
     if (processes === 'per-conversation' || processes === 'per-principal') {
@@ -48,45 +48,45 @@ export class ProcessSet {
     } else await Promise.all(this.#common().map((supervisor) => supervisor.acquire(why)));
   }
 
-  join(member: Participant): void {
-    this.#members.add(member);
+  join(participant: Participant): void {
+    this.#participants.add(participant);
   }
 
-  /** A process that was for this member alone ends with it. */
-  leave(member: Participant): void {
-    this.#members.delete(member);
-    if (member.principal !== undefined) this.#forget(member.principal);
+  /** A process that was for this participant alone ends with it. */
+  leave(participant: Participant): void {
+    this.#participants.delete(participant);
+    if (participant.principal !== undefined) this.#forget(participant.principal);
     if (this.#settings.processes !== 'per-conversation') return;
-    const supervisor = this.#supervisors.get(member);
-    this.#supervisors.delete(member);
-    if (supervisor) this.#see(supervisor.stop(0, 'was for a conversation that has ended'));
+    const supervisor = this.#supervisors.get(participant);
+    this.#supervisors.delete(participant);
+    if (supervisor) this.#awaitEnd(supervisor.stop(0, 'was for a conversation that has ended'));
   }
 
-  /** A share in a process for this member; settles when the process is ready. */
-  async open(member: Participant): Promise<ActiveConnection> {
-    if (!this.#members.has(member)) {
+  /** A connection to a process for this participant. Settles when the process is ready. */
+  async open(participant: Participant): Promise<ActiveConnection> {
+    if (!this.#participants.has(participant)) {
       throw new IsthmusError('CANCELLED', 'The conversation has ended', { sent: 'no' });
     }
     if (typeof this.#settings.processes !== 'object') {
-      return (await this.#supervisorOf(member).acquire()).link(member);
+      return (await this.#supervisorOf(participant).acquire()).connectionFor(participant);
     }
     const pool = this.#common();
-    // The first that is ready will do; the others get warm meanwhile.
+    // The first process that is ready is used. The others start meanwhile.
     const starting = pool.map((supervisor) => supervisor.acquire());
     for (const attempt of starting) attempt.catch(() => {});
     const home = leastLoaded(pool)?.current ?? (await firstOf(starting));
-    const link = home.link(member);
-    const caller = new PoolCaller(link.caller, () => leastLoaded(pool)?.current?.link(member).caller);
-    return { ...link, caller };
+    const connection = home.connectionFor(participant);
+    const pick = () => leastLoaded(pool)?.current?.connectionFor(participant).caller;
+    return { ...connection, caller: new PoolCaller(connection.caller, pick) };
   }
 
-  /** Whether a process for this member is there, or on its way without anybody asking for it. */
-  isRecovering(member: Participant): boolean {
+  /** Whether a process for this participant runs, or will be started without a further call. */
+  isRecovering(participant: Participant): boolean {
     if (typeof this.#settings.processes === 'object') return this.#common().some(isRecovering);
-    return isRecovering(this.#supervisorOf(member));
+    return isRecovering(this.#supervisorOf(participant));
   }
 
-  /** Every process is replaced by a fresh one. */
+  /** Replaces every process by a new one. */
   async replace(why: 'restart'): Promise<void> {
     if (this.supervisors.length === 0) return this.start(why);
     await Promise.all(this.supervisors.map((supervisor) => supervisor.replace(why)));
@@ -117,19 +117,19 @@ export class ProcessSet {
     const { processes } = this.#settings;
     const size = typeof processes === 'object' ? processes.pool : 1;
     return Array.from({ length: size }, (_, at) => {
-      return this.#get(at, size === 1 ? undefined : `#${at + 1}`, () => [...this.#members]);
+      return this.#get(at, size === 1 ? undefined : `#${at + 1}`, () => [...this.#participants]);
     });
   }
 
-  #supervisorOf(member: Participant): Supervisor {
+  #supervisorOf(participant: Participant): Supervisor {
     switch (this.#settings.processes) {
       case 'per-conversation':
-        return this.#get(member, member.label, () => [member]);
+        return this.#get(participant, participant.label, () => [participant]);
       case 'per-principal': {
-        const { principal } = member;
-        if (principal === undefined) throw noPrincipal(member.label);
+        const { principal } = participant;
+        if (principal === undefined) throw noPrincipal(participant.label);
         return this.#get(principal, principal, () =>
-          [...this.#members].filter((each) => each.principal === principal),
+          [...this.#participants].filter((each) => each.principal === principal),
         );
       }
       default:
@@ -140,28 +140,28 @@ export class ProcessSet {
   #get(
     key: Participant | string | number,
     owner: string | undefined,
-    members: () => readonly Participant[],
+    participants: () => readonly Participant[],
   ): Supervisor {
     let supervisor = this.#supervisors.get(key);
     if (!supervisor) {
       const onIdle = () => this.#forget(key);
-      supervisor = new Supervisor({ ...this.#create(owner, members), onIdle });
+      supervisor = new Supervisor({ ...this.#create(owner, participants), onIdle });
       this.#supervisors.set(key, supervisor);
     }
     return supervisor;
   }
 
-  /** Nothing is kept for a principal who has gone, once the process has, too. */
+  /** Forgets a principal that has no conversation and no process. */
   #forget(key: Participant | string | number): void {
     if (
       this.#settings.processes !== 'per-principal' ||
       this.#supervisors.get(key as string)?.state !== 'idle'
     )
       return;
-    if (![...this.#members].some(({ principal }) => principal === key)) this.#supervisors.delete(key);
+    if (![...this.#participants].some(({ principal }) => principal === key)) this.#supervisors.delete(key);
   }
 
-  #see(ending: Promise<void>): void {
+  #awaitEnd(ending: Promise<void>): void {
     this.#ending.add(ending);
     void ending.finally(() => this.#ending.delete(ending));
   }
@@ -194,12 +194,13 @@ async function firstOf<T>(attempts: readonly Promise<T>[]): Promise<T> {
   }
 }
 
-/** Each call goes to the process that has least to do; what has to stay in one place stays at home. */
+/** Sends each call to the process with the fewest calls. Subscriptions stay at one process, its home. */
 export class PoolCaller implements Caller {
   readonly #home: Caller;
   readonly #pick: () => Caller | undefined;
   #level: { readonly level: LoggingLevel; readonly timeoutMs: number } | undefined;
-  readonly #told = new WeakSet<Caller>();
+  /** Callers whose process has the level. */
+  readonly #leveled = new WeakSet<Caller>();
 
   constructor(home: Caller, pick: () => Caller | undefined) {
     this.#home = home;
@@ -220,8 +221,8 @@ export class PoolCaller implements Caller {
 
   call(call: OutgoingCall): Promise<JsonObject> {
     const caller = this.#pick() ?? this.#home;
-    if (!this.#level || this.#told.has(caller)) return caller.call(call);
-    return this.#tell(caller).then(() => caller.call(call));
+    if (!this.#level || this.#leveled.has(caller)) return caller.call(call);
+    return this.#applyLevel(caller).then(() => caller.call(call));
   }
 
   listen(
@@ -236,14 +237,14 @@ export class PoolCaller implements Caller {
   async setLogLevel(level: LoggingLevel, timeoutMs: number): Promise<void> {
     await this.#home.setLogLevel(level, timeoutMs);
     this.#level = { level, timeoutMs };
-    this.#told.add(this.#home);
+    this.#leveled.add(this.#home);
   }
 
-  /** The level is set where a call goes, before it goes there. */
-  async #tell(caller: Caller): Promise<void> {
+  /** Sets the level in a process before its first call. */
+  async #applyLevel(caller: Caller): Promise<void> {
     const { level, timeoutMs } = this.#level!;
-    this.#told.add(caller);
-    // The call is made although the process refuses the log level.
+    this.#leveled.add(caller);
+    // The call is made even if the process refuses the log level.
     await caller.setLogLevel(level, timeoutMs).catch(() => {});
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Where a process of the host is in its life. docs/host.md has the picture of this table.
+ * The state of a process of the host. docs/host.md has a diagram of this table.
  *
- * - `idle`: there is none; the next use starts one.
- * - `starting`: it is being started and spoken to for the first time.
+ * - `idle`: there is no process; the next use starts one.
+ * - `starting`: it is being started, and has not answered yet.
  * - `ready`: it has answered.
- * - `draining`: it takes no new calls and is ended when those in flight are done.
- * - `backing-off`: it ended; another one is started when the pause is over.
- * - `crash-loop`: it ended too often in a row; a person must find out why.
- * - `stopped`: switched off, or the host is closed.
+ * - `draining`: it accepts no new calls, and is ended when its calls in flight are done.
+ * - `backing-off`: it exited; a new one is started after a pause.
+ * - `crash-loop`: it exited too often in a row; a person must find out why.
+ * - `stopped`: the server is switched off, or the host is closed.
  */
 export type ProcessState =
   | 'idle'
@@ -19,19 +19,19 @@ export type ProcessState =
   | 'stopped';
 
 export type ProcessEvent =
-  /** Somebody needs it, or the pause is over. */
+  /** A call needs it, or the pause is over. */
   | 'start'
-  /** The handshake, or the discovery, was answered. */
+  /** It answered `initialize` or `server/discover`. */
   | 'answered'
-  /** It ended, or could not be started; it is to be tried again. */
+  /** It exited, or could not be started; a restart follows. */
   | 'failed'
-  /** It ended too often. */
+  /** It exited too often. */
   | 'gave-up'
-  /** It ended, or could not be started, and no call waits for another one. */
-  | 'rested'
-  /** It is to be ended in good order. */
+  /** It ended, or could not be started, and no restart follows. */
+  | 'ended'
+  /** It will be ended when its calls in flight are done. */
   | 'drain'
-  /** Switched off for good. */
+  /** It must not be started any more. */
   | 'stop';
 
 /** The state after an event; undefined for an event that has no meaning in this state. */
@@ -45,32 +45,32 @@ const TABLE: Readonly<Record<ProcessState, Readonly<Partial<Record<ProcessEvent,
     answered: 'ready',
     failed: 'backing-off',
     'gave-up': 'crash-loop',
-    rested: 'idle',
+    ended: 'idle',
     stop: 'stopped',
   },
   ready: {
     failed: 'backing-off',
     'gave-up': 'crash-loop',
-    rested: 'idle',
+    ended: 'idle',
     drain: 'draining',
     stop: 'stopped',
   },
-  draining: { rested: 'idle', stop: 'stopped' },
-  'backing-off': { start: 'starting', rested: 'idle', stop: 'stopped' },
-  'crash-loop': { start: 'starting', rested: 'idle', stop: 'stopped' },
+  draining: { ended: 'idle', stop: 'stopped' },
+  'backing-off': { start: 'starting', ended: 'idle', stop: 'stopped' },
+  'crash-loop': { start: 'starting', ended: 'idle', stop: 'stopped' },
   stopped: {},
 };
 
-/** How a process that ended is started again. */
+/** How a process that exited is restarted. */
 export interface RestartPolicy {
-  /** How many times in a row; then it is a crash loop. */
+  /** Restarts in a row. After them it is a crash loop. */
   readonly attempts: number;
   /** Before the first attempt; doubled before each further one. */
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** By how much of itself a delay may differ either way, so that many do not start at the same moment. */
+  /** The share of a delay by which it varies in both directions, so that processes do not all start at once. */
   readonly jitter: number;
-  /** After a process that has run this long, or has answered ten calls, the count begins anew. */
+  /** After a process that has run this long, or has answered ten calls, the count starts again. */
   readonly stableMs: number;
 }
 
@@ -87,8 +87,8 @@ export type Restart =
   | { readonly kind: 'give-up'; readonly attempts: number };
 
 /**
- * How many failures in a row there are now, after a life of `ranMs` with `served` answered calls. A process that was
- * of use is not part of a loop, however short its life was: its callers are better off with the next one.
+ * How many failures in a row there are now, after a process that ran for `ranMs` and answered `served` calls. A process
+ * that answered enough calls is not part of a crash loop, however short it ran: a restart serves its callers better.
  */
 export function countFailure(
   policy: RestartPolicy,
@@ -98,10 +98,10 @@ export function countFailure(
   return ranMs >= policy.stableMs || served >= USEFUL_CALLS ? 1 : failuresBefore + 1;
 }
 
-/** Enough to tell a server that fails now and then from one that fails as soon as it is used. */
+/** Enough calls to tell a server that fails sometimes from one that fails on every use. */
 export const USEFUL_CALLS = 10;
 
-/** What to do about the latest of `failures` in a row. `random` is from 0 to 1. */
+/** What to do after `failures` failures in a row. `random` is from 0 to 1. */
 export function decideRestart(policy: RestartPolicy, failures: number, random: number): Restart {
   if (failures > policy.attempts) return { kind: 'give-up', attempts: policy.attempts };
   const even = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.maxDelayMs);

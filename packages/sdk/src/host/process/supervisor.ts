@@ -1,46 +1,36 @@
-import { createDeferred, type Deferred } from '../../async/deferred.js';
-import { IsthmusError, messageOf } from '../../errors.js';
+import { IsthmusError } from '../../errors.js';
 import { treeFacts } from '../../process/process-facts.js';
-import type { LastExit, ProcessStatus } from '../status.js';
-import { watchHealth, watchReading } from './health.js';
+import { describeProcess, type LastExit, type ProcessStatus } from '../status.js';
+import { asStartError, Exits } from './exits.js';
+import { InstanceTimers } from './instance-timers.js';
 import type { ProcessInstance } from './process-instance.js';
-import {
-  countFailure,
-  decideRestart,
-  nextState,
-  type ProcessEvent,
-  type ProcessState,
-} from './process-state.js';
-import { Exits, openInPlace, type StartReason, type SupervisorContext } from './supervisor-context.js';
+import { nextState, type ProcessEvent, type ProcessState } from './process-state.js';
+import { RestartBackoff } from './restart-backoff.js';
+import { StartAttempts } from './start-attempts.js';
+import type { StartReason, SupervisorContext } from './supervisor-context.js';
 
-/** Keeps one process: starts it, sees it end, starts it again, replaces it, ends it. */
+/** Keeps one process: starts it, restarts it after a crash, replaces it, ends it. */
 export class Supervisor {
   readonly #context: SupervisorContext;
   #state: ProcessState = 'idle';
   #current: ProcessInstance | undefined;
-  /** What those wait for who need the process; settled by the attempt that is under way, or the next one. */
-  #next: Deferred<ProcessInstance> | undefined;
-  #attempt:
-    | { readonly number: number; readonly abort: AbortController; readonly done: Promise<void> }
-    | undefined;
-  /** A process that has yet to answer. */
-  #starting: { readonly number: number; readonly pid: number | undefined } | undefined;
-  #failures = 0;
+  readonly #attempts: StartAttempts;
   #hasFailedToStart = false;
   /** How many processes have been ready. */
-  #lives = 0;
+  #readyCount = 0;
   #number = 0;
   readonly #exits: Exits;
+  readonly #backoff: RestartBackoff;
   #stopped: IsthmusError | undefined;
-  #nextAttemptAt: number | undefined;
-  #callOffPause = () => {};
-  #callOffIdle = () => {};
-  #callOffAge = () => {};
+  readonly #timers: InstanceTimers;
   #replacing: Promise<void> | undefined;
 
   constructor(context: SupervisorContext) {
     this.#context = context;
+    this.#attempts = new StartAttempts(context);
+    this.#timers = new InstanceTimers(context);
     this.#exits = new Exits(context.clock, context.emit);
+    this.#backoff = new RestartBackoff(context.clock, context.random);
     context.adopt(this);
   }
 
@@ -56,49 +46,30 @@ export class Supervisor {
     return (this.#current?.working ?? 0) + (this.#current?.calls.queued ?? 0);
   }
 
-  get restarts(): number {
-    return Math.max(0, this.#lives - 1);
-  }
-
   get lastExit(): LastExit | undefined {
     return this.#exits.last;
   }
 
   started(number: number, pid: number | undefined): void {
-    this.#starting = { number, pid };
-  }
-
-  #pidOf(number: number): number | undefined {
-    return this.#starting?.number === number ? this.#starting.pid : undefined;
+    this.#attempts.started(number, pid);
   }
 
   /** The process, when it is ready; starts it when there is none. Rejects as soon as an attempt has failed. */
   acquire(why: StartReason = 'use'): Promise<ProcessInstance> {
-    switch (this.#state) {
-      case 'ready':
-        // One whose process has just ended is about to be replaced.
-        if (this.#current!.isGone) break;
-        return Promise.resolve(this.#current!);
-      case 'idle':
-        void this.#start(why);
-        break;
-      case 'crash-loop':
-        if (this.#context.clock.now() < (this.#nextAttemptAt ?? 0)) {
-          return Promise.reject(this.#exits.crashLoop(this.#context.label, this.#failures));
-        }
-        void this.#start(why);
-        break;
-      case 'stopped':
-        return Promise.reject(this.#stopped);
-      default:
-        break;
+    const state = this.#state;
+    if (state === 'stopped') return Promise.reject(this.#stopped);
+    // A process that has just exited is about to be replaced.
+    if (state === 'ready' && !this.#current!.isGone) return Promise.resolve(this.#current!);
+    if (state === 'crash-loop' && this.#backoff.isTooEarly) {
+      return Promise.reject(this.#exits.crashLoop(this.#context.label, this.#backoff.failures));
     }
-    return this.#awaitNext();
+    if (state === 'idle' || state === 'crash-loop') void this.#start(why);
+    return this.#attempts.awaitNext();
   }
 
-  /** Ends the process when what is in flight is done, and starts a fresh one. Settles when that is ready. */
+  /** Ends the process when its calls in flight are done, and starts a new one. Settles when the new one is ready. */
   replace(why: 'restart' | 'age'): Promise<void> {
-    // Two reasons at the same time make one fresh process.
+    // Two reasons at the same time start one new process.
     this.#replacing ??= this.#replace(why).finally(() => {
       this.#replacing = undefined;
     });
@@ -107,46 +78,44 @@ export class Supervisor {
 
   async #replace(why: 'restart' | 'age'): Promise<void> {
     if (this.#state === 'stopped') throw this.#stopped;
-    this.#failures = 0;
+    this.#backoff.resetCount();
     this.#hasFailedToStart = false;
     const old = this.#current;
     if (this.#state === 'ready' && old) {
       const { overlap, drainMs } = this.#context.settings;
-      // Where only the old process could make room for the new one, it has to go first.
-      if (overlap && this.#context.budgets.every((budget) => budget.hasRoom)) {
+      // Without a free slot the old process must end before the new one can start.
+      if (overlap && this.#context.processSlots.every(({ hasRoom }) => hasRoom)) {
         await this.#handOver(old, why);
         return;
       }
       this.#drain(old, REPLACED[why]);
-      await this.#leave(old, drainMs);
-      if (this.#go('rested')) await this.acquire(why);
+      await this.#end(old, drainMs);
+      if (this.#go('ended')) await this.acquire(why);
       return;
     }
-    this.#callOffPause();
-    if (this.#state === 'backing-off' || this.#state === 'crash-loop') this.#go('rested');
+    this.#backoff.cancelPause();
+    if (this.#state === 'backing-off' || this.#state === 'crash-loop') this.#go('ended');
     await this.acquire(why);
   }
 
-  /** Takes no new calls, and ends when those in flight are done. Settles when nothing is left. */
+  /** Refuses new calls, and ends the process when its calls in flight are done. Settles when nothing is left of it. */
   async stop(drainMs: number, why: string): Promise<void> {
     const error = new IsthmusError('CONNECTION_CLOSED', `${this.#context.label} ${why}`, { sent: 'no' });
     const old = this.#current;
     const wasReady = this.#state === 'ready';
     this.#go('stop');
     this.#stopped ??= error;
-    this.#callOffPause();
-    this.#callOffIdle();
-    this.#callOffAge();
-    this.#settleNext(error);
-    this.#attempt?.abort.abort(error);
-    this.#exits.hurry(drainMs);
+    this.#backoff.cancelPause();
+    this.#timers.cancel();
+    this.#attempts.settle(error);
+    this.#attempts.abort(error);
+    this.#exits.shorten(drainMs);
     if (wasReady && old) {
-      this.#announceDrain(old, why);
-      old.retire(why);
+      this.#retire(old, why);
       this.#current = undefined;
-      void this.#leave(old, drainMs);
+      void this.#end(old, drainMs);
     }
-    await this.#attempt?.done;
+    await this.#attempts.done;
     await this.#exits.done();
   }
 
@@ -155,214 +124,166 @@ export class Supervisor {
     return { ...this.snapshot(), facts: pid === undefined ? undefined : await treeFacts(pid) };
   }
 
-  /** Its status without what the system has to be asked for. */
+  /** The status without `facts`, which only the operating system knows. */
   snapshot(): ProcessStatus {
-    const { clock, owner } = this.#context;
-    // From the moment on that a process has ended nothing is proven by what it has answered.
+    // What a process answered proves nothing once it has exited.
     const current = this.#current?.isGone ? undefined : this.#current;
     const isGone = this.#state === 'ready' && current === undefined;
-    return {
+    return describeProcess(current, {
       state: isGone ? 'backing-off' : this.#state,
-      generation: current?.number ?? this.#number,
-      pid: current?.pid ?? (this.#state === 'starting' ? this.#pidOf(this.#number) : undefined),
-      owner,
-      era: current?.verdict.era,
-      verdict: current?.verdict,
-      uptimeMs: current && clock.now() - current.startedAt,
-      restarts: this.restarts,
-      inFlight: current?.inFlight ?? 0,
-      parked: current?.resting.parked ?? 0,
-      queued: current?.calls.queued ?? 0,
-      receipt: current?.receipt,
-      unread: current?.unread(),
+      generation: this.#number,
+      pid: this.#state === 'starting' ? this.#attempts.pidOf(this.#number) : undefined,
+      owner: this.#context.owner,
+      restarts: Math.max(0, this.#readyCount - 1),
       lastExit: this.#exits.last,
       startFailed: this.#hasFailedToStart,
-      nextAttemptAt: this.#nextAttemptAt,
-      facts: undefined,
-    };
+      nextAttemptAt: this.#backoff.nextAttemptAt,
+    });
   }
 
-  /** No call is in flight, and no subscription is open. */
-  rested(generation: ProcessInstance): void {
-    const { settings, clock } = this.#context;
-    this.#callOffIdle();
-    if (settings.idleMs === undefined || generation !== this.#current || this.#state !== 'ready') return;
-    this.#callOffIdle = clock.after(
-      settings.idleMs,
-      () => {
-        if (this.#current !== generation || !generation.isIdle || this.#state !== 'ready') return;
-        this.#drain(generation, `was not used for ${settings.idleMs} ms`);
-        void this.#leave(generation, 0).then(() => {
-          this.#go('rested');
-          // Somebody may have come meanwhile.
-          if (this.#next) void this.#start('use');
-        });
-      },
-      { background: true },
-    );
-  }
-
-  #awaitNext(): Promise<ProcessInstance> {
-    this.#next ??= createDeferred();
-    this.#next.promise.catch(() => {});
-    return this.#next.promise;
+  /** The process has no call in flight and no open subscription: it may be ended after `idleMs`. */
+  instanceIdle(instance: ProcessInstance): void {
+    this.#timers.cancelIdle();
+    if (instance !== this.#current || this.#state !== 'ready') return;
+    this.#timers.startIdle((idleMs) => {
+      if (this.#current !== instance || !instance.isIdle || this.#state !== 'ready') return;
+      this.#drain(instance, `was not used for ${idleMs} ms`);
+      void this.#end(instance, 0).then(() => {
+        this.#go('ended');
+        // A call may have come meanwhile.
+        if (this.#attempts.isAwaited) void this.#start('use');
+      });
+    });
   }
 
   async #start(why: StartReason): Promise<void> {
     if (!this.#go('start')) return;
-    this.#nextAttemptAt = undefined;
-    this.#callOffPause();
-    const done = createDeferred<void>();
-    const abort = new AbortController();
+    this.#backoff.clearPlan();
+    this.#backoff.cancelPause();
     const number = this.#context.nextNumber();
     this.#number = number;
-    this.#attempt = { number, abort, done: done.promise };
-    try {
-      const generation = await openInPlace(this.#context, number, why, abort.signal);
-      if (abort.signal.aborted) await generation.close();
-      else this.#ready(generation);
-    } catch (error) {
-      if (!abort.signal.aborted) this.#startFailed(error, number, why);
-    } finally {
-      this.#attempt = undefined;
-      done.resolve();
-    }
+    await this.#attempts.open(
+      number,
+      why,
+      (instance) => this.#ready(instance),
+      (error, isAborted) => {
+        if (!isAborted) this.#startFailed(error, number, why);
+      },
+    );
   }
 
-  #ready(generation: ProcessInstance): void {
-    const { emit, clock, settings } = this.#context;
+  #ready(instance: ProcessInstance): void {
     this.#go('answered');
     this.#hasFailedToStart = false;
-    this.#current = generation;
-    this.#lives += 1;
-    const { pid, number, verdict } = generation;
-    emit({ kind: 'ready', generation: number, pid, era: verdict.era, ms: verdict.ms });
-    void generation.gone.then((error) => this.#ended(generation, error));
-    this.#settleNext(generation);
-    void this.#prove(generation);
-    this.rested(generation);
-    this.#callOffAge();
-    if (settings.maxAgeMs !== undefined) {
-      this.#callOffAge = clock.after(
-        settings.maxAgeMs,
-        () => {
-          if (this.#current === generation) this.replace('age').catch(() => {});
-        },
-        { background: true },
-      );
-    }
-    if (settings.health) watchHealth(generation, settings.health, clock, emit);
-    if (settings.maxUnreadMs !== undefined) watchReading(generation, settings.maxUnreadMs, clock, emit);
+    this.#current = instance;
+    this.#readyCount += 1;
+    const { pid, number, verdict } = instance;
+    this.#context.emit({ kind: 'ready', generation: number, pid, era: verdict.era, ms: verdict.ms });
+    void instance.gone.then((error) => this.#exited(instance, error));
+    this.#attempts.settle(instance);
+    void this.#readFirstLists(instance);
+    this.instanceIdle(instance);
+    this.#timers.watch(instance, () => {
+      if (this.#current === instance) this.replace('age').catch(() => {});
+    });
   }
 
-  async #prove(generation: ProcessInstance): Promise<void> {
-    const lists = await generation.prove(this.#context.settings.timeoutMs);
-    if (generation.isRetired) return;
-    this.#context.onLists(generation, lists);
-    this.#context.emit({ kind: 'receipt', receipt: generation.receipt });
+  async #readFirstLists(instance: ProcessInstance): Promise<void> {
+    const lists = await instance.completeReceipt(this.#context.settings.timeoutMs);
+    if (instance.isRetired) return;
+    this.#context.onLists(instance, lists);
+    this.#context.emit({ kind: 'receipt', receipt: instance.receipt });
   }
 
   #startFailed(thrown: unknown, number: number, why: StartReason): void {
     const error = asStartError(thrown, number);
     // Nothing was started, so only the caller gets the error.
     if (error.code === 'BUSY') {
-      this.#go('rested');
-      return this.#settleNext(error);
+      this.#go('ended');
+      return this.#attempts.settle(error);
     }
     this.#hasFailedToStart = true;
-    this.#exits.record(error, 'start', number, this.#pidOf(number));
-    const refused = error.code === 'CANNOT_START' && why !== 'crash';
-    if (refused) this.#go('rested');
+    this.#exits.record(error, 'start', number, this.#attempts.pidOf(number));
+    const isRefused = error.code === 'CANNOT_START' && why !== 'crash';
+    if (isRefused) this.#go('ended');
     else this.#afterFailure({ ranMs: 0, served: 0 }, error);
-    this.#settleNext(error);
+    this.#attempts.settle(error);
   }
 
-  #ended(generation: ProcessInstance, error: IsthmusError): void {
-    if (this.#current !== generation) return;
+  #exited(instance: ProcessInstance, error: IsthmusError): void {
+    if (this.#current !== instance) return;
     this.#current = undefined;
-    this.#callOffIdle();
-    this.#callOffAge();
+    this.#timers.cancel();
     if (this.#state !== 'ready') return;
-    this.#exits.record(error, 'run', generation.number, generation.pid);
-    const ranMs = this.#context.clock.now() - generation.startedAt;
-    this.#afterFailure({ ranMs, served: generation.served }, error);
+    this.#exits.record(error, 'run', instance.number, instance.pid);
+    const ranMs = this.#context.clock.now() - instance.startedAt;
+    this.#afterFailure({ ranMs, served: instance.served }, error);
   }
 
   #afterFailure(life: { ranMs: number; served: number }, error: IsthmusError): void {
-    const { label, settings, clock, random, emit } = this.#context;
-    if (!settings.restart) {
-      this.#go('rested');
-      return;
-    }
-    this.#failures = countFailure(settings.restart, this.#failures, life);
-    const decision = decideRestart(settings.restart, this.#failures, random());
+    const { label, settings, emit } = this.#context;
+    if (!settings.restart) return void this.#go('ended');
+    const decision = this.#backoff.fail(settings.restart, life);
     if (decision.kind === 'give-up') {
       this.#go('gave-up');
-      this.#nextAttemptAt = clock.now() + settings.restart.stableMs;
       emit({ kind: 'crash-loop', attempts: decision.attempts, reason: error.message });
-      return this.#settleNext(this.#exits.crashLoop(label, this.#failures));
+      return this.#attempts.settle(this.#exits.crashLoop(label, this.#backoff.failures));
     }
     this.#go('failed');
-    this.#nextAttemptAt = clock.now() + decision.delayMs;
     emit({ kind: 'restart', attempt: decision.attempt, delayMs: decision.delayMs });
-    const background = !this.#next && !this.#context.isWanted();
-    this.#callOffPause = clock.after(decision.delayMs, () => this.#pauseOver(), { background });
+    const background = !this.#attempts.isAwaited && !this.#context.isWanted();
+    this.#backoff.pause(decision.delayMs, () => this.#pauseOver(), background);
   }
 
   #pauseOver(): void {
     if (this.#state !== 'backing-off') return;
-    // A hand-over was under way when the old process ended.
-    if (this.#attempt) return void this.#attempt.done.then(() => this.#pauseOver());
-    if (this.#next || this.#context.isWanted()) void this.#start('crash');
+    // The old process exited during a hand-over: wait for the new one.
+    if (this.#attempts.done) return void this.#attempts.done.then(() => this.#pauseOver());
+    if (this.#attempts.isAwaited || this.#context.isWanted()) void this.#start('crash');
     else {
-      this.#nextAttemptAt = undefined;
-      this.#go('rested');
+      this.#backoff.clearPlan();
+      this.#go('ended');
     }
   }
 
-  /** Starts the fresh process first; the old one serves until it is there. */
+  /** Starts the new process first. The old one serves until the new one is ready. */
   async #handOver(old: ProcessInstance, why: 'restart' | 'age'): Promise<void> {
     const { settings, nextNumber } = this.#context;
-    const abort = new AbortController();
-    const done = createDeferred<void>();
     const number = nextNumber();
-    this.#attempt = { number, abort, done: done.promise };
-    try {
-      const fresh = await openInPlace(this.#context, number, why, abort.signal);
-      if (abort.signal.aborted) return await fresh.close();
-      this.#number = number;
-      this.#announceDrain(old, REPLACED[why]);
-      this.#current = fresh;
-      old.retire(REPLACED[why]);
-      void this.#leave(old, settings.drainMs);
-      if (this.#state !== 'ready') this.#go('start');
-      this.#ready(fresh);
-    } catch (error) {
-      // The old process serves on; what could not replace it is known all the same.
-      this.#exits.record(asStartError(error, number), 'start', number, this.#pidOf(number));
-      throw error;
-    } finally {
-      this.#attempt = undefined;
-      done.resolve();
-    }
+    await this.#attempts.open(
+      number,
+      why,
+      (fresh) => {
+        this.#number = number;
+        this.#retire(old, REPLACED[why]);
+        this.#current = fresh;
+        void this.#end(old, settings.drainMs);
+        if (this.#state !== 'ready') this.#go('start');
+        this.#ready(fresh);
+      },
+      (error) => {
+        // The old process goes on. The failure is recorded, so that the status shows it.
+        this.#exits.record(asStartError(error, number), 'start', number, this.#attempts.pidOf(number));
+        throw error;
+      },
+    );
   }
 
-  #drain(generation: ProcessInstance, why: string): void {
+  #drain(instance: ProcessInstance, why: string): void {
     this.#go('drain');
-    this.#announceDrain(generation, why);
-    this.#callOffIdle();
-    this.#callOffAge();
-    generation.retire(why);
+    this.#timers.cancel();
+    this.#retire(instance, why);
   }
 
-  #announceDrain({ number, pid, inFlight }: ProcessInstance, why: string): void {
+  #retire(instance: ProcessInstance, why: string): void {
+    const { number, pid, inFlight } = instance;
     this.#context.emit({ kind: 'drain', generation: number, pid, why, inFlight });
+    instance.retire(why);
   }
 
-  /** Sees a retired process out. */
-  async #leave(generation: ProcessInstance, drainMs: number): Promise<void> {
-    await this.#exits.leave(generation, drainMs);
-    if (this.#current === generation) this.#current = undefined;
+  async #end(retired: ProcessInstance, drainMs: number): Promise<void> {
+    await this.#exits.end(retired, drainMs);
+    if (this.#current === retired) this.#current = undefined;
   }
 
   #go(event: ProcessEvent): boolean {
@@ -372,19 +293,7 @@ export class Supervisor {
     if (next === 'idle') this.#context.onIdle();
     return true;
   }
-
-  #settleNext(outcome: ProcessInstance | IsthmusError): void {
-    const next = this.#next;
-    this.#next = undefined;
-    if (outcome instanceof IsthmusError) next?.reject(outcome);
-    else next?.resolve(outcome);
-  }
 }
 
 /** What happens to the old process. Follows the name of the server in messages. */
-const REPLACED = { restart: 'is being restarted', age: 'is being replaced at its age' } as const;
-
-function asStartError(thrown: unknown, generation: number): IsthmusError {
-  if (thrown instanceof IsthmusError) return thrown.with({ generation, sent: 'no' });
-  return new IsthmusError('CONNECTION_CLOSED', messageOf(thrown), { cause: thrown, sent: 'no', generation });
-}
+const REPLACED = { restart: 'is being restarted', age: 'has reached its maximum age' } as const;

@@ -3,7 +3,7 @@ import { IsthmusError } from '../../../src/errors.js';
 import { resolveDefinition, type ServerDefinition } from '../../../src/host/definition.js';
 import { CallSemaphore } from '../../../src/host/process/call-semaphore.js';
 import { changedLists } from '../../../src/host/process/first-lists.js';
-import { classifyHealth, DEFAULT_HEALTH, type HealthLook } from '../../../src/host/process/health.js';
+import { classifyHealth, DEFAULT_HEALTH, type HealthObservation } from '../../../src/host/process/health.js';
 import {
   countFailure,
   DEFAULT_RESTART,
@@ -67,22 +67,22 @@ describe('the states of a process', () => {
       answered: 'ready',
       failed: 'backing-off',
       'gave-up': 'crash-loop',
-      rested: 'idle',
+      ended: 'idle',
       stop: 'stopped',
     },
     ready: {
       failed: 'backing-off',
       'gave-up': 'crash-loop',
-      rested: 'idle',
+      ended: 'idle',
       drain: 'draining',
       stop: 'stopped',
     },
-    draining: { rested: 'idle', stop: 'stopped' },
-    'backing-off': { start: 'starting', rested: 'idle', stop: 'stopped' },
-    'crash-loop': { start: 'starting', rested: 'idle', stop: 'stopped' },
+    draining: { ended: 'idle', stop: 'stopped' },
+    'backing-off': { start: 'starting', ended: 'idle', stop: 'stopped' },
+    'crash-loop': { start: 'starting', ended: 'idle', stop: 'stopped' },
     stopped: {},
   };
-  const EVENTS: ProcessEvent[] = ['start', 'answered', 'failed', 'gave-up', 'rested', 'drain', 'stop'];
+  const EVENTS: ProcessEvent[] = ['start', 'answered', 'failed', 'gave-up', 'ended', 'drain', 'stop'];
 
   test.each(Object.entries(TABLE))('%s leads where it should, and nowhere else', (state, row) => {
     const reached = EVENTS.map((event) => [event, nextState(state as ProcessState, event)]);
@@ -96,7 +96,7 @@ describe('the states of a process', () => {
 
 describe('the verdict on a process that does not answer', () => {
   const facts = { processes: 1, rssBytes: 1, cpuMs: 1000, stopped: false };
-  const silent: HealthLook = {
+  const silent: HealthObservation = {
     heard: false,
     before: facts,
     after: facts,
@@ -114,14 +114,14 @@ describe('the verdict on a process that does not answer', () => {
   it('is hung when it was stopped, though it may have worked before that', () => {
     expect(classifyHealth({ ...silent, after: { ...facts, cpuMs: 9000, stopped: true } })).toEqual({
       kind: 'hung',
-      why: 'it is stopped, and silent for 10000 ms',
+      why: 'it is stopped, and sent no message for 10000 ms',
     });
   });
 
   it('is hung when it has not worked although there was something to answer', () => {
     expect(classifyHealth(silent)).toEqual({
       kind: 'hung',
-      why: 'it is silent for 10000 ms, and worked for 0 of the last 10000 ms',
+      why: 'it sent no message for 10000 ms, and used the processor for 0 of the last 10000 ms',
     });
   });
 
@@ -134,7 +134,7 @@ describe('the verdict on a process that does not answer', () => {
     const working = { ...silent, after: { ...facts, cpuMs: 9000 } };
     expect(classifyHealth(working)).toEqual({
       kind: 'busy',
-      why: 'it is silent for 10000 ms, and worked for 8000 of the last 10000 ms',
+      why: 'it sent no message for 10000 ms, and used the processor for 8000 of the last 10000 ms',
     });
     expect(classifyHealth({ ...working, silentMs: 299_999 }).kind).toBe('busy');
     expect(classifyHealth({ ...working, silentMs: 300_000 }).kind).toBe('hung');
@@ -144,7 +144,7 @@ describe('the verdict on a process that does not answer', () => {
     const look = { ...silent, [when]: undefined, silentMs: 1_000_000 };
     expect(classifyHealth(look)).toEqual({
       kind: 'busy',
-      why: 'the system tells nothing about the process',
+      why: 'the operating system has no facts about the process',
     });
   });
 
@@ -153,110 +153,112 @@ describe('the verdict on a process that does not answer', () => {
   });
 });
 
-describe('places', () => {
+describe('slots', () => {
   it('are given in the order in which they were asked for', async () => {
-    const budget = new CallSemaphore('a', 1, 10);
+    const semaphore = new CallSemaphore('a', 1, 10);
     const order: string[] = [];
-    await budget.take();
-    const two = budget.take().then(() => order.push('two'));
-    const three = budget.take().then(() => order.push('three'));
-    expect(budget).toMatchObject({ taken: 1, queued: 2, places: 1 });
-    // Nobody jumps the queue.
-    expect(budget.tryTake()).toBe(false);
-    budget.release();
+    await semaphore.take();
+    const two = semaphore.take().then(() => order.push('two'));
+    const three = semaphore.take().then(() => order.push('three'));
+    expect(semaphore).toMatchObject({ taken: 1, queued: 2, hasRoom: false });
+    // tryTake() does not pass the queue.
+    expect(semaphore.tryTake()).toBe(false);
+    semaphore.release();
     await two;
-    expect(budget.tryTake()).toBe(false);
-    budget.release();
+    expect(semaphore.tryTake()).toBe(false);
+    semaphore.release();
     await three;
     expect(order).toEqual(['two', 'three']);
-    budget.release();
-    expect(budget).toMatchObject({ taken: 0, queued: 0 });
-    expect(budget.tryTake()).toBe(true);
+    semaphore.release();
+    expect(semaphore).toMatchObject({ taken: 0, queued: 0 });
+    expect(semaphore.tryTake()).toBe(true);
   });
 
   it('are refused as busy, with a sentence, when too many wait', async () => {
-    const told: [number, boolean][] = [];
-    const budget = new CallSemaphore('weather', 1, 1, (queued, refused) => told.push([queued, refused]));
-    await budget.take();
-    const waiting = budget.take();
-    const error = await failure(budget.take());
+    const reports: [number, boolean][] = [];
+    const semaphore = new CallSemaphore('weather', 1, 1, (queued, refused) =>
+      reports.push([queued, refused]),
+    );
+    await semaphore.take();
+    const waiting = semaphore.take();
+    const error = await failure(semaphore.take());
     expect(error).toMatchObject({ name: 'IsthmusError', code: 'BUSY', sent: 'no' });
-    expect(error.message).toBe('weather is busy: all 1 places are taken and 1 wait; try again later');
-    expect(told).toEqual([
+    expect(error.message).toBe('weather is busy: all 1 slots are taken and 1 wait; try again later');
+    expect(reports).toEqual([
       [1, false],
       [1, true],
     ]);
-    budget.release();
+    semaphore.release();
     await waiting;
   });
 
   it('are not waited for at all where the queue has no room', async () => {
-    const budget = new CallSemaphore('a', 1, 0);
-    await budget.take();
-    expect(await failure(budget.take())).toMatchObject({ code: 'BUSY' });
-    budget.release();
-    await budget.take();
+    const semaphore = new CallSemaphore('a', 1, 0);
+    await semaphore.take();
+    expect(await failure(semaphore.take())).toMatchObject({ code: 'BUSY' });
+    semaphore.release();
+    await semaphore.take();
   });
 
   it('go to the next one when somebody stops waiting', async () => {
-    const budget = new CallSemaphore('a', 1, 10);
-    await budget.take();
+    const semaphore = new CallSemaphore('a', 1, 10);
+    await semaphore.take();
     const abort = new AbortController();
-    const gone = failure(budget.take(abort.signal));
-    const patient = budget.take();
+    const gone = failure(semaphore.take(abort.signal));
+    const patient = semaphore.take();
     abort.abort(new Error('changed my mind'));
     expect((await gone).message).toBe('changed my mind');
-    expect(budget.queued).toBe(1);
-    budget.release();
+    expect(semaphore.queued).toBe(1);
+    semaphore.release();
     await patient;
-    expect(budget).toMatchObject({ taken: 1, queued: 0 });
+    expect(semaphore).toMatchObject({ taken: 1, queued: 0 });
   });
 
   it('are not given to somebody who had left before asking, nor kept by somebody who leaves after', async () => {
-    const budget = new CallSemaphore('a', 1, 10);
-    await budget.take();
+    const semaphore = new CallSemaphore('a', 1, 10);
+    await semaphore.take();
     const abort = new AbortController();
     abort.abort(new Error('gone'));
-    expect((await failure(budget.take(abort.signal))).message).toBe('gone');
+    expect((await failure(semaphore.take(abort.signal))).message).toBe('gone');
     const late = new AbortController();
-    const taking = budget.take(late.signal);
-    budget.release();
+    const taking = semaphore.take(late.signal);
+    semaphore.release();
     late.abort();
     await taking;
-    expect(budget).toMatchObject({ taken: 1, queued: 0 });
+    expect(semaphore).toMatchObject({ taken: 1, queued: 0 });
   });
 
   it('are given at once when there are more of them', async () => {
-    const budget = new CallSemaphore('a', 1, 10);
-    await budget.take();
-    const waiting = Promise.all([budget.take(), budget.take()]);
-    budget.resize(2, 10);
+    const semaphore = new CallSemaphore('a', 1, 10);
+    await semaphore.take();
+    const waiting = Promise.all([semaphore.take(), semaphore.take()]);
+    semaphore.resize(2, 10);
     expect(await isSettled(waiting)).toBe(false);
-    budget.resize(3, 10);
+    semaphore.resize(3, 10);
     await waiting;
-    expect(budget.taken).toBe(3);
+    expect(semaphore.taken).toBe(3);
   });
 
   it('come back only when enough were given back, when there are fewer of them', async () => {
-    const budget = new CallSemaphore('a', 3, 10);
-    for (let i = 0; i < 3; i += 1) await budget.take();
-    budget.resize(1, 10);
-    const waiting = budget.take();
-    budget.release();
-    budget.release();
+    const semaphore = new CallSemaphore('a', 3, 10);
+    for (let i = 0; i < 3; i += 1) await semaphore.take();
+    semaphore.resize(1, 10);
+    const waiting = semaphore.take();
+    semaphore.release();
+    semaphore.release();
     expect(await isSettled(waiting)).toBe(false);
-    budget.release();
+    semaphore.release();
     await waiting;
-    expect(budget.taken).toBe(1);
+    expect(semaphore.taken).toBe(1);
   });
 
   it('are refused to all who wait, with the reason', async () => {
-    const budget = new CallSemaphore('a', 1, 10);
-    await budget.take();
-    const waiting = [failure(budget.take()), failure(budget.take())];
-    budget.refuseAll(new IsthmusError('CONNECTION_CLOSED', 'it ended', { sent: 'no' }));
+    const semaphore = new CallSemaphore('a', 1, 10);
+    await semaphore.take();
+    const waiting = [failure(semaphore.take()), failure(semaphore.take())];
+    semaphore.refuseAll(new IsthmusError('CONNECTION_CLOSED', 'it ended', { sent: 'no' }));
     expect(await Promise.all(waiting)).toMatchObject([{ message: 'it ended' }, { message: 'it ended' }]);
-    expect(budget.queued).toBe(0);
+    expect(semaphore.queued).toBe(0);
   });
 });
 

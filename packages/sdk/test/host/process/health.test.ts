@@ -103,7 +103,7 @@ describe.runIf(onLinux)('a process that is looked after', () => {
     await ask();
     clock.advance(ANSWER_MS);
     const kill = await seen.nth('kill');
-    expect(kill).toMatchObject({ generation: 1, pid, why: 'it is stopped, and silent for 1234 ms' });
+    expect(kill).toMatchObject({ generation: 1, pid, why: 'it is stopped, and sent no message for 1234 ms' });
     const exit = await seen.nth('exit');
     expect(exit).toMatchObject({ generation: 1, pid, phase: 'run', expected: false });
     clock.advance((await seen.nth('restart')).delayMs);
@@ -118,7 +118,9 @@ describe.runIf(onLinux)('a process that is looked after', () => {
     await ask();
     clock.advance(ANSWER_MS);
     const kill = await seen.nth('kill');
-    expect(kill.why).toMatch(/^it is silent for 1234 ms, and worked for \d+ of the last 1234 ms$/);
+    expect(kill.why).toMatch(
+      /^it sent no message for 1234 ms, and used the processor for \d+ of the last 1234 ms$/,
+    );
     clock.advance((await seen.nth('restart')).delayMs);
     await seen.nth('ready', 2);
     expect(server.starts()).toHaveLength(2);
@@ -150,7 +152,7 @@ describe.runIf(onLinux)('a process that is looked after', () => {
     const after = await lookAfter({}, ANSWER_MS);
     await askWhileItWorks(after);
     expect((await after.seen.nth('kill')).why).toMatch(
-      /^it is silent for 1234 ms, and worked for \d{3,} of the last 1234 ms$/,
+      /^it sent no message for 1234 ms, and used the processor for \d{3,} of the last 1234 ms$/,
     );
     await until('it is gone', () => !isAlive(after.pid));
   });

@@ -331,7 +331,7 @@ describe('room in a process', () => {
     await seen.nth('queue');
     const error = await failure(one.callTool('note', { token: 'refused' }));
     expect(error).toMatchObject({ code: 'BUSY', sent: 'no' });
-    expect(error.message).toBe('a is busy: all 2 places are taken and 1 wait; try again later');
+    expect(error.message).toBe('a is busy: all 2 slots are taken and 1 wait; try again later');
     expect((await host.status()).servers['a']).toMatchObject({ inFlight: 2, queued: 1 });
     process.kill(server.starts()[0]!, 'SIGUSR2');
     await Promise.all(held);

@@ -8,29 +8,29 @@ import { isJsonObject } from '../wire/json-rpc.js';
 import type { ServerCapabilities } from '../wire/model.js';
 
 /**
- * What a legacy session hears of: changes of lists, which it need not ask for, and resources that it subscribes
- * to one by one. On the far side this is one subscription; with each change of it the new one is confirmed before
- * the old one ends, so that nothing is missed.
+ * The changes that a legacy session of a client is notified of: lists, without a request, and resources that it subscribed
+ * to one by one. At the upstream this is one subscription. When it has to change, the new one is confirmed before the old
+ * one ends, so that no change is missed.
  */
-export class SessionNews {
-  readonly #session: ReconnectingCaller;
+export class SessionChanges {
+  readonly #caller: ReconnectingCaller;
   readonly #clock: Clock;
   readonly #capabilities: () => ServerCapabilities;
   readonly #onChange: (change: Change) => void;
   readonly #uris = new Set<string>();
   #open: Changes | undefined;
-  /** One change after the other. */
+  /** The subscription is replaced by one request at a time. */
   #changing: Promise<void> = Promise.resolve();
   #ended = false;
-  #callOff: (() => void) | undefined;
+  #cancelRetry: (() => void) | undefined;
 
   constructor(
-    session: ReconnectingCaller,
+    caller: ReconnectingCaller,
     clock: Clock,
     capabilities: () => ServerCapabilities,
     onChange: (change: Change) => void,
   ) {
-    this.#session = session;
+    this.#caller = caller;
     this.#clock = clock;
     this.#capabilities = capabilities;
     this.#onChange = onChange;
@@ -40,10 +40,10 @@ export class SessionNews {
   begin(tries = 0): void {
     if (!isAnything(this.#wanted())) return;
     this.#change(() => this.#swap()).catch(() => {
-      // No call waits for it, and none would ask again.
+      // No call waits for this subscription, so it is retried here.
       if (this.#ended) return;
       const delay = Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS);
-      this.#callOff = this.#clock.after(delay, () => this.begin(tries + 1), { background: true });
+      this.#cancelRetry = this.#clock.after(delay, () => this.begin(tries + 1), { background: true });
     });
   }
 
@@ -54,9 +54,13 @@ export class SessionNews {
       try {
         await this.#swap();
         if (this.#open?.honoured.resourceSubscriptions?.includes(uri)) return;
-        throw new ProtocolError(ErrorCode.InvalidParams, `The server does not tell of changes of ${uri}`, {
-          uri,
-        });
+        throw new ProtocolError(
+          ErrorCode.InvalidParams,
+          `The server does not accept subscriptions to ${uri}`,
+          {
+            uri,
+          },
+        );
       } catch (error) {
         this.#uris.delete(uri);
         throw error;
@@ -72,7 +76,7 @@ export class SessionNews {
 
   end(): void {
     this.#ended = true;
-    this.#callOff?.();
+    this.#cancelRetry?.();
     this.#open?.close();
   }
 
@@ -90,7 +94,7 @@ export class SessionNews {
     if (this.#ended) return;
     const before = this.#open;
     const wanted = this.#wanted();
-    this.#open = isAnything(wanted) ? await this.#session.listen(wanted) : undefined;
+    this.#open = isAnything(wanted) ? await this.#caller.listen(wanted) : undefined;
     before?.close();
     if (this.#ended) this.#open?.close();
     else if (this.#open) void this.#follow(this.#open);
@@ -103,7 +107,7 @@ export class SessionNews {
         if (!this.#ended) this.#onChange(change);
       }
     } catch {
-      // Its end is the end of the news; calls say what is wrong.
+      // The subscription ended. A call reports what is wrong.
     }
     if (this.#ended || this.#open !== changes) return;
     this.#open = undefined;
@@ -117,7 +121,7 @@ export class SessionNews {
   }
 }
 
-/** An answer that came before the news is handed on before it, too. */
+/** Lets a response that came before a change reach the client first. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -129,7 +133,7 @@ function isAnything(wanted: Wanted): boolean {
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/** The ids of pages that legacy clients were sent to: only they get a notification when the user is done there (ELIC-027). */
+/** Elicitation ids by client. Only the client that was sent to the page is notified when the user is done there (ELIC-027). */
 const known = new WeakMap<object, Set<string>>();
 
 export function noteElicitation(owner: object | undefined, id: unknown): void {
@@ -140,11 +144,11 @@ export function noteElicitation(owner: object | undefined, id: unknown): void {
     known.set(owner, ids);
   }
   ids.add(id);
-  // The oldest is the first.
+  // The first entry is the oldest.
   if (ids.size > MAX_IDS) for (const oldest of ids) return void ids.delete(oldest);
 }
 
-/** Those that a refusal with -32042 names. */
+/** Notes the elicitation ids in an error -32042. */
 export function noteRefusal(owner: object | undefined, error: unknown): void {
   if (!(error instanceof ProtocolError) || error.code !== ErrorCode.LegacyUrlElicitationRequired) return;
   const list = isJsonObject(error.data) ? error.data['elicitations'] : undefined;
