@@ -54,7 +54,9 @@ it('clients that come before it is known what the server is are refused in the s
   expect(bridge.seats).toBe(2);
 });
 
-it('500 sessions that are opened and left alone take no more seats than there may be sessions, and one process', async () => {
+it('500 sessions that are opened and left alone take no more seats than there may be sessions, and one process', {
+  timeout: 120_000,
+}, async () => {
   const clock = new FakeClock();
   const { host, seen } = keepFar('legacy', lines);
   const limits = { clock, maxSessions: 50, sessionIdleMs: 60_000 };

