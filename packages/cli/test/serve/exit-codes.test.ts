@@ -96,7 +96,7 @@ describe('a server that may yet come', () => {
     expect(child.stderr).toMatch(
       /^isthmus: Cannot connect: .* stopped with code 7 after \d+ ms; last stderr: "fatal: no API key"; it is/m,
     );
-    expect(child.stderr).toContain('hint: Run the command by itself to see what it needs');
+    expect(child.stderr).toContain('hint: Run the command directly to see what it needs');
     expect(child.stderr).not.toContain('Isthmus serves');
     const refused = await isthmus('list', socket);
     expect(refused.code).toBe(3);
